@@ -70,11 +70,11 @@ def run(
             lines.append(f"A picture was left out, {where}: {why}.")
         data = _plan_json(planned) | {"success": True, "run": done.run}
         answer(data, clean("\n".join(lines)))
-        _index(ws)
+        _index_imported(ws)
     return 0
 
 
-def _index(ws: Workspace) -> None:
+def _index_imported(ws: Workspace) -> None:
     """Takes what was imported into the index, with its meaning. A full disk undoes no import:
     a note says that the index waits.
     """
@@ -147,7 +147,7 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
                 planned = import_runs.plan(ws, source, progress=terminal.progress())
                 new[source] = len(planned.new)
                 terminal.say(f"{source}: {_done_text(import_runs.run(ws, planned))}")
-        _index(ws)
+        _index_imported(ws)
     return {"found": left, "imported": new}
 
 

@@ -302,7 +302,7 @@ class _Known:
         """The last parts of the ids of entries that were deleted or imported once."""
         forgotten = ws.config.state / FORGOTTEN
         self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
-        self._written = cache(partial(_written, ws))
+        self._written = cache(partial(_entries_of_file, ws))
         state = ws.config.state
         self._project = cache(lambda folder: project_at(state, Path(folder), taken))
 
@@ -337,7 +337,7 @@ class _Known:
             extra=extra,
         )
         if record.growing:
-            entry = replace(entry, extra=(*entry.extra, ("was", _digest(entry))))
+            entry = replace(entry, extra=(*entry.extra, ("was", _edit_hash(entry))))
         if record.until and abs(self._ws.clock() - record.until) < SETTLED:
             here = checkout_of(Path(record.folder)) if record.folder else None
             here = here and here._replace(project=project or "")
@@ -361,7 +361,7 @@ class _Known:
         old = self._written(path).get(id) if record.growing else None
         if not old:
             return "known", coming
-        if _was(old) != _digest(old):
+        if _was(old) != _edit_hash(old):
             return "edited", coming
         return "known" if _was(old) == _was(entry) else "grown", coming
 
@@ -416,7 +416,7 @@ def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         take_in(ws.journal, Run(name, blocks, pictures=pictures))
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
-            ws.journal.edit(path, entry.id, partial(_followed, ws, entry), keep=False)
+            ws.journal.edit(path, entry.id, partial(_follow_source, ws, entry), keep=False)
     return Done(name if blocks else "", len(coming))
 
 
@@ -487,10 +487,10 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
 
 def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
     """The keys of an entry's comment that the index does not know."""
-    return dict(_written(ws, entry.path).get(entry.id, entry).extra)
+    return dict(_entries_of_file(ws, entry.path).get(entry.id, entry).extra)
 
 
-def _written(ws: Workspace, path: str) -> dict[str, Entry]:
+def _entries_of_file(ws: Workspace, path: str) -> dict[str, Entry]:
     """The entries of a file by their ids."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
@@ -556,12 +556,12 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     return Done(run.name, count, tuple(staying))
 
 
-def _followed(ws: Workspace, new: Entry, old: Entry) -> Entry:
+def _follow_source(ws: Workspace, new: Entry, old: Entry) -> Entry:
     """The entry that says what its source says now, unless somebody edited it, or a person
     confirmed it as a preference.
     """
     is_rule = old.id in read_log(ws.config.state).confirmed
-    if is_rule or _was(old) != _digest(old):
+    if is_rule or _was(old) != _edit_hash(old):
         return old
     followed = ("title", "content", "tags", "files", "fingerprints", "extra")
     return replace(old, **{name: getattr(new, name) for name in followed})
@@ -571,7 +571,7 @@ def _was(entry: Entry) -> str:
     return dict(entry.extra).get("was", "")
 
 
-def _digest(entry: Entry) -> str:
+def _edit_hash(entry: Entry) -> str:
     """A hash of what a person may edit."""
     text = "\0".join(
         (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))

@@ -79,7 +79,7 @@ def replay(
     for number, case in enumerate(cases, 1):
         with as_of(ws, min(case.at, ws.clock()).isoformat()) as then:
             for way, strategy in WAYS.items():
-                result = _answer(then, case, strategy, ended)
+                result = _search_before(then, case, strategy, ended)
                 texts = []
                 for entry in [hit.entry for hit in result.hits]:
                     if project_key(entry.project or "") in (case.project, ""):
@@ -104,7 +104,7 @@ def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
             later[event.error[:ERROR_CHARS]] = "error"
 
 
-def _answer(
+def _search_before(
     ws: Workspace, case: Case, strategy: str, ended: Mapping[str, datetime]
 ) -> SearchResult:
     result = search(

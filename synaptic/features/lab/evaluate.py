@@ -97,11 +97,11 @@ def evaluate(
         margin=round(1.96 * statistics.pstdev(last or [0.0]) / max(len(last), 1) ** 0.5, 4),
         missed=tuple(missed),
         seconds=round(time.perf_counter() - begun, 1),
-        notices=_remarks(len(asked), questions),
+        notices=_few_questions_notice(len(asked), questions),
     )
 
 
-def _remarks(asked: int, questions: int) -> Texts:
+def _few_questions_notice(asked: int, questions: int) -> Texts:
     """A remark if too few questions were asked, of `questions` that the person wanted."""
     if asked >= TOO_FEW:
         return ()

@@ -159,7 +159,7 @@ def serve(
     refuses = read_only or bool(database and not writer)
     mcp = make_mcp_app(worker, tokens, refuses, writer)
     app = build_app(site, sessions, names, mcp, announcing)
-    _run(app, listening, behind_proxy=bool(allow_host))
+    _run_server(app, listening, behind_proxy=bool(allow_host))
 
 
 def _missing_library() -> SynapticError | None:
@@ -188,7 +188,7 @@ def _greeting(
         yield
 
 
-def _run(app: ASGIApp, listening: Listener, *, behind_proxy: bool) -> NoReturn:
+def _run_server(app: ASGIApp, listening: Listener, *, behind_proxy: bool) -> NoReturn:
     settings = uvicorn.Config(
         app,
         log_level="warning",

@@ -41,7 +41,7 @@ class Assets:
     """The ASGI application of the files in a folder, which it reads once."""
 
     def __init__(self, folder: Path) -> None:
-        self._assets = {file.name: _read(file) for file in folder.iterdir()}
+        self._assets = {file.name: _read_asset(file) for file in folder.iterdir()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope)
@@ -56,7 +56,7 @@ class Assets:
         await answer(scope, receive, send)
 
 
-def _read(file: Path) -> Asset:
+def _read_asset(file: Path) -> Asset:
     data = file.read_bytes()
     parts = [data[at : at + PART_BYTES] for at in range(0, len(data), PART_BYTES)]
     etag = f'"{blake2b(data, digest_size=16).hexdigest()}"'

@@ -144,7 +144,7 @@ def _find_file(
     root, folder, note = shelf.roots.of(path)
     plain = unquote(name)
     for spelling in dict.fromkeys((name, plain, plain.partition("#")[0])):
-        for place in _places(folder, note, spelling, listing):
+        for place in _possible_places(folder, note, spelling, listing):
             place = posixpath.join(root, place)
             opened = shelf.open(place)
             if opened:
@@ -152,7 +152,7 @@ def _find_file(
     return None
 
 
-def _places(folder: Path, note: str, name: str, listing: Listing) -> Iterator[str]:
+def _possible_places(folder: Path, note: str, name: str, listing: Listing) -> Iterator[str]:
     """The place beside the note, that in the folder, and the only file whose path ends with
     `name`, as Obsidian writes it.
     """
@@ -170,7 +170,7 @@ def parts_of(file: IO[bytes]) -> Iterator[bytes]:
             yield part
 
 
-async def _to(request: Request) -> Response:
+async def _link_page(request: Request) -> Response:
     """Redirects to the entry or day that a link names; else a page says it is missing."""
     name, path = _asked(request)
     with suppress(ValueError):
@@ -242,4 +242,4 @@ def _asked(request: Request) -> tuple[str, str]:
     return query.get("name", "").strip(), query.get("from", "")
 
 
-PAGES = [Page("/picture", "neither", _picture), Page("/to", "reader", _to)]
+PAGES = [Page("/picture", "neither", _picture), Page("/to", "reader", _link_page)]

@@ -66,7 +66,7 @@ def _on_day(entry: Entry) -> tuple[str, str]:
 TEMPLATES.globals["on_day"] = _on_day
 
 
-async def _day(request: Request) -> Response:
+async def _day_page(request: Request) -> Response:
     query = request.query_params
     asked = request.path_params.get("date") or query.get("date")
     cursor = query.get("cursor")
@@ -85,7 +85,7 @@ async def _day(request: Request) -> Response:
             "days": days,
             "entries": entries,
             "total": days.listing.total or browse.find(ws, limit=1).total,
-            "waiting": _waiting(ws) if is_today and not cursor else (),
+            "waiting": _waiting_matters(ws) if is_today and not cursor else (),
             "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
             "project": project_of(ws.config, working_checkout(ws.config)) or "",
         }
@@ -101,7 +101,7 @@ async def _day(request: Request) -> Response:
     )
 
 
-def _waiting(ws: Workspace) -> list[tuple[Entry, str]]:
+def _waiting_matters(ws: Workspace) -> list[tuple[Entry, str]]:
     """The preferences that wait for a person, the newest first, each with the hash of what it
     says; none of a published journal.
     """
@@ -172,9 +172,9 @@ def _shifted(start: date, days: int) -> date | None:
 
 
 PAGES = [
-    Page("/", "reader", _day),
-    Page("/day", "reader", _day),
-    Page("/day/{date}", "reader", _day),
+    Page("/", "reader", _day_page),
+    Page("/day", "reader", _day_page),
+    Page("/day/{date}", "reader", _day_page),
     Page("/calendar", "reader", _calendar),
     Page("/preview", "writer", _preview, methods=["POST"]),
 ]

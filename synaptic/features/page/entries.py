@@ -61,13 +61,13 @@ LINKS_OPEN = 20
 DEGREES = tuple(map(str, range(11)))
 
 
-async def _entry(request: Request) -> Response:
+async def _entry_page(request: Request) -> Response:
     id = request.path_params["id"]
     near = request.query_params.getlist("near")
     try:
         values = await ask(request, _whole, id, near)
     except (Ambiguous, NotFound) as error:
-        return await _missing(request, id, error)
+        return await _missing_page(request, id, error)
     if values["entry"].id != id:
         return RedirectResponse(f"/entry/{values['entry'].id}")
     local = site_of(request).local
@@ -126,7 +126,7 @@ def _drawn(graph: Graph) -> Values:
     }
 
 
-async def _missing(request: Request, id: str, error: SynapticError) -> Response:
+async def _missing_page(request: Request, id: str, error: SynapticError) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
     deleted = await ask(request, removing.deleted)
@@ -143,7 +143,7 @@ async def _form(request: Request) -> Response:
     if request.method == "POST":
         form = dict(await form_of(request))
         try:
-            receipt = await _written(request, id, form)
+            receipt = await _write_form(request, id, form)
             return await _lead_on(
                 request, receipt, form.get("said", "Saved."), undo=id, back=back_of(form)
             )
@@ -176,7 +176,7 @@ async def _form(request: Request) -> Response:
     )
 
 
-async def _written(request: Request, id: str, form: dict[str, str]) -> Receipt:
+async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receipt:
     """The receipt of what a form sends, its files attached, or of the earlier text that it
     names. One that failed leaves no file.
     """
@@ -270,7 +270,7 @@ async def _sent(request: Request) -> tuple[Mapping[str, str], Entry]:
     return form, entry
 
 
-async def _delete(request: Request) -> Response:
+async def _delete_page(request: Request) -> Response:
     """Asks, and deletes by the form of that question."""
     form, entry = await _sent(request)
     if not is_agreed(form, entry):
@@ -343,7 +343,7 @@ async def _confirm(request: Request) -> Response:
     return done(request, where, "Confirmed: every agent is told to follow it.")
 
 
-async def _open(request: Request) -> Response:
+async def _open_in_editor(request: Request) -> Response:
     """Shows the entry in the person's editor, on the machine on which the server runs."""
     _, entry = await _sent(request)
     if not site_of(request).local:
@@ -381,10 +381,10 @@ def _show(path: Path, line: int) -> str:
 PAGES = [
     Page("/new", "writer", _form, methods=["GET", "POST"]),
     Page("/deleted", "writer", _deleted),
-    Page("/entry/{id}", "reader", _entry),
+    Page("/entry/{id}", "reader", _entry_page),
     Page("/entry/{id}/edit", "writer", _form, methods=["GET", "POST"]),
-    Page("/entry/{id}/delete", "writer", _delete, methods=["POST"]),
+    Page("/entry/{id}/delete", "writer", _delete_page, methods=["POST"]),
     Page("/entry/{id}/restore", "writer", _restore, methods=["POST"]),
     Page("/entry/{id}/confirm", "writer", _confirm, methods=["POST"]),
-    Page("/entry/{id}/open", "writer", _open, methods=["POST"]),
+    Page("/entry/{id}/open", "writer", _open_in_editor, methods=["POST"]),
 ]

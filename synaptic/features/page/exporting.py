@@ -39,9 +39,9 @@ _UNSAFE = re.compile(
 """Text that some system does not take in a name."""
 
 
-async def _export(request: Request) -> Response:
+async def _zip_page(request: Request) -> Response:
     file = await run_in_threadpool(TemporaryFile)
-    await ask_beside(request, lambda ws: _write(ws, file, request), "beside")
+    await ask_beside(request, lambda ws: _write_zip(ws, file, request), "beside")
     headers = {"Content-Disposition": "attachment"}
     return StreamingResponse(parts_of(file), media_type="application/zip", headers=headers)
 
@@ -70,7 +70,7 @@ def _asked_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry
     return results["listing"].total, browse.export(ws, results["filters"])
 
 
-def _write(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
+def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     """Writes a zip with a file for each entry of an address, and the files to which they
     link.
     """
@@ -144,4 +144,4 @@ def _front(entry: Entry) -> str:
     return f"---\n{text}---\n\n"
 
 
-PAGES = [Page("/export", "writer", _export), Page("/print", "writer", _print)]
+PAGES = [Page("/export", "writer", _zip_page), Page("/print", "writer", _print)]

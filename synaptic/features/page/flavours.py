@@ -210,7 +210,7 @@ def _push_name(state: StateInline, kind: str, name: str) -> None:
     state.env["names"][name] = None
 
 
-def _tag(state: StateInline, match: re.Match[str]) -> None:
+def _tag_link(state: StateInline, match: re.Match[str]) -> None:
     slug = slug_tag(match[1] or match[2])
     words = f"#{match[1] or match[2]}"
     if slug and not state.linkLevel:
@@ -233,7 +233,7 @@ def _size(state: StateInline, match: re.Match[str]) -> None:
 
 RULES: tuple[tuple[str, Inline], ...] = (
     (r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", _wiki_link),
-    (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _tag),
+    (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _tag_link),
     (rf"(\{{\{{embed )(?:\[\[([^\[\]\n]{{1,400}})\]\]|{BLOCK.pattern})\}}\}}", _quoting),
     (rf"()(){BLOCK.pattern}", _quoting),
     (r"(?<!\w)%%(?!%).+?%%", lambda state, match: None),

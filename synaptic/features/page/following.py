@@ -80,15 +80,17 @@ def follower_of(request: Request) -> Follower:
     return follower
 
 
-async def _events(request: Request) -> Response:
+async def _event_page(request: Request) -> Response:
     """Tells a page of changes after `since`, which is when it was made."""
     journal = await ask(request, lambda ws: ws.journal)
     asked = request.headers.get("last-event-id") or request.query_params.get("since", "")
     since = int(asked[:19]) if asked.isdecimal() else time.time_ns()
-    return StreamingResponse(_changes(request, journal, since), media_type="text/event-stream")
+    return StreamingResponse(
+        _change_stream(request, journal, since), media_type="text/event-stream"
+    )
 
 
-async def _changes(request: Request, journal: Journal, since: int) -> AsyncIterator[str]:
+async def _change_stream(request: Request, journal: Journal, since: int) -> AsyncIterator[str]:
     yield ":\n\n"
     while not (Connection.ending.is_set() or await request.is_disconnected()):
         newest = await follower_of(request).look(journal)
@@ -99,20 +101,20 @@ async def _changes(request: Request, journal: Journal, since: int) -> AsyncItera
             await asyncio.wait_for(Connection.ending.wait(), LOOK_S)
 
 
-async def _waiting(request: Request) -> Response:
+async def _waiting_page(request: Request) -> Response:
     """The number of findings of the review, for the menu."""
     follower = follower_of(request)
     begun = time.monotonic()
     if begun >= follower.count_at:
         follower.count_at = begun + WAITS_S
-        follower.waits = await ask_beside(request, _count)
+        follower.waits = await ask_beside(request, _findings_count)
         taken = time.monotonic() - begun
         follower.count_at += taken / SHARE
     return await page(request, "waiting.html")
 
 
-def _count(ws: Workspace) -> int:
+def _findings_count(ws: Workspace) -> int:
     return len(review.review(ws))
 
 
-PAGES = [Page("/events", "neither", _events), Page("/waiting", "writer", _waiting)]
+PAGES = [Page("/events", "neither", _event_page), Page("/waiting", "writer", _waiting_page)]

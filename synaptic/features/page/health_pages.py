@@ -43,7 +43,7 @@ def _after_notice(show: Handler) -> Handler:
     async def answer(request: Request) -> Response:
         count = 0
         with suppress(SynapticError):  # the page says so
-            count = await ask(request, _entries)
+            count = await ask(request, _entry_count)
         if count < MANY or "wait" in request.query_params:
             return await show(request)
         notice = await page(request, "long.html", count=count)
@@ -53,23 +53,25 @@ def _after_notice(show: Handler) -> Handler:
     return answer
 
 
-def _entries(ws: Workspace) -> int:
+def _entry_count(ws: Workspace) -> int:
     return in_step(ws, lambda _: ws.index.counts().entries)
 
 
 @_after_notice
-async def _review(request: Request) -> Response:
+async def _review_page(request: Request) -> Response:
     """The page of findings, which are looked for anew."""
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
     number = query.get("page", "")
-    findings = await ask_beside(request, partial(_findings, projects=projects, page=number))
+    findings = await ask_beside(
+        request, partial(_findings_page, projects=projects, page=number)
+    )
     if not projects:
         follower_of(request).waits = findings["total"]
     return await page(request, "review.html", **findings, size=PAGE_FINDINGS, projects=projects)
 
 
-def _findings(ws: Workspace, projects: Sequence[str], page: str) -> Values:
+def _findings_page(ws: Workspace, projects: Sequence[str], page: str) -> Values:
     """The findings of this page, else of the first, with the texts of their entries, which do
     not count as read; the `total`, and the projects of all.
     """
@@ -113,10 +115,10 @@ async def _answer_finding(request: Request) -> Response:
 
 @_after_notice
 async def _health(request: Request) -> Response:
-    return await page(request, "health.html", **await ask_beside(request, _check))
+    return await page(request, "health.html", **await ask_beside(request, _health_values))
 
 
-def _check(ws: Workspace) -> Values:
+def _health_values(ws: Workspace) -> Values:
     checkup = doctor.checkup(ws)
     values: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
     codes = {finding.code for finding in checkup.findings}
@@ -147,14 +149,16 @@ async def _mend(request: Request) -> Response:
 
 @_after_notice
 async def _statistics(request: Request) -> Response:
-    return await page(request, "statistics.html", **await ask_beside(request, _counts))
+    return await page(
+        request, "statistics.html", **await ask_beside(request, _statistics_values)
+    )
 
 
-def _counts(ws: Workspace) -> Values:
-    return in_step(ws, lambda _: _counted(ws))
+def _statistics_values(ws: Workspace) -> Values:
+    return in_step(ws, lambda _: _statistics_now(ws))
 
 
-def _counted(ws: Workspace) -> Values:
+def _statistics_now(ws: Workspace) -> Values:
     now = ws.clock()
     every = Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())
@@ -172,7 +176,7 @@ def _counted(ws: Workspace) -> Values:
 
 
 PAGES = [
-    Page("/review", "writer", _review),
+    Page("/review", "writer", _review_page),
     Page("/review", "writer", _answer_finding, methods=["POST"]),
     Page("/health", "writer", _health),
     Page("/health", "writer", _mend, methods=["POST"]),

@@ -29,11 +29,11 @@ Goal = tuple[str, str, str]
 
 async def _palette(request: Request) -> Response:
     query = request.query_params.get("q", "").strip()[:200]
-    places = await ask(request, _places, query)
+    places = await ask(request, _fitting_places, query)
     return await page(request, "palette.html", places=places, query=query)
 
 
-def _places(ws: Workspace, query: str) -> list[Goal]:
+def _fitting_places(ws: Workspace, query: str) -> list[Goal]:
     """The day, the tags, the folders and the entries that a query names by the beginnings of
     their words; of an empty one the newest entries.
     """
@@ -42,23 +42,23 @@ def _places(ws: Workspace, query: str) -> list[Goal]:
         places = []
         with suppress(InvalidArgument):
             day = read_date(query, ws.clock(), "date")
-            places.append((_to("day", day), day, "day"))
+            places.append((_page_address("day", day), day, "day"))
         tags = ws.index.vocabulary().tags
         often = sorted(tags, key=lambda name: -tags[name])
         for kind, names in (("tag", often), ("folder", _folders(ws))):
-            fitting = [name for name in names if query and _fits(query, _folded(name))]
-            places += [(_to(kind, name), name, kind) for name in fitting[:OTHERS]]
-        rows = _ranked(query, ws.index.titles_folded(_folded))
+            fitting = [name for name in names if query and _title_fits(query, _folded(name))]
+            places += [(_page_address(kind, name), name, kind) for name in fitting[:OTHERS]]
+        rows = _rank_titles(query, ws.index.titles_folded(_folded))
         stored = ws.index.entries(rows)
         for entry in (stored[row].entry for row in rows):
             on = entry.date if entry.dated else "undated"
-            places.append((_to("entry", entry.id), entry.title, on))
+            places.append((_page_address("entry", entry.id), entry.title, on))
         return places
 
     return in_step(ws, run)
 
 
-def _ranked(query: str, titles: Iterable[tuple[int, str]]) -> list[int]:
+def _rank_titles(query: str, titles: Iterable[tuple[int, str]]) -> list[int]:
     """The entries whose titles fit, the first that begin like the query, then the newest."""
     whole = _folded(query)
     first = []
@@ -66,7 +66,7 @@ def _ranked(query: str, titles: Iterable[tuple[int, str]]) -> list[int]:
     for row, title in titles:
         if title.startswith(whole):
             first.append(row)
-        elif _fits(query, title):
+        elif _title_fits(query, title):
             others.append(row)
     return [*first, *others][:ENTRIES]
 
@@ -76,11 +76,11 @@ def _folded(text: str) -> str:
     return _GAP.sub(" ", f" {text.casefold()}").rstrip()
 
 
-def _fits(query: str, folded: str) -> bool:
+def _title_fits(query: str, folded: str) -> bool:
     return all(f" {word}" in folded for word in _folded(query).split())
 
 
-def _to(kind: str, name: str) -> str:
+def _page_address(kind: str, name: str) -> str:
     return f"/{kind}/{quote(name)}"
 
 
@@ -94,14 +94,14 @@ def _folders(ws: Workspace) -> list[str]:
     return sorted(folders)
 
 
-async def _tag(request: Request) -> Response:
+async def _tag_page(request: Request) -> Response:
     name = slug_tag(request.path_params["name"])
     filters = Filters(tags=(name,), include_superseded=True)
     tags = await ask(request, lambda ws: in_step(ws, lambda _: ws.index.vocabulary().tags))
     return await _place(request, "tag", name, sorted(tags), filters)
 
 
-async def _folder(request: Request) -> Response:
+async def _folder_page(request: Request) -> Response:
     name = request.path_params.get("name", "").strip("/")
     filters = Filters(paths=(f"/{name}/",) if name else (), include_superseded=True)
     names = await ask(request, lambda ws: in_step(ws, lambda _: _folders(ws)))
@@ -131,7 +131,7 @@ async def _place(
 
 PAGES = [
     Page("/palette", "reader", _palette),
-    Page("/tag/{name:path}", "reader", _tag),
-    Page("/folder", "reader", _folder),
-    Page("/folder/{name:path}", "reader", _folder),
+    Page("/tag/{name:path}", "reader", _tag_page),
+    Page("/folder", "reader", _folder_page),
+    Page("/folder/{name:path}", "reader", _folder_page),
 ]

@@ -160,7 +160,7 @@ class _Rendering:
             attributes=ATTRIBUTES,
             url_schemes=set(OUTSIDE),
             link_rel="noopener noreferrer nofollow",
-            attribute_filter=_attribute,
+            attribute_filter=_attribute_value,
         )
         html = clean(html).replace("<p></p>", "")  # an entity may say something invisible
         put_in = re.compile(rf"{self.key}:(\d+);")
@@ -319,7 +319,7 @@ def lit(text: str, is_hit: IsHit) -> Markup:
     return Markup("").join(parts)
 
 
-def _attribute(tag: str, name: str, value: str) -> str | None:
+def _attribute_value(tag: str, name: str, value: str) -> str | None:
     """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
     of the journal, a class of CLASSES, and an id behind `md-`.
     """

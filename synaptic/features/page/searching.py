@@ -47,7 +47,7 @@ NO_RESULT: Values = {
 }
 
 
-async def _search(request: Request) -> Response:
+async def _search_page(request: Request) -> Response:
     """The whole page, or for htmx its results alone.
 
     The results always have status 200: htmx shows no others.
@@ -162,9 +162,9 @@ def _finished(ws: Workspace, query: str) -> str:
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _several(facets: Values, given: Mapping[str, Any]) -> Values:
+def _several(facets: Values, chosen: Mapping[str, Any]) -> Values:
     """The facets that can narrow a list: of several values, or with a chosen one."""
-    return {name: rows for name, rows in facets.items() if rows[1:] or given[name]}
+    return {name: rows for name, rows in facets.items() if rows[1:] or chosen[name]}
 
 
 def _facets_of(hits: Sequence[Hit]) -> Values:
@@ -193,4 +193,4 @@ def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]
     }
 
 
-PAGES = [Page("/search", "reader", _search)]
+PAGES = [Page("/search", "reader", _search_page)]

@@ -51,11 +51,11 @@ def install(home: str | None, port: int | None, *, read_only: bool) -> None:
     make = launchd_agent if service.file.suffix == ".plist" else systemd_unit
     if service.file.exists():
         with suppress(ConfigError):  # the old one may not run
-            _run([service.stop])
+            _run_manager([service.stop])
     service.file.parent.mkdir(parents=True, exist_ok=True)
     service.file.write_bytes(make(service.file.stem, words))
     emit(f"Wrote {service.file}\nWrote port = {port} to {place / 'config.toml'}")
-    _run(service.start)
+    _run_manager(service.start)
     emit("It serves the page from now on, and after each login.\nNext: synaptic open --page")
 
 
@@ -68,7 +68,7 @@ def uninstall(home: str | None) -> None:
             "`synaptic serve --install` writes it.",
         )
     try:
-        _run([service.stop])
+        _run_manager([service.stop])
     finally:
         service.file.unlink()
         emit(f"Removed {service.file}. The port stays in config.toml.")
@@ -151,7 +151,7 @@ def _is_free(home: str | None, port: int) -> bool:
     return False
 
 
-def _run(commands: Commands) -> None:
+def _run_manager(commands: Commands) -> None:
     """Raises ConfigError where one of them fails."""
     for command in commands:
         try:

@@ -121,9 +121,9 @@ def merge(
 
 def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | None:
     """The merged file; None if a version or the result is in doubt."""
-    old = _read(texts[0], path, day_file)
-    mine = _read(texts[1], path, day_file, is_side=True)
-    other = _read(texts[2], path, day_file, is_side=True)
+    old = _split_version(texts[0], path, day_file)
+    mine = _split_version(texts[1], path, day_file, is_side=True)
+    other = _split_version(texts[2], path, day_file, is_side=True)
     if old is None or mine is None or other is None:
         return None
     if not (old.pieces or mine.pieces or other.pieces):
@@ -134,14 +134,14 @@ def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | No
     ]
     data = b"".join(piece.text + piece.gap for piece in pieces[:-1])
     data += pieces[-1].text + mine.end
-    read = _read(data, path, day_file)
+    read = _split_version(data, path, day_file)
     # none lost and none mixed
-    if not read or _texts([read.head, *read.pieces]) != _texts(pieces):
+    if not read or _piece_texts([read.head, *read.pieces]) != _piece_texts(pieces):
         return None
     return Merged(data, sum(piece.conflict for piece in pieces))
 
 
-def _texts(pieces: Iterable[_Piece]) -> list[bytes]:
+def _piece_texts(pieces: Iterable[_Piece]) -> list[bytes]:
     return [piece.text for piece in pieces]
 
 
@@ -153,7 +153,9 @@ def _line_end(data: bytes) -> bytes:
 # ------------------------------------------------------------------------------
 
 
-def _read(data: bytes, path: str, day_file: str, *, is_side: bool = False) -> _Version | None:
+def _split_version(
+    data: bytes, path: str, day_file: str, *, is_side: bool = False
+) -> _Version | None:
     """The version in pieces; None if it is in doubt what an entry is, or which entry it is.
 
     A side, ours or theirs, may hold conflicts within entries, but none around an entry. A base
@@ -231,21 +233,21 @@ def _matches(
     keys: list[Callable[[_Piece], object]] = [lambda piece: piece.id or piece.text]
     if not added:
         keys.append(lambda piece: piece.heading)
-    found: dict[_Piece, _Piece] = {}
+    pairs: dict[_Piece, _Piece] = {}
     for key in keys:
         waiting: dict[object, deque[_Piece]] = defaultdict(deque)
         for piece in one:
-            if piece not in found:
+            if piece not in pairs:
                 waiting[key(piece)].append(piece)
-        matched = set(found.values())
+        matched = set(pairs.values())
         for piece in other:
             candidates = waiting[key(piece)] if piece not in matched else ()
             for candidate in candidates:
                 if candidate.id == piece.id or None in (candidate.id, piece.id):
-                    found[candidate] = piece
+                    pairs[candidate] = piece
                     waiting[key(piece)].remove(candidate)
                     break
-    return found
+    return pairs
 
 
 def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> Iterator[_Piece]:
@@ -267,12 +269,12 @@ def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> I
     for piece in theirs:
         if piece in common:
             above = piece
-        elif _stays(piece, old_of.get(piece)):
+        elif _survives(piece, old_of.get(piece)):
             below[above].append(piece)
     waiting = below[None]
     for piece in ours:
         twin = twins.get(piece)
-        if not twin and not _stays(piece, old_of.get(piece)):
+        if not twin and not _survives(piece, old_of.get(piece)):
             continue
         while waiting and (twin or _is_before(waiting[0], piece)):
             yield waiting.popleft()
@@ -282,7 +284,7 @@ def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> I
     yield from waiting
 
 
-def _stays(piece: _Piece, old: _Piece | None) -> bool:
+def _survives(piece: _Piece, old: _Piece | None) -> bool:
     """False for a piece that one side deleted and the other did not edit."""
     return old is None or piece.text != old.text
 

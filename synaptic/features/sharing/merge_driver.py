@@ -54,12 +54,14 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
             f"{journal} is not in the working tree of its git repository, {root}."
         )
     attributes = journal / _git_line(journal, "rev-parse", "--git-path", "info/attributes")
-    line = _attribute(journal.resolve(), root.resolve())
+    line = _attribute_line(journal.resolve(), root.resolve())
     changed = _put_line(attributes, line, remove=remove)
     if not remove:
         changed |= _put_driver(journal)
     elif not re.search(
-        rf"merge={DRIVER}\s*$", _read(attributes).decode("utf-8", "replace"), re.MULTILINE
+        rf"merge={DRIVER}\s*$",
+        _read_attributes(attributes).decode("utf-8", "replace"),
+        re.MULTILINE,
     ):
         git(
             journal, "config", "--remove-section", f"merge.{DRIVER}"
@@ -92,7 +94,7 @@ def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
     return done.stdout, done.returncode
 
 
-def _attribute(journal: Path, root: Path) -> str:
+def _attribute_line(journal: Path, root: Path) -> str:
     """The attributes line for every Markdown file below the journal. A path with blanks is
     quoted as in C.
     """
@@ -108,7 +110,7 @@ def _attribute(journal: Path, root: Path) -> str:
 def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
     """True when the file had to be changed. Every other byte of it stays."""
     with disk_errors(attributes, "changed"):
-        old = _read(attributes)
+        old = _read_attributes(attributes)
         lines = old.splitlines(keepends=True)
         others = [each for each in lines if each.strip() != os.fsencode(line)]
         if remove == (others == lines):
@@ -125,7 +127,7 @@ def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
     return True
 
 
-def _read(attributes: Path) -> bytes:
+def _read_attributes(attributes: Path) -> bytes:
     try:
         with open_regular(attributes) as file:
             return file.read()
@@ -150,7 +152,7 @@ def _put_driver(journal: Path) -> bool:
     changed = False
     for key, value in wanted.items():
         name = f"merge.{DRIVER}.{key}"
-        if _text(git(journal, "config", "--local", "--get", name).stdout) != value:
+        if _decode(git(journal, "config", "--local", "--get", name).stdout) != value:
             _git_line(journal, "config", "--local", name, value)
             changed = True
     return changed
@@ -162,11 +164,11 @@ def _git_line(folder: Path, *args: str) -> str:
     if done.returncode:
         raise JournalError(
             f"{folder} is in no git repository that can be used "
-            f"({_text(done.stderr).strip()}).",
+            f"({_decode(done.stderr).strip()}).",
             f"Make one: git -C {shlex.quote(str(folder))} init",
         )
-    return _text(done.stdout)
+    return _decode(done.stdout)
 
 
-def _text(output: bytes) -> str:
+def _decode(output: bytes) -> str:
     return os.fsdecode(output).removesuffix("\n")

@@ -179,13 +179,13 @@ class PostgresEngine:
         self._words = " UNION ALL ".join(every) or "SELECT * FROM chunk"
         published = [(state.published, state.at) for state in self._states]
         key = tuple(state.name for state in self._states)
-        at, kept = self._memory.get(key, (published, {}))
+        at, computed = self._memory.get(key, (published, {}))
         if at != published:
-            kept = {name: value for name, value in kept.items() if name in LAGGING}
+            computed = {name: value for name, value in computed.items() if name in LAGGING}
         if len(self._memory) > 100 and key not in self._memory:
             self._memory.clear()
-        self._memory[key] = published, kept
-        self.cache = kept
+        self._memory[key] = published, computed
+        self.cache = computed
 
     def close(self) -> None:
         if self._db is not None:
@@ -238,8 +238,8 @@ class PostgresEngine:
         vectors cannot be compared.
         """
         with self.transaction():
-            found = {getattr(state, key, None) for state in self._states}
-        return found.pop() if len(found) == 1 else None
+            values = {getattr(state, key, None) for state in self._states}
+        return values.pop() if len(values) == 1 else None
 
     # -- words
 
@@ -255,31 +255,31 @@ class PostgresEngine:
 
     def _phrases(self, expression: str) -> list[Phrase]:
         """The phrases of an FTS5 expression, `"a b" OR "c"*`, that may be published."""
-        found = []
+        phrases = []
         for text, star in _PHRASE.findall(expression):
             stems = self._by_tokenizer.of(text.replace('""', '"'), is_query=True)
             if stems and all(len(stem.encode()) < MOST_STEM_BYTES for stem in stems):
-                found.append(Phrase(tuple(stems), bool(star)))
-        return found
+                phrases.append(Phrase(tuple(stems), bool(star)))
+        return phrases
 
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         with self.transaction():
-            known: dict[str, int] = self.keep("frequencies", dict)
-            if len(known) > STEMS_KEPT:
-                known.clear()
+            numbers: dict[str, int] = self.keep("frequencies", dict)
+            if len(numbers) > STEMS_KEPT:
+                numbers.clear()
             words = {}
             for term in terms:
-                if term not in known:
+                if term not in numbers:
                     phrases = self._phrases(term)
                     if phrases and phrases[0].is_word:
                         words[term] = phrases[0].stems[0]
                     else:
-                        known[term] = self.value(_HOLDERS, Match(term))
+                        numbers[term] = self.value(_HOLDERS, Match(term))
             if words:
                 docs = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
-                known |= {term: docs.get(stem, 0) for term, stem in words.items()}
+                numbers |= {term: docs.get(stem, 0) for term, stem in words.items()}
             total = sum(state.chunks for state in self._states)
-            return total, {term: known[term] for term in terms}
+            return total, {term: numbers[term] for term in terms}
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         after = chr(ord(stem[0]) + 1)
@@ -315,12 +315,12 @@ class PostgresEngine:
                     for together in way
                 )
                 if sought:
-                    found = self.rows(sql, *values, sought, *of_filters, depth)
+                    matches = self.rows(sql, *values, sought, *of_filters, depth)
                     if is_rough:
                         exact, bound = self._score(total, counts, phrases, exactly=True)
-                        these = json.dumps([row for row, *_ in found])
-                        found = self.rows(_AMONG.format(score=exact), *bound, these, limit)
-                    best = [Candidate(row, entry, -score) for row, entry, score in found]
+                        these = json.dumps([row for row, *_ in matches])
+                        matches = self.rows(_AMONG.format(score=exact), *bound, these, limit)
+                    best = [Candidate(row, entry, -score) for row, entry, score in matches]
                 if len(best) == limit:
                     break
             return best
@@ -390,9 +390,9 @@ class PostgresEngine:
             apart = vectors.reshape(len(rows), -1).astype(np.int32) - asked
             squared = (apart * apart).sum(axis=1)
             nearest = np.lexsort((-rows, squared))[:limit]
-            found = zip(nearest, cosines(self, squared[nearest].tolist()), strict=True)
+            pairs = zip(nearest, cosines(self, squared[nearest].tolist()), strict=True)
             return [
-                Candidate(stored[place][0], stored[place][1], near) for place, near in found
+                Candidate(stored[place][0], stored[place][1], near) for place, near in pairs
             ]
 
 

@@ -162,8 +162,10 @@ class Publication:
                     f"Another process publishes the journal {self.journal!r}.",
                     hint="`serve --publish` does it after each save: one is enough.",
                 )
-            known = self._value("SELECT count(*) FROM entry WHERE own_id = ANY ($1)", list(ids))
-            if not known and self._value("SELECT count(*) FROM entry"):
+            shared = self._value(
+                "SELECT count(*) FROM entry WHERE own_id = ANY ($1)", list(ids)
+            )
+            if not shared and self._value("SELECT count(*) FROM entry"):
                 raise IndexUnusable(
                     f"The database has another journal of the name {self.journal!r}: it shares "
                     "no entry with this one.",
@@ -245,8 +247,8 @@ class Publication:
             change = _Change(self, files)
             change.take_away([f"@{self.journal}/{path}" for path in removed])
             change.write()
-            said = position or self._db.execute(_POSITION).fetchone()
-            self._db.execute(_UPDATE_STATE, said)
+            latest = position or self._db.execute(_POSITION).fetchone()
+            self._db.execute(_UPDATE_STATE, latest)
 
 
 class _Change:
@@ -326,7 +328,7 @@ class _Change:
         numbers: Iterator[int],
         row: EntryRow,
         settled: Settled,
-        said: int,
+        content_hash: int,
         entry_values: Sequence[Any],
         chunks: Sequence[ChunkRow],
         meanings: Meanings,
@@ -334,7 +336,7 @@ class _Change:
         entry = row.entry
         rowid = next(numbers)
         values = dict(zip(ENTRY_COLUMNS, entry_values, strict=True))
-        values["row_hash"] = said
+        values["row_hash"] = content_hash
         in_force = (entry.id, None, settled.other_id)[settled.twin]
         consent = settled.consent or (None, None)
         own = (rowid, in_force, entry.date, entry.dated, settled.twin, settled.other_id)

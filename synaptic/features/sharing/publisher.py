@@ -90,7 +90,7 @@ class Publisher:
     def __init__(self, ws: Workspace, address: str, journal: str | None = None) -> None:
         self._ws = ws
         self._clean = CleanJournal(ws)
-        self.journal, self._key = _named(ws, journal)
+        self.journal, self._key = _name_and_key(ws, journal)
         self._to = Publication(address, self.journal, stemming=ws.config.search.stemming)
         self._seen: dict[str, bytes] = {}
         self._position: Position | None = None
@@ -164,8 +164,8 @@ class Publisher:
         model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
         seen = {}
         for path, made in made_of.items():
-            said = f"{model} {made}".encode()
-            seen[path] = hashlib.blake2b(said, key=self._key, digest_size=16).digest()
+            sources = f"{model} {made}".encode()
+            seen[path] = hashlib.blake2b(sources, key=self._key, digest_size=16).digest()
         position = Position(model, dimensions, usual, *index.latest_change())
         return Wanted(seen, consents, position, index.meta("head") or "")
 
@@ -201,26 +201,26 @@ class Publisher:
         return PublishedFile(path, wanted.seen[path], data, rows, model, meanings)
 
     def _meanings_of_cleaned(
-        self, file: FileRows, known: Mapping[int, tuple[bytes, bytes]]
+        self, file: FileRows, stored: Mapping[int, tuple[bytes, bytes]]
     ) -> dict[int, tuple[bytes, bytes]]:
         """The meanings of passages that only stand so in the cleaned file; none without the
         model.
         """
-        found = {}
+        meanings = {}
         with suppress(ModelError):
             for row in file.rows:
                 for chunk in row.chunks():
-                    if chunk.embed and chunk.hash not in known:
+                    if chunk.embed and chunk.hash not in stored:
                         meaning = self._ws.embedder.embed_passage(chunk.text)
-                        found[chunk.hash] = quantise(meaning.vector), meaning.codes
-        return found
+                        meanings[chunk.hash] = quantise(meaning.vector), meaning.codes
+        return meanings
 
 
 def keep_publishing(
     ws: Workspace,
     address: str,
     journal: str | None,
-    told: Callable[[PublishReport | SynapticError], None],
+    report_to: Callable[[PublishReport | SynapticError], None],
     wanted: Callable[[], bool],
 ) -> None:
     """Publishes after each change of the index, while it is `wanted`. Others keep the index in
@@ -231,20 +231,20 @@ def keep_publishing(
             with closing(Publisher(ws, address, journal)) as publisher:
                 publisher.begin()
                 while wanted():
-                    at = _version(ws)
+                    at = _index_version(ws)
                     report = publisher.follow()
                     if report.files or report.removed:
-                        told(report)
-                    while wanted() and _version(ws) == at:
+                        report_to(report)
+                    while wanted() and _index_version(ws) == at:
                         time.sleep(STEP_S)
         except (Busy, IndexUnusable) as error:
             if not isinstance(error, Busy):
                 _remember(ws, trouble=str(error))
-            told(error)
+            report_to(error)
             time.sleep(RETRY_S)
 
 
-def _version(ws: Workspace) -> Any:
+def _index_version(ws: Workspace) -> Any:
     """A number that changes when another process writes the index."""
     ws.index.file.look()
     return ws.index.file.data_version()
@@ -269,7 +269,7 @@ def _has_secret(path: str) -> bool:
     return Screen("redact").redacted("path", path) != path
 
 
-def _named(ws: Workspace, name: str | None) -> tuple[str, bytes]:
+def _name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     """The name under which this journal is published, and the key. Raises InvalidArgument."""
     record = kept_in(ws.config.state / PUBLISHED)
     before = record.get("journal", "")

@@ -32,10 +32,10 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
     A starred entry has importance 8; the name of a journal is a tag.
     """
-    return read_items(path, skipped, partial(json_items, ENTRIES), _entry)
+    return read_items(path, skipped, partial(json_items, ENTRIES), _diary_record)
 
 
-def _entry(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:
+def _diary_record(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:
     journal = PurePosixPath(name)
     photos = {}
     pictures = {}
@@ -66,14 +66,14 @@ def _entry(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator
         key=entry["uuid"],
         title=title,
         text=body.strip() or title,
-        at=_written_at(entry),
+        at=_time_of(entry),
         tags=tuple(tags),
         importance=8 if entry.get("starred") else None,
         pictures=tuple(pictures.items()),
     )
 
 
-def _written_at(entry: Any) -> datetime:
+def _time_of(entry: Any) -> datetime:
     """The day and hour at the entry's place; in the local zone if its zone is unknown."""
     at = datetime.fromisoformat(entry["creationDate"]).astimezone()
     with suppress(ValueError, OSError, LookupError):

@@ -104,13 +104,13 @@ def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
     works = [one for one in chain(*turns) if one.kind == "edited" or one.commit or one.error]
     if is_work and len(turns) < FEW_PROMPTS and not works:
         return
-    title = _title(session, turns[0][0].text)
-    for number, (events, texts) in enumerate(_parts(turns), 1):
+    title = _session_title(session, turns[0][0].text)
+    for number, (events, texts) in enumerate(_split_parts(turns), 1):
         until = max(event.at for event in events)
         edited = dict.fromkeys(event.text for event in events if event.kind == "edited")
         yield Record(
             key=session.key if number == 1 else f"{session.key}/{number}",
-            text="\n\n".join([_first_line(session, events, until), *texts]),
+            text="\n\n".join([_digest_head(session, events, until), *texts]),
             at=events[0].at,
             title=title if number == 1 else f"{title} ({number})",
             type="progress",
@@ -123,7 +123,7 @@ def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
         )
 
 
-def _title(session: Session, request: str) -> str:
+def _session_title(session: Session, request: str) -> str:
     """The client's title, else the first request.
 
     The client's model made its title of all requests, so one with private text is not used.
@@ -134,7 +134,7 @@ def _title(session: Session, request: str) -> str:
     return _shorten(" ".join((title or request).split()), TITLE_CHARS)
 
 
-def _parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
+def _split_parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
     """(events, texts of the turns) of each part."""
     parts: list[tuple[list[Event], list[str]]] = []
     room = 0
@@ -149,7 +149,7 @@ def _parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
     return parts
 
 
-def _first_line(session: Session, events: Sequence[Event], until: datetime) -> str:
+def _digest_head(session: Session, events: Sequence[Event], until: datetime) -> str:
     folder = _clean(Path(session.folder).name, ())
     branch = _clean(events[-1].branch, ())
     place = f" in {_code(folder)}" if folder else ""

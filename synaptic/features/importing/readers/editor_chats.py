@@ -52,7 +52,7 @@ def _path_of(uri: object) -> str:
     return text_of(uri, "path") or unquote(urlsplit(text_of(uri)).path)
 
 
-def _folder_of(storage: Path) -> str:
+def _workspace_folder(storage: Path) -> str:
     """The folder of the workspace that an editor keeps here; "" if it has none."""
     with suppress(OSError, ValueError):
         workspace = read_json(read_regular(storage / "workspace.json", SETTINGS_BYTES))
@@ -127,11 +127,11 @@ def _vscode_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         if file.suffix == ".json" and file.with_suffix(".jsonl").exists():
             continue
-        session = Session(file.stem, "VS Code", _folder_of(file.parents[1]))
+        session = Session(file.stem, "VS Code", _workspace_folder(file.parents[1]))
         chat = None
         for number, line in json_lines(file, skipped):
             with reporting(skipped, f"{file.name}:{number}"):
-                chat = line if file.suffix == ".json" else _changed(chat, line)
+                chat = line if file.suffix == ".json" else _state_after(chat, line)
         session.title = text_of(chat, "customTitle")
         for number, request in enumerate(list_of(chat, "requests"), 1):
             with reporting(skipped, f"{file.name}: {number}"):
@@ -139,7 +139,7 @@ def _vscode_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
         yield session
 
 
-def _changed(state: Any, change: dict[str, Any]) -> Any:
+def _state_after(state: Any, change: dict[str, Any]) -> Any:
     """The state of a chat after a line of its log."""
     kind = change["kind"]
     value = change.get("v")

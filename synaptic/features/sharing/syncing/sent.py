@@ -50,7 +50,7 @@ def snapshot(repo: Repo, head: str) -> Snapshot:
     here = {path: entry for path, entry in shared.items() if path not in left}
     here |= {path: entry for path, entry in left.items() if entry}
     edits = _edits(repo, head, here)
-    fitting = _fitting(repo, shared, edits, left)
+    fitting = _edits_with_room(repo, shared, edits, left)
     _check_filters(repo, fitting)
     changes: Changes = {path: edit for path, edit in fitting.items() if path not in left}
     behind = [path for path in fitting if path in left]
@@ -61,7 +61,7 @@ def snapshot(repo: Repo, head: str) -> Snapshot:
         changes |= added
     ours = head
     if changes:
-        ours = repo.make([head], shared, changes, _message(repo, shared, changes))
+        ours = repo.make([head], shared, changes, _commit_message(repo, shared, changes))
     overlay: Changes = {path: fitting.get(path, entry) for path, entry in left.items()}
     held = ours
     if overlay:
@@ -79,12 +79,12 @@ def count_entries(repo: Repo, paths: Sequence[str], before: Tree, after: Tree) -
     count = 0
     notes = [path for path in paths if is_note(path)]
     for path, versions in repo.texts(notes, before, after):
-        old, new = (_entries(repo, path, data) for data in versions)
+        old, new = (_note_entries(repo, path, data) for data in versions)
         count += len({id for id, _ in old ^ new})
     return count
 
 
-def _entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, bytes]]:
+def _note_entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, bytes]]:
     """The entries of one version of a note, as (id, bytes)."""
     if not data:
         return set()
@@ -163,7 +163,7 @@ def _edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
     return edits
 
 
-def _fitting(
+def _edits_with_room(
     repo: Repo, shared: Tree, edits: dict[str, bytes | None], left: dict[str, Entry | None]
 ) -> dict[str, bytes | None]:
     """The edits without those of a path at which the repository holds what was not received: a
@@ -200,7 +200,7 @@ def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
             )
 
 
-def _message(repo: Repo, shared: Tree, changes: Changes) -> str:
+def _commit_message(repo: Repo, shared: Tree, changes: Changes) -> str:
     """The titles of new and changed entries, as an agent sees them."""
     screen = Screen("redact")
     titles = []
