@@ -39,7 +39,7 @@ CONTENT = (
 """The package is built of these."""
 
 ENTRY = "start.py"
-START = '"""The host starts this."""\n\nfrom synaptic.mcp.start import run\n\nrun()\n'
+START = '"""The host starts this."""\n\nfrom synaptic.mcp.start import start_server\n\nstart_server()\n'
 
 
 def manifest() -> dict[str, Any]:

@@ -32,9 +32,9 @@ def _command() -> int:
 
 
 def _serve_mcp(home: str | None) -> int:
-    from .mcp.start import run
+    from .mcp.start import start_server
 
-    run(home)
+    start_server(home)
     return 0
 
 
@@ -45,10 +45,10 @@ def _hook(event: str, home: str | None, client: str) -> int:
         capture(home, client, sys.stdin.buffer.read())
         return 0
     from .errors import InvalidArgument
-    from .hooks.hooks import answer
+    from .hooks.hooks import answer_hook
 
     try:
-        answer(event, home, client)
+        answer_hook(event, home, client)
     except InvalidArgument:
         return _command()  # which says what is valid
     return 0

@@ -17,8 +17,8 @@ from ..language.query import build_preference
 from ..models import PERSON, Entry
 from ..notes.header import check_type
 from ..render import terminal, wire
-from ..render.briefing import text_of
-from ..render.present import outline, short
+from ..render.briefing import briefing_text
+from ..render.present import outline_text, short
 from ..search.search import search as search_journal
 from ..serving.arguments import agent, is_person, not_a_person, take_filters
 from ..verbs import brief as brief_verb
@@ -69,13 +69,13 @@ def init(home: str | None, journal: str | None = None) -> None:
 
     Example: synaptic init --journal ~/vault/daily
     """
-    found = adopt(home, journal)
-    screen = terminal.screen(Journal(load_config(home)).place)
-    data = {"success": True} | wire.as_json(found)
-    text = terminal.adopted_text(found, screen)
-    if not found.entries:
+    adopted = adopt(home, journal)
+    screen = terminal.stdout_screen(Journal(load_config(home)).place)
+    data = {"success": True} | wire.as_json(adopted)
+    text = terminal.adopted_text(adopted, screen)
+    if not adopted.entries:
         text += f"\nNext: {EXAMPLE}"
-    answer(data, text, found.notices)
+    answer(data, text, adopted.notices)
 
 
 @command(
@@ -104,9 +104,9 @@ def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
     """
 
     if text:
-        _keep(home, _said(text), type, **marks)
+        _keep(home, _join_words(text), type, **marks)
     else:
-        with editor.composed() as written:
+        with editor.compose_text() as written:
             _keep(home, written, type, **marks)
 
 
@@ -129,7 +129,7 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
 @command(
     "search",
     f.WORDS,
-    *f.LISTED,
+    *f.LIST_FLAGS,
     option(
         int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
     ),
@@ -154,7 +154,7 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
     f.AS_OF,
 )
 def search(
-    ws: Workspace, text: Words = (), weight: Words = (), prefer: Words = (), **given: Any
+    ws: Workspace, text: Words = (), weight: Words = (), prefer: Words = (), **options: Any
 ) -> None:
     """Find entries by words and by meaning, best first.
 
@@ -166,17 +166,17 @@ def search(
     """
     from ..search.happened import with_count  # slow to import
 
-    weights = _named("--weight", weight)
-    filters = take_filters(ws, given)
+    weights = _parse_pairs("--weight", weight)
+    filters = take_filters(ws, options)
     query = " ".join(text)
     result = search_journal(
         ws,
         query,
         filters=filters,
-        weights={name: _number(name, value) for name, value in weights.items()},
-        prefer=build_preference(_named("--prefer", prefer)),
+        weights={name: _parse_weight(name, value) for name, value in weights.items()},
+        prefer=build_preference(_parse_pairs("--prefer", prefer)),
         embed_ms=EMBED_MS,
-        **given,
+        **options,
     )
     counted, result = with_count(ws, query, filters, result)
     if counted:
@@ -193,9 +193,9 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
     """
     from ..search.explain import analysis_of, read_note  # slow to import
 
-    said = _said(text)
-    data = wire.as_json(read_note(ws, said) if note else analysis_of(ws, said))
-    answer(data, outline(data))
+    content = _join_words(text)
+    data = wire.as_json(read_note(ws, content) if note else analysis_of(ws, content))
+    answer(data, outline_text(data))
 
 
 @command(
@@ -206,20 +206,20 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
         int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
     ),
 )
-def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
+def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
     """Show the newest entries.
 
     With TEXT, the best matches among the last 50 entries.
 
     Example: synaptic recent --project billing
     """
-    answer_listing(ws, browse.recent(ws, " ".join(text), **given))
+    answer_listing(ws, browse.recent(ws, " ".join(text), **options))
 
 
 @command(
     "find",
     f.WORDS,
-    *f.LISTED,
+    *f.LIST_FLAGS,
     *f.filter_flags("find"),
     text_option("around", "List what happened before and after this entry.", **AN_ID),
     switch("facets", "Also count types, tags and projects."),
@@ -227,15 +227,15 @@ def recent(ws: Workspace, text: Words = (), **given: Any) -> None:
     text_option("cursor", "Continue the list that ended with this cursor."),
     f.AS_OF,
 )
-def find(ws: Workspace, text: Words = (), **given: Any) -> None:
+def find(ws: Workspace, text: Words = (), **options: Any) -> None:
     """List entries by marks and dates.
 
     Without TEXT a timeline, newest first; with TEXT, best matches first.
 
     Example: synaptic find --type decision --since "last month"
     """
-    filters = take_filters(ws, given)
-    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **given))
+    filters = take_filters(ws, options)
+    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **options))
 
 
 @command(
@@ -251,10 +251,10 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
     """
-    found = browse.get(ws, [listed_id(ws, id) for id in ids])
+    listing = browse.get(ws, [listed_id(ws, id) for id in ids])
     if source:
-        found = the_one("transcripts", ws, found)
-    answer_entries(ws, found)
+        listing = the_one("transcripts", ws, listing)
+    answer_entries(ws, listing)
 
 
 @command("blame", argument(str, "file", "FILE", "The file; it need not exist."))
@@ -383,15 +383,15 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
 
     Example: synaptic brief --since last
     """
-    found = brief_verb.brief(
+    briefing = brief_verb.brief(
         ws,
         Path.cwd(),
         since or brief_verb.WEEK,
         project=project,
         reader=brief_verb.Reader(agent() or PERSON),
     )
-    text = text_of(ws, found, max_tokens=BRIEF_TOKENS, always=True)
-    answer({"project": found.project, "next": found.position, "text": text}, f"{text}\n")
+    text = briefing_text(ws, briefing, max_tokens=BRIEF_TOKENS, always=True)
+    answer({"project": briefing.project, "next": briefing.position, "text": text}, f"{text}\n")
 
 
 @command(
@@ -402,8 +402,8 @@ def due(ws: Workspace, until: str | None = None) -> None:
 
     Example: synaptic due --until friday
     """
-    found = brief_verb.due(ws, until)
-    answer_listing(ws, browse.Listing(len(found), found))
+    entries = brief_verb.due(ws, until)
+    answer_listing(ws, browse.Listing(len(entries), entries))
 
 
 @command("delete", f.ID, f.YES, switch("purge", "Leave no copy in the trash."), opens=False)
@@ -441,7 +441,7 @@ def restore(ws: Workspace, id: str = "") -> None:
     if not id:
         deleted = removing.deleted(ws)
         data = {"deleted": [piece._asdict() for piece in deleted]}
-        return answer(data, terminal.deleted_text(deleted, screen_of(ws)))
+        return answer(data, terminal.trash_text(deleted, screen_of(ws)))
     stands = False
     with suppress(Ambiguous):
         stands = mentions.id_called(ws, id) is not None
@@ -462,8 +462,8 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     """
     if broken == bool(name):
         raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
-    found = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
-    answer(wire.as_json(found), terminal.links_text(found, screen_of(ws)))
+    linked = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
+    answer(wire.as_json(linked), terminal.links_text(linked, screen_of(ws)))
 
 
 @command(
@@ -471,13 +471,13 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
     text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
 )
-def tasks(ws: Workspace, **given: Any) -> None:
+def tasks(ws: Workspace, **options: Any) -> None:
     """List the open tasks of all notes, by day.
 
     Example: synaptic tasks --due friday
     """
-    found = mentions.tasks(ws, **given)
-    answer({"tasks": wire.as_json(found)}, terminal.tasks_text(found, screen_of(ws)))
+    rows = mentions.tasks(ws, **options)
+    answer({"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, screen_of(ws)))
 
 
 @command("day", f.DATE)
@@ -565,7 +565,7 @@ def tags(ws: Workspace) -> None:
     answer(wire.facets_json(facets), text)
 
 
-def _said(text: Words) -> str:
+def _join_words(text: Words) -> str:
     """The words joined to one text; standard input if they are `-`."""
     return _read_stdin() if list(text) == ["-"] else " ".join(text)
 
@@ -575,10 +575,10 @@ def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _named(flag: str, given: Words) -> dict[str, list[str]]:
+def _parse_pairs(flag: str, texts: Words) -> dict[str, list[str]]:
     """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
     named: dict[str, list[str]] = {}
-    for text in given:
+    for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InvalidArgument(f"{flag} is {text!r}.", valid=["NAME=VALUE"])
@@ -586,10 +586,10 @@ def _named(flag: str, given: Words) -> dict[str, list[str]]:
     return named
 
 
-def _number(name: str, given: Words) -> float:
+def _parse_weight(name: str, texts: Words) -> float:
     try:
-        return float(given[-1])
+        return float(texts[-1])
     except ValueError:
         raise InvalidArgument(
-            f"The weight of {name} is {given[-1]!r}.", valid=["0 to 1"]
+            f"The weight of {name} is {texts[-1]!r}.", valid=["0 to 1"]
         ) from None

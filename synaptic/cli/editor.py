@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..errors import ConfigError, InvalidArgument, SynapticError
 from ..render.terminal import is_terminal
-from ..serving.editors import RETURNS_AT_ONCE, chosen, name_of
+from ..serving.editors import RETURNS_AT_ONCE, chosen, editor_name
 
 
 def editor() -> list[str] | None:
@@ -22,7 +22,7 @@ def editor() -> list[str] | None:
 
 
 @contextmanager
-def composed() -> Iterator[str]:
+def compose_text() -> Iterator[str]:
     """A context that gives the text a person wrote in the editor. If it fails, the text stays.
 
     Raises InvalidArgument when there is no terminal or no editor.
@@ -34,13 +34,13 @@ def composed() -> Iterator[str]:
             'Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set '
             "EDITOR and use a terminal.",
         )
-    if name_of(command) in RETURNS_AT_ONCE and "--wait" not in command:
+    if editor_name(command) in RETURNS_AT_ONCE and "--wait" not in command:
         command = [*command, "--wait"]
     handle, name = tempfile.mkstemp(prefix="synaptic-", suffix=".md")
     os.close(handle)
     path = Path(name)
     try:
-        run([*command, name])
+        run_editor([*command, name])
         yield path.read_text(encoding="utf-8", errors="replace")
     except BaseException as error:
         if not path.exists() or not path.stat().st_size:
@@ -51,7 +51,7 @@ def composed() -> Iterator[str]:
     path.unlink(missing_ok=True)
 
 
-def run(command: Sequence[str]) -> None:
+def run_editor(command: Sequence[str]) -> None:
     """Starts the editor and waits until it ends. Raises ConfigError when it cannot be started
     or failed.
     """

@@ -65,7 +65,7 @@ def choice_option(
     )
 
 
-def _known(kind: Kind) -> dict[str, Any]:
+def _completion_of(kind: Kind) -> dict[str, Any]:
     """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -80,9 +80,9 @@ def _known(kind: Kind) -> dict[str, Any]:
     return {"autocompletion": complete}
 
 
-A_TAG = _known("tag")
-A_PROJECT = _known("project")
-AN_ID = _known("id")
+A_TAG = _completion_of("tag")
+A_PROJECT = _completion_of("project")
+AN_ID = _completion_of("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
 ID = argument(str, "id", "ID", "A whole id, or at least four characters of it.", **AN_ID)
@@ -135,7 +135,7 @@ def _flag(row: Filter) -> Parameter:
 _COMPLETIONS = {"tag": A_TAG, "project": A_PROJECT, "id": AN_ID}
 _IN_LISTS = [row for row in FILTERS.values() if set(LISTS) <= set(row.commands)]
 IN_PROJECTS = _flag(FILTERS["project"])
-LISTED = (*map(_flag, _IN_LISTS), choice_option("order", ORDERS))
+LIST_FLAGS = (*map(_flag, _IN_LISTS), choice_option("order", ORDERS))
 """The filters that `search` and `find` share, and the order of a list."""
 
 

@@ -53,13 +53,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as error:
-        told = _told(error)
+        problem = _own_error(error)
         flags = args[: args.index("--")] if "--" in args else args
         if "--json" in flags:
-            emit_json(wire.error_json(told))
+            emit_json(wire.error_json(problem))
         else:
-            terminal.say_error(told)
-        return 2 if isinstance(told, InvalidArgument) else 1
+            terminal.say_error(problem)
+        return 2 if isinstance(problem, InvalidArgument) else 1
 
 
 def program_for(args: Sequence[str]) -> typer.Typer:
@@ -100,7 +100,7 @@ def _with_words_last(args: Sequence[str]) -> Sequence[str]:
     return [*(arg for arg in args if arg not in words), "--", *words]
 
 
-def _told(error: Exception) -> SynapticError:
+def _own_error(error: Exception) -> SynapticError:
     """The error as a SynapticError: one of typer is a usage error, any other is a defect."""
     own = as_own_error(error)
     if own:
@@ -142,7 +142,7 @@ def _decoded(arg: str) -> str:
     return arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version  # only here
 
@@ -160,7 +160,7 @@ def _synaptic(
         ),
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
     ] = False,
 ) -> None:
     """The memory that you and your AI agents share: Markdown files, searched by words, meaning

@@ -44,16 +44,16 @@ def command(
     """
 
     def register(run: Command) -> Command:
-        def called(ctx: typer.Context, **given: Any) -> int | None:
-            IN_JSON.set(given.pop("as_json", False))
-            given = {name: value for name, value in given.items() if value not in (None, [])}
+        def called(ctx: typer.Context, **values: Any) -> int | None:
+            IN_JSON.set(values.pop("as_json", False))
+            values = {name: value for name, value in values.items() if value not in (None, [])}
             if not opens:
-                return run(ctx.obj, **given)
+                return run(ctx.obj, **values)
             with open_home(ctx.obj) as ws:
                 if any((ws.config.state / "capture").glob("[!.]*")):
                     through("catch_up", ws)
-                with as_of(ws, given.pop("as_of", None)) as then:
-                    return run(then, **given)
+                with as_of(ws, values.pop("as_of", None)) as then:
+                    return run(then, **values)
 
         called.__doc__ = run.__doc__
         keyword = inspect.Parameter.KEYWORD_ONLY

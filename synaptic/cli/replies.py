@@ -35,7 +35,7 @@ IN_JSON = ContextVar("IN_JSON", default=False)
 
 
 def screen_of(ws: Workspace) -> Output:
-    return terminal.screen(ws.journal.place)
+    return terminal.stdout_screen(ws.journal.place)
 
 
 def when_empty(ws: Workspace) -> str:
@@ -184,11 +184,11 @@ def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
 
 
 def _answer_found(
-    ws: Workspace, found: Sequence[object], data: Json, text: str, if_none: str = NOTHING
+    ws: Workspace, results: Sequence[object], data: Json, text: str, if_none: str = NOTHING
 ) -> None:
     """Prints the entries found, or a remark: nothing was found, or the journal is empty."""
     notices = data["notices"]
-    if found:
+    if results:
         return answer(data, text, notices)
     if empty := when_empty(ws):
         return answer(data | {"notices": [*notices, empty]}, empty)
@@ -201,6 +201,6 @@ def answer_place(path: Path, line: int | None) -> None:
     """Opens a file in the person's editor; without one, or in a pipe, answers where it is."""
     command = None if IN_JSON.get() else editor.editor()
     if command:
-        return editor.run(command_at(command, path, line))
+        return editor.run_editor(command_at(command, path, line))
     text = f"{path}:{line}" if line else str(path)
     return answer({"path": str(path), "line": line}, clean(text))

@@ -23,8 +23,8 @@ from ..setup.clients import (
     server_at,
     this_server,
 )
-from ..setup.parts import EVENTS, Part, parts_of
-from ..setup.register import Step, work_on
+from ..setup.parts import EVENTS, Part, client_parts
+from ..setup.register import SetupStep, work_on
 from .replies import answer, can_ask
 
 _TOOLS = (
@@ -34,7 +34,7 @@ _TOOLS = (
 _LOCAL = ("http://127.0.0.1", "http://[::1]", "http://localhost")
 
 
-def run(
+def run_setup(
     home: str | None,
     names: Sequence[str],
     *,
@@ -60,21 +60,21 @@ def run(
         raise InvalidArgument("--url cannot be given with --project or --capture.", hint)
     wanted = server_at(url) if url else this_server(home, project)
     clients = named(names, remote=bool(url))
-    found = clients
+    chosen = clients
     if not (names or show or status or remove):
-        found = [client for client in clients if client.found]
+        chosen = [client for client in clients if client.found]
     reads = dry_run or show or status
     adds = not (reads or remove)
     if adds and capture:
         write_setting(resolve_home(home), "capture", True)
     if adds and not url:
         note_command(wanted)
-        _ask_about_tools(home, () if no_hooks else found)
+        _ask_about_tools(home, () if no_hooks else chosen)
     kinds = {"server": True, "hooks": not (no_hooks or url)}
     kinds["guidance"] = guidance or status or remove
     parts = []
-    for client in found:
-        every = parts_of(client, wanted, _events(home, capture))
+    for client in chosen:
+        every = client_parts(client, wanted, _hook_events(home, capture))
         parts += [part for part in every if kinds[part.name]]
     if show and not as_json:
         for part in parts:
@@ -86,17 +86,17 @@ def run(
     notices = [] if remove else _notices(wanted)
     if remove and not (names or reads):
         notices = _end_capture(home)
-    absent = [client.name for client in clients if client not in found]
+    absent = [client.name for client in clients if client not in chosen]
     data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
     if adds and as_json and not url:
         data |= the_one("offer", home, take_in)
-    answer(data, _remarks(done, absent, dry_run=dry_run), notices)
+    answer(data, _closing_remarks(done, absent, dry_run=dry_run), notices)
     if adds and not (url or as_json):
         the_one("offer", home, take_in)
     return 1 if failed and not (show or status) else 0
 
 
-def _events(home: str | None, capture: bool) -> list[str]:
+def _hook_events(home: str | None, capture: bool) -> list[str]:
     """Returns the events of hooks that config.toml switches on."""
     config = load_config(home)
     capture = config.capture or capture
@@ -106,14 +106,14 @@ def _events(home: str | None, capture: bool) -> list[str]:
     return [event for event in EVENTS if wanted[event]]
 
 
-def _ask_about_tools(home: str | None, found: Sequence[Client]) -> None:
+def _ask_about_tools(home: str | None, clients: Sequence[Client]) -> None:
     """Asks a person once if hooks should speak before edits and after failed commands, where
     one of these clients can.
     """
     file = resolve_home(home) / "config.toml"
-    said = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
-    is_open = "tools" not in said.get("hooks", {})
-    can_speak = any("tools" in client.hooks for client in found)
+    settings = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
+    is_open = "tools" not in settings.get("hooks", {})
+    can_speak = any("tools" in client.hooks for client in clients)
     if is_open and can_speak and can_ask():
         wanted = typer.confirm(_TOOLS, default=False, err=True)
         write_setting(resolve_home(home), "hooks.tools", wanted)
@@ -132,11 +132,11 @@ def _end_capture(home: str | None) -> list[str]:
 
 def _work_off(
     parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
-) -> list[Step]:
+) -> list[SetupStep]:
     """Prints and carries out the step of each part; returns the steps that matter, with their
     results.
     """
-    done: list[Step] = []
+    done: list[SetupStep] = []
     plugin = has_plugin() and not remove
     for part in parts:
         if not remove and part.name == "hooks" and done[-1].action == "fail":
@@ -151,12 +151,12 @@ def _work_off(
             continue
         done.append(step)
         if not as_json:
-            told = _state(step) if status else _told(step, remove=remove)
-            emit(clean(f"{part.client.title}: {told}"))
+            sentence = _state_text(step) if status else _step_text(step, remove=remove)
+            emit(clean(f"{part.client.title}: {sentence}"))
     return done
 
 
-def _remarks(done: Sequence[Step], absent: Sequence[str], *, dry_run: bool) -> str:
+def _closing_remarks(done: Sequence[SetupStep], absent: Sequence[str], *, dry_run: bool) -> str:
     remarks = []
     if not done:
         remarks.append("Synaptic is registered with none of these clients.")
@@ -170,7 +170,7 @@ def _remarks(done: Sequence[Step], absent: Sequence[str], *, dry_run: bool) -> s
     return "\n".join(remarks)
 
 
-def _as_json(steps: Sequence[Step]) -> Json:
+def _as_json(steps: Sequence[SetupStep]) -> Json:
     """Returns the steps by part; those of the server under `clients`."""
     by_part: Json = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
@@ -217,11 +217,11 @@ def _notices(wanted: Server) -> list[str]:
 # ----------------------------------------------------------------------------------------------
 
 
-def _told(step: Step, *, remove: bool) -> str:
+def _step_text(step: SetupStep, *, remove: bool) -> str:
     """Returns the sentence on a step, its result, and the next thing to do."""
     part = step.part
     if step.action == "nothing":
-        return _state(step)
+        return _state_text(step)
     lines = [f"adds {part.noun} to {part.file}"]
     if step.action == "fail":
         lines = [f"{step.why} It is left as it is."]
@@ -240,15 +240,15 @@ def _told(step: Step, *, remove: bool) -> str:
     return "\n".join(lines)
 
 
-def _state(step: Step) -> str:
+def _state_text(step: SetupStep) -> str:
     """Returns the sentence on this part of the client."""
     part = step.part
-    said = [step.why] if step.why else [step.state]
+    phrases = [step.why] if step.why else [step.state]
     if step.there:
         noun = "registered" if part.name == "server" else part.noun
-        said = [f"{noun} in {part.file}", step.why]
+        phrases = [f"{noun} in {part.file}", step.why]
     if step.state == "outdated":
-        said.append("not up to date: the same setup again mends that")
+        phrases.append("not up to date: the same setup again mends that")
     if not part.client.found:
-        said.append("not found on this machine")
-    return "; ".join(filter(None, said))
+        phrases.append("not found on this machine")
+    return "; ".join(filter(None, phrases))

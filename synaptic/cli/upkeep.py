@@ -18,7 +18,7 @@ from ..language.query import MAX_LIMIT
 from ..models import CAPTURED
 from ..render import terminal, wire
 from ..render.fence import clean
-from ..render.present import matter_text, outline
+from ..render.present import matter_text, outline_text
 from ..render.terminal import emit
 from ..serving.arguments import agent, is_person, take_filters
 from ..verbs import browse, doctor, removing, review
@@ -53,7 +53,7 @@ def status(ws: Workspace, use: bool) -> None:
     if use:
         uses = in_step(ws, lambda _: ws.index.counters.uses())
         rows = [{"week": week, "client": who, **uses[week, who]} for week, who in uses]
-        text = outline({f"{week} {who}": uses[week, who] for week, who in uses})
+        text = outline_text({f"{week} {who}": uses[week, who] for week, who in uses})
         return answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
@@ -109,9 +109,9 @@ def _doctor(
             check = doctor.fix
         elif secrets:
             check = doctor.secrets
-        found = check(ws)
-        answer(wire.as_json(found), terminal.checkup_text(found, screen_of(ws)))
-        return 0 if found.ok else 1
+        report = check(ws)
+        answer(wire.as_json(report), terminal.checkup_text(report, screen_of(ws)))
+        return 0 if report.ok else 1
 
 
 @command(
@@ -125,7 +125,7 @@ def _doctor(
     f.IN_PROJECTS,
     f.LENGTH,
 )
-def _review(
+def review_findings(
     ws: Workspace, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()
 ) -> None:
     """List entries that repeat, contradict or outlived others, and the answers to each.
@@ -140,45 +140,47 @@ def _review(
             f"review {' '.join(words)} is unknown.", valid=("review", "review ANSWER KEY")
         )
     if words:
-        return _settle(ws, *words)
+        return _settle_finding(ws, *words)
     check_range("limit", limit, 1, MAX_LIMIT)
-    found = review.review(ws, project=project)
-    shown = found[:limit]
-    left = len(found) - limit
+    findings = review.review(ws, project=project)
+    first = findings[:limit]
+    left = len(findings) - limit
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
     if not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stdout):
-        _ask_about(ws, shown)
+        _ask_about(ws, first)
         return terminal.say(more or "That is all.")
-    data = {"total": len(found), "findings": list(map(wire.matter_json, shown))}
-    text = "\n\n".join(map(matter_text, shown)) or "Nothing to review."
+    data = {"total": len(findings), "findings": list(map(wire.matter_json, first))}
+    text = "\n\n".join(map(matter_text, first)) or "Nothing to review."
     return answer(data, text, [more] if more else [])
 
 
-def _settle(ws: Workspace, said: str, key: str) -> None:
+def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
     """Carries out the answer to a finding."""
-    receipt = review.answer_finding(ws, key, said, by_person=not agent(), confirms=is_person())
+    receipt = review.answer_finding(
+        ws, key, choice, by_person=not agent(), confirms=is_person()
+    )
     if not receipt:
         return answer({"success": True, "kept": key}, f"Kept {key}")
-    done = "Deleted" if said in ("delete", "merge") else "Updated"
+    done = "Deleted" if choice in ("delete", "merge") else "Updated"
     return answer_receipt(ws, done, receipt)
 
 
-def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
+def _ask_about(ws: Workspace, findings: Sequence[review.Matter]) -> None:
     """Asks a person about one finding after the other."""
-    for matter in found:
+    for matter in findings:
         emit(matter_text(matter))
         choices = (*matter.answers, "skip", "quit")
         question = f"One of {', '.join(choices)}"
-        said = ""
-        while said not in choices:
+        choice = ""
+        while choice not in choices:
             typed = typer.prompt(question, default="skip", err=True).strip().lower()
-            fitting = [choice for choice in choices if choice.startswith(typed)]
-            said = fitting[0] if typed and fitting else ""
-        if said == "quit":
+            fitting = [name for name in choices if name.startswith(typed)]
+            choice = fitting[0] if typed and fitting else ""
+        if choice == "quit":
             return
         try:
-            if said != "skip":
-                _settle(ws, said, matter.key)
+            if choice != "skip":
+                _settle_finding(ws, choice, matter.key)
         except SynapticError as error:  # an answer before may have deleted it
             terminal.say_error(error)
 
@@ -191,7 +193,9 @@ def _ask_about(ws: Workspace, found: Sequence[review.Matter]) -> None:
     *f.filter_flags("export"),
     json=False,
 )
-def _export(ws: Workspace, as_rows: bool, as_csv: bool, to: str = "", **given: Any) -> None:
+def export_rows(
+    ws: Workspace, as_rows: bool, as_csv: bool, to: str = "", **options: Any
+) -> None:
     """Write entries as rows for other programs, oldest first.
 
     Private passages are left out, superseded entries are not. No file is overwritten.
@@ -200,7 +204,7 @@ def _export(ws: Workspace, as_rows: bool, as_csv: bool, to: str = "", **given: A
     """
     if as_rows == as_csv:
         raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]"))
-    filters = replace(take_filters(ws, given), include_superseded=True)
+    filters = replace(take_filters(ws, options), include_superseded=True)
     entries = browse.export(ws, filters)
     lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
     if not to:
@@ -245,7 +249,7 @@ def _export(ws: Workspace, as_rows: bool, as_csv: bool, to: str = "", **given: A
     f.REMOVE,
     opens=False,
 )
-def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
+def setup(home: str | None, clients: Sequence[str] = (), **options: Any) -> int:
     """Register Synaptic, and its hooks, with the programs that speak MCP.
 
     CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or
@@ -253,9 +257,9 @@ def setup(home: str | None, clients: Sequence[str] = (), **given: Any) -> int:
 
     Example: synaptic setup --dry-run
     """
-    from .setup_command import run  # only this command needs it
+    from .setup_command import run_setup  # only this command needs it
 
-    return run(home, clients, as_json=IN_JSON.get(), **given)
+    return run_setup(home, clients, as_json=IN_JSON.get(), **options)
 
 
 @command(
@@ -282,7 +286,7 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     from ..hooks import hooks
 
     try:
-        hooks.answer(event, home, client)
+        hooks.answer_hook(event, home, client)
     except InvalidArgument as error:  # status 2 would keep an agent from its work
         terminal.say_error(error)
         return 1
@@ -297,6 +301,6 @@ def mcp(home: str | None) -> None:
 
     Example: synaptic mcp
     """
-    from ..mcp.start import run  # only here
+    from ..mcp.start import start_server  # only here
 
-    run(home)
+    start_server(home)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..config import Config
 from ..files import open_regular
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
-from .stop import Said, append
+from .stop import HookMessage, append
 
 if TYPE_CHECKING:
     from ..verbs.blame import Memory, Named
@@ -30,45 +30,47 @@ and Codex writes it into its transcript.
 """
 
 
-def before_edit(config: Config, said: Said) -> str:
+def before_edit(config: Config, message: HookMessage) -> str:
     """Returns entries that name a file that is about to be edited, or its folder."""
-    given = said.get("tool_input")
-    given = given if isinstance(given, dict) else {}
-    paths = [given[key] for key in _PATHS if isinstance(given.get(key), str)]
-    paths += _PATCHED.findall(str(given.get("command") or given.get("input") or ""))
-    files = [Path(said["cwd"], path) for path in paths[:5]]
+    tool_input = message.get("tool_input")
+    tool_input = tool_input if isinstance(tool_input, dict) else {}
+    paths = [tool_input[key] for key in _PATHS if isinstance(tool_input.get(key), str)]
+    paths += _PATCHED.findall(str(tool_input.get("command") or tool_input.get("input") or ""))
+    files = [Path(message["cwd"], path) for path in paths[:5]]
     names = ", ".join(file.name for file in files)
-    return _told(
+    return _tell_once(
         config,
-        said,
+        message,
         one_line(names)[:40],
         lambda memory: [one for file in files for one in memory.naming(file)],
     )
 
 
-def after_failure(config: Config, said: Said) -> str:
+def after_failure(config: Config, message: HookMessage) -> str:
     """Returns entries that tell of the same error; of Gemini CLI, which takes no context before
     an edit, what `before_edit` tells.
     """
-    if said.get("tool_name") in ("replace", "write_file"):
-        return before_edit(config, said)
-    output = said.get("error")
-    response = said.get("tool_response")
+    if message.get("tool_name") in ("replace", "write_file"):
+        return before_edit(config, message)
+    output = message.get("error")
+    response = message.get("tool_response")
     if not output and isinstance(response, dict):
         output = str(response.get("llmContent"))
         output = output if _FAILED.search(output) else ""
-    elif said.get("client") == "codex" and _failed_in_codex(said):
+    elif message.get("client") == "codex" and _failed_in_codex(message):
         output = response
     if not isinstance(output, str):
         return ""
-    folder = Path(said["cwd"])
-    return _told(config, said, "this error", lambda memory: memory.same_error(output, folder))
+    folder = Path(message["cwd"])
+    return _tell_once(
+        config, message, "this error", lambda memory: memory.same_error(output, folder)
+    )
 
 
-def _failed_in_codex(said: Said) -> bool:
+def _failed_in_codex(message: HookMessage) -> bool:
     """True when the transcript says that the command failed: Codex does not tell its hook."""
-    call = re.escape(str(said.get("tool_use_id")))
-    with open_regular(Path(str(said.get("transcript_path")))) as transcript:
+    call = re.escape(str(message.get("tool_use_id")))
+    with open_regular(Path(str(message.get("transcript_path")))) as transcript:
         with suppress(OSError):  # it is shorter
             transcript.seek(-TAIL_BYTES, os.SEEK_END)
         end = transcript.read()
@@ -76,11 +78,11 @@ def _failed_in_codex(said: Said) -> bool:
     return re.search(failed.encode(), end) is not None
 
 
-def _told(
-    config: Config, said: Said, about: str, find: Callable[[Memory], Sequence[Named]]
+def _tell_once(
+    config: Config, message: HookMessage, about: str, find: Callable[[Memory], Sequence[Named]]
 ) -> str:
     """Returns the text about the best entries that this session has not been shown."""
-    session = str(said.get("session_id") or "")
+    session = str(message.get("session_id") or "")
     if not re.fullmatch(r"[\w.:-]{1,200}", session) or not about:
         return ""
     if not config.index_file.exists():
@@ -88,19 +90,19 @@ def _told(
     from ..verbs.blame import Memory
 
     with Memory(config) as memory:
-        found = find(memory)
+        matches = find(memory)
     log = config.state / "told.log"
-    known = set()
+    logged = set()
     with suppress(FileNotFoundError):
-        known = set(log.read_text("utf-8").splitlines())
-    new = {one.row.id: one for one in found if f"{session} {one.row.id}" not in known}
+        logged = set(log.read_text("utf-8").splitlines())
+    new = {one.row.id: one for one in matches if f"{session} {one.row.id}" not in logged}
     chosen = list(new.values())[:MOST_ENTRIES]
     for one in chosen:
         append(log, f"{session} {one.row.id}")
-    return _text(about, chosen) if chosen else ""
+    return _entries_text(about, chosen) if chosen else ""
 
 
-def _text(about: str, chosen: Sequence[Named]) -> str:
+def _entries_text(about: str, chosen: Sequence[Named]) -> str:
     """Returns the entries as fenced lines, cut where they would be more than `MOST_TOKENS`."""
     head = f"From Synaptic, on {about}. {DATA_FOLLOWS} context_get gives more."
     starts = []
@@ -120,13 +122,13 @@ def _text(about: str, chosen: Sequence[Named]) -> str:
         if one.mark:
             text = title
         share = room // (len(chosen) - number)
-        text = _beginning(text, share)
+        text = _cut_to_tokens(text, share)
         room -= count_tokens(text)
         lines.append(starts[number] + text)
     return f"{head}\n{fenced('entries', chr(10).join(lines))}"
 
 
-def _beginning(text: str, room: int) -> str:
+def _cut_to_tokens(text: str, room: int) -> str:
     """Returns the words of a text that fit into the room."""
     if count_tokens(text) <= room:
         return text
@@ -136,7 +138,7 @@ def _beginning(text: str, room: int) -> str:
     return " ".join(words) + "…"
 
 
-ACTIONS: dict[str, Callable[[Config, Said], str]] = {
+ACTIONS: dict[str, Callable[[Config, HookMessage], str]] = {
     "pre-tool": before_edit,
     "tool-failure": after_failure,
 }

@@ -8,7 +8,7 @@ from ..config import resolve_home
 from ..journal.disk import make_dirs, overwrite
 
 
-def capture(home: str | None, client: str, said: bytes) -> None:
+def capture(home: str | None, client: str, data: bytes) -> None:
     """Notes the session that a hook was told of, for `importing.catch_up`. Makes no home.
 
     A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note,
@@ -17,8 +17,8 @@ def capture(home: str | None, client: str, said: bytes) -> None:
     """
     state = resolve_home(home) / ".state"
     with suppress(Exception):  # anybody may run it
-        told = json.loads(said)
-        path = told.get("transcript_path") or told["session_id"]
+        message = json.loads(data)
+        path = message.get("transcript_path") or message["session_id"]
         noted = json.dumps({"client": client, "path": path}).encode()
         name = blake2b(noted, digest_size=8).hexdigest()
         if state.is_dir():

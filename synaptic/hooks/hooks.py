@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from ..config import Config, load_config, resolve_home
 from ..errors import InvalidArgument
-from .stop import ASK, Said, append, note, stop
+from .stop import ASK, HookMessage, append, note, stop
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
@@ -70,7 +70,7 @@ _OTHER_NAMES = {
 }
 
 
-def answer(event: str, home: str | None, client: str) -> None:
+def answer_hook(event: str, home: str | None, client: str) -> None:
     """Prints the hook's answer as JSON; nothing where there is nothing to say, or on failure.
 
     Raises InvalidArgument for an unknown event.
@@ -88,21 +88,23 @@ def answer(event: str, home: str | None, client: str) -> None:
             return
         if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
             return
-        limited(state, event, config.hooks.timeout_s, lambda: _answer(config, event, client))
+        limited(
+            state, event, config.hooks.timeout_s, lambda: _print_answer(config, event, client)
+        )
     except Exception as error:
         _log(state, f"{event}: {type(error).__name__}: {error}")
 
 
-def _answer(config: Config, event: str, client: str) -> None:
-    said = {}
+def _print_answer(config: Config, event: str, client: str) -> None:
+    message = {}
     if not sys.stdin.isatty():
-        said = json.loads(sys.stdin.buffer.read())
-    if not isinstance(said, dict):
+        message = json.loads(sys.stdin.buffer.read())
+    if not isinstance(message, dict):
         raise ValueError("standard input holds no JSON object")
-    said["client"] = client
-    said["cwd"] = str(said.get("cwd") or Path.cwd())
+    message["client"] = client
+    message["cwd"] = str(message.get("cwd") or Path.cwd())
     # a hook is no reader: its entries do not count as read, nor its time as a search's
-    text = EVENTS[event](replace(config, track_access=False), said)
+    text = EVENTS[event](replace(config, track_access=False), message)
     if text:
         print(json.dumps(_reply(event, client, text)), flush=True)
 
@@ -115,7 +117,7 @@ def _reply(event: str, client: str, text: str) -> dict[str, object]:
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
-def session_start(config: Config, said: Said) -> str:
+def session_start(config: Config, message: HookMessage) -> str:
     """Returns the briefing of a new session."""
     from ..render.fence import count_tokens
     from ..serving.apart import run_apart
@@ -123,14 +125,14 @@ def session_start(config: Config, said: Said) -> str:
     from ..workspace.workspace import open_workspace
 
     with suppress(OSError):  # a home that cannot be written can be read
-        note(config, said, "start")
+        note(config, message, "start")
     if config.sync.auto:
         from subprocess import TimeoutExpired
 
         with suppress(TimeoutExpired):
             run_apart(config, "sync").wait(SYNC_S)
     with open_workspace(config) as ws:
-        text = briefing_text(ws, said)
+        text = session_briefing(ws, message)
         if text and config.metrics:
             ws.index.counters.count_use("hook", ws.today, sessions=1, tokens=count_tokens(text))
         unread = unread_files(ws)
@@ -139,31 +141,31 @@ def session_start(config: Config, said: Said) -> str:
     return text
 
 
-def briefing_text(ws: Workspace, said: Said) -> str:
+def session_briefing(ws: Workspace, message: HookMessage) -> str:
     """Returns the briefing of a session as fenced Markdown; empty where the journal knows
     nothing of its project.
     """
-    from ..render.briefing import text_of
+    from ..render.briefing import briefing_text
     from ..verbs.brief import WEEK, Reader, brief
 
     since = WEEK
-    pause = said.get("seconds_since_last_response")  # of a session that goes on
+    pause = message.get("seconds_since_last_response")  # of a session that goes on
     if isinstance(pause, int | float) and 0 < pause < 1e9:
         since = timedelta(seconds=pause)
-    reader = Reader(str(said.get("client")), str(said.get("session_id") or ""), hook=True)
-    briefing = brief(ws, Path(said["cwd"]), since, reader=reader)
-    return text_of(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
+    reader = Reader(str(message.get("client")), str(message.get("session_id") or ""), hook=True)
+    briefing = brief(ws, Path(message["cwd"]), since, reader=reader)
+    return briefing_text(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
 
 
-def user_prompt(config: Config, said: Said) -> str:
+def user_prompt(config: Config, message: HookMessage) -> str:
     """Returns up to three entries that clearly fit the prompt, of long ones the title.
 
     Empty for a word of consent or a command.
     """
-    prompt = str(said.get("prompt") or "")
+    prompt = str(message.get("prompt") or "")
     prompt = _CONTEXT.sub("", prompt).removeprefix(ASK)
     prompt = re.sub('[":]', " ", prompt[:PROMPT_CHARS])  # a prompt filters nothing
-    if said.get("source") not in _TYPED or prompt.lstrip().startswith(("/", "<")):
+    if message.get("source") not in _TYPED or prompt.lstrip().startswith(("/", "<")):
         return ""
     if len(prompt.split()) < LEAST_WORDS and prompt.isascii():
         return ""
@@ -173,10 +175,10 @@ def user_prompt(config: Config, said: Said) -> str:
     if len(terms_of(prompt)) < LEAST_WORDS:
         return ""
     with open_workspace(replace(config, metrics=False)) as ws:
-        return _fitting(ws, said, prompt)
+        return _entries_for_prompt(ws, message, prompt)
 
 
-def _fitting(ws: Workspace, said: Said, prompt: str) -> str:
+def _entries_for_prompt(ws: Workspace, message: HookMessage, prompt: str) -> str:
     from ..filters import Filters
     from ..notes.blocks import project_key
     from ..render.briefing import SHORT_CHARS, fenced_titles, title_line
@@ -184,7 +186,7 @@ def _fitting(ws: Workspace, said: Said, prompt: str) -> str:
     from ..search.search import search
     from ..workspace.checkout import checkout_around, project_of
 
-    project = project_of(ws.config, checkout_around(Path(said["cwd"]), ws.config))
+    project = project_of(ws.config, checkout_around(Path(message["cwd"]), ws.config))
     prefer = Filters(projects=(project_key(project),)) if project else None
     ask = partial(search, query=prompt, limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
     # the patterns of times and lists, which say little of a prompt, take long to compile
@@ -212,14 +214,14 @@ def _fitting(ws: Workspace, said: Said, prompt: str) -> str:
     return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
 
 
-def of_tool(event: str, config: Config, said: Said) -> str:
+def of_tool(event: str, config: Config, message: HookMessage) -> str:
     """Returns what the journal says of an edit, or of a command that failed."""
     from .action import ACTIONS  # the other hooks need nothing of it
 
-    return ACTIONS[event](config, said)
+    return ACTIONS[event](config, message)
 
 
-EVENTS: dict[str, Callable[[Config, Said], str]] = {
+EVENTS: dict[str, Callable[[Config, HookMessage], str]] = {
     "session-start": session_start,
     "user-prompt": user_prompt,
     "stop": stop,

@@ -16,7 +16,7 @@ from ..journal.disk import overwrite
 if TYPE_CHECKING:
     from ..journal.repository import Checkout
 
-Said = Mapping[str, Any]
+HookMessage = Mapping[str, Any]
 """The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
 
 ASK = (
@@ -35,13 +35,13 @@ LOG_BYTES = 1_000_000
 _HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycache__)$")
 
 
-def note(config: Config, said: Said, event: str) -> list[tuple[datetime, str]]:
+def note(config: Config, message: HookMessage, event: str) -> list[tuple[datetime, str]]:
     """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
     where its id is unknown.
     """
     if not config.hooks.stop:
         return []
-    session = str(said.get("session_id") or "")
+    session = str(message.get("session_id") or "")
     if not re.fullmatch(r"[\w.:-]{1,200}", session):
         return []
     log = config.state / "stops.log"
@@ -54,41 +54,41 @@ def note(config: Config, said: Said, event: str) -> list[tuple[datetime, str]]:
     return events
 
 
-def stop(config: Config, said: Said) -> str:
+def stop(config: Config, message: HookMessage) -> str:
     """Returns the question to the agent; empty if it may stop at once.
 
     It is asked once in a session, only where a person reads the answer, if files of the
     checkout changed or `TURNS` turns passed, and nothing was saved since the session began.
     """
-    if said.get("stop_hook_active") or said.get("background_tasks"):
+    if message.get("stop_hook_active") or message.get("background_tasks"):
         return ""
-    noted = note(config, said, "turn")
+    noted = note(config, message, "turn")
     events = [event for _, event in noted]
     if not events or "asked" in events:
         return ""
-    if not _attended(said, events):
+    if not _attended(message, events):
         return ""
     from ..workspace.checkout import checkout_around, project_of
 
     began = noted[0][0]
-    here = checkout_around(Path(said["cwd"]), config)
-    if events.count("turn") < TURNS and not _changed(here, began):
+    here = checkout_around(Path(message["cwd"]), config)
+    if events.count("turn") < TURNS and not _has_changed_files(here, began):
         return ""
     project = project_of(config, here)
     if _has_saved(config, project, began):
         return ""
-    note(config, said, "asked")
+    note(config, message, "asked")
     return ASK
 
 
-def _attended(said: Said, events: list[str]) -> bool:
+def _attended(message: HookMessage, events: list[str]) -> bool:
     """True when a person, and no script, reads what the agent says."""
-    if said["client"] == "codex":  # the transcript names who began each turn
-        path = Path(str(said.get("transcript_path")))
+    if message["client"] == "codex":  # the transcript names who began each turn
+        path = Path(str(message.get("transcript_path")))
         with open_regular(path) as transcript:
             triggers = re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())
         return triggers[-1:] == [b"user"]
-    if said["client"] == "gemini":  # it does not tell, but a script's session has one prompt
+    if message["client"] == "gemini":  # it does not tell, but a script's session has one prompt
         return events[-2:] == ["turn", "turn"]
     attended = os.environ.get("CLAUDE_CODE_SESSION_ATTENDED")
     if attended:
@@ -96,7 +96,7 @@ def _attended(said: Said, events: list[str]) -> bool:
     return os.environ.get("CLAUDE_CODE_ENTRYPOINT") == "cli"
 
 
-def _changed(here: Checkout | None, began: datetime) -> bool:
+def _has_changed_files(here: Checkout | None, began: datetime) -> bool:
     """True when a file of the checkout, but for hidden and built ones, changed since then."""
     if not here:
         return False
@@ -127,10 +127,10 @@ def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
             since=began.date().isoformat(),
             until=ws.today.isoformat(),
         )
-        found = in_step(
+        rows = in_step(
             ws, lambda _: ws.index.entries(ws.index.listing(days, order="newest", limit=100)[1])
         )
-    entries = [stored.entry for stored in found.values()]
+    entries = [stored.entry for stored in rows.values()]
     first = began.replace(microsecond=0)
     return any(entry.at >= first and not entry.derived_id for entry in entries)
 

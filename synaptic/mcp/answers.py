@@ -13,24 +13,24 @@ from ..errors import InvalidArgument, SynapticError, check_range, one_of
 from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
 from ..notes.header import shortened, taken
-from ..render.briefing import text_of as briefing_text
+from ..render.briefing import briefing_text
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
 from ..render.present import (
     NAME_CHARS,
     Item,
-    brief,
     cleaned,
+    count_of_fitting,
     done_text,
     end_of,
+    entry_block,
     entry_items,
-    first_of,
-    fitting,
     hit_items,
-    listed,
+    list_lines,
     matter_text,
-    outline,
-    render,
+    name_first,
+    outline_text,
     short,
+    shorten_message,
 )
 from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
@@ -126,7 +126,7 @@ Answer = tuple[str, Json]
 """A tool's text for the model, and JSON for programs where it reads."""
 
 
-def answer(ws: Workspace, name: str, call: Call) -> str:
+def answer_tool(ws: Workspace, name: str, call: Call) -> str:
     """The answer of this tool in the format that was asked for."""
     args = dict(call.args)
     layout = one_of(FORMATS, args.pop("format", "concise"), "format")
@@ -146,39 +146,39 @@ def answer(ws: Workspace, name: str, call: Call) -> str:
         text = "\n".join([*(f"Note: {notice}" for notice in notices), text])
         data["notices"] = [*notices, *data.get("notices", ())]
     if ws.config.metrics:
-        _count(ws, name, call, data)
+        _count_use(ws, name, call, data)
     if layout == "json":
         return json_text(shortened_json(data, checked.most_chars))
     return cut_text(text, checked.most_chars, WAYS_ON.get(name, "ask for less"))
 
 
-def _count(ws: Workspace, name: str, call: Call, data: Json) -> None:
+def _count_use(ws: Workspace, name: str, call: Call, data: Json) -> None:
     """Counts the entries that an answer shows, for `status --use`."""
-    shown = len(data.get("hits") or data.get("entries") or ())
+    number = len(data.get("hits") or data.get("entries") or ())
     if name == "context_get":
-        counts = {"opened": shown}
+        counts = {"opened": number}
     elif name == "context_save":
         counts = {"saved": len(call.args.get("entries", [name]))}
     else:
-        counts = {"shown": shown}
+        counts = {"shown": number}
     if name == "context_search":
-        nothing = not shown or NOTHING_CLOSE in data["notices"]
+        nothing = not number or NOTHING_CLOSE in data["notices"]
         counts |= {"searches": 1, "nothing_found": int(nothing)}
     ws.index.counters.count_use(call.client or "unnamed", ws.today, **counts)
 
 
-def _save(ws: Workspace, call: Call) -> Answer:
+def _answer_save(ws: Workspace, call: Call) -> Answer:
     """A receipt, or one a line for each of the `entries`: marks beside them are for all."""
     common = call.args
-    given = common.pop("entries", None)
-    if (given is None) != ("content" in common) or given == []:
+    entries = common.pop("entries", None)
+    if (entries is None) != ("content" in common) or entries == []:
         raise InvalidArgument(
             "context_save needs content or entries.", "Call it again with one of them."
         )
     texts = []
-    for number, entry in enumerate([{}] if given is None else given, 1):
+    for number, entry in enumerate([{}] if entries is None else entries, 1):
         try:
-            marks = common | (check_arguments(ENTRY, entry) if given else {})
+            marks = common | (check_arguments(ENTRY, entry) if entries else {})
         except InvalidArgument as error:
             error.message = f"Entry {number}: {error.message} Nothing was saved."
             raise
@@ -201,41 +201,41 @@ def _for_verbs(args: Mapping[str, Any]) -> Json:
     return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 
-def _search(ws: Workspace, call: Call) -> Answer:
+def _answer_search(ws: Workspace, call: Call) -> Answer:
     args = call.args
     filters = take_filters(ws, args)
     prefer = build_preference(args.pop("prefer", {}))
-    found = search(ws, filters=filters, prefer=prefer, load_model=not call.loading, **args)
-    data = search_json(found)
-    count = len(found.hits)
+    result = search(ws, filters=filters, prefer=prefer, load_model=not call.loading, **args)
+    data = search_json(result)
+    count = len(result.hits)
     if call.layout == "json":
         return "", fitting_rows(data, "hits", call.room(count), "raise max_tokens")
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
-    items = hit_items(found, length=length, detailed=call.layout == "detailed")
-    return _found(ws, data, items, call, way_on="raise max_tokens")
+    items = hit_items(result, length=length, detailed=call.layout == "detailed")
+    return _answer_items(ws, data, items, call, way_on="raise max_tokens")
 
 
-def _recent(ws: Workspace, call: Call) -> Answer:
+def _answer_recent(ws: Workspace, call: Call) -> Answer:
     listing = recent(ws, **call.args, load_model=not call.loading)
-    return _listed(ws, listing, call, "context_find lists all of them, page by page")
+    return _answer_listing(ws, listing, call, "context_find lists all of them, page by page")
 
 
-def _find(ws: Workspace, call: Call) -> Answer:
+def _answer_find(ws: Workspace, call: Call) -> Answer:
     filters = take_filters(ws, call.args)
     page = partial(find, ws, filters=filters, load_model=not call.loading)
     listing = page(**call.args)
     if call.args.get("query"):
-        return _listed(ws, listing, call, "add a filter, as type, tag or since")
+        return _answer_listing(ws, listing, call, "add a filter, as type, tag or since")
     if call.args.get("around"):
-        return _listed(ws, listing, call, "around the last of these goes on")
+        return _answer_listing(ws, listing, call, "around the last of these goes on")
 
     def cursor_after(count: int) -> str | None:
         return page(**call.args | {"limit": count, "facets": False}).cursor
 
-    return _listed(ws, listing, call, "the cursor goes on", cursor_after)
+    return _answer_listing(ws, listing, call, "the cursor goes on", cursor_after)
 
 
-def _get(ws: Workspace, call: Call) -> Answer:
+def _answer_get(ws: Workspace, call: Call) -> Answer:
     """The entries whole, as far as they fit: long ones share what short ones leave."""
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
@@ -248,16 +248,16 @@ def _get(ws: Workspace, call: Call) -> Answer:
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
     most = call.most_chars
 
-    def size_of(answer: Answer) -> int:
-        return len(json_text(answer[1]) if call.layout == "json" else answer[0])
+    def size_of(part: Answer) -> int:
+        return len(json_text(part[1]) if call.layout == "json" else part[0])
 
-    frame = size_of(_parts(listing, offset, 0))
+    frame = size_of(_entry_parts(listing, offset, 0))
     room = min((call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN, max(0, most - frame))
     share = _share([len(entry.content) - offset for entry in entries], room)
-    text, data = _parts(listing, offset, share)
+    text, data = _entry_parts(listing, offset, share)
     while share and size_of((text, data)) > most:  # JSON escapes quotes; a fence may be long
         share //= 2
-        text, data = _parts(listing, offset, share)
+        text, data = _entry_parts(listing, offset, share)
     return text, fitting_rows(data, "entries", most, WAYS_ON["context_get"])
 
 
@@ -270,7 +270,7 @@ def _share(sizes: Sequence[int], room: int) -> int:
     return share
 
 
-def _parts(listing: Listing, offset: int, share: int) -> Answer:
+def _entry_parts(listing: Listing, offset: int, share: int) -> Answer:
     """The entries from `offset` on, each with `share` characters of its content at most, and
     the calls that go on.
     """
@@ -281,7 +281,7 @@ def _parts(listing: Listing, offset: int, share: int) -> Answer:
         content = item.entry.content
         end = offset + end_of(content[offset:], share)
         each["content"] = part = content[offset:end]
-        blocks.append(render(item._replace(text=part, partial=part != content)))
+        blocks.append(entry_block(item._replace(text=part, partial=part != content)))
         left = len(content) - end
         if left:
             each |= {"truncated": True, "left": left, "next_offset": end}
@@ -293,11 +293,11 @@ def _parts(listing: Listing, offset: int, share: int) -> Answer:
     return "\n\n".join(parts), data
 
 
-def _update(ws: Workspace, call: Call) -> Answer:
+def _answer_update(ws: Workspace, call: Call) -> Answer:
     args = _for_verbs(call.args)
     ids = args.pop("id")
     if not args.pop("restore", False):
-        return _each(
+        return _change_each(
             ids, lambda id: update(ws, id, **args, by_person=False, by=call.client), "Updated"
         )
     if args:
@@ -305,14 +305,14 @@ def _update(ws: Workspace, call: Call) -> Answer:
             "restore undoes the last change, and cannot be given with other changes.",
             valid=("id", "restore"),
         )
-    return _each(ids, lambda id: restore(ws, id, by_person=False), "Restored")
+    return _change_each(ids, lambda id: restore(ws, id, by_person=False), "Restored")
 
 
-def _delete(ws: Workspace, call: Call) -> Answer:
-    return _each(call.args["id"], lambda id: delete(ws, id, by_person=False), "Deleted")
+def _answer_delete(ws: Workspace, call: Call) -> Answer:
+    return _change_each(call.args["id"], lambda id: delete(ws, id, by_person=False), "Deleted")
 
 
-def _each(ids: Sequence[str], change: Callable[[str], Receipt], done: str) -> Answer:
+def _change_each(ids: Sequence[str], change: Callable[[str], Receipt], done: str) -> Answer:
     """A receipt or, of several ids, a line for each: a receipt, or why it stayed as it was."""
     receipts = []
     errors = {}
@@ -333,25 +333,25 @@ def _grouped(errors: Mapping[str, SynapticError]) -> list[str]:
         groups.setdefault(str(error).replace(id, ""), []).append(id)
     lines = []
     for first, *others in groups.values():
-        line = for_agents(brief(str(errors[first])))
+        line = for_agents(shorten_message(str(errors[first])))
         if others:
-            line += f" The same is true of {brief(first_of(others, IDS_NAMED))}."
+            line += f" The same is true of {shorten_message(name_first(others, IDS_NAMED))}."
         lines.append(line)
     return lines
 
 
-def _analyze(ws: Workspace, call: Call) -> Answer:
+def _answer_analyze(ws: Workspace, call: Call) -> Answer:
     from ..search.explain import analysis_of, read_note  # slow to import
 
     mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
     read = read_note if mode == "note" else analysis_of
     data = as_json(read(ws, call.args["text"]))
     if call.layout == "concise":
-        return fenced(mode, outline(data)), data
+        return fenced(mode, outline_text(data)), data
     return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
 
 
-def _brief(ws: Workspace, call: Call) -> Answer:
+def _answer_brief(ws: Workspace, call: Call) -> Answer:
     client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
     here = working_checkout(ws.config)
     since = call.args.get("since")
@@ -367,15 +367,15 @@ def _brief(ws: Workspace, call: Call) -> Answer:
 
 
 ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
-    "context_brief": _brief,
-    "context_save": _save,
-    "context_search": _search,
-    "context_recent": _recent,
-    "context_find": _find,
-    "context_get": _get,
-    "context_update": _update,
-    "context_delete": _delete,
-    "context_analyze": _analyze,
+    "context_brief": _answer_brief,
+    "context_save": _answer_save,
+    "context_search": _answer_search,
+    "context_recent": _answer_recent,
+    "context_find": _answer_find,
+    "context_get": _answer_get,
+    "context_update": _answer_update,
+    "context_delete": _answer_delete,
+    "context_analyze": _answer_analyze,
 }
 
 
@@ -383,41 +383,41 @@ def day_text(ws: Workspace, date: str) -> str:
     """The entries of a local date, oldest first, as fenced Markdown: whole where all fit, else
     the beginnings of as many as do, and the call that goes on.
     """
-    found = days(ws, date)
-    items = entry_items(found.listing)
+    day = days(ws, date)
+    items = entry_items(day.listing)
     if not items:
-        return f"No entries on {found.since}."
-    head = f"{len(items)} entries of {found.since}. {DATA_FOLLOWS}"
-    text = "\n\n".join([head, *map(render, items)])
+        return f"No entries on {day.since}."
+    head = f"{len(items)} entries of {day.since}. {DATA_FOLLOWS}"
+    text = "\n\n".join([head, *map(entry_block, items)])
     room = ANSWER_CHARS - len(head) - 2 * REMARK_CHARS
     if len(text) <= room:
         return text
-    items = entry_items(found.listing, length=WHOLE_CONTENT)
-    blocks = [cut_text(render(item), room // 2, WHOLE_BY_ID) for item in items]
-    shown = blocks[: fitting([len(block) + 2 for block in blocks], room)]
+    items = entry_items(day.listing, length=WHOLE_CONTENT)
+    blocks = [cut_text(entry_block(item), room // 2, WHOLE_BY_ID) for item in items]
+    fitting = blocks[: count_of_fitting([len(block) + 2 for block in blocks], room)]
     more = [f"Of a part, {WHOLE_BY_ID}."]
-    if len(shown) < len(blocks):
-        cursor = days(ws, date, limit=len(shown)).listing.cursor
+    if len(fitting) < len(blocks):
+        cursor = days(ws, date, limit=len(fitting)).listing.cursor
         more.append(
-            f"{len(blocks) - len(shown)} more did not fit: context_find with "
-            f'since="{found.since}", until="{found.since}", order="oldest", '
+            f"{len(blocks) - len(fitting)} more did not fit: context_find with "
+            f'since="{day.since}", until="{day.since}", order="oldest", '
             f'include_superseded=true and cursor="{cursor}" goes on.'
         )
-    return "\n\n".join([head, *shown, *more])
+    return "\n\n".join([head, *fitting, *more])
 
 
 def entry_text(ws: Workspace, id: str) -> str:
     """One entry as fenced Markdown, and the call that goes on where it does not fit."""
     call = Call({"id": [id]}, max_tokens=ANSWER_CHARS // CHARS_PER_TOKEN)
-    return cut_text(_get(ws, call)[0], ANSWER_CHARS, WAYS_ON["context_get"])
+    return cut_text(_answer_get(ws, call)[0], ANSWER_CHARS, WAYS_ON["context_get"])
 
 
 def review_text(ws: Workspace, project: str) -> str:
     """The findings of a review, fenced: titles are other people's text."""
-    found = review(ws, project=[project] if project else ())
-    shown = found[:REVIEWED]
-    info = f"findings, {_number(len(shown), len(found))}"
-    text = fenced(info, "\n".join(map(matter_text, shown)))
+    findings = review(ws, project=[project] if project else ())
+    first = findings[:REVIEWED]
+    info = f"findings, {_number_shown(len(first), len(findings))}"
+    text = fenced(info, "\n".join(map(matter_text, first)))
     return cut_text(text, ANSWER_CHARS - PROMPT_CHARS, "`synaptic review` lists all")
 
 
@@ -429,18 +429,18 @@ def _receipts(receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()
     """A line for each change, of a single one also what fits it; then the `errors`."""
     lines = []
     for result in receipts:
-        said, notices = done_text(done, result.notices)
+        opening, notices = done_text(done, result.notices)
         where = f"{result.date} {result.time}, {one_line(result.path)}"
-        parts = [f"{said} {short(result.id)} ({where})."]
+        parts = [f"{opening} {short(result.id)} ({where})."]
         parts += _first_notice([" ".join(notices)] if notices else [])
         tags = ", ".join(map(one_line, result.suggested_tags))
         if tags and not notices:
             parts.append(f"Tags of the journal that fit: {tags}.")
         if result.near:
-            parts += _near(result.id, result.near)
+            parts += _near_lines(result.id, result.near)
         lines.append(("\n" if len(receipts) == 1 and not errors else " ").join(parts))
     lines += errors
-    fits = fitting([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
+    fits = count_of_fitting([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
     left = len(lines) - fits
     if left and fits:
         lines[fits:] = [
@@ -449,7 +449,7 @@ def _receipts(receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()
     return "\n".join(lines), {}
 
 
-def _near(id: str, entries: Sequence[Near]) -> list[str]:
+def _near_lines(id: str, entries: Sequence[Near]) -> list[str]:
     """Entries that this one may replace or settle, fenced, with the calls that record it."""
     lines = []
     calls = []
@@ -467,7 +467,7 @@ def _near(id: str, entries: Sequence[Near]) -> list[str]:
     return [fenced("entries near it", "\n".join(lines)), *calls]
 
 
-def _listed(
+def _answer_listing(
     ws: Workspace,
     listing: Listing,
     call: Call,
@@ -481,18 +481,18 @@ def _listed(
     data = listing_json(listing)
     if call.layout == "json":
         data = fitting_rows(data, "entries", call.room(count), way_on)
-        shown = len(data["entries"])
-        if shown < count:
-            data = data | {"cursor": cursor_after(shown) if shown else None}
+        number = len(data["entries"])
+        if number < count:
+            data = data | {"cursor": cursor_after(number) if number else None}
         return "", data
     length = WHOLE_CONTENT
     if call.layout == "concise":
         length = max(80, call.room(count) // max(1, count) - 60)
     items = entry_items(listing, length=length)
-    return _found(ws, data, items, call, way_on=way_on, cursor_after=cursor_after)
+    return _answer_items(ws, data, items, call, way_on=way_on, cursor_after=cursor_after)
 
 
-def _found(
+def _answer_items(
     ws: Workspace,
     data: Json,
     items: list[Item],
@@ -504,39 +504,39 @@ def _found(
     """As much of the items as fits, what to know of them, and how to get the rest."""
     notices = _first_notice(data["notices"])
     if not items:
-        return _nothing(ws, notices), data
+        return _nothing_found(ws, notices), data
     total = data["total"]
-    head = [*notices, f"{total} of {total}. {DATA_FOLLOWS}", *_counts(data)]
+    head = [*notices, f"{total} of {total}. {DATA_FOLLOWS}", *_facet_lines(data)]
     room = min(call.room(len(items)), call.most_chars - REMARK_CHARS) - len("\n".join(head))
-    shown = []
+    fitting = []
     if call.layout != "concise":
-        blocks = list(map(render, items))
-        shown = blocks[: fitting(map(len, blocks), room)]
-    body = "\n\n".join(shown)
-    if not shown:
-        shown = listed(items, room)
-        body = fenced("entries", "\n".join(shown))
+        blocks = list(map(entry_block, items))
+        fitting = blocks[: count_of_fitting(map(len, blocks), room)]
+    body = "\n\n".join(fitting)
+    if not fitting:
+        fitting = list_lines(items, room)
+        body = fenced("entries", "\n".join(fitting))
     more = []
     cursor = data.get("cursor")
     reason = "More"
-    left = len(items) - len(shown)
+    left = len(items) - len(fitting)
     if left:
         reason = f"{left} more did not fit"
-        cursor = cursor_after(len(shown)) if shown else None
+        cursor = cursor_after(len(fitting)) if fitting else None
     if cursor:
         more.append(f'{reason}: the same call with cursor="{cursor}".')
     elif left:
         more.append(f"{reason}: {way_on}.")
-    head[len(notices)] = f"{_number(len(shown), total)} {DATA_FOLLOWS}"
+    head[len(notices)] = f"{_number_shown(len(fitting), total)} {DATA_FOLLOWS}"
     return "\n".join([*head, body, *more]), data
 
 
-def _number(shown: int, total: int) -> str:
+def _number_shown(number: int, total: int) -> str:
     """The number of entries shown: `12 of 40.`, or `12 found.` if these are all."""
-    return f"{shown} of {total}." if shown < total else f"{shown} found."
+    return f"{number} of {total}." if number < total else f"{number} found."
 
 
-def _nothing(ws: Workspace, notices: Sequence[str]) -> str:
+def _nothing_found(ws: Workspace, notices: Sequence[str]) -> str:
     if not ws.index.counts().entries:
         if ws.access.is_past:
             return NOTHING_THEN
@@ -546,7 +546,7 @@ def _nothing(ws: Workspace, notices: Sequence[str]) -> str:
     return "Nothing found. Try other words, or fewer filters."
 
 
-def _counts(data: Json) -> list[str]:
+def _facet_lines(data: Json) -> list[str]:
     """The facets in a line each, fenced: names are other people's text."""
     lines = []
     for kind, counted in data.get("facets", {}).items():
@@ -561,5 +561,5 @@ def _counts(data: Json) -> list[str]:
 
 def _first_notice(notices: Sequence[str]) -> list[str]:
     """The first notice, and those that say what an answer is about."""
-    shown = [*notices[:1], *(notice for notice in notices[1:] if notice.startswith(_TELLING))]
-    return [f"Note: {brief(for_agents(notice))}" for notice in shown]
+    chosen = [*notices[:1], *(notice for notice in notices[1:] if notice.startswith(_TELLING))]
+    return [f"Note: {shorten_message(for_agents(notice))}" for notice in chosen]

@@ -30,12 +30,12 @@ MODERN = "2026-07-28"
 """The protocol version without a handshake: each request says who asks."""
 HOUR_MS = 3_600_000
 
-_SAID = json.loads((DATA / "server.json").read_text("utf-8"))
-_SAID["resources/list"]["resources"] += HELP_RESOURCES
+_SERVER = json.loads((DATA / "server.json").read_text("utf-8"))
+_SERVER["resources/list"]["resources"] += HELP_RESOURCES
 LISTS: Mapping[str, Json] = {
     "tools/list": {"tools": [tool.as_json() for tool in TOOLS]},
     "prompts/list": {"prompts": [prompt.as_json() for prompt in PROMPTS.values()]},
-    **{method: said for method, said in _SAID.items() if method.endswith("/list")},
+    **{method: result for method, result in _SERVER.items() if method.endswith("/list")},
 }
 """The answers that are always the same; the SDK's server reads them here, too."""
 
@@ -44,10 +44,10 @@ def server_info() -> Json:
     """The server's names and its version, as the folder of its installation has it;
     `importlib.metadata` is slow.
     """
-    found = "synaptic_journal-*.dist-info"
-    folders = [file.name for place in sys.path for file in Path(place).glob(found)]
+    pattern = "synaptic_journal-*.dist-info"
+    folders = [file.name for place in sys.path for file in Path(place).glob(pattern)]
     version = folders[0].removesuffix(".dist-info").rpartition("-")[2] if folders else ""
-    return {**_SAID["serverInfo"], "version": version}
+    return {**_SERVER["serverInfo"], "version": version}
 
 
 class Front:
@@ -67,7 +67,7 @@ class Front:
         """Returns when the tools were listed, or the SDK must answer. From then on a thread
         goes on.
         """
-        while self._alone and not self.script.listed:
+        while self._alone and not self.script.has_listed:
             self._step()
         threading.Thread(target=self._go_on, daemon=True).start()
 
@@ -88,14 +88,14 @@ class Front:
                 os._exit(0)  # nobody waits for an answer
             answer = self.script.answer(line) if self._alone else None
             if answer:
-                _write(answer)
+                _write_answer(answer)
             if not answer or answer["id"] == self.script.opening:
                 self.lines.put(line)
             self._alone = self._alone and not self.script.ended
         return bool(line)
 
 
-def _write(answer: Json) -> None:
+def _write_answer(answer: Json) -> None:
     """Writes an answer to the client; ends the process where it reads none."""
     data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     try:
@@ -112,9 +112,9 @@ class Script:
 
     def __init__(self) -> None:
         self.opening: int | str | None = None
-        self.listed = False
+        self.has_listed = False
         self.ended = False
-        about = {"capabilities": _SAID["capabilities"], "instructions": INSTRUCTIONS}
+        about = {"capabilities": _SERVER["capabilities"], "instructions": INSTRUCTIONS}
         info = server_info()
         self._handshake = {**about, "serverInfo": info}
         more = {
@@ -124,8 +124,8 @@ class Script:
             "_meta": {"io.modelcontextprotocol/serverInfo": info},
         }
         first = {"type": "object"}  # in the SDK's order for this version
-        listed = LISTS["tools/list"]["tools"]
-        tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in listed]
+        rows = LISTS["tools/list"]["tools"]
+        tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in rows]
         own = {"tools": tools, "cacheScope": "private"}  # a grant may show fewer
         discover = {"supportedVersions": [MODERN], **about}
         modern = {"server/discover": discover, **LISTS, "tools/list": own}
@@ -134,7 +134,7 @@ class Script:
 
     def answer(self, line: str) -> Json | None:
         """The answer to a line; None for a notification, and where the SDK must answer."""
-        message = _message(line)
+        message = _read_message(line)
         method = message.get("method")
         if isinstance(method, str) and message.keys() <= {"jsonrpc", "method", "params"}:
             return None
@@ -148,7 +148,7 @@ class Script:
             return None
         if self.opening is None:
             self.opening = id
-        self.listed |= method == "tools/list"
+        self.has_listed |= method == "tools/list"
         return {"jsonrpc": "2.0", "id": id, "result": result}
 
     def _result(self, method: Any, params: Any) -> Json | None:
@@ -169,7 +169,7 @@ class Script:
 # ------------------------------------------------------------------------------
 
 
-def _message(line: str) -> Json:
+def _read_message(line: str) -> Json:
     """The message of a line; empty if it is not a message, or may be read in another way."""
     if _ODD.search(line):
         return {}

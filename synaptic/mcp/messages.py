@@ -60,7 +60,7 @@ def read_messages(text: str, version: str) -> Messages:
     except (ValueError, RecursionError) as error:
         return Messages([Refusal(None, types.PARSE_ERROR, f"This is not JSON: {error}.")])
     if not isinstance(value, list):
-        return Messages([_checked(value)])
+        return Messages([_check_message(value)])
     problem = "" if version == BATCHES else NO_BATCH
     if not value:
         problem = EMPTY_BATCH
@@ -72,10 +72,10 @@ def read_messages(text: str, version: str) -> Messages:
 def _in_array(value: Any) -> Json | Refusal:
     if isinstance(value, dict) and value.get("method") == "initialize":
         return Refusal(_id_of(value), types.INVALID_REQUEST, ALONE)
-    return _checked(value)
+    return _check_message(value)
 
 
-def _checked(value: Any) -> Json | Refusal:
+def _check_message(value: Any) -> Json | Refusal:
     """The message, if the SDK reads it as what it is; it reads a request with an odd id as a
     notification, which nobody answers.
     """

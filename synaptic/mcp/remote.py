@@ -95,7 +95,7 @@ class Remote:
                     tasks.cancel_scope.cancel()
 
                 tasks.start_soon(leave)
-                await _answer(body, scope, receive, send, manager.handle_request)
+                await _answer_body(body, scope, receive, send, manager.handle_request)
                 tasks.cancel_scope.cancel()
 
         self._app = RequestBodyLimitMiddleware(answer, DEFAULT_MAX_REQUEST_BODY_SIZE)
@@ -106,7 +106,7 @@ class Remote:
             await asyncio.to_thread(self._worker.close, GRACE_S)
 
 
-async def _answer(
+async def _answer_body(
     body: bytes, scope: Scope, receive: Receive, send: Send, app: ASGIApp
 ) -> None:
     """Has the SDK's `app` answer each message of the body, one after another. An array of
@@ -123,23 +123,23 @@ async def _answer(
                 await JSONResponse(message.as_json(), 400)(scope, receive, send)
                 return
             body = as_line(message).encode()
-        await app(scope, _reading(body, receive), send)
+        await app(scope, _receive_after(body, receive), send)
         return
     answers = []
     for number, message in enumerate(messages.each):
         if isinstance(message, Refusal):
             answers.append(message.as_json())
             continue
-        answer = Answer()
+        answer = AnswerBody()
         one = _with_own_key(scope, number)
-        await app(one, _reading(as_line(message).encode(), receive), answer.send)
+        await app(one, _receive_after(as_line(message).encode(), receive), answer.send)
         if answer.body:
             answers.append(json.loads(answer.body))
     response = JSONResponse(answers) if answers else Response(status_code=202)
     await response(scope, receive, send)
 
 
-class Answer:
+class AnswerBody:
     """The body of an answer of the SDK: JSON, and empty to what is no request."""
 
     def __init__(self) -> None:
@@ -149,7 +149,7 @@ class Answer:
         self.body += message.get("body", b"")
 
 
-def _reading(body: bytes, receive: Receive) -> Receive:
+def _receive_after(body: bytes, receive: Receive) -> Receive:
     """Gives the body at once, and then what `receive` gives."""
     messages: list[Message] = [{"type": "http.request", "body": body}]
 

@@ -33,7 +33,7 @@ from ..errors import InvalidArgument, Refused, SynapticError, told
 from ..models import Texts
 from ..notes.screening import Screen
 from ..render.fence import one_line
-from ..render.present import brief
+from ..render.present import shorten_message
 from ..render.wire import error_json
 from ..serving.positions import POSITION, Forwards, IndexPosition
 from ..serving.roles import not_published
@@ -42,7 +42,7 @@ from ..serving.turns import Turns
 from ..serving.worker import Lane, Result, Verb, Worker, for_client
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .answers import Call, answer, day_text, entry_text, review_text
+from .answers import Call, answer_tool, day_text, entry_text, review_text
 from .front import HOUR_MS, LISTS, Front, server_info
 from .lines import Answers, Calls, Lines
 from .messages import encodable
@@ -70,7 +70,7 @@ Model = TypeVar("Model", bound=BaseModel)
 Context = ServerRequestContext[Worker, Any]
 
 
-def serve(home: str | Path | None, front: Front) -> None:
+def serve_stdio(home: str | Path | None, front: Front) -> None:
     """Answers the messages that `front` left, and ends the process when the client is gone:
     its input has ended, or it reads no answers.
     """
@@ -85,7 +85,7 @@ def serve(home: str | Path | None, front: Front) -> None:
     status = 0
     try:
         try:
-            asyncio.run(_serve(home, front))
+            asyncio.run(_serve_stdio(home, front))
         except* BrokenPipeError:
             pass  # nobody reads the answers
     except BaseException:
@@ -95,7 +95,7 @@ def serve(home: str | Path | None, front: Front) -> None:
         os._exit(status)  # threads may still be at work
 
 
-async def _serve(home: str | Path | None, front: Front) -> None:
+async def _serve_stdio(home: str | Path | None, front: Front) -> None:
     server = build_server(Worker(home, readers=0))
     calls = Calls()
     lines = Lines(front, calls)
@@ -124,12 +124,12 @@ def build_server(worker: Worker) -> Server[Worker]:
         lifespan=lifespan,
         on_list_tools=_list_tools,
         on_call_tool=_call_tool,
-        on_list_resources=_listed(types.ListResourcesResult, "resources/list"),
-        on_list_resource_templates=_listed(
+        on_list_resources=_list_handler(types.ListResourcesResult, "resources/list"),
+        on_list_resource_templates=_list_handler(
             types.ListResourceTemplatesResult, "resources/templates/list"
         ),
         on_read_resource=_read_resource,
-        on_list_prompts=_listed(types.ListPromptsResult, "prompts/list"),
+        on_list_prompts=_list_handler(types.ListPromptsResult, "prompts/list"),
         on_get_prompt=_get_prompt,
         # what is read is a person's, and changes at any moment: the SDK's default
         cache_hints={
@@ -153,7 +153,7 @@ async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
             asyncio.get_running_loop().call_later(WARM_UP_AFTER_S, ctx.lifespan_context.start)
 
 
-def _listed(kind: type[Model], method: str) -> Callable[[Context, Any], Awaitable[Model]]:
+def _list_handler(kind: type[Model], method: str) -> Callable[[Context, Any], Awaitable[Model]]:
     """A handler that gives the same list to everybody."""
     result = kind.model_validate(LISTS[method])
 
@@ -180,22 +180,22 @@ async def _list_tools(
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
-    given = params.arguments or {}
+    arguments = params.arguments or {}
     try:
         if params.name not in BY_NAME:
             raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
         if params.name in READING:
-            return await _answer(ctx, params.name, given)
+            return await _answer_call(ctx, params.name, arguments)
         async with _turns(ctx).writing():
             if ctx.request:
-                return await _written(ctx, ctx.request, params.name, given)
-            return await _answer(ctx, params.name, given)
+                return await _answer_write(ctx, ctx.request, params.name, arguments)
+            return await _answer_call(ctx, params.name, arguments)
     except Exception as error:
-        return _failed(error, given)
+        return _failed(error, arguments)
 
 
-async def _written(
-    ctx: Context, request: Any, name: str, given: dict[str, Any]
+async def _answer_write(
+    ctx: Context, request: Any, name: str, arguments: dict[str, Any]
 ) -> types.CallToolResult:
     """The answer of a tool that writes to a client over HTTP: that of the writer, if it is
     another server; for a key of the client the first one.
@@ -208,36 +208,40 @@ async def _written(
     forwarding = request.scope["forwarding"]
     if forwarding:
         bearer = request.headers["authorization"]
-        params = {"name": name, "arguments": given}
+        params = {"name": name, "arguments": arguments}
         result = await forwarding.call(grant.name, bearer, key, params)
         return types.CallToolResult.model_validate(result)
     if not key:
-        return await _answer(ctx, name, given)
+        return await _answer_call(ctx, name, arguments)
 
     async def make() -> types.CallToolResult:
         try:
-            return await _answer(ctx, name, given)
+            return await _answer_call(ctx, name, arguments)
         except Exception as error:
-            return _failed(error, given)
+            return _failed(error, arguments)
 
-    call = json.dumps([name, given], sort_keys=True)
+    call = json.dumps([name, arguments], sort_keys=True)
     return cast(
         "types.CallToolResult", await request.scope["repeats"].once(grant.name, key, call, make)
     )
 
 
-async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallToolResult:
+async def _answer_call(
+    ctx: Context, name: str, arguments: dict[str, Any]
+) -> types.CallToolResult:
     worker = ctx.lifespan_context
     grant = _grant(ctx)
-    args = check_arguments(BY_NAME[name], given)
-    known = ctx.session.client_params
+    args = check_arguments(BY_NAME[name], arguments)
+    params = ctx.session.client_params
     client = None
     if grant:
         client = grant.name
-    elif known:
+    elif params:
         # as entries and counts may hold it: screened before it is cut
-        said = Screen("redact").mark("client's name", one_line(known.client_info.name))
-        client = said[:60] or None
+        screened_name = Screen("redact").mark(
+            "client's name", one_line(params.client_info.name)
+        )
+        client = screened_name[:60] or None
     is_meant = "query" in args and args.get("strategy") != "lexical"
     notices: Texts = ()
     if name in READING:
@@ -261,9 +265,9 @@ async def _answer(ctx: Context, name: str, given: dict[str, Any]) -> types.CallT
     writes = grant is not None and name not in READING
 
     def run(ws: Workspace) -> tuple[str, str]:
-        return answer(ws, name, call), _position(ws) if writes else ""
+        return answer_tool(ws, name, call), _position(ws) if writes else ""
 
-    text, position = await _ask(ctx, run, lane)
+    text, position = await _ask_worker(ctx, run, lane)
     return _result(text, _meta={POSITION: position} if position else None)
 
 
@@ -313,8 +317,10 @@ async def _caught_up(ctx: Context, forwarding: Forwards) -> Texts:
     except TimeoutError:  # the writer has not answered
         return (BEHIND,)
     while (position := forwarding.newest.get(name)) is not None:
-        shown = await _ask(ctx, lambda ws: in_step(ws, lambda _: ws.index.positions()))
-        if any(position.is_within(IndexPosition(*pair)) for pair in shown):
+        positions = await _ask_worker(
+            ctx, lambda ws: in_step(ws, lambda _: ws.index.positions())
+        )
+        if any(position.is_within(IndexPosition(*pair)) for pair in positions):
             forwarding.newest.pop(name)
             break
         if name in forwarding.behind or time.monotonic() >= until:
@@ -329,7 +335,7 @@ def _grant(ctx: Context) -> Grant | None:
     return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
 
 
-async def _ask(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
+async def _ask_worker(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
     """The result of the verb, for this client, on a thread of this lane."""
     if grant := _grant(ctx):
         verb = partial(for_client, verb, grant)
@@ -341,15 +347,15 @@ def _result(text: str, **more: Any) -> types.CallToolResult:
     return types.CallToolResult(content=[content], **more)
 
 
-def _failed(error: Exception, given: dict[str, Any]) -> types.CallToolResult:
-    as_json = str(given.get("format")).strip().lower() == "json"
+def _failed(error: Exception, arguments: dict[str, Any]) -> types.CallToolResult:
+    as_json = str(arguments.get("format")).strip().lower() == "json"
     return _result(_error_text(told(error), as_json), is_error=True)
 
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:
     if as_json:
         return for_agents(json_text(shortened_json(error_json(error), ANSWER_CHARS)))
-    return for_agents(brief(str(error)))
+    return for_agents(shorten_message(str(error)))
 
 
 # -- resources and prompts
@@ -367,21 +373,21 @@ async def _read_resource(
     uri = str(params.uri)
     try:
         if len(uri) > MOST_URI_CHARS:
-            valid = (f"1 to {MOST_URI_CHARS:,}",)
+            valid = [f"1 to {MOST_URI_CHARS:,}"]
             raise InvalidArgument(f"The URI has {len(uri):,} characters.", valid=valid)
         if uri.startswith(ENTRY):
             await _in_turn(ctx)
-            text = await _ask(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
+            text = await _ask_worker(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
         elif uri.startswith(JOURNAL):
             await _in_turn(ctx)
-            text = await _ask(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
+            text = await _ask_worker(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
         elif uri.startswith(HELP):
             text = help_text(uri.removeprefix(HELP))
         else:
             templates = LISTS["resources/templates/list"]["resourceTemplates"]
-            known = [template["uriTemplate"] for template in templates]
-            known += [resource["uri"] for resource in HELP_RESOURCES]
-            raise InvalidArgument(f"There is no resource {uri}.", valid=known)
+            valid = [template["uriTemplate"] for template in templates]
+            valid += [resource["uri"] for resource in HELP_RESOURCES]
+            raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
     except SynapticError as error:
         raise _refused(_error_text(error), uri=uri) from error
     content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
@@ -389,8 +395,8 @@ async def _read_resource(
 
 
 def _refused(message: str, **data: str) -> MCPError:
-    data = {name: brief(value) for name, value in data.items()}
-    return MCPError(code=types.INVALID_PARAMS, message=brief(message), data=data)
+    data = {name: shorten_message(value) for name, value in data.items()}
+    return MCPError(code=types.INVALID_PARAMS, message=shorten_message(message), data=data)
 
 
 async def _get_prompt(
@@ -400,7 +406,7 @@ async def _get_prompt(
     if not prompt:
         raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(PROMPTS)}.")
     arguments = dict(params.arguments or {})
-    value = brief(arguments.pop(prompt.argument, ""))
+    value = shorten_message(arguments.pop(prompt.argument, ""))
     for unknown in arguments:
         raise _refused(f"{prompt.name} has no argument {unknown!r}. Valid: {prompt.argument}.")
     findings = ""
@@ -408,7 +414,7 @@ async def _get_prompt(
         raise _refused(_error_text(not_published(f"The prompt {prompt.name}")))
     if prompt.name == "review":
         await _in_turn(ctx)
-        findings = await _ask(ctx, partial(review_text, project=value), "apart")
+        findings = await _ask_worker(ctx, partial(review_text, project=value), "apart")
     text = prompt.text.format(of=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)
     message = types.PromptMessage(role="user", content=content)

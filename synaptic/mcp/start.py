@@ -7,7 +7,7 @@ from pathlib import Path
 from .front import Front
 
 
-def run(home: str | Path | None = None) -> None:
+def start_server(home: str | Path | None = None) -> None:
     """Serves one client on stdin and stdout, and ends the process when it is gone."""
     if sys.stdin is None or sys.stdout is None:
         return  # they were closed: there is no client
@@ -16,6 +16,6 @@ def run(home: str | Path | None = None) -> None:
         signal.signal(ending, signal.SIG_DFL)
     front = Front()
     front.begin()
-    from .server import serve  # the SDK
+    from .server import serve_stdio  # the SDK
 
-    serve(home, front)
+    serve_stdio(home, front)

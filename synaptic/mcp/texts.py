@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..models import Json
-from ..render.present import cleaned, end_of, fitting
+from ..render.present import cleaned, count_of_fitting, end_of
 from ..render.wire import WHOLE_CONTENT
 from .tools import CHARS_PER_TOKEN
 
@@ -55,8 +55,8 @@ def cut_text(text: str, room: int, way_on: str) -> str:
     widest = max(map(len, re.findall("`+", text)), default=0)
     left = room - len(remark) - widest - len(f"{len(text):,}")
     end = end_of(text, left) if left > widest else 0  # of the opening fence, too
-    shown = text[:end].rstrip("\n")
-    lines = [shown, _open_fence(shown), remark.format(len(text) - end)]
+    beginning = text[:end].rstrip("\n")
+    lines = [beginning, _open_fence(beginning), remark.format(len(text) - end)]
     return "\n".join(filter(None, lines))
 
 
@@ -66,8 +66,8 @@ def _open_fence(text: str) -> str:
     for line in text.split("\n"):
         if fence and line == fence:
             fence = ""
-        elif not fence and (found := _FENCE.match(line)):
-            fence = found[0]
+        elif not fence and (opening := _FENCE.match(line)):
+            fence = opening[0]
     return fence
 
 
@@ -121,7 +121,7 @@ def fitting_rows(data: Json, name: str, room: int, way_on: str) -> Json:
     head = data | {name: [], "omitted": len(rows), "notices": [*data["notices"], remark]}
     head = _shrunk(head, max(room // 2, REMARK_CHARS))
     sizes = [len(json_text(row)) + 2 for row in rows]
-    count = fitting(sizes, room - len(json_text(head)))
+    count = count_of_fitting(sizes, room - len(json_text(head)))
     omitted = len(rows) - count
     if not omitted:
         return data | {name: rows}

@@ -84,7 +84,7 @@ _FORMS: Mapping[Form, str] = {
 """The kinds of parameters that filters are."""
 
 
-def _table(lines: str) -> dict[str, Json]:
+def _parse_schemas(lines: str) -> dict[str, Json]:
     """The schemas of parameters, which stand in lines: name, kind, description. A filter is its
     name alone.
     """
@@ -108,8 +108,8 @@ def _options(verb: str, lines: str) -> dict[str, Json]:
     """The schemas of the options of a tool that takes filters: a filter without a line comes
     last.
     """
-    schemas = _table(lines)
-    placed = {*schemas, *_table(_FILTERS)}
+    schemas = _parse_schemas(lines)
+    placed = {*schemas, *_parse_schemas(_FILTERS)}
     for row in FILTERS.values():
         if verb in row.tools and row.name not in placed:
             schemas |= _of_filter(row)
@@ -183,7 +183,7 @@ def help_text(verb: str) -> str:
     return "\n".join([head, "", *lines])
 
 
-def check_arguments(tool: Tool, given: Mapping[str, Any]) -> Json:
+def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
     """The arguments with the types the schema names, without those that were left out (null).
 
     Kind to what clients really send: a number or null as text, a list as JSON text or as `a,
@@ -191,20 +191,22 @@ def check_arguments(tool: Tool, given: Mapping[str, Any]) -> Json:
     InvalidArgument for an unknown, a missing or a wrong one, and names what is valid.
     """
     schemas = {**tool.parameters, **tool.options}
-    options = given.get("options")
-    if not tool.options or _left_out("options", options):
+    options = arguments.get("options")
+    if not tool.options or _is_left_out("options", options):
         options = {}
     inner = _converted("options", options, _KINDS["object"])
     checked = {}
-    for name, value in (*given.items(), *inner.items()):
-        known = name if name in schemas else name.removesuffix("s")
-        if name == "options" or _left_out(known, value):
+    for name, value in (*arguments.items(), *inner.items()):
+        parameter = name if name in schemas else name.removesuffix("s")
+        if name == "options" or _is_left_out(parameter, value):
             continue
-        if known not in schemas:
-            raise InvalidArgument(f"{tool.name} has no argument {_shown(name)}.", valid=schemas)
-        if known in checked:
-            raise InvalidArgument(f"{known} is given twice.", "Give it once.")
-        checked[known] = _converted(known, value, schemas[known])
+        if parameter not in schemas:
+            raise InvalidArgument(
+                f"{tool.name} has no argument {_short_repr(name)}.", valid=schemas
+            )
+        if parameter in checked:
+            raise InvalidArgument(f"{parameter} is given twice.", "Give it once.")
+        checked[parameter] = _converted(parameter, value, schemas[parameter])
     missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
@@ -217,16 +219,16 @@ def _converted(name: str, value: Any, schema: Json) -> Any:
     name_of_kind = schema.get("items", schema)["type"] + "s" * ("items" in schema)
     kind, *valid = _readers()[name_of_kind]
     try:
-        found = kind.validate_python(value)
+        converted = kind.validate_python(value)
     except ValueError:
-        raise InvalidArgument(f"{name} is {_shown(value)}.", valid=valid) from None
-    if name in _SEPARATED and isinstance(found, list):
-        parts = re.split(_SEPARATED[name], ",".join(found))
+        raise InvalidArgument(f"{name} is {_short_repr(value)}.", valid=valid) from None
+    if name in _SEPARATED and isinstance(converted, list):
+        parts = re.split(_SEPARATED[name], ",".join(converted))
         return [part.strip() for part in parts if part.strip()]
-    return found
+    return converted
 
 
-def _listed(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     if isinstance(value, str) and value.lstrip().startswith("["):
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
@@ -234,7 +236,7 @@ def _listed(value: Any) -> Any:
     return [one for one in values if one is not None]
 
 
-def _left_out(name: str, value: Any) -> bool:
+def _is_left_out(name: str, value: Any) -> bool:
     """True if a value counts as left out: null, also as text. An empty text does not: it may
     remove a mark.
     """
@@ -261,7 +263,7 @@ def _readers() -> Mapping[str, tuple[Any, ...]]:
     from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 
     numbers_too = ConfigDict(coerce_numbers_to_str=True)
-    as_list = BeforeValidator(_listed)
+    as_list = BeforeValidator(_as_list)
     an_object = Json | pydantic.Json[dict[str, Any]]
     texts = TypeAdapter(Annotated[list[str], as_list], config=numbers_too)
     return {
@@ -275,7 +277,7 @@ def _readers() -> Mapping[str, tuple[Any, ...]]:
     }
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -338,7 +340,7 @@ TOOLS = (
         "reader",
         'Call it first: preferences, what is due, last handoff, what is new: "where did we '
         'leave off".',
-        _table("""
+        _parse_schemas("""
 project text default: this git repository
 since text last, p:... or a day
 as_of text
@@ -349,7 +351,7 @@ as_of text
         "writer",
         "Save a memory: a decision and its reason, a finding, unfinished work, a handoff. "
         "Never secrets.",
-        _table("""
+        _parse_schemas("""
 content text Markdown that stands alone: what and why. The first sentence is the title.
 type TYPE default: note
 title text
@@ -359,14 +361,14 @@ project text default: this git repository
 supersedes list ids it replaces
 entries objects several, all or none, each with these fields
 """),
-        options=_table(_SAVE_OPTIONS),
+        options=_parse_schemas(_SAVE_OPTIONS),
     ),
     Tool(
         "context_search",
         "reader",
         "Search by words and meaning, best first, before you answer about past work, "
         'decisions or preferences: "what did we decide", "like last time", "open issues".',
-        _table(f"""
+        _parse_schemas(f"""
 query text A question or words; "a phrase" must occur.
 {_FILTERS.strip()}
 max_tokens integer default 400; more shows more of each
@@ -378,7 +380,7 @@ max_tokens integer default 400; more shows more of each
         "context_recent",
         "reader",
         "The newest entries. With a query, the fitting ones of the last 50.",
-        _table("""
+        _parse_schemas("""
 query text
 project list
 limit integer
@@ -389,7 +391,7 @@ format text
         "context_find",
         "reader",
         "List entries by what they are marked with; without a query a timeline, newest first.",
-        _table(f"""
+        _parse_schemas(f"""
 query text rank by relevance
 {_FILTERS.strip()}
 limit integer default 20
@@ -401,7 +403,7 @@ cursor text from the answer before
         "context_get",
         "reader",
         "Entries whole, by id.",
-        _table("""
+        _parse_schemas("""
 id list long or short
 max_tokens integer default 4000
 offset integer characters to skip
@@ -415,7 +417,7 @@ format text
         "context_update",
         "writer",
         "Correct entries; what you leave out stays. The tag done closes an issue or a handoff.",
-        _table("""
+        _parse_schemas("""
 id list
 content text new text
 append text text to add
@@ -438,14 +440,14 @@ restore switch undo the last change
         "context_delete",
         "writer",
         "Delete entries; context_update with restore brings them back.",
-        _table("id list"),
+        _parse_schemas("id list"),
         required=("id",),
     ),
     Tool(
         "context_analyze",
         "reader",
         "How a question is read and searched; or a note with its dates and names made plain.",
-        _table("""
+        _parse_schemas("""
 text text
 mode text query (default) or note
 format text

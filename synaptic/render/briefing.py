@@ -12,7 +12,7 @@ from ..notes.header import shortened
 from ..verbs.brief import HIGHEST, Briefing, BriefingShelf
 from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
-from .present import NAME_CHARS, Item, end_of, line_of, render
+from .present import NAME_CHARS, Item, end_of, entry_block, entry_line
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300
@@ -32,7 +32,9 @@ OLD_LINES = 4
 """Of a hand-off older than OLD_DAYS only OLD_LINES lines are shown."""
 
 
-def text_of(ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool = False) -> str:
+def briefing_text(
+    ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool = False
+) -> str:
     """Returns the briefing as fenced Markdown within the budget, with its position at the end.
 
     Empty where the journal knows nothing of the project, unless an answer is due `always`.
@@ -70,8 +72,8 @@ def text_of(ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool 
     )
     if always and not text:
         projects = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
-        known = [shortened(one_line(project), NAME_CHARS) for project in projects]
-        head += f" It has no entries. Known projects: {', '.join(known) or 'none'}."
+        names = [shortened(one_line(project), NAME_CHARS) for project in projects]
+        head += f" It has no entries. Known projects: {', '.join(names) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
 
 
@@ -125,7 +127,7 @@ def compose(
             add(pins, title_line(entry), max_tokens)
     half = _handoff_block(handoff, (max_tokens - count_tokens(text())) / 2)
     block = half
-    for _, _, depth, number in _places(shelves):
+    for _, _, depth, number in _order_entries(shelves):
         if depth == len(titles[number]):  # else a better entry of this shelf did not fit
             add(titles[number], title_line(shelves[number].entries[depth]), max_tokens)
     block = ""
@@ -133,7 +135,7 @@ def compose(
     return text() if pins or block or any(titles) or any(rules) else ""
 
 
-def _places(shelves: Sequence[BriefingShelf]) -> list[tuple[bool, bool, int, int]]:
+def _order_entries(shelves: Sequence[BriefingShelf]) -> list[tuple[bool, bool, int, int]]:
     """Returns the order of all entries, each with its depth and the number of its shelf: one of
     each shelf in turn, importance 10 first, digests of sessions last.
     """
@@ -219,18 +221,18 @@ def title_line(entry: Entry, *, whole: bool = False) -> str:
     """
     title = one_line(entry.title)
     if not whole:
-        return line_of(replace(entry, title=shortened(title, TITLE_CHARS)))
+        return entry_line(replace(entry, title=shortened(title, TITLE_CHARS)))
     text = one_line(entry.content)
     if not text.startswith(title.rstrip(".… ")):
         text = f"{title}: {text}".removesuffix(": ")
-    return line_of(replace(entry, title=text))
+    return entry_line(replace(entry, title=text))
 
 
 def _handoff_block(item: Item | None, room: float) -> str:
     """Returns the hand-off, or a beginning of it that fits; empty where that is too short."""
     if not item:
         return ""
-    block = render(item)
+    block = entry_block(item)
     size = count_tokens(block)
     if size < room:
         return block
@@ -240,4 +242,4 @@ def _handoff_block(item: Item | None, room: float) -> str:
     beyond = next(islice(ABOUT_A_TOKEN.finditer(item.text), left, None), None)
     chars = beyond.start() - 1 if beyond else len(item.text)
     beginning = item.text[: end_of(item.text, chars)].rstrip()
-    return render(item._replace(text=f"{beginning}…", partial=True))
+    return entry_block(item._replace(text=f"{beginning}…", partial=True))

@@ -88,12 +88,12 @@ def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
     items = []
     for entry in listing.entries:
         content = entry.content
-        text = content if length is None else _beginning(content, length)
+        text = content if length is None else _opening_of(content, length)
         items.append(
             Item(
                 entry=entry,
                 text=text,
-                snippet=_beginning(text, SNIPPET_CHARS),
+                snippet=_opening_of(text, SNIPPET_CHARS),
                 partial=text != content,
                 superseded_by=listing.superseded_by.get(entry.id),
                 detailed=True,
@@ -104,11 +104,11 @@ def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
     return items
 
 
-def _beginning(text: str, length: int) -> str:
+def _opening_of(text: str, length: int) -> str:
     return snippet(text, lambda _: (), length=length)[0]
 
 
-def headed(title: str, text: str) -> tuple[str, str]:
+def split_heading(title: str, text: str) -> tuple[str, str]:
     """The heading of an entry, and the text below it, which does not repeat the heading.
 
     | title       | text                         | heading          | below         |
@@ -128,8 +128,8 @@ def headed(title: str, text: str) -> tuple[str, str]:
     first_line = len(text.partition("\n")[0])
     for end in (first_line, *sentence_ends(text[: 2 * HEADING_CHARS]), len(text)):
         heading = text[len(opening) : end].strip()
-        said = _stem_of_title(heading.replace("**", ""))
-        says_title = said.startswith(wanted) if is_cut else said == wanted
+        stem_of_heading = _stem_of_title(heading.replace("**", ""))
+        says_title = stem_of_heading.startswith(wanted) if is_cut else stem_of_heading == wanted
         if says_title and len(heading) <= HEADING_CHARS and not _is_in_marks(heading):
             return heading, text[end:].lstrip()
     if is_cut and text.startswith(stem) and not _is_in_marks(stem):
@@ -162,12 +162,12 @@ def page_end(text: str) -> int:
     return end_of(text, PAGE_CHARS)
 
 
-def fitting(sizes: Iterable[int], room: int) -> int:
+def count_of_fitting(sizes: Iterable[int], room: int) -> int:
     """The number of sizes, from the first on, that fit into the room together."""
     return bisect_right(list(accumulate(sizes)), room)
 
 
-def listed(items: Sequence[Item], room: int) -> list[str]:
+def list_lines(items: Sequence[Item], room: int) -> list[str]:
     """The lines of the entries that fit into `room` characters, and the first entry's always: a
     list without an entry has no cursor to go on from.
 
@@ -177,7 +177,7 @@ def listed(items: Sequence[Item], room: int) -> list[str]:
     """
     lines = [_in_list(item, "") for item in items]
     sizes = [len(line) + 1 for line in lines]
-    lines = lines[: max(1, fitting(sizes, room))]
+    lines = lines[: max(1, count_of_fitting(sizes, room))]
     left = room - sum(sizes[: len(lines)])
     for at, line in enumerate(lines):
         for text in (items[at].text, items[at].snippet):
@@ -211,12 +211,12 @@ def _in_list(item: Item, text: str) -> str:
     return f"{stamp}: " + "\n  ".join(lines)
 
 
-def line_of(entry: Entry) -> str:
+def entry_line(entry: Entry) -> str:
     """An entry in a line: id, date, type, title and marks."""
-    return f"{_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
+    return f"{_entry_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
 
 
-def render(item: Item) -> str:
+def entry_block(item: Item) -> str:
     """One entry as a block that only its own fence closes."""
     entry = item.entry
     text = clean(item.text)
@@ -230,14 +230,14 @@ def render(item: Item) -> str:
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""
     body = "\n".join((*lines, text, *chain_line(item.chain), *link_lines(item.links)))
-    return fenced(f"entry {_stamp(entry)}{part}", body)
+    return fenced(f"entry {_entry_stamp(entry)}{part}", body)
 
 
 def matter_text(matter: Matter) -> str:
     """A finding of a review: the problem, a line for each entry, and the command to answer."""
     subject = "the first" if matter.about[1:] else "it"
     problem = f"{matter.kind}: {subject} {matter.sentence}"
-    entries = [line_of(subject.entry) for subject in matter.about]
+    entries = [entry_line(subject.entry) for subject in matter.about]
     command = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
     return "\n  ".join((problem, *entries, command))
 
@@ -251,7 +251,7 @@ def cleaned(value: Any) -> Any:
     return clean(value) if isinstance(value, str) else value
 
 
-def brief(text: str) -> str:
+def shorten_message(text: str) -> str:
     """A message within a line, without the middle of a long one."""
     text = one_line(text)
     if len(text) <= 2 * BRIEF_CHARS:
@@ -285,7 +285,7 @@ def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
 def remark_on(hit: Hit) -> str:
     """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
     places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
-    parts = [f"also in {first_of(places, CHANGED_SHOWN)}"] if places else []
+    parts = [f"also in {name_first(places, CHANGED_SHOWN)}"] if places else []
     if hit.told:
         parts.append(one_line(hit.told))
     if hit.why:
@@ -298,7 +298,7 @@ def lines_beside(hit: Hit) -> list[str]:
     lines = []
     for entry in hit.beside:
         name = "before" if entry.there.line < hit.entry.there.line else "after"
-        text = one_line(_beginning(entry.content, BESIDE_CHARS))
+        text = one_line(_opening_of(entry.content, BESIDE_CHARS))
         lines.append(f"{name}, {entry.time if entry.timed else entry.date}: {text}")
     return lines
 
@@ -320,14 +320,14 @@ def marks(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str
         pairs += [
             ("source", not (entry.via or "").startswith("import:") and entry.source),
             ("pinned", entry.pin and reach),
-            ("files", _files(entry, entry.files)),
+            ("files", _file_names(entry, entry.files)),
             ("supersedes", ", ".join(entry.supersedes)),
             *front_fields(entry),
         ]
     else:
-        pairs.append(("files", _files(entry, entry.changed_files[:CHANGED_SHOWN])))
-    said = [f"{name} {value}" for name, value in pairs if value not in (None, "", False)]
-    return one_line(" · ".join(said))
+        pairs.append(("files", _file_names(entry, entry.changed_files[:CHANGED_SHOWN])))
+    parts = [f"{name} {value}" for name, value in pairs if value not in (None, "", False)]
+    return one_line(" · ".join(parts))
 
 
 def link_text(link: Link) -> str:
@@ -336,15 +336,15 @@ def link_text(link: Link) -> str:
     return f"{one_line(link.title or link.text)} ({id})"
 
 
-def link_lines(found: Links | None) -> list[str]:
+def link_lines(linked: Links | None) -> list[str]:
     """A line for the links of an entry and one for its backlinks, if it has any."""
-    if not found:
+    if not linked:
         return []
     lines = []
-    for name, links in (("links", found.links), ("backlinks", found.backlinks)):
+    for name, links in (("links", linked.links), ("backlinks", linked.backlinks)):
         ends = list(dict.fromkeys(map(link_text, links)))
         if ends:
-            lines.append(f"{name}: {first_of(ends, LINKS_SHOWN)}")
+            lines.append(f"{name}: {name_first(ends, LINKS_SHOWN)}")
     return lines
 
 
@@ -354,20 +354,20 @@ def chain_line(chain: Sequence[Entry]) -> list[str]:
     return [f"history: {' → '.join(steps)}"] if steps else []
 
 
-def first_of(names: Sequence[str], most: int) -> str:
+def name_first(names: Sequence[str], most: int) -> str:
     """The first names, and the number of the others: `a, b, and 7 more`."""
-    shown = ", ".join(names[:most])
+    text = ", ".join(names[:most])
     more = len(names) - most
-    return f"{shown}, and {more:,} more" if more > 0 else shown
+    return f"{text}, and {more:,} more" if more > 0 else text
 
 
-def _files(entry: Entry, files: Sequence[str]) -> str:
+def _file_names(entry: Entry, files: Sequence[str]) -> str:
     changed = entry.changed_files
     names = [f"{path} (changed since)" if path in changed else path for path in files]
     return ", ".join(names)
 
 
-def _stamp(entry: Entry) -> str:
+def _entry_stamp(entry: Entry) -> str:
     """Id, date and type: `7k3m9q2x 2026-11-21 09:31 decision`."""
     when = entry.date if entry.dated else "undated"
     if entry.dated and entry.timed:
@@ -375,7 +375,7 @@ def _stamp(entry: Entry) -> str:
     return f"{entry.short_id} {when} {entry.type}"
 
 
-def outline(data: Json) -> str:
+def outline_text(data: Json) -> str:
     """JSON for people: a line for each field that is not empty."""
     lines = []
     for name, value in data.items():

@@ -26,13 +26,13 @@ from .present import (
     LINKS_SHOWN,
     IsHit,
     chain_line,
-    headed,
     lines_beside,
     link_lines,
     link_text,
     marks,
     remark_on,
     short,
+    split_heading,
 )
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 _STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
 _WORD = re.compile(r"\w+")
-SHOWN = 10
+MOST_FINDINGS = 10
 """Findings of a kind that are shown."""
 _COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
@@ -79,7 +79,7 @@ class Output(NamedTuple):
         return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
-def screen(place: Callable[[str | Path], Path]) -> Output:
+def stdout_screen(place: Callable[[str | Path], Path]) -> Output:
     """The screen that standard output is."""
     if not is_terminal(sys.stdout):
         return Output(False, None, place)
@@ -112,7 +112,7 @@ def emit_json(data: Json) -> None:
     """Prints `data` to standard output as JSON, with invisible characters escaped."""
     utf8 = (getattr(sys.stdout, "encoding", None) or "").lower().replace("-", "") == "utf8"
     text = json.dumps(data, indent=2, ensure_ascii=not utf8)
-    emit(INVISIBLE.sub(lambda found: json.dumps(found[0])[1:-1], text))
+    emit(INVISIBLE.sub(lambda match: json.dumps(match[0])[1:-1], text))
 
 
 def say(text: str) -> None:
@@ -147,7 +147,7 @@ def listing_text(listing: Listing, to: Output) -> str:
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
         title = to.at(entry.path, entry.there.line, one_line(entry.title))
         about = to.paint(marks(entry, listing.superseded_by.get(entry.id)), "dim")
-        lines.append(f"{count}{_stamp(entry, to)}  {title}  {about}".rstrip())
+        lines.append(f"{count}{_stamp_columns(entry, to)}  {title}  {about}".rstrip())
     return "\n".join(lines)
 
 
@@ -155,10 +155,10 @@ def entries_text(listing: Listing, to: Output) -> str:
     """Entries whole: a header, where they stand, and their Markdown."""
     blocks: list[str] = []
     for entry in listing.entries:
-        heading, below = headed(entry.title, entry.content)
+        heading, below = split_heading(entry.title, entry.content)
         about = marks(entry, listing.superseded_by.get(entry.id), full=True)
         place = to.at(entry.path, entry.there.line)
-        header = f"{_stamp(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
+        header = f"{_stamp_columns(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
         if about:
             header += f" · {to.paint(about, 'dim')}"
         chain = chain_line(listing.chains.get(entry.id, ()))
@@ -167,25 +167,25 @@ def entries_text(listing: Listing, to: Output) -> str:
     return "\n\n".join(blocks)
 
 
-def deleted_text(found: Sequence[Deleted], to: Output) -> str:
+def trash_text(pieces: Sequence[Deleted], to: Output) -> str:
     """For each entry in the trash a line, id, the time of its deletion, title and file, and its
     text below.
     """
     lines = []
-    for one in found:
-        heading, below = headed(one.title, one.text)
+    for one in pieces:
+        heading, below = split_heading(one.title, one.text)
         place = to.paint(one_line(one.path), "dim")
         lines.append(f"{short(one.id)}  {one.date} {one.time}  {one_line(heading)}  {place}")
         lines += [f"  {line}" for line in _lines(below)]
     return "\n".join(lines) or "Nothing is deleted."
 
 
-def links_text(found: Links, to: Output) -> str:
+def links_text(linked: Links, to: Output) -> str:
     """A line for each link and each backlink: the link, the entry at the other end, and where
     it stands.
     """
     lines = []
-    for name, links in (("links", found.links), ("backlinks", found.backlinks)):
+    for name, links in (("links", linked.links), ("backlinks", linked.backlinks)):
         if links:
             lines.append(to.paint(name, "bold"))
         for link in links[:LINKS_SHOWN]:
@@ -240,14 +240,14 @@ def days_text(days: Days, to: Output) -> str:
     from rich.markdown import Markdown
 
     console = Console(width=to.width, force_terminal=to.colour, no_color=not to.colour)
-    with console.capture() as shown:
+    with console.capture() as rendered:
         console.print(Markdown(text, hyperlinks=False))
-    return shown.get().rstrip()
+    return rendered.get().rstrip()
 
 
 def _of_day(entry: Entry) -> list[str]:
     """The paragraphs of an entry of a day: its heading, its type, tags and id, and its text."""
-    title, text = headed(entry.title, entry.content)
+    title, text = split_heading(entry.title, entry.content)
     heading = f"{entry.time if entry.timed else ''} {title}"
     about = [f"#{tag}" for tag in entry.tags] + [short(entry.id)]
     if entry.type != "note":
@@ -271,11 +271,11 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
 
 def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
     entry = hit.entry
-    heading, below = headed(entry.title, hit.snippet)
+    heading, below = split_heading(entry.title, hit.snippet)
     about = to.paint(marks(entry, hit.superseded_by), "dim")
     lines = [
         _lit(one_line(heading), is_hit, to),
-        f"   {_stamp(entry, to)}  {about}".rstrip(),
+        f"   {_stamp_columns(entry, to)}  {about}".rstrip(),
         f"   {to.at(entry.path, hit.snippet_line)}",
     ]
     lines += [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
@@ -292,7 +292,7 @@ def facets_text(facets: Facets, to: Output) -> str:
     return "\n".join(lines)
 
 
-def _stamp(entry: Entry, to: Output) -> str:
+def _stamp_columns(entry: Entry, to: Output) -> str:
     when = "undated"
     if entry.dated:
         when = f"{entry.date} {entry.time if entry.timed else ''}"
@@ -337,10 +337,10 @@ def status_text(status: Status, to: Output) -> str:
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
         "not read": f"{len(status.issues) + len(status.left_out):,}",
-        "months": _counted(status.months),
+        "months": _counts_text(status.months),
     }
     for name in ("types", "tags", "projects"):
-        rows[name] = _counted(getattr(status.facets, name))
+        rows[name] = _counts_text(getattr(status.facets, name))
     for name, root in status.roots.items():
         rows[printable(name)] = f"{to.path(root['folder'])}, {files_counted(root['files'])}"
     for verb, figures in status.figures.items():
@@ -352,11 +352,11 @@ def status_text(status: Status, to: Output) -> str:
     return "\n".join((*lines, *_issue_lines(status.issues, to)))
 
 
-def _counted(counts: Counts) -> str:
-    shown = [f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN]]
+def _counts_text(counts: Counts) -> str:
+    parts = [f"{one_line(name)} {count:,}" for name, count in counts[:_COUNTS_SHOWN]]
     if len(counts) > _COUNTS_SHOWN:
-        shown.append("...")
-    return ", ".join(shown)
+        parts.append("...")
+    return ", ".join(parts)
 
 
 def entries_counted(number: int) -> str:
@@ -370,8 +370,8 @@ def files_counted(number: int) -> str:
 
 def adopted_text(home: Adopted, to: Output) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
-    found = f"{entries_counted(home.entries)} in {files_counted(home.files)}"
-    lines = [f"Journal: {to.path(home.journal)}, {found}."]
+    total = f"{entries_counted(home.entries)} in {files_counted(home.files)}"
+    lines = [f"Journal: {to.path(home.journal)}, {total}."]
     if home.undated:
         dated = home.entries - home.undated
         lines.append(
@@ -414,19 +414,19 @@ def rebuild_text(report: RebuildReport) -> str:
 def checkup_text(checkup: Checkup, to: Output) -> str:
     """The findings, a line each: level, code, message, and the way to mend it."""
     lines = []
-    for found in checkup.findings:
-        level = to.paint(f"{found.level:7}", found.level)
-        said = f"{one_line(found.message)}  {one_line(found.fix)}".rstrip()
-        lines.append(f"{level}  {found.code}  {said}")
+    for finding in checkup.findings:
+        level = to.paint(f"{finding.level:7}", finding.level)
+        sentence = f"{one_line(finding.message)}  {one_line(finding.fix)}".rstrip()
+        lines.append(f"{level}  {finding.code}  {sentence}")
     return "\n".join(lines)
 
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
         f"  {to.path(printable(issue.path))}:{issue.line}  {one_line(issue.message)}"
-        for issue in issues[:SHOWN]
+        for issue in issues[:MOST_FINDINGS]
     ]
-    return lines + rest(len(issues) - SHOWN, "synaptic status --json")
+    return lines + rest(len(issues) - MOST_FINDINGS, "synaptic status --json")
 
 
 # -- progress

@@ -120,16 +120,16 @@ def search_json(result: SearchResult) -> Json:
 def listing_json(listing: Listing) -> Json:
     entries = []
     for entry in listing.entries:
-        data = entry_json(entry, listing.superseded_by.get(entry.id))
+        row = entry_json(entry, listing.superseded_by.get(entry.id))
         if listing.links:
-            data |= as_json(listing.links[entry.id])
-        entries.append(data)
-    found = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
+            row |= as_json(listing.links[entry.id])
+        entries.append(row)
+    data: Json = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
     if listing.cursor:
-        found["cursor"] = listing.cursor
+        data["cursor"] = listing.cursor
     if listing.facets:
-        found["facets"] = facets_json(listing.facets)
-    return found
+        data["facets"] = facets_json(listing.facets)
+    return data
 
 
 def days_json(days: Days) -> Json:
@@ -139,13 +139,13 @@ def days_json(days: Days) -> Json:
 
 
 def facets_json(facets: Facets) -> Json:
-    return {kind: _counts(pairs) for kind, pairs in as_json(facets).items()}
+    return {kind: _counts_json(pairs) for kind, pairs in as_json(facets).items()}
 
 
 def status_json(status: Status) -> Json:
     issues = [replace(issue, path=printable(issue.path)) for issue in status.issues]
     data: Json = as_json(replace(status, issues=tuple(issues)))
-    return data | {"facets": facets_json(status.facets), "months": _counts(status.months)}
+    return data | {"facets": facets_json(status.facets), "months": _counts_json(status.months)}
 
 
 def matter_json(matter: Matter) -> Json:
@@ -168,5 +168,5 @@ def error_json(error: SynapticError) -> Json:
     return {"success": False, "error": details}
 
 
-def _counts(pairs: Any) -> list[Json]:
+def _counts_json(pairs: Any) -> list[Json]:
     return [{"name": name, "count": count} for name, count in pairs]

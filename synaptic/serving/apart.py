@@ -74,10 +74,10 @@ class Apart:
                 while not self._pipe.poll(LOOK_S):
                     if gone.is_set():
                         raise CancelledError
-                is_for_writer, *said = self._pipe.recv()
+                is_for_writer, *message = self._pipe.recv()
                 if not is_for_writer:
                     break
-                self._pipe.send(_sendable(outcome(self._ask_writer, *said)))
+                self._pipe.send(_sendable(outcome(self._ask_writer, *message)))
         except (EOFError, OSError) as error:
             self.end()
             told_so = "The background process was killed, perhaps for lack of memory."
@@ -85,7 +85,7 @@ class Apart:
         except BaseException:
             self.end()
             raise
-        return _given(*said)
+        return _result_or_raise(*message)
 
     def end(self) -> None:
         """Ends the process and its work."""
@@ -118,7 +118,7 @@ def _work(pipe: Connection, config: Config) -> None:
 
     def ask_writer(verb: Callable[..., Any], **named: Any) -> Any:
         pipe.send((True, partial(verb, **named)))
-        return _given(*pipe.recv())
+        return _result_or_raise(*pipe.recv())
 
     @cache
     def reader() -> Workspace:
@@ -157,7 +157,7 @@ def _sendable(outcome: Outcome) -> Outcome:
     return None, told(error)
 
 
-def _given(result: Any, error: BaseException | None) -> Any:
+def _result_or_raise(result: Any, error: BaseException | None) -> Any:
     """The result of an outcome. Raises its error."""
     if error:
         raise error

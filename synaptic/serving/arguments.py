@@ -32,9 +32,9 @@ AGENTS = {
 """Variables that agents set in the shells they open; the last two are any agent's."""
 
 
-def take_filters(ws: Workspace, given: dict[str, Any]) -> Filters:
+def take_filters(ws: Workspace, arguments: dict[str, Any]) -> Filters:
     """The filters among the arguments, which it takes out. Raises InvalidArgument."""
-    filters = {name: given.pop(name) for name in FILTERS.keys() & given.keys()}
+    filters = {name: arguments.pop(name) for name in FILTERS.keys() & arguments.keys()}
     return build_filters(now=ws.clock(), **filters)
 
 

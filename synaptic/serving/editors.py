@@ -33,7 +33,7 @@ def chosen() -> list[str] | None:
     return None
 
 
-def name_of(command: Sequence[str]) -> str:
+def editor_name(command: Sequence[str]) -> str:
     """`code` of `/usr/bin/code --wait`."""
     return Path(command[0]).stem.lower()
 
@@ -48,7 +48,7 @@ def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str
     | `code --wait`   | `--goto notes.md:12` |
     | any other       | `notes.md`         |
     """
-    name = name_of(command)
+    name = editor_name(command)
     if line is None:
         return [*command, str(path)]
     if name in _PLUS_LINE:

@@ -65,10 +65,10 @@ class Running(NamedTuple):
         with suppress(OSError, http.client.HTTPException):
             try:
                 asked.request("GET", f"/login?sign={text}")
-                said = asked.getresponse().read(200)
+                signature = asked.getresponse().read(200)
             finally:
                 asked.close()
-            return hmac.compare_digest(said, self.sign("listen", text).encode())
+            return hmac.compare_digest(signature, self.sign("listen", text).encode())
         return False
 
 

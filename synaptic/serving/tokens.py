@@ -58,14 +58,14 @@ class Tokens:
         """The rights of this token; None for one that is unknown, and at the server of a
         journal for one of other journals. Raises ConfigError for a file that cannot be used.
         """
-        found = None
+        match = None
         for secret, grant in self.read():
             if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
-                found = grant  # and go on: the time tells nothing
-        if found and found.journals is not None and not self._of_published:
+                match = grant  # and go on: the time tells nothing
+        if match and match.journals is not None and not self._of_published:
             own_name = kept_in(self._home / ".state" / PUBLISHED).get("journal", "")
-            return found if own_name in found.journals else None
-        return found
+            return match if own_name in match.journals else None
+        return match
 
     def read(self) -> list[tuple[str, Grant]]:
         """Each token with its grant; none without a file. Raises ConfigError that names the

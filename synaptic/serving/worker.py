@@ -109,7 +109,7 @@ class Worker:
         self._home = home
         self._read_only = read_only
         self._address = address
-        self._given = embedder
+        self._embedder = embedder
         self._jobs: PriorityQueue[Job] = PriorityQueue()
         self._numbers = count()
         self._reads: dict[Lane, SimpleQueue[Job]] = {}
@@ -181,7 +181,7 @@ class Worker:
                 reading.start()
         self._reads[lane].put(job)
         if not ws.embedder.ready:
-            self._put(_nothing, rank=COUNTS)  # the writer may try to load it again
+            self._put(_do_nothing, rank=COUNTS)  # the writer may try to load it again
         return job
 
     async def model_tried(self) -> None:
@@ -200,7 +200,7 @@ class Worker:
         """End the thread after what it is doing, which may be waited for; what waits is
         dropped.
         """
-        end = Job(END, next(self._numbers), _nothing)
+        end = Job(END, next(self._numbers), _do_nothing)
         for jobs in self._reads.values():
             jobs.put(end)
         self._jobs.put(end)
@@ -223,7 +223,7 @@ class Worker:
             self._is_asked = job.rank == IN_TURN
             result, error = outcome(self._write, job)
             self._is_asked = False  # before the answer: its client may search next
-            _settle(job.future, result, error)
+            _settle_future(job.future, result, error)
         if self._ws:
             while not self._jobs.empty():
                 job = self._jobs.get()
@@ -274,7 +274,7 @@ class Worker:
                 again = self._put(job.verb)
                 again.future.add_done_callback(partial(_pass_on, job.future))
             else:
-                _settle(job.future, result, error)
+                _settle_future(job.future, result, error)
         apart.end()
         ws.index.file.close()
 
@@ -284,7 +284,7 @@ class Worker:
         opened = cache(lambda: replace(self._open(), embedder=first.embedder))
         while (job := jobs.get()).rank != END:
             if job.future.set_running_or_notify_cancel():
-                _settle(job.future, *outcome(_answered, job.verb, opened))
+                _settle_future(job.future, *outcome(_answered, job.verb, opened))
         jobs.put(job)  # for the next reader
         if opened.cache_info().currsize:
             opened().close()
@@ -292,7 +292,7 @@ class Worker:
     def _open(self) -> Workspace:
         config = load_config(self._home)
         if not self._address:
-            return open_workspace(config, embedder=self._given)
+            return open_workspace(config, embedder=self._embedder)
         published: Workspace = the_one("access", config, self._address)
         return published
 
@@ -312,7 +312,7 @@ class Worker:
         except Exception as error:
             log.warning("%s", told(error))
         self._tried.set()
-        self._put(_nothing, rank=COUNTS)  # there may be passages to embed
+        self._put(_do_nothing, rank=COUNTS)  # there may be passages to embed
 
     def _idle(self) -> float | None:
         """Does one small piece of work that can wait. Returns the seconds to the next; None
@@ -368,7 +368,7 @@ def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
     return verb(opened())
 
 
-def _nothing(_: Workspace) -> None:
+def _do_nothing(_: Workspace) -> None:
     """A verb that does nothing: it wakes a thread."""
 
 
@@ -376,7 +376,7 @@ def _add_counts(counted: Counters, ws: Workspace) -> None:
     ws.index.counters.add(counted)
 
 
-def _settle(future: Future[Any], result: Any, error: BaseException | None) -> None:
+def _settle_future(future: Future[Any], result: Any, error: BaseException | None) -> None:
     if error:
         future.set_exception(error)
     else:
@@ -385,7 +385,7 @@ def _settle(future: Future[Any], result: Any, error: BaseException | None) -> No
 
 def _pass_on(waiting: Future[Any], done: Future[Any]) -> None:
     error = CancelledError() if done.cancelled() else done.exception()
-    _settle(waiting, None if error else done.result(), error)
+    _settle_future(waiting, None if error else done.result(), error)
 
 
 def for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:

@@ -126,7 +126,7 @@ class Client(NamedTuple):
     @property
     def file(self) -> Path:
         """The file of its servers: the first that exists, else the first."""
-        files = list(map(expand, self.files))
+        files = list(map(client_path, self.files))
         existing = [file for file in files if file.exists()]
         return (existing or files)[0]
 
@@ -144,7 +144,7 @@ class Client(NamedTuple):
         """True when the client seems to be on this machine."""
         if self.program:
             return True
-        return any(expand(sign).exists() for sign in self.signs)
+        return any(client_path(sign).exists() for sign in self.signs)
 
 
 def _client(row: Json) -> Client:
@@ -176,32 +176,32 @@ def named(names: Iterable[str], *, remote: bool) -> list[Client]:
 def folders(platform: str = sys.platform) -> dict[str, Path]:
     """Returns this machine's folders, with which the clients' paths begin."""
     home = Path.home()
-    config = _folder("XDG_CONFIG_HOME", home / ".config")
+    config = _env_folder("XDG_CONFIG_HOME", home / ".config")
     app = config
     zed = config / "zed"
     if platform == "darwin":
         app = home / "Library" / "Application Support"
         zed = home / ".config" / "zed"
     elif platform == "win32":
-        app = _folder("APPDATA", home / "AppData" / "Roaming")
+        app = _env_folder("APPDATA", home / "AppData" / "Roaming")
         zed = app / "Zed"
     return {
         "home": home,
         "config": config,
         "app": app,
         "zed": zed,
-        "claude": _folder("CLAUDE_CONFIG_DIR", home),
-        "claude_dir": _folder("CLAUDE_CONFIG_DIR", home / ".claude"),
-        "codex": _folder("CODEX_HOME", home / ".codex"),
-        "gemini": _folder("GEMINI_CLI_HOME", home) / ".gemini",
+        "claude": _env_folder("CLAUDE_CONFIG_DIR", home),
+        "claude_dir": _env_folder("CLAUDE_CONFIG_DIR", home / ".claude"),
+        "codex": _env_folder("CODEX_HOME", home / ".codex"),
+        "gemini": _env_folder("GEMINI_CLI_HOME", home) / ".gemini",
     }
 
 
-def _folder(name: str, usual: Path) -> Path:
+def _env_folder(name: str, usual: Path) -> Path:
     return Path(os.environ.get(name) or usual)
 
 
-def expand(path: str) -> Path:
+def client_path(path: str) -> Path:
     """Returns the path with its folder in place of the name in braces."""
     return Path(path.format_map(folders()))
 

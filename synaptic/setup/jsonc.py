@@ -24,10 +24,10 @@ def parse(text: str) -> Any:
     """Returns the value of JSON with comments; an empty text is an empty object. Raises
     ValueError or RecursionError.
     """
-    return _DECODER.decode(plain(text).strip() or "{}")
+    return _DECODER.decode(blank_comments(text).strip() or "{}")
 
 
-def plain(text: str) -> str:
+def blank_comments(text: str) -> str:
     """Returns the text with blanks in place of comments and trailing commas."""
     text = _COMMENT.sub(_blank, text)
     return _LAST_COMMA.sub(_blank, text)
@@ -41,8 +41,8 @@ def put(text: str, path: Names, value: Any) -> str:
         text = "{}\n"
     wanted = parse(text)
     _holder(wanted, path)[path[-1]] = value
-    bare = plain(text)
-    depth, at, members = _find(bare, path)
+    bare = blank_comments(text)
+    depth, at, members = _find_holder(bare, path)
     for name in reversed(path[depth + 1 :]):
         value = {name: value}
     unit = min(_INDENTED.findall(text), key=len, default="  ")
@@ -60,7 +60,7 @@ def put(text: str, path: Names, value: Any) -> str:
             added += ","
         elif text[begin] == "}":
             added += line
-    return _checked(text[:begin] + added + text[end:], wanted)
+    return _check_json(text[:begin] + added + text[end:], wanted)
 
 
 def drop(text: str, path: Names) -> str:
@@ -71,9 +71,9 @@ def drop(text: str, path: Names) -> str:
     holder = _holder(wanted, path)
     if path[-1] not in holder:
         return text
-    bare = plain(text)
+    bare = blank_comments(text)
     commas = _COMMENT.sub(_blank, text)
-    _, at, members = _find(bare, path)
+    _, at, members = _find_holder(bare, path)
     begin, _, end = members[path[-1]]
     close = _skip(bare, end)
     alone = len(holder) == 1
@@ -92,7 +92,7 @@ def drop(text: str, path: Names) -> str:
     elif not alone:
         place = commas.rindex(",", 0, begin)
         before = text[:place] + before[place + 1 :]
-    return _checked(before + after, wanted)
+    return _check_json(before + after, wanted)
 
 
 def _holder(top: Any, path: Names) -> Any:
@@ -102,7 +102,7 @@ def _holder(top: Any, path: Names) -> Any:
     return top
 
 
-def _find(bare: str, path: Names) -> tuple[int, int, Members]:
+def _find_holder(bare: str, path: Names) -> tuple[int, int, Members]:
     """Returns the last object on the path: its depth, its begin and its members."""
     at = _skip(bare, 0)
     members = _members(bare, at)
@@ -132,11 +132,11 @@ def _skip(bare: str, at: int) -> int:
     return blanks.end() if blanks else at
 
 
-def _blank(found: re.Match[str]) -> str:
-    return found[1] or re.sub(r"[^\r\n]", " ", found[0])
+def _blank(match: re.Match[str]) -> str:
+    return match[1] or re.sub(r"[^\r\n]", " ", match[0])
 
 
-def _checked(new: str, wanted: Any) -> str:
+def _check_json(new: str, wanted: Any) -> str:
     if parse(new) != wanted:
         raise ValueError("it cannot be changed without changing something else")
     return new

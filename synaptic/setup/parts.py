@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from ..files import DATA
 from . import jsonc, toml
-from .clients import NAME, PROGRAMS, Client, Server, expand
+from .clients import NAME, PROGRAMS, Client, Server, client_path
 
 EVENTS = (
     "session-start",
@@ -47,7 +47,7 @@ class Part(NamedTuple):
     edit: Callable[..., str]
 
 
-def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part]:
+def client_parts(client: Client, server: Server, events: Sequence[str]) -> list[Part]:
     """Returns the parts of this client, with hooks of these events."""
     edit = partial(_with_server, client, server)
     parts = [Part(client, "server", NAME, client.file, client.check, edit)]
@@ -59,7 +59,9 @@ def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part
         else:
             edit = partial(_with_hooks, _hooks(client, server, events))
         noun = f"hooks ({', '.join(events)})"
-        parts.append(Part(client, "hooks", noun, expand(hooks["file"]), hooks["check"], edit))
+        parts.append(
+            Part(client, "hooks", noun, client_path(hooks["file"]), hooks["check"], edit)
+        )
     if client.memory:
         guidance = (DATA / "guidance.md").read_text("utf-8")
         edit = partial(_with_block, "<!--", "-->", guidance)
@@ -68,7 +70,7 @@ def parts_of(client: Client, server: Server, events: Sequence[str]) -> list[Part
                 client,
                 "guidance",
                 "guidance",
-                expand(client.memory),
+                client_path(client.memory),
                 "its agents read it when they start",
                 edit,
             )
@@ -168,7 +170,7 @@ def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
     """Returns the groups with the wanted hook in place of an older one, else its group last:
     Codex knows approved hooks by their places.
     """
-    kept = []
+    edited = []
     for group in groups:
         hooks = []
         for hook in group["hooks"]:
@@ -179,10 +181,10 @@ def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
                 hooks.append({**hook, "command": wanted["hooks"][0]["command"]})
                 wanted = None
         if hooks or not group["hooks"]:
-            kept.append({**group, "hooks": hooks})
+            edited.append({**group, "hooks": hooks})
     if wanted:
-        kept.append(dict(wanted))
-    return kept
+        edited.append(dict(wanted))
+    return edited
 
 
 # -- blocks of text

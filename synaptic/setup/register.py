@@ -21,7 +21,7 @@ BACKUP = ".before-synaptic"
 
 
 @dataclass(slots=True)
-class Step:
+class SetupStep:
     """The action for a part: register, remove, nothing, or fail and `why`.
 
     `there` says whether the file held the part before, `done` whether the action was carried
@@ -46,16 +46,16 @@ class Step:
         return "outdated" if self.action == "register" else "registered"
 
 
-def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
+def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> SetupStep:
     """Returns the step for this part, which is carried out unless it only `reads`."""
-    step = Step(part)
+    step = SetupStep(part)
     try:
-        old = _read(part.file)
+        old = _read_settings(part.file)
         text = (old or b"").decode()
         if remove and NAME not in text:
             return step
         strict = part.client.strict and part.file.suffix == ".json"
-        if strict and not remove and jsonc.plain(text) != text:
+        if strict and not remove and jsonc.blank_comments(text) != text:
             raise ValueError(
                 f"{part.client.title} ignores a settings file that has comments or a trailing "
                 "comma"
@@ -70,9 +70,9 @@ def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
         if reads:
             return step
         if step.by:
-            _run(step)
+            _run_client(step)
         else:
-            _write(step, old, new.encode())
+            _write_part(step, old, new.encode())
         step.done = True
     except SynapticError as problem:
         step.action = "fail"
@@ -84,7 +84,7 @@ def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> Step:
     return step
 
 
-def _own_command(step: Step) -> Texts:
+def _own_command(step: SetupStep) -> Texts:
     """Returns the client's own command for the step; empty where it has none."""
     client = step.part.client
     program = client.program
@@ -98,7 +98,7 @@ def _own_command(step: Step) -> Texts:
     return (program, *client.add, json.dumps(entry))
 
 
-def _run(step: Step) -> None:
+def _run_client(step: SetupStep) -> None:
     """Runs the client's own command. Raises JournalError where it changed nothing."""
     try:
         ended = subprocess.run(
@@ -112,11 +112,11 @@ def _run(step: Step) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise JournalError(f"{step.by[0]}: {error}") from error
     if work_on(step.part, remove=step.action == "remove").action != "nothing":
-        said = (ended.stderr or ended.stdout).strip()
-        raise JournalError(f"{step.part.file} did not change; {step.by[0]} said: {said}")
+        output = (ended.stderr or ended.stdout).strip()
+        raise JournalError(f"{step.part.file} did not change; {step.by[0]} said: {output}")
 
 
-def _read(file: Path) -> bytes | None:
+def _read_settings(file: Path) -> bytes | None:
     """Returns the bytes; None where there is no file. Raises JournalError."""
     with disk.disk_errors(file, "read"):
         try:
@@ -126,7 +126,7 @@ def _read(file: Path) -> bytes | None:
             return None
 
 
-def _write(step: Step, old: bytes | None, new: bytes) -> None:
+def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
     """Replaces the file's bytes in one step; mode and owner stay, and a link is written
     through. Raises JournalError, and Changed when another program wrote meanwhile.
     """

@@ -24,11 +24,11 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
         added = tomlkit.dumps({table: {name: value}})
         if text:
             added = text + blank + added
-        return _checked(added, wanted, table)
+        return _check_toml(added, wanted, table)
     wanted[table][name][fields[0]] = value
     document = tomlkit.parse(text)
     document[table][name][fields[0]] = value
-    return _checked(tomlkit.dumps(document), wanted, table)
+    return _check_toml(tomlkit.dumps(document), wanted, table)
 
 
 def drop(text: str, path: Sequence[str]) -> str:
@@ -41,10 +41,10 @@ def drop(text: str, path: Sequence[str]) -> str:
         return text
     del wanted[table][name]
     own = rf"(?m)(?:^\r?\n)?^[ \t]*\[{re.escape(f'{table}.{name}')}[.\]]{_BODY}"
-    return _checked(re.sub(own, "", text), wanted, table)
+    return _check_toml(re.sub(own, "", text), wanted, table)
 
 
-def _checked(new: str, wanted: Any, table: str) -> str:
+def _check_toml(new: str, wanted: Any, table: str) -> str:
     value = tomllib.loads(new)
     value.setdefault(table, {})
     if value != wanted:

@@ -23,7 +23,7 @@ from trials import drawn, examples
 import synaptic.verbs.browse as browse
 from synaptic import Filters, Workspace, rebuild, search
 from synaptic.journal.folder import Comparison
-from synaptic.journal.names import shown
+from synaptic.journal.names import printable
 from synaptic.render import wire
 from synaptic.verbs import brief, doctor, mentions, review
 
@@ -172,8 +172,8 @@ def test_no_name_ends_a_read(
 @given(st.text(st.characters()))
 @example("a\\b\udcff\x1b" * 90)
 def test_what_is_shown_can_be_printed_and_is_shown_once(name: str) -> None:
-    text = shown(name)
-    assert text.isprintable() and len(text) <= 200 and shown(text) == text
+    text = printable(name)
+    assert text.isprintable() and len(text) <= 200 and printable(text) == text
 
 
 # -- every command, the tools and the page

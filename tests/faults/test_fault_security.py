@@ -44,12 +44,12 @@ from synaptic.journal import folder
 from synaptic.journal.names import is_readable
 from synaptic.language.query import build_filters
 from synaptic.mcp.answers import Call, day_text
-from synaptic.mcp.answers import answer as ask
+from synaptic.mcp.answers import answer_tool as ask
 from synaptic.mcp.tools import BY_NAME, TOOLS, check_arguments
 from synaptic.models import Entry
 from synaptic.notes.blocks import slug_tag
 from synaptic.render.fence import clean, fenced, one_line
-from synaptic.render.present import Item, listed, render
+from synaptic.render.present import Item, entry_block, list_lines
 from synaptic.search.search import search
 from synaptic.verbs.browse import recent
 from synaptic.verbs.changing import update
@@ -912,13 +912,13 @@ def items(draw: st.DrawFn) -> Item:
 @given(st.lists(items(), min_size=1, max_size=4), st.integers(200, 4_000))
 @settings(max_examples=60, deadline=None)
 def test_nothing_leaves_its_fence(shown: list[Item], room: int) -> None:
-    inside, outside_text = fences("\n\n".join(map(render, shown)))
+    inside, outside_text = fences("\n\n".join(map(entry_block, shown)))
     assert outside_text.strip() == ""
     assert all(FENCE_INFO.fullmatch(info) for info, _ in inside)
     assert [info.split()[1] for info, _ in inside] == [item.entry.id[9:] for item in shown]
     for (_, body), item in zip(inside, shown, strict=True):
         assert clean(item.text) in body
-    lines = listed(shown, room)
+    lines = list_lines(shown, room)
     [(info, body)], outside_text = fences(fenced("entries", "\n".join(lines)))
     assert info == "entries" and outside_text.strip() == ""
     begun = [line for line in body.split("\n") if line and not line.startswith("  ")]

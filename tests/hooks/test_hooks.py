@@ -22,7 +22,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC, TIMEOUT_S, Answer, Home
 
-from synaptic.hooks.hooks import EVENTS, briefing_text, limited
+from synaptic.hooks.hooks import EVENTS, limited, session_briefing
 from synaptic.hooks.stop import ASK, LOG_BYTES
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import TYPES, Entry
@@ -727,11 +727,11 @@ def test_a_start_tells_of_the_newest_files_where_there_is_no_time_for_all(
             day = (MOMENT - timedelta(days=59 - number)).date()
             text = f"# {day}\n\n## 09:00 decision: Chosen {number:02d} #web\n\nFor a reason.\n"
             (ws.config.journal / f"{day}.md").write_text(text)
-        text = briefing_text(ws, {"cwd": str(web)})
+        text = session_briefing(ws, {"cwd": str(web)})
         assert "40 older files are not read yet." in outside_of_fences(text)
         assert "Chosen 59" in text and "Chosen 40" in text and "Chosen 39" not in text
         for _ in range(2):
-            text = briefing_text(ws, {"cwd": str(web)})
+            text = session_briefing(ws, {"cwd": str(web)})
         assert "not read yet" not in text
 
 

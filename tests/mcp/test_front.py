@@ -21,14 +21,14 @@ from pydantic import ValidationError
 
 from synaptic.mcp.front import HANDSHAKES, LISTS, MODERN, Script
 
-FRONT = "from synaptic.mcp.start import run; run()"
+FRONT = "from synaptic.mcp.start import start_server; start_server()"
 SDK = """
 from synaptic.mcp.front import Front
-from synaptic.mcp.server import serve
+from synaptic.mcp.server import serve_stdio
 front = Front()
 front.hand_over()
 front.begin()
-serve(None, front)
+serve_stdio(None, front)
 """
 """The same server, where nothing is answered before the SDK is there."""
 

@@ -133,7 +133,7 @@ def speak(tmp_path: Path, forks: Forks) -> Callable[..., list[Outcome]]:
     """The answers to these lines after a handshake, in one write."""
 
     def speaking(version: str, *lines: str) -> list[Outcome]:
-        code = "from synaptic.mcp.start import run; run()"
+        code = "from synaptic.mcp.start import start_server; start_server()"
         env = {"SYNAPTIC_HOME": str(tmp_path / "home"), "PATH": "/usr/bin:/bin"}
         call = {"args": ["-c"], "code": code, "env": env, "folder": str(tmp_path)}
         process = forks.start((), call, errors=False)

@@ -270,7 +270,7 @@ def speak(tmp_path: Path, forks: Forks) -> Iterator[Any]:
     """Sends lines in one write to a server of its own; returns the answers by id."""
 
     def speaking(home: Path, lines: list[dict[str, Any]]) -> dict[Any, dict[str, Any]]:
-        code = "from synaptic.mcp.start import run; run()"
+        code = "from synaptic.mcp.start import start_server; start_server()"
         env = {"SYNAPTIC_HOME": str(home), "PATH": "/usr/bin:/bin"}
         call = {"args": ["-c"], "code": code, "env": env, "folder": str(tmp_path)}
         process = forks.start((), call, errors=False)

@@ -46,7 +46,7 @@ from synaptic.mcp.tools import (
 from synaptic.models import Entry
 from synaptic.render.briefing import title_line
 from synaptic.render.fence import clean, fenced, one_line
-from synaptic.render.present import Item, listed
+from synaptic.render.present import Item, list_lines
 from synaptic.serving.worker import Worker
 
 ERAS = ("legacy", "2026-07-28")
@@ -162,7 +162,9 @@ async def test_session_over_stdio(home: Path, mode: str, spoken: str) -> None:
 
 
 def stdio(
-    home: Path, script: str = "from synaptic.mcp.start import run; run()", **env: str
+    home: Path,
+    script: str = "from synaptic.mcp.start import start_server; start_server()",
+    **env: str,
 ) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable, args=["-c", script], env=environment(home, **env)
@@ -658,7 +660,7 @@ def test_a_title_that_is_cut_ends_at_a_word() -> None:
     at = datetime(2026, 11, 21).astimezone()
     title = "word" + " of many words" * 12
     entry = Entry(id="20261121-aaaaaaaa", at=at, title=title, content="Else.")
-    [line] = listed([Item(entry=entry, text="Else.")], 1_000)
+    [line] = list_lines([Item(entry=entry, text="Else.")], 1_000)
     said = line.partition(": ")[2].partition("\n")[0]
     assert said.endswith("…") and 90 < len(said) <= 100
     for cut in (said[:-1], title_line(entry).partition(": ")[2][:-1]):
@@ -712,15 +714,15 @@ def test_a_list_keeps_its_room_best_first(texts: list[str], room: int) -> None:
         )
         for n, whole in enumerate(texts)
     ]
-    lines = listed(items, room)
+    lines = list_lines(items, room)
     assert sum(len(line) + 1 for line in lines) <= room
     assert [line[:8] for line in lines] == [f"{n:08d}" for n in range(len(lines))]
     for line in lines:
         assert all(more.startswith("  ") for more in line.split("\n")[1:])
     if lines and len(lines) < len(texts):
-        assert sum(len(one) for one in listed(items, 10**6)) + len(texts) > room
-    if sum(len(one) + 1 for one in listed(items, 10**6)) <= room:
-        assert lines == listed(items, 10**6)
+        assert sum(len(one) for one in list_lines(items, 10**6)) + len(texts) > room
+    if sum(len(one) + 1 for one in list_lines(items, 10**6)) <= room:
+        assert lines == list_lines(items, 10**6)
 
 
 @pytest.mark.anyio
@@ -1139,7 +1141,7 @@ async def test_idle_time_is_used_to_embed(connect: Callable[..., Client], home: 
 # --------------------------------------------------------------------------------------------
 
 
-RUN = "from synaptic.mcp.start import run; run()"
+RUN = "from synaptic.mcp.start import start_server; start_server()"
 
 
 class Raw:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from synaptic.notes.header import title_for
 from synaptic.render.fence import clean
-from synaptic.render.present import headed
+from synaptic.render.present import split_heading
 
 LONG = "and a word " * 20
 REST = f"The rest of it is long, {LONG}."
@@ -40,20 +40,20 @@ REST = f"The rest of it is long, {LONG}."
 def test_what_the_heading_says_is_not_said_below_it(
     text: str, heading: str, below: str
 ) -> None:
-    assert headed(title_for(text), text) == (heading, below)
+    assert split_heading(title_for(text), text) == (heading, below)
 
 
 def test_a_sentence_without_an_end_goes_on_below_its_beginning() -> None:
     text = f"We chose it {LONG}"
     title = title_for(text)
-    heading, below = headed(title, text)
+    heading, below = split_heading(title, text)
     assert title.endswith("…") and heading == title and below.startswith("… ")
     assert title.removesuffix("…") + below.removeprefix("…") == text
 
 
 def test_a_title_of_its_own_stands_above_the_whole_text() -> None:
-    assert headed("Storage", "Chose SQLite.") == ("Storage", "Chose SQLite.")
-    assert headed("Cho", "Chose SQLite.") == ("Cho", "Chose SQLite.")
+    assert split_heading("Storage", "Chose SQLite.") == ("Storage", "Chose SQLite.")
+    assert split_heading("Cho", "Chose SQLite.") == ("Cho", "Chose SQLite.")
 
 
 @given(st.text(st.sampled_from("ab .!…*`[]#-\n"), max_size=300))
@@ -61,7 +61,7 @@ def test_nothing_is_lost_and_nothing_added(text: str) -> None:
     def letters(*texts: str) -> str:
         return "".join(char for char in "".join(texts) if char.isalpha())
 
-    heading, below = headed(title_for(text), clean(text))
+    heading, below = split_heading(title_for(text), clean(text))
     assert letters(text) in (letters(heading, below), letters(below))
 
 

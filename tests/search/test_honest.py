@@ -18,7 +18,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.asked import QUESTIONS
 from synaptic.language.lexicon import compiled
 from synaptic.models import SearchResult
-from synaptic.render.present import entry_items, hit_items, listed, render
+from synaptic.render.present import entry_block, entry_items, hit_items, list_lines
 from synaptic.verbs.browse import history
 
 NOTES = (
@@ -91,7 +91,7 @@ def test_a_name_that_only_a_replaced_entry_holds_shows_it(ws: Workspace, query: 
     assert old.entry.title == "Capture by Debezium"
     assert any("replaced" in notice for notice in found.notices)
     assert not any("no close match" in notice for notice in found.notices)
-    text = "\n".join(listed(hit_items(found, length=1_000), 2_000))
+    text = "\n".join(list_lines(hit_items(found, length=1_000), 2_000))
     assert "An outbox table instead" in text
     assert WHY.rstrip(".") in text
 
@@ -109,7 +109,7 @@ def test_no_word_of_the_question_no_replaced_entry(ws: Workspace) -> None:
 def test_an_entry_shows_the_chain_that_it_is_in(ws: Workspace) -> None:
     [old] = [hit.entry for hit in search(ws, "Debezium").hits]
     listing = get(ws, [old.id])
-    said = render(entry_items(listing)[0])
+    said = entry_block(entry_items(listing)[0])
     assert said.index("2026-10-20 Capture") < said.index("2026-11-02 An outbox table")
     for entry in listing.chains[old.id]:
         chain = history(ws, entry.id)

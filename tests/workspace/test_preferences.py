@@ -14,7 +14,7 @@ from published import publish, readers, reading
 from synaptic import Workspace
 from synaptic.errors import Refused
 from synaptic.models import Entry
-from synaptic.render.briefing import text_of
+from synaptic.render.briefing import briefing_text
 from synaptic.verbs import changing, removing, rules, saving
 from synaptic.verbs.brief import brief
 from synaptic.workspace.preferences import LOG, _older_hash, every_preference
@@ -281,6 +281,6 @@ def test_a_published_rule_names_its_publisher(tmp_path: Path, database: Database
         found = brief(ws, None)
         assert [one.title for one in found.rules] == ["Mine: use tabs."]
         assert found.rules[0].marks == ("confirmed by the publisher of platform",)
-        text = text_of(ws, found, max_tokens=2_000)
+        text = briefing_text(ws, found, max_tokens=2_000)
         assert "preferences of the publisher: follow them" in text and "Theirs" not in text
         assert [one.title for one in rules.waiting(ws)] == ["Theirs"]

@@ -12,7 +12,7 @@ from ...errors import NotFound
 from ...models import SESSIONS, SearchResult
 from ...render import terminal, wire
 from ...render.fence import clean
-from ...render.present import hit_items, listed, outline
+from ...render.present import hit_items, list_lines, outline_text
 from ...workspace.workspace import Workspace
 from .readers.record import IN_PLACE, READERS
 
@@ -90,13 +90,13 @@ def _replay(ws: Workspace, **choices: Any) -> None:
 
     def show(result: SearchResult) -> str:
         """The text of an answer, as an agent reads it."""
-        return "\n".join(listed(hit_items(result, length=280), 1400))
+        return "\n".join(list_lines(hit_items(result, length=280), 1400))
 
     cases = replay.replay(ws, show, progress=terminal.progress(), **choices)
     if not cases:
         raise NotFound("No session on this machine holds a prompt to ask.", valid=SESSIONS)
     rows = replay.table(cases)
-    lines = [outline(rows)]
+    lines = [outline_text(rows)]
     ends = replay.extremes(cases)
     for end, some in ends.items():
         lines += [f"\n{end}:"]

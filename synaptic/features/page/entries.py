@@ -24,7 +24,7 @@ from ...models import TYPES, Entry
 from ...notes.markdown import compose_entry
 from ...render.fence import one_line
 from ...render.present import short
-from ...serving.editors import RETURNS_AT_ONCE, chosen, command_at, name_of
+from ...serving.editors import RETURNS_AT_ONCE, chosen, command_at, editor_name
 from ...verbs import browse, changing, removing, saving
 from ...verbs.neighbours import Graph, linking_sentences, neighbours
 from ...verbs.receipts import Receipt
@@ -75,7 +75,7 @@ async def _entry_page(request: Request) -> Response:
     if local:
         with suppress(ConfigError):  # the button says it
             editor = _windowed()
-    values["editor"] = name_of(editor) if editor else "an editor"
+    values["editor"] = editor_name(editor) if editor else "an editor"
     return await page(request, "entry.html", local=local, near=near, **values)
 
 
@@ -358,7 +358,7 @@ def _windowed() -> list[str]:
     ConfigError.
     """
     command = chosen()
-    if command and name_of(command) in WINDOWED and shutil.which(command[0]):
+    if command and editor_name(command) in WINDOWED and shutil.which(command[0]):
         return command
     return []
 
@@ -369,7 +369,7 @@ def _show(path: Path, line: int) -> str:
     if command:
         words = command_at(command, path, line)
         subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
-        return f"Opened in {name_of(command)}:"
+        return f"Opened in {editor_name(command)}:"
     has_desktop = sys.platform in ("darwin", "win32")
     if "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ:
         has_desktop = True

@@ -12,7 +12,7 @@ from ...cli.program import command
 from ...cli.replies import answer
 from ...doors import the_one
 from ...errors import InvalidArgument
-from ...render.present import outline
+from ...render.present import outline_text
 from ...render.terminal import emit
 from ...serving.tokens import Tokens
 
@@ -141,7 +141,7 @@ def token(
         for _, grant in tokens.read():
             fields = grant._asdict().items()
             by_name[grant.name] = {field.replace("_", "-"): value for field, value in fields}
-        text = outline(by_name) or f"No tokens in {file}. `synaptic token NAME` makes one."
+        text = outline_text(by_name) or f"No tokens in {file}. `synaptic token NAME` makes one."
         return answer({"file": file, "tokens": list(by_name.values())}, text)
     secret = secrets.token_urlsafe(32)
     table: dict[str, object] = {

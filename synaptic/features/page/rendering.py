@@ -24,7 +24,7 @@ from markupsafe import Markup, escape
 
 from ...models import Entry, Json
 from ...render.fence import clean, one_line
-from ...render.present import IsHit, headed
+from ...render.present import IsHit, split_heading
 from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of, spoken
 
 TAGS = set(
@@ -304,7 +304,7 @@ def plain_lines(text: str) -> str:
 
 def plain_heading(title: str, text: str) -> tuple[str, str]:
     """The heading of an entry as plain text, and the Markdown below, without a repetition."""
-    heading, below = headed(title, text)
+    heading, below = split_heading(title, text)
     return one_line(heading) if heading == title else plain(heading), below
 
 
