@@ -49,7 +49,7 @@ _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVE
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """The numbers of notes and attachments that were sent and received, and of the entries in
+    """The numbers of files that were sent and received, but for SETUP, and of the entries in
     them that are new, changed or deleted. `conflicts` are files in which both machines changed
     one entry; `sent` is None where nothing could be sent.
     """
@@ -198,7 +198,7 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
         sent: list[str] = []
         if merged != theirs and not trouble:
             changed = differing(repo.tree(theirs), repo.tree(merged))
-            sent = [path for path in changed if repo.shares.is_ours(path)]
+            sent = [path for path in changed if path not in SETUP]
             trouble, is_late = push(repo, merged)
             disk.fault("sync-pushed")
             if is_late:
