@@ -780,7 +780,7 @@ def test_nobody_answers_from_an_index_that_is_being_filled(quartet: Quartet) -> 
 
 def test_a_command_opens_the_index_beside_a_writer(home: Home) -> None:
     """Who only reads waits for nobody: what is committed is there."""
-    home.ask("save", "JournalNames before the writer came")
+    home.ask("save", "Known before the writer came")
     with contextlib.closing(open_index(home.index)) as writer:
         writer.execute("BEGIN IMMEDIATE")
         assert home.ask("find")["total"] == 1
@@ -833,7 +833,7 @@ def assert_says_whose_it_is(home: Home, message: str) -> None:
 
 @pytest.mark.parametrize("kind", STRANGERS)
 def test_a_strangers_database_is_left_alone(home: Home, kind: str) -> None:
-    home.ask("save", "JournalNames before the stranger came")
+    home.ask("save", "Known before the stranger came")
     for path in home.state.glob("index.db*"):
         path.unlink()
     strangers_database(home.index, **STRANGERS[kind])
@@ -885,7 +885,7 @@ def test_a_directory_under_its_name(home: Home) -> None:
     """What is no file cannot be an index: answers come without one, and say what stands in the
     way.
     """
-    home.ask("save", "JournalNames before the directory came")
+    home.ask("save", "Known before the directory came")
     for path in home.state.glob("index.db*"):
         path.unlink()
     home.index.mkdir()

@@ -228,7 +228,7 @@ async def test_long_marks_of_an_entry_hide_no_other(
         answer = text_of(await client.call_tool("context_find", counted))
         assert "1 of 3." in answer and "Third" in answer and "cursor=" in answer
         unknown = text_of(await client.call_tool("context_brief", {"project": "nowhere"}))
-        assert "JournalNames projects: ppp" in unknown and len(unknown) < 1_000
+        assert "Known projects: ppp" in unknown and len(unknown) < 1_000
 
 
 @pytest.mark.anyio
