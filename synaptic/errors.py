@@ -137,7 +137,7 @@ def as_own_error(error: BaseException) -> SynapticError | None:
     return None
 
 
-def told(error: BaseException) -> SynapticError:
+def as_user_error(error: BaseException) -> SynapticError:
     """Returns the error as a user is told of it; the log has the details of a defect."""
     own = as_own_error(error)
     if own:

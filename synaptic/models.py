@@ -342,7 +342,7 @@ class Hit:
     `passage` is the best part of its content; `snippet` has a few lines of it around the words
     of the query, which begin at `snippet_line` of the file. `also` are the places of entries
     that say the same. `beside` are the entries before and after a passage that does not stand
-    alone. `told` says in a line what became of it: the entry that replaced it, and why.
+    alone. `outcome` says in a line what became of it: the entry that replaced it, and why.
     """
 
     entry: Entry
@@ -354,7 +354,7 @@ class Hit:
     why: Why | None = None
     also: tuple[Place, ...] = ()
     beside: tuple[Entry, ...] = ()
-    told: str = ""
+    outcome: str = ""
 
 
 @frozen

@@ -1,4 +1,4 @@
-"""Names of modules, and where SQL stands."""
+"""Names of modules, values and functions, and where SQL stands."""
 
 from __future__ import annotations
 
@@ -15,6 +15,53 @@ PACKAGE = Path(synaptic.__file__).parent
 def test_no_two_modules_have_one_name() -> None:
     names = Counter(path.stem for path in PACKAGE.rglob("*.py") if path.stem[:2] != "__")
     assert [name for name, count in names.items() if count > 1] == []
+
+
+VAGUE = {"said", "told", "found", "shown", "kept", "known", "given", "listed"}
+"""They say what was done with a value, not what it is."""
+IN_JSON = {"features/importing/import_runs.py: kept", "features/lab/model_switch.py: kept"}
+"""Fields that programs read in answers as JSON."""
+
+
+def names_of_values(tree: ast.Module) -> set[str]:
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            names.add(node.id if isinstance(node, ast.Name) else node.attr)
+        elif isinstance(node, ast.arg):
+            names.add(node.arg)
+    return names
+
+
+def test_names_say_what_a_value_is() -> None:
+    vague = {
+        f"{file.relative_to(PACKAGE).as_posix()}: {name}"
+        for file in PACKAGE.rglob("*.py")
+        for name in names_of_values(ast.parse(file.read_bytes()))
+        if name.strip("_").lower() in VAGUE
+    }
+    assert vague == IN_JSON
+
+
+COMMANDS_AND_VERBS = (
+    "analyze brief confirm delete due find get history links recent restore save search serve "
+    "status tasks update"
+)
+SAME_MEANING = {
+    *COMMANDS_AND_VERBS.split(),  # a command, and the verb that it calls
+    *("read", "find", "_record"),  # of each source of an import
+    *("put", "drop"),  # of each format of settings
+    *("news", "main"),  # of each feature; of each entrance
+}
+
+
+def test_a_function_or_class_in_several_modules_means_the_same() -> None:
+    modules: dict[str, set[Path]] = {}
+    for file in PACKAGE.rglob("*.py"):
+        for node in ast.parse(file.read_bytes()).body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                modules.setdefault(node.name, set()).add(file)
+    assert {name for name, files in modules.items() if len(files) > 1} <= SAME_MEANING
 
 
 SQL = re.compile(

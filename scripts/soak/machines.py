@@ -30,7 +30,7 @@ from attack import NOW, HashingEmbedder, attack, check, files, git, ids
 from synaptic import Workspace, delete, open_workspace, save, status, update
 from synaptic.config import load_config
 from synaptic.errors import SynapticError
-from synaptic.features.sharing.syncing import init, sync
+from synaptic.features.sharing.syncing import init_sync, sync
 from synaptic.verbs.browse import get
 
 assert sys.platform != "win32", "This kills processes that it forks."
@@ -92,7 +92,7 @@ class Machine:
     def begin(self) -> None:
         self.link.symlink_to(self.hub)
         self.ws.close()
-        init(load_config(self.home), str(self.link), lambda _: True)
+        init_sync(load_config(self.home), str(self.link), lambda _: True)
         self.ws = self._open()
 
     def change(self, choose: random.Random, truth: Truth, number: int) -> None:

@@ -34,7 +34,6 @@ from .program import command, open_home
 from .replies import (
     EXAMPLE,
     agreed_id,
-    answer,
     answer_days,
     answer_entries,
     answer_listing,
@@ -45,6 +44,7 @@ from .replies import (
     check_can_ask,
     check_id,
     listed_id,
+    print_answer,
     screen_of,
     when_empty,
 )
@@ -75,7 +75,7 @@ def init(home: str | None, journal: str | None = None) -> None:
     text = terminal.adopted_text(adopted, screen)
     if not adopted.entries:
         text += f"\nNext: {EXAMPLE}"
-    answer(data, text, adopted.notices)
+    print_answer(data, text, adopted.notices)
 
 
 @command(
@@ -195,7 +195,7 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
 
     content = _join_words(text)
     data = wire.as_json(read_note(ws, content) if note else analysis_of(ws, content))
-    answer(data, outline_text(data))
+    print_answer(data, outline_text(data))
 
 
 @command(
@@ -334,7 +334,7 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     pinned = [receipt.id for receipt in receipts]
     notices = list(chain.from_iterable(receipt.notices for receipt in receipts))
     text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short, pinned))}"
-    return answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
+    return print_answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
 
 
 @command(
@@ -391,7 +391,9 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
         reader=brief_verb.Reader(agent() or PERSON),
     )
     text = briefing_text(ws, briefing, max_tokens=BRIEF_TOKENS, always=True)
-    answer({"project": briefing.project, "next": briefing.position, "text": text}, f"{text}\n")
+    print_answer(
+        {"project": briefing.project, "next": briefing.position, "text": text}, f"{text}\n"
+    )
 
 
 @command(
@@ -441,7 +443,7 @@ def restore(ws: Workspace, id: str = "") -> None:
     if not id:
         deleted = removing.deleted(ws)
         data = {"deleted": [piece._asdict() for piece in deleted]}
-        return answer(data, terminal.trash_text(deleted, screen_of(ws)))
+        return print_answer(data, terminal.trash_text(deleted, screen_of(ws)))
     stands = False
     with suppress(Ambiguous):
         stands = mentions.id_called(ws, id) is not None
@@ -463,7 +465,7 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     if broken == bool(name):
         raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
     linked = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
-    answer(wire.as_json(linked), terminal.links_text(linked, screen_of(ws)))
+    print_answer(wire.as_json(linked), terminal.links_text(linked, screen_of(ws)))
 
 
 @command(
@@ -477,7 +479,7 @@ def tasks(ws: Workspace, **options: Any) -> None:
     Example: synaptic tasks --due friday
     """
     rows = mentions.tasks(ws, **options)
-    answer({"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, screen_of(ws)))
+    print_answer({"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, screen_of(ws)))
 
 
 @command("day", f.DATE)
@@ -527,7 +529,7 @@ def open_(home: str | None, page: bool, id: str = "") -> None:
     address = f"{running.url}/login?token={running.one_time_token()}"
     opened = webbrowser.open(address)
     text = f"Opened {running.url}." if opened else f"Open this within a minute: {address}"
-    return answer({"success": True, "opened": opened, "address": address}, text)
+    return print_answer({"success": True, "opened": opened, "address": address}, text)
 
 
 @command("edit", f.ID_OR_NUMBER, opens=False)
@@ -562,7 +564,7 @@ def tags(ws: Workspace) -> None:
     facets = browse.find(ws, facets=True, limit=1).facets
     assert facets
     text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
-    answer(wire.facets_json(facets), text)
+    print_answer(wire.facets_json(facets), text)
 
 
 def _join_words(text: Words) -> str:

@@ -49,7 +49,7 @@ def when_empty(ws: Workspace) -> str:
     )
 
 
-def answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
+def print_answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
     """Prints the JSON, or the notices and the text, if there is any."""
     if IN_JSON.get():
         return emit_json(data)
@@ -82,7 +82,7 @@ def agreed(command: str, question: str, *, yes: bool) -> bool:
 def answer_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
     done, notices = done_text(done, receipt.notices)
     text = f"{done} {short(receipt.id)} in {screen_of(ws).path(receipt.path)}"
-    answer({"success": True} | wire.as_json(receipt), text, notices)
+    print_answer({"success": True} | wire.as_json(receipt), text, notices)
 
 
 def check_id(name: str) -> None:
@@ -171,7 +171,7 @@ def answer_search(ws: Workspace, result: SearchResult) -> None:
 
 def answer_days(ws: Workspace, days: Days) -> None:
     text = terminal.days_text(days, screen_of(ws))
-    answer(wire.days_json(days), text, days.listing.notices)
+    print_answer(wire.days_json(days), text, days.listing.notices)
 
 
 def _keep_list(ws: Workspace, entries: Sequence[Entry]) -> None:
@@ -189,12 +189,12 @@ def _answer_found(
     """Prints the entries found, or a remark: nothing was found, or the journal is empty."""
     notices = data["notices"]
     if results:
-        return answer(data, text, notices)
+        return print_answer(data, text, notices)
     if empty := when_empty(ws):
-        return answer(data | {"notices": [*notices, empty]}, empty)
+        return print_answer(data | {"notices": [*notices, empty]}, empty)
     if not IN_JSON.get():
         say(if_none)
-    return answer(data, text, notices)
+    return print_answer(data, text, notices)
 
 
 def answer_place(path: Path, line: int | None) -> None:
@@ -203,4 +203,4 @@ def answer_place(path: Path, line: int | None) -> None:
     if command:
         return editor.run_editor(command_at(command, path, line))
     text = f"{path}:{line}" if line else str(path)
-    return answer({"path": str(path), "line": line}, clean(text))
+    return print_answer({"path": str(path), "line": line}, clean(text))

@@ -25,7 +25,7 @@ from ..setup.clients import (
 )
 from ..setup.parts import EVENTS, Part, client_parts
 from ..setup.register import SetupStep, work_on
-from .replies import answer, can_ask
+from .replies import can_ask, print_answer
 
 _TOOLS = (
     "Tell agents before an edit what the journal says of that file, and after a failed "
@@ -62,7 +62,7 @@ def run_setup(
     clients = named(names, remote=bool(url))
     chosen = clients
     if not (names or show or status or remove):
-        chosen = [client for client in clients if client.found]
+        chosen = [client for client in clients if client.is_present]
     reads = dry_run or show or status
     adds = not (reads or remove)
     if adds and capture:
@@ -90,7 +90,7 @@ def run_setup(
     data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
     if adds and as_json and not url:
         data |= the_one("offer", home, take_in)
-    answer(data, _closing_remarks(done, absent, dry_run=dry_run), notices)
+    print_answer(data, _closing_remarks(done, absent, dry_run=dry_run), notices)
     if adds and not (url or as_json):
         the_one("offer", home, take_in)
     return 1 if failed and not (show or status) else 0
@@ -178,7 +178,7 @@ def _as_json(steps: Sequence[SetupStep]) -> Json:
         fields = {
             "client": part.client.name,
             "title": part.client.title,
-            "found": part.client.found,
+            "found": part.client.is_present,
             "path": str(part.file),
             "state": step.state,
             "action": step.action,
@@ -249,6 +249,6 @@ def _state_text(step: SetupStep) -> str:
         phrases = [f"{noun} in {part.file}", step.why]
     if step.state == "outdated":
         phrases.append("not up to date: the same setup again mends that")
-    if not part.client.found:
+    if not part.client.is_present:
         phrases.append("not found on this machine")
     return "; ".join(filter(None, phrases))

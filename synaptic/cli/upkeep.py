@@ -28,7 +28,7 @@ from ..workspace.workspace import Workspace
 from . import flags as f
 from .flags import A_PROJECT, argument, switch, text_option
 from .program import command, open_home
-from .replies import IN_JSON, answer, answer_receipt, screen_of, when_empty
+from .replies import IN_JSON, answer_receipt, print_answer, screen_of, when_empty
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
@@ -38,7 +38,7 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
     Example: synaptic rebuild-index
     """
     report = rebuild(ws, fresh=fresh, progress=terminal.progress())
-    answer(wire.as_json(report), terminal.rebuild_text(report), report.notices)
+    print_answer(wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
 @command(
@@ -54,14 +54,14 @@ def status(ws: Workspace, use: bool) -> None:
         uses = in_step(ws, lambda _: ws.index.counters.uses())
         rows = [{"week": week, "client": who, **uses[week, who]} for week, who in uses]
         text = outline_text({f"{week} {who}": uses[week, who] for week, who in uses})
-        return answer({"use": rows}, text or "No agent has asked yet.")
+        return print_answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
     news = [*chain.from_iterable(through("news", ws))]
     if plug_ins():
         news.append(f"Plug-ins: {', '.join(map(plug_in_text, plug_ins()))}.")
     now = replace(now, notices=(*now.notices, *language_notice(ws), *news))
-    return answer(wire.status_json(now), text, now.notices)
+    return print_answer(wire.status_json(now), text, now.notices)
 
 
 @command(
@@ -102,7 +102,7 @@ def _doctor(
             return 0
         if dismiss:
             losses.dismiss(ws.journal, dismiss)
-            answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
+            print_answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check = doctor.checkup
         if fix:
@@ -110,7 +110,7 @@ def _doctor(
         elif secrets:
             check = doctor.secrets
         report = check(ws)
-        answer(wire.as_json(report), terminal.checkup_text(report, screen_of(ws)))
+        print_answer(wire.as_json(report), terminal.checkup_text(report, screen_of(ws)))
         return 0 if report.ok else 1
 
 
@@ -151,7 +151,7 @@ def review_findings(
         return terminal.say(more or "That is all.")
     data = {"total": len(findings), "findings": list(map(wire.matter_json, first))}
     text = "\n\n".join(map(matter_text, first)) or "Nothing to review."
-    return answer(data, text, [more] if more else [])
+    return print_answer(data, text, [more] if more else [])
 
 
 def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
@@ -160,7 +160,7 @@ def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
         ws, key, choice, by_person=not agent(), confirms=is_person()
     )
     if not receipt:
-        return answer({"success": True, "kept": key}, f"Kept {key}")
+        return print_answer({"success": True, "kept": key}, f"Kept {key}")
     done = "Deleted" if choice in ("delete", "merge") else "Updated"
     return answer_receipt(ws, done, receipt)
 

@@ -37,8 +37,8 @@ from .text import (
     insertion_offset,
     is_later,
     line_end,
+    normalized_entries,
     resolve,
-    said,
 )
 from .trash import UNDOABLE, Trash, TrashedText, Why
 from .writer import Draft, FileWriter, Stat
@@ -390,11 +390,16 @@ class Journal:
                     f"{path} holds more than this note.", f"Delete its text in {place}."
                 )
             return b""
-        wanted = said(new if entry.id == old.id else entry for entry in parsed.entries)
+        wanted = normalized_entries(
+            new if entry.id == old.id else entry for entry in parsed.entries
+        )
         for typed in (False, True):
             text = extend_note(data[start:end], old, new, typed=typed, agent=agent)
             after = data[:start] + text + data[end:]
-            if said(self.parse(path, after, status.st_mtime_ns).entries) == wanted:
+            if (
+                normalized_entries(self.parse(path, after, status.st_mtime_ns).entries)
+                == wanted
+            ):
                 return text
         hint = f"For any other change edit {place}."
         added = " #".join(tag for tag in new.tags if tag not in old.tags)

@@ -57,7 +57,7 @@ def _distance(one: bytes, other: bytes) -> int:
     return ((words - others) + (others - words)).total()
 
 
-def said(entries: Iterable[Entry]) -> list[Entry]:
+def normalized_entries(entries: Iterable[Entry]) -> list[Entry]:
     """The entries, with tags in one order and without blank lines."""
     return [
         replace(

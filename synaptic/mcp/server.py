@@ -29,7 +29,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from ..config import resolve_home
-from ..errors import InvalidArgument, Refused, SynapticError, told
+from ..errors import InvalidArgument, Refused, SynapticError, as_user_error
 from ..models import Texts
 from ..notes.screening import Screen
 from ..render.fence import one_line
@@ -349,7 +349,7 @@ def _result(text: str, **more: Any) -> types.CallToolResult:
 
 def _failed(error: Exception, arguments: dict[str, Any]) -> types.CallToolResult:
     as_json = str(arguments.get("format")).strip().lower() == "json"
-    return _result(_error_text(told(error), as_json), is_error=True)
+    return _result(_error_text(as_user_error(error), as_json), is_error=True)
 
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:

@@ -286,8 +286,8 @@ def remark_on(hit: Hit) -> str:
     """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
     places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
     parts = [f"also in {name_first(places, CHANGED_SHOWN)}"] if places else []
-    if hit.told:
-        parts.append(one_line(hit.told))
+    if hit.outcome:
+        parts.append(one_line(hit.outcome))
     if hit.why:
         parts.append(f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}")
     return " · ".join(parts)

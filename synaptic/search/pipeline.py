@@ -217,7 +217,7 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
             snippet=excerpt,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),
-            told=request.changes.get(ranked.rowid)
+            outcome=request.changes.get(ranked.rowid)
             or later.get(evidence.superseded_by.get(entry.id, ""), ""),
             also=tuple(others[row].entry.there for row in ranked.also),
             why=_why(evidence, ranked) if request.explain else None,

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeVar
 
 from ..config import load_config
 from ..doors import the_one, through
-from ..errors import IndexFailed, IndexUnusable, told
+from ..errors import IndexFailed, IndexUnusable, as_user_error
 from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..models import Texts
@@ -157,7 +157,7 @@ class Worker:
             job.gone.set()
             raise
         except Exception as error:
-            raise told(error) from error
+            raise as_user_error(error) from error
 
     def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
         job = Job(rank, next(self._numbers), verb)
@@ -310,7 +310,7 @@ class Worker:
         try:
             embedder.load()
         except Exception as error:
-            log.warning("%s", told(error))
+            log.warning("%s", as_user_error(error))
         self._tried.set()
         self._put(_do_nothing, rank=COUNTS)  # there may be passages to embed
 
@@ -335,7 +335,7 @@ class Worker:
             if in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000):
                 return 0.0
         except Exception as error:
-            log.warning("%s", told(error))  # the next call says so too
+            log.warning("%s", as_user_error(error))  # the next call says so too
             return None
         now = time.monotonic()
         wait = self._flush_at - now

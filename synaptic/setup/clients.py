@@ -140,7 +140,7 @@ class Client(NamedTuple):
         return None
 
     @property
-    def found(self) -> bool:
+    def is_present(self) -> bool:
         """True when the client seems to be on this machine."""
         if self.program:
             return True

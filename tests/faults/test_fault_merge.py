@@ -20,7 +20,7 @@ from outside import Home
 from trials import Rounds, examples
 
 from synaptic import Workspace, delete, find, save, status, update
-from synaptic.features.sharing.merge import Merged, merge
+from synaptic.features.sharing.merge import MergedFile, merge
 from synaptic.features.sharing.merge_driver import by_lines
 from synaptic.notes.markdown import parse_entries
 
@@ -241,10 +241,10 @@ def test_line_ends_and_bom_stay(eol: str, bom: str) -> None:
     one = f"## 09:00 One{eol}Text of one.{eol}"
     mine, other = f"## 10:00 Mine{eol}My text.{eol}", f"## 09:30 Other{eol}Their text.{eol}"
     done = by_entries(file(one), file(one, mine), file(one, other))
-    assert done == Merged(file(one, other, mine), 0)
+    assert done == MergedFile(file(one, other, mine), 0)
 
 
-def by_entries(base: bytes, ours: bytes, theirs: bytes) -> Merged:
+def by_entries(base: bytes, ours: bytes, theirs: bytes) -> MergedFile:
     return merge(base, ours, theirs, DAY, "%Y-%m-%d.md", by_lines)
 
 
@@ -264,7 +264,7 @@ def test_what_stands_above_the_first_entry_mixes_nothing() -> None:
     ):
         mine, other = saved("aaaaaaaa", BODIES[2]), saved("bbbbbbbb", BODIES[2], "09:01 Other")
         done = by_entries(day(above=above), day(mine, above=above), day(other, above=above))
-        assert done == Merged(day(mine, other, above=above), 0)
+        assert done == MergedFile(day(mine, other, above=above), 0)
 
 
 def test_equal_headings_are_told_apart_by_their_text() -> None:
@@ -273,7 +273,7 @@ def test_equal_headings_are_told_apart_by_their_text() -> None:
         "## 10:15 Standup\none\nTWO\nthree\nFOUR\n",
     )
     edited = first.replace("four", "four, and five")
-    assert by_entries(day(first, second), day(second), day(edited, second)) == Merged(
+    assert by_entries(day(first, second), day(second), day(edited, second)) == MergedFile(
         day(edited, second), 0
     )
 
@@ -282,7 +282,7 @@ def test_an_id_given_on_one_side_and_an_edit_on_the_other_meet_in_one_entry() ->
     typed = "## 10:15 Coffee\n\none\n\ntwo\n"
     known = saved("aaaaaaaa", "one\n\ntwo", "10:15 Coffee")
     done = by_entries(day(typed), day(known), day(typed.replace("two", "three")))
-    assert done == Merged(day(known.replace("two", "three")), 0)
+    assert done == MergedFile(day(known.replace("two", "three")), 0)
 
 
 def test_an_entry_that_both_sides_added_elsewhere_is_not_doubled_in_silence() -> None:
@@ -301,11 +301,13 @@ def test_an_entry_that_both_sides_added_elsewhere_is_not_doubled_in_silence() ->
 
 def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
     one, two, three = (saved(letter * 8, letter) for letter in "abc")
-    assert by_entries(day(one, two), day(one), day(one, two, three)) == Merged(
+    assert by_entries(day(one, two), day(one), day(one, two, three)) == MergedFile(
         day(one, three), 0
     )
     edited = two.replace("b\n", "b, edited\n")
-    assert by_entries(day(one, two), day(one), day(one, edited)) == Merged(day(one, edited), 0)
+    assert by_entries(day(one, two), day(one), day(one, edited)) == MergedFile(
+        day(one, edited), 0
+    )
 
 
 @pytest.mark.parametrize(

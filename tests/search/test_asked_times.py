@@ -176,4 +176,4 @@ def test_who_asks_for_a_reason_is_shown_what_was_replaced(ws: Workspace) -> None
     titles = [hit.entry.title for hit in asked]
     assert "Debezium it is" in titles
     old = asked[titles.index("Debezium it is")]
-    assert old.superseded_by and old.told.startswith("replaced 2026-11-12")
+    assert old.superseded_by and old.outcome.startswith("replaced 2026-11-12")

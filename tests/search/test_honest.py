@@ -176,7 +176,7 @@ def test_changes_are_a_list_by_time(ws: Workspace) -> None:
             second,
             first,
         ]
-        told = {hit.entry.id: hit.told for hit in found.hits}
+        told = {hit.entry.id: hit.outcome for hit in found.hits}
         assert told[pool].startswith("changed 2026-11-22 10:00")
         assert told[second] == "replaces The shelf is red."
         assert found.hits[2].superseded_by == second

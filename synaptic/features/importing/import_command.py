@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from ...cli.replies import IN_JSON, agreed, answer, can_ask
+from ...cli.replies import IN_JSON, agreed, can_ask, print_answer
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError, as_own_error, one_of
 from ...models import Json
@@ -25,7 +25,7 @@ NAMED, EXAMPLES = 5, 3
 """Projects and skipped records that are named; entries that are shown."""
 
 
-def run(
+def run_import(
     ws: Workspace,
     *,
     dry_run: bool,
@@ -45,7 +45,7 @@ def run(
             )
             for id, title, why in back.kept:
                 text += f"\n  stays: {id[9:]} {title} ({why})"
-            answer({"success": True} | wire.as_json(back), clean(text))
+            print_answer({"success": True} | wire.as_json(back), clean(text))
         return 0
     if source is None:
         _list_sources(ws)
@@ -61,15 +61,15 @@ def run(
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
-        answer(_plan_json(planned), "")
+        print_answer(_plan_json(planned), "")
     elif agreed("import", f"Import {coming:,}?", yes=yes):
         planned_skips = len(planned.skipped)
-        done = import_runs.run(ws, planned)
+        done = import_runs.write_plan(ws, planned)
         lines = [_done_text(done)]
         for where, why in planned.skipped[planned_skips:]:
             lines.append(f"A picture was left out, {where}: {why}.")
         data = _plan_json(planned) | {"success": True, "run": done.run}
-        answer(data, clean("\n".join(lines)))
+        print_answer(data, clean("\n".join(lines)))
         _index_imported(ws)
     return 0
 
@@ -105,7 +105,7 @@ def _list_sources(ws: Workspace) -> None:
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
     if not sources:
         lines = ["No data of a program that can be imported was found on this machine."]
-    answer({"found": wire.as_json(sources)}, clean("\n".join(lines)))
+    print_answer({"found": wire.as_json(sources)}, clean("\n".join(lines)))
 
 
 def _done_text(done: import_runs.Done) -> str:
@@ -146,7 +146,7 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
             with suppress(InvalidArgument):  # nothing in it is of this program
                 planned = import_runs.plan(ws, source, progress=terminal.progress())
                 new[source] = len(planned.new)
-                terminal.say(f"{source}: {_done_text(import_runs.run(ws, planned))}")
+                terminal.say(f"{source}: {_done_text(import_runs.write_plan(ws, planned))}")
         _index_imported(ws)
     return {"found": left, "imported": new}
 
@@ -174,7 +174,7 @@ def _in_place(
     if lines and not dry_run and agreed("import", "Read them?", yes=yes):
         import_runs.add_sources(ws.config, lines)
         text = "Done. `synaptic rebuild-index` embeds them at once."
-    answer({"success": True, "files": count}, text)
+    print_answer({"success": True, "files": count}, text)
     return 0
 
 

@@ -391,7 +391,7 @@ def _records(
             skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")
 
 
-def run(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
+def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     """Writes what was planned, each day file once. A run that is killed is finished by
     `resume`.
     """
@@ -430,7 +430,7 @@ def digest_noted(ws: Workspace) -> None:
             client = note["client"]
             path = note["path"]
             for place in places_of(client) if client == "opencode" else [Path("/")]:
-                run(ws, plan(ws, client, place / path), f"captured-{noted.name}")
+                write_plan(ws, plan(ws, client, place / path), f"captured-{noted.name}")
         except Busy:
             return
         except Exception:  # of the note, or of what it names

@@ -7,7 +7,7 @@ from typing import Any
 from ...cli import flags as f
 from ...cli.flags import A_PROJECT, argument, option, text_option, texts_option
 from ...cli.program import command
-from ...cli.replies import agreed, answer
+from ...cli.replies import agreed, print_answer
 from ...errors import NotFound
 from ...models import SESSIONS, SearchResult
 from ...render import terminal, wire
@@ -47,9 +47,9 @@ def _import(ws: Workspace, **choices: Any) -> int:
 
     Example: synaptic import claude-code --dry-run
     """
-    from .import_command import run  # only this command needs it
+    from .import_command import run_import  # only this command needs it
 
-    return run(ws, **choices)
+    return run_import(ws, **choices)
 
 
 @command(
@@ -72,7 +72,7 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
     if agreed("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
         text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
-        answer({"success": True} | wire.as_json(done), text)
+        print_answer({"success": True} | wire.as_json(done), text)
 
 
 @command(
@@ -104,4 +104,4 @@ def _replay(ws: Workspace, **choices: Any) -> None:
             named = ", ".join(case.named["memory"]) or f"none of {', '.join(case.later)}"
             prompt = " ".join(case.prompt.split())
             lines += [f"  {case.at:%Y-%m-%d %H:%M} {prompt:.70}\n    named {named:.90}"]
-    answer({"table": rows, **wire.as_json(ends)}, clean("\n".join(lines)))
+    print_answer({"table": rows, **wire.as_json(ends)}, clean("\n".join(lines)))

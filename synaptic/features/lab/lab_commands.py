@@ -10,7 +10,7 @@ import typer
 from ...cli import flags as f
 from ...cli.flags import argument, option
 from ...cli.program import command
-from ...cli.replies import answer, check_can_ask, screen_of, when_empty
+from ...cli.replies import check_can_ask, print_answer, screen_of, when_empty
 from ...errors import InvalidArgument
 from ...render import terminal, wire
 from ...workspace.workspace import Workspace
@@ -33,7 +33,7 @@ def _evaluate(ws: Workspace, **choices: Any) -> None:
     _end_like_control_c()
     evaluation = evaluate(ws, progress=terminal.progress(), **choices)
     text = evaluation_text(evaluation, screen_of(ws))
-    answer(wire.as_json(evaluation), when_empty(ws) or text, evaluation.notices)
+    print_answer(wire.as_json(evaluation), when_empty(ws) or text, evaluation.notices)
 
 
 def _end_like_control_c() -> None:
@@ -60,7 +60,7 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
 
     if not words:
         offers = model_switch.models(ws)
-        return answer({"models": wire.as_json(offers)}, models_text(offers))
+        return print_answer({"models": wire.as_json(offers)}, models_text(offers))
     if len(words) != 2 or words[0] != "use":
         raise InvalidArgument(
             f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER")
@@ -76,4 +76,4 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
     text = f"In use: {done.model if done.kept else done.before}."
     if done.kept and done.before != done.model:
         text += f" `synaptic model use {done.before}` goes back at once."
-    return answer(wire.as_json(done), text, done.notices)
+    return print_answer(wire.as_json(done), text, done.notices)

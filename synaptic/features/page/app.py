@@ -89,7 +89,7 @@ async def _no_page(_: Request) -> Response:
     return PlainTextResponse("This server has no page, only MCP at /mcp.\n", 404)
 
 
-def serve(
+def serve_site(
     home: str | Path | None,
     make_mcp_app: Callable[[Worker, Tokens, bool, str], Any],
     *,

@@ -25,7 +25,7 @@ from ...render.wire import entry_json
 from ...verbs import browse
 from ...workspace.workspace import Workspace
 from .attachments import files_by_name, linked_files, parts_of, shelf_of
-from .searching import answer, given_in
+from .searching import given_in, search_values
 from .site import Page, ask_beside, page, session_of, site_of
 
 ENTRIES, PRINTED = 5_000, 500
@@ -64,7 +64,7 @@ def _asked_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry
         return 1, iter(browse.get(ws, [asked["id"]]).entries)
     values = given_in(asked) | {"path": asked.getlist("path")}
     query = asked.get("q", "").strip()
-    results = answer(ws, query, values, asked, site_of(request).worker.loading)
+    results = search_values(ws, query, values, asked, site_of(request).worker.loading)
     if query:
         return len(results["hits"]), (hit.entry for hit, *_ in results["hits"])
     return results["listing"].total, browse.export(ws, results["filters"])

@@ -9,7 +9,7 @@ from typing import Any
 from ...cli import flags as f
 from ...cli.flags import A_PROJECT, argument, option, switch, text_option, texts_option
 from ...cli.program import command
-from ...cli.replies import answer
+from ...cli.replies import print_answer
 from ...doors import the_one
 from ...errors import InvalidArgument
 from ...render.present import outline_text
@@ -81,7 +81,7 @@ def serve(
     from ...mcp.remote import Remote  # slow to import
     from . import app
 
-    return app.serve(home, Remote, **choices)
+    return app.serve_site(home, Remote, **choices)
 
 
 def _log_out(home: str | None, names: Sequence[str]) -> None:
@@ -142,7 +142,7 @@ def token(
             fields = grant._asdict().items()
             by_name[grant.name] = {field.replace("_", "-"): value for field, value in fields}
         text = outline_text(by_name) or f"No tokens in {file}. `synaptic token NAME` makes one."
-        return answer({"file": file, "tokens": list(by_name.values())}, text)
+        return print_answer({"file": file, "tokens": list(by_name.values())}, text)
     secret = secrets.token_urlsafe(32)
     table: dict[str, object] = {
         "token": secret,
@@ -157,4 +157,4 @@ def token(
     if page:
         use = "Type it on the page."
     data = {"success": True, "name": name, "token": secret, "file": file}
-    return answer(data, f"{secret}\n{use}")
+    return print_answer(data, f"{secret}\n{use}")

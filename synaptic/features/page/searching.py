@@ -59,7 +59,7 @@ async def _search_page(request: Request) -> Response:
     filters = given_in(asked)
     status = 200
     try:
-        results = await ask(request, answer, query, filters, asked, loading)
+        results = await ask(request, search_values, query, filters, asked, loading)
         filters = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": filters}
@@ -92,7 +92,7 @@ def given_in(asked: QueryParams) -> Values:
     return values
 
 
-def answer(
+def search_values(
     ws: Workspace, query: str, typed: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
     """The values of the page: hits or the newest entries, facets, and the filters as read."""

@@ -24,11 +24,11 @@ def news(ws: Workspace) -> list[str]:
     """Sentences on the last sync and the last publication, where there are any."""
     sentences: list[str] = []
     if ws.config.sync.url:
-        from .syncing import state as sync_state
+        from .syncing import sync_state
 
         sentences += sync_state(ws.config)
     if (ws.config.state / PUBLISHED).exists():
-        from .publisher import state as publication_state
+        from .publisher import publication_state
 
         sentences += publication_state(ws)
     return sentences
@@ -36,9 +36,9 @@ def news(ws: Workspace) -> list[str]:
 
 def served(flags: Json) -> dict[str, Any]:
     """The arguments of a server that reads or writes a database, by the flags of `serve`."""
-    from .databases import served as arguments
+    from .databases import server_arguments
 
-    return arguments(**flags)
+    return server_arguments(**flags)
 
 
 def access(config: Config, address: str) -> Workspace:

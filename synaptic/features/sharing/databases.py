@@ -24,7 +24,9 @@ def database_address(typed: str | None, *, insecure: bool) -> str:
     return check_address(address, insecure=insecure, typed=typed is not None)
 
 
-def served(*, read: bool, publish: bool, insecure: bool, writer: str | None) -> dict[str, Any]:
+def server_arguments(
+    *, read: bool, publish: bool, insecure: bool, writer: str | None
+) -> dict[str, Any]:
     """The arguments of a server that reads or writes a database. Raises InvalidArgument."""
     if read and publish:
         raise InvalidArgument(

@@ -49,7 +49,7 @@ _TAIL = re.compile(rb"(?:\r?\n){2}|\r?\n[ \t]*[-*+] ")
 _MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
 
 
-class Merged(NamedTuple):
+class MergedFile(NamedTuple):
     """The file, and the number of conflicts that a person must settle."""
 
     data: bytes
@@ -98,28 +98,28 @@ class _Version(NamedTuple):
 
 def merge(
     base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines
-) -> Merged:
+) -> MergedFile:
     """The file with the additions and edits of both sides. In a conflict an entry holds both
     texts.
 
     `path` is relative to the journal. The BOM is that of ours.
     """
     if ours in (base, theirs):
-        return Merged(theirs, 0)
+        return MergedFile(theirs, 0)
     if theirs == base:
-        return Merged(ours, 0)
+        return MergedFile(ours, 0)
     bom = _BOM if ours.startswith(_BOM) else b""
     texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
     done = _by_entries(texts, path, day_file)
     if not done and not any(mentions(text) or _ID.search(text) for text in texts):
-        done = Merged(*by_lines(*texts))
+        done = MergedFile(*by_lines(*texts))
     if not done:
         eol = _line_end(ours)
-        done = Merged(_conflict(texts[1], texts[2], eol) + eol, 1)
-    return Merged(bom + done.data, done.conflicts)
+        done = MergedFile(_conflict(texts[1], texts[2], eol) + eol, 1)
+    return MergedFile(bom + done.data, done.conflicts)
 
 
-def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | None:
+def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> MergedFile | None:
     """The merged file; None if a version or the result is in doubt."""
     old = _split_version(texts[0], path, day_file)
     mine = _split_version(texts[1], path, day_file, is_side=True)
@@ -138,7 +138,7 @@ def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merged | No
     # none lost and none mixed
     if not read or _piece_texts([read.head, *read.pieces]) != _piece_texts(pieces):
         return None
-    return Merged(data, sum(piece.conflict for piece in pieces))
+    return MergedFile(data, sum(piece.conflict for piece in pieces))
 
 
 def _piece_texts(pieces: Iterable[_Piece]) -> list[bytes]:

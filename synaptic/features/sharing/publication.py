@@ -283,7 +283,7 @@ class _Change:
                 chunks = row.chunks()
                 embedded = [chunk.hash in file.meanings for chunk in chunks]
                 content_hash = hash_of(repr((row.row_hash, settled, embedded, file.model)))
-                place = _plain(place_values(seq, row))
+                place = _storable_values(place_values(seq, row))
                 rowid, old, *stood = stored.pop((source, row.entry.id), (None, None))
                 if old != content_hash:
                     self._doomed += [rowid] if rowid else []
@@ -302,7 +302,7 @@ class _Change:
         for table, rows in self._rows.items():
             with self._db.cursor().copy(_COPY[table]) as copy:
                 for values in rows:
-                    copy.write_row((self._journal, *_plain(values)))
+                    copy.write_row((self._journal, *_storable_values(values)))
             self._db.execute(_MOVE_IN[table])
         self._count(1, [row[0] for row in self._rows.get("entry", ())])
 
@@ -384,7 +384,7 @@ class _Change:
             self._db.execute("DELETE FROM stem WHERE doc <= 0")
 
 
-def _plain(values: Sequence[Any]) -> tuple[Any, ...]:
+def _storable_values(values: Sequence[Any]) -> tuple[Any, ...]:
     """The values as the tables take them, which know no truth but numbers."""
     return tuple(int(value) if isinstance(value, bool) else storable(value) for value in values)
 

@@ -250,7 +250,7 @@ def _index_version(ws: Workspace) -> Any:
     return ws.index.file.data_version()
 
 
-def state(ws: Workspace) -> Texts:
+def publication_state(ws: Workspace) -> Texts:
     """A sentence on how far the publication is behind; none where nothing is published."""
     record = kept_in(ws.config.state / PUBLISHED)
     if "journal" not in record:

@@ -11,7 +11,7 @@ import typer
 from ...cli import flags as f
 from ...cli.flags import argument, switch, text_option
 from ...cli.program import app, command
-from ...cli.replies import answer, can_ask, check_can_ask
+from ...cli.replies import can_ask, check_can_ask, print_answer
 from ...config import load_config
 from ...errors import Refused, SynapticError
 from ...journal.settings import write_setting
@@ -44,7 +44,7 @@ def git_setup(home: str | None, remove: bool) -> None:
             f"{done.line})."
         )
         notices.append("Run it once in every clone. `synaptic git-setup --remove` undoes it.")
-    answer({"success": True} | wire.as_json(done), text, notices)
+    print_answer({"success": True} | wire.as_json(done), text, notices)
 
 
 @command(
@@ -86,12 +86,14 @@ def _sync(
         if not auto or typer.confirm("Sync by itself from now on?", err=True):
             write_setting(config.home, "sync.auto", auto)
         now = load_config(home).sync.auto
-        return answer({"success": True, "auto": now}, f"Syncs by itself: {now}")
+        return print_answer({"success": True, "auto": now}, f"Syncs by itself: {now}")
     if allow:
         syncing.allow(config, allow)
     if init is not None:
         check_can_ask("sync --init", yes=yes)
-        done = syncing.init(config, init, lambda asked: yes or typer.confirm(asked, err=True))
+        done = syncing.init_sync(
+            config, init, lambda asked: yes or typer.confirm(asked, err=True)
+        )
     else:
         done = syncing.sync(config)
     if not done:
@@ -107,7 +109,7 @@ def _sync(
         sent = _amount(done.sent_entries, done.sent)
         received = _amount(done.received_entries, done.received)
         text = f"Sent: {sent}. Received: {received}."
-    return answer({"success": True} | wire.as_json(done), clean(text), notices)
+    return print_answer({"success": True} | wire.as_json(done), clean(text), notices)
 
 
 def _amount(entries: int, files: int) -> str:
@@ -160,13 +162,13 @@ def _publish(
     publisher = Publisher(ws, address, journal)
     if drop:
         publisher.drop()
-        return answer(
+        return print_answer(
             {"success": True}, f"The journal {publisher.journal} was taken out of the database."
         )
     progress = terminal.progress()
     publisher.begin(progress)
     done = publisher.follow(progress)
-    return answer({"success": True} | wire.as_json(done), _published_text(done))
+    return print_answer({"success": True} | wire.as_json(done), _published_text(done))
 
 
 def _published_text(done: PublishReport | SynapticError) -> str:

@@ -24,7 +24,7 @@ from served import Served, a_port, served
 from synaptic.config import load_config
 from synaptic.features.page.routes import PAGES
 from synaptic.features.sharing.published import open_published
-from synaptic.features.sharing.publisher import Publisher, state
+from synaptic.features.sharing.publisher import Publisher, publication_state
 from synaptic.mcp.server import BEHIND
 from synaptic.mcp.tools import READING
 from synaptic.serving.tokens import Tokens
@@ -341,7 +341,7 @@ def test_a_database_that_goes_is_named_and_one_that_comes_back_is_read(tmp_path:
 
 def test_the_last_time_it_was_published_is_told_by_the_clock_of_the_home(team: Team) -> None:
     with open_home(team.homes["barn"]) as ws:
-        assert "Last published as barn on 2026-11-21 at 09:30" in state(ws)[0]
+        assert "Last published as barn on 2026-11-21 at 09:30" in publication_state(ws)[0]
 
 
 def test_what_an_answer_about_the_past_keeps_is_not_of_the_present(team: Team) -> None:

@@ -22,7 +22,7 @@ from trials import drawn
 
 from synaptic import open_workspace, save
 from synaptic.config import load_config
-from synaptic.features.sharing.syncing import init, sync
+from synaptic.features.sharing.syncing import init_sync, sync
 from synaptic.features.sharing.syncing.shares import SETUP, Shares
 from synaptic.journal.folder import Roots
 
@@ -512,7 +512,7 @@ def test_whatever_another_machine_sends_stays_as_it_is(
     machines = Machines(folder, forks.shared())
     home = folder / "home"
     save(open_workspace(load_config(home)), "The first.")
-    assert init(load_config(home), str(machines.hub), lambda asked: "Its 1 notes" in asked)
+    assert init_sync(load_config(home), str(machines.hub), lambda asked: "Its 1 notes" in asked)
     config = load_config(home)
     shares = Shares(config, Roots(config.roots, config.exclude))
     for tree in (first, then):

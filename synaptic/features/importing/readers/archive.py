@@ -43,7 +43,7 @@ class ExportedFile(NamedTuple):
         return data
 
 
-def files_of(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
+def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
     """The files of an export by relative path. Raises InvalidArgument for an unreadable zip."""
     paths = files_below(path, skipped, "*")
     if paths == [path]:
@@ -113,7 +113,7 @@ def read_items(
     `items` parses a file; `records_of(item, path of its file, files)` makes the records. Damage
     is reported to `skipped`. Raises InvalidArgument if no record can be read.
     """
-    files = files_of(path, skipped)
+    files = open_export(path, skipped)
     is_export = False
     for name, file in files.items():
         if not PurePosixPath(name).match(pattern):

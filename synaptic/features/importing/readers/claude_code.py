@@ -26,7 +26,7 @@ from .source import files_below
 NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain")
 
 
-def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _claude_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     uuids = set()
     for file in files:
         session = Session(file.stem, "Claude Code")
@@ -43,13 +43,13 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
                 if uuid in uuids or is_forked:
                     continue
                 with reporting(skipped, f"{part.name}:{number}"):
-                    _add_line(session, number, line)
+                    _add_claude_line(session, number, line)
                 uuids.add(uuid)
         session.keep_work_of_subagents()
         yield session
 
 
-def _add_line(session: Session, number: int, line: dict[str, Any]) -> None:
+def _add_claude_line(session: Session, number: int, line: dict[str, Any]) -> None:
     named = text_of(line, "customTitle")
     session.title = named or session.title or text_of(line, "aiTitle")
     session.set_time(line.get("timestamp"))
@@ -74,5 +74,5 @@ def _add_line(session: Session, number: int, line: dict[str, Any]) -> None:
 
 
 READER = Transcripts(
-    "CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _sessions
+    "CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _claude_sessions
 )

@@ -22,7 +22,7 @@ from .shared import dig, text_of
 from .source import read_json
 
 
-def _add_line(session: Session, number: int, line: Json) -> None:
+def _add_codex_line(session: Session, number: int, line: Json) -> None:
     payload = line["payload"] if isinstance(line.get("payload"), dict) else line
     if number == 1:
         is_subagent = dig(payload, "source", "subagent")
@@ -78,5 +78,5 @@ READER = Transcripts(
     ".codex",
     ("sessions", "archived_sessions"),
     ("rollout-*.jsonl", "rollout-*.jsonl.zst"),
-    partial(sessions_of_lines, "Codex", _add_line),
+    partial(sessions_of_lines, "Codex", _add_codex_line),
 )

@@ -23,9 +23,9 @@ from .session import Session, json_lines
 from .shared import SETTINGS_BYTES, dig, list_of, text_of
 
 
-def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _gemini_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
-        head, messages = _replay(file, skipped)
+        head, messages = _apply_records(file, skipped)
         key = text_of(head, "sessionId")
         if key and head.get("kind") != "subagent":
             session = Session(key, "Gemini CLI", title=text_of(head, "summary"))
@@ -38,7 +38,7 @@ def _sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             yield session
 
 
-def _replay(file: Path, skipped: Skipped) -> tuple[Json, list[tuple[int, Any]]]:
+def _apply_records(file: Path, skipped: Skipped) -> tuple[Json, list[tuple[int, Any]]]:
     """The head, and (line, message) of those that were not taken back.
 
     In a `.json` it is (number, message).
@@ -86,5 +86,9 @@ def _add_call(session: Session, number: int, call: object) -> None:
 
 
 READER = Transcripts(
-    "GEMINI_CLI_HOME", "", (".gemini/tmp",), ("session-*.json", "session-*.jsonl"), _sessions
+    "GEMINI_CLI_HOME",
+    "",
+    (".gemini/tmp",),
+    ("session-*.json", "session-*.jsonl"),
+    _gemini_sessions,
 )

@@ -24,7 +24,7 @@ from urllib.parse import unquote
 from ....errors import InvalidArgument
 from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from ....language.query import read_moment
-from .archive import ExportedFile, files_of
+from .archive import ExportedFile, open_export
 from .record import Record, Skipped, reporting
 from .shared import headed
 
@@ -58,7 +58,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
     Its key is Notion's id, else its path.
     """
-    files = files_of(path, skipped)
+    files = open_export(path, skipped)
     pages = [name for name in files if name.endswith((".html", ".md"))]
     if not pages:
         raise InvalidArgument(

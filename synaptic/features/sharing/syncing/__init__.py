@@ -6,6 +6,6 @@ files, `unseen` looks for secrets, and `remote` alone reaches other machines.
 """
 
 from .memory import allow
-from .synced import Synced, init, state, sync
+from .synced import Synced, init_sync, sync, sync_state
 
-__all__ = ["Synced", "allow", "init", "state", "sync"]
+__all__ = ["Synced", "allow", "init_sync", "sync", "sync_state"]

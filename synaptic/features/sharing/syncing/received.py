@@ -20,7 +20,7 @@ from ....journal.writer import Draft, Stat
 from ....workspace.git import git
 from .memory import memory, remember
 from .shares import EDITED, FILE_MODES, FOREIGN, IGNORED, LONG, Entry, Obstacle, reason_in
-from .sync_repository import HELD, Changes, Repo, Tree, differing, files_of
+from .sync_repository import HELD, Changes, Repo, Tree, differing, parse_tree
 from .trees import join
 
 NOT_RECEIVED = "Not received"
@@ -178,7 +178,7 @@ def _follow(repo: Repo, before: str, after: str) -> None:
     """
     old = repo.tree(before)
     new = repo.tree(after)
-    staged = files_of(repo.ask("ls-files", "-s", "-z"), 1)
+    staged = parse_tree(repo.ask("ls-files", "-s", "-z"), 1)
     left = repo.left(after)
     marked = os.fsdecode(repo.ask("ls-files", "-t", "-z")).split("\0")
     back = {line[2:] for line in marked if line.startswith("S ")} - left.keys()

@@ -53,7 +53,7 @@ def check_url(url: str) -> None:
         )
 
 
-def run(repo: Repo, *args: str) -> tuple[int, str]:
+def run_git_bare(repo: Repo, *args: str) -> tuple[int, str]:
     """(exit status, output) of git in the bare repository, which may reach others."""
     return _run(repo.config.state / "sync.git", repo.objects, *args)
 
@@ -108,8 +108,8 @@ def fetch(repo: Repo) -> tuple[str, str]:
     """(the last commit of the remote branch or "", the reason why it cannot be reached)."""
     shared = repo.config.sync
     refs = f"+refs/heads/{shared.branch}:{TIP}"
-    failed, output = run(repo, "fetch", "-q", "--no-tags", shared.url, refs)
-    tip = run(repo, "rev-parse", "-q", "--verify", TIP)[1]
+    failed, output = run_git_bare(repo, "fetch", "-q", "--no-tags", shared.url, refs)
+    tip = run_git_bare(repo, "rev-parse", "-q", "--verify", TIP)[1]
     if not failed:
         return tip, ""
     if "couldn't find remote ref" not in output:
@@ -126,9 +126,9 @@ def push(repo: Repo, commit: str) -> tuple[str, bool]:
     """(the reason why the commit was not sent or "", True if another machine pushed first)."""
     shared = repo.config.sync
     refs = f"{commit}:refs/heads/{shared.branch}"
-    failed, output = run(repo, "push", "--porcelain", shared.url, refs)
+    failed, output = run_git_bare(repo, "push", "--porcelain", shared.url, refs)
     if not failed:
-        run(repo, "update-ref", TIP, commit)
+        run_git_bare(repo, "update-ref", TIP, commit)
         return "", False
     is_late = re.search(r"rejected\](?!.*(?:declined|unpack))", output) is not None
     return reason_of(repo.config, output, shared.url), is_late

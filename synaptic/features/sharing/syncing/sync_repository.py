@@ -67,7 +67,7 @@ class Repo:
         """The files of a commit; none for an empty name."""
         if commit and commit not in self._trees:
             output = self.ask("ls-tree", "-r", "-z", "--full-tree", commit)
-            self._trees[commit] = files_of(output, 2)
+            self._trees[commit] = parse_tree(output, 2)
         return self._trees.get(commit, {})
 
     def left(self, head: str) -> dict[str, Entry | None]:
@@ -130,7 +130,7 @@ class Repo:
         """Each path with its bytes in these trees, None where there is no plain file. A portion
         of them is in memory at once.
         """
-        ids = {path: [_plain(tree.get(path)) for tree in trees] for path in paths}
+        ids = {path: [_object_of_file(tree.get(path)) for tree in trees] for path in paths}
         sizes = self.sizes(id for row in ids.values() for id in row if id)
         portion: list[str] = []
         total = 0
@@ -168,7 +168,7 @@ class Repo:
         return made.decode().strip()
 
 
-def files_of(output: bytes, place: int) -> Tree:
+def parse_tree(output: bytes, place: int) -> Tree:
     """The files that git lists; the object of each is the word in this place."""
     files = {}
     for line in os.fsdecode(output).split("\0")[:-1]:
@@ -188,7 +188,7 @@ def without(commit: str) -> list[str]:
     return [f"^{commit}"] if commit else []
 
 
-def _plain(entry: Entry | None) -> str:
+def _object_of_file(entry: Entry | None) -> str:
     """The object of a plain file; empty for everything else."""
     return entry[1] if entry and entry[0] in FILE_MODES else ""
 

@@ -64,7 +64,7 @@ class Synced:
     notices: tuple[str, ...]
 
 
-def state(config: Config) -> list[str]:
+def sync_state(config: Config) -> list[str]:
     """Sentences on the last sync and on what waits; none where nothing is shared."""
     if not config.sync.url:
         return []
@@ -89,7 +89,7 @@ def state(config: Config) -> list[str]:
     return [*sentences, *record.get("left", []), *ignored_notice(repo, repo.commit("HEAD"))]
 
 
-def init(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | None:
+def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | None:
     """Shares the journal through this repository from now on, if a person agrees to the
     question; None if not.
 

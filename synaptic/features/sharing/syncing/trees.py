@@ -19,7 +19,7 @@ Versions = tuple[bytes | None, bytes | None, bytes | None]
 """The bytes of a file: base, ours, theirs; None where there is no file."""
 
 
-class Merged(NamedTuple):
+class MergedTree(NamedTuple):
     """A commit that holds both sides, and the paths of ours that cannot stand in it: theirs has
     a folder where we have a file, or the other way round.
     """
@@ -28,13 +28,13 @@ class Merged(NamedTuple):
     unsent: tuple[str, ...] = ()
 
 
-def merge_commits(repo: Repo, ours: str, theirs: str) -> Merged:
+def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     """A commit that holds both; one of the two if it holds the other. Raises Refused if theirs
     names a filter.
     """
     base = repo.look("merge-base", ours, theirs) if ours and theirs else ""
     if not theirs or base == theirs:
-        return Merged(ours)
+        return MergedTree(ours)
     filters = ("grep", "-l", "-F", "-e", "filter=", theirs, "--", ":(glob)**/.gitattributes")
     named = [line.partition(":")[2] for line in repo.look(*filters).splitlines()]
     if named:
@@ -43,7 +43,7 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> Merged:
             hint="Take it out on the machine that added it.",
         )
     if not ours or base == ours:
-        return Merged(theirs)
+        return MergedTree(theirs)
     was = repo.tree(base)
     mine = repo.tree(ours)
     other = repo.tree(theirs)
@@ -64,7 +64,7 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> Merged:
     unsent = _without_room(mine, other, changes)
     changes |= dict.fromkeys(unsent)
     message = "Merge the journal of another machine"
-    return Merged(repo.make([ours, theirs], mine, changes, message), unsent)
+    return MergedTree(repo.make([ours, theirs], mine, changes, message), unsent)
 
 
 def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> set[str]:
