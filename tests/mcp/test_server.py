@@ -1118,15 +1118,18 @@ async def test_a_model_that_could_not_be_loaded_is_tried_again(
 
 
 @pytest.mark.anyio
-async def test_idle_time_is_used_to_embed(connect: Callable[..., Client], home: Path) -> None:
+async def test_idle_time_is_used_to_embed(home: Path, tmp_path: Path) -> None:
     (home / "journal").mkdir(parents=True)
     entries = [
         f"## {n // 60:02d}:{n % 60:02d} Topic {n}\n\n{'Many words on it. ' * 60}\n"
         for n in range(40)
     ]
     (home / "journal" / "2026-03-04.md").write_text("\n".join(entries))
-    async with connect() as client:
-        first = await call(client, "context_search", query="topic")
+    # it reads each text anew, unlike the fixture
+    model = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
+    async with Client(build_server(Worker(home, model))) as client:
+        # a search by words embeds nothing
+        first = await call(client, "context_search", query="topic", strategy="lexical")
         assert "only by their words" in first["notices"][0]
         for _ in range(150):
             await asyncio.sleep(0.1)
