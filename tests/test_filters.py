@@ -81,7 +81,7 @@ _HAS_LINKS = "(EXISTS (SELECT 1 FROM link WHERE entry = e.rowid)) = ?"
 _TASKS = "(SELECT count(*) FROM task WHERE entry = e.rowid) = ?"
 _BY = 'e."by"'
 NEW = (
-    New("author", "texts", "codex", "author", "Texts = ()", f"f'{_BY} IN {{THESE}}', _list"),
+    New("writer", "texts", "codex", "writer", "Texts = ()", f"f'{_BY} IN {{THESE}}', _list"),
     New("titled", "text", "Alpha", "titled", "str | None = None", "'e.title = ?'"),
     New("not_on", "day", "yesterday", "not_on", "str | None = None", "'e.date <> ?'"),
     New("tasks", "integer", "1", "tasks", "int | None = None", f"'{_TASKS}'"),

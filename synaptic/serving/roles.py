@@ -1,4 +1,5 @@
-"""The place where each tool and page is answered when a server reads published journals.
+"""Which server answers each tool and page when a journal is published. It is no permission:
+what a person or a token may do, `page/guard` and `mcp/remote` decide.
 
 | role      | a reading server                                                       |
 |-----------|------------------------------------------------------------------------|

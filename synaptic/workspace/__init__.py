@@ -2,7 +2,7 @@
 files.
 
 `workspace.py` is where to begin: every verb takes a `Workspace`. `sync.py` compares and
-re-reads files, `rows.py` says what the index keeps of one, `embed.py` makes vectors,
+re-reads files, `file_rows.py` says what the index keeps of one, `embed.py` makes vectors,
 `readback.py` reads the journal for answers. `checkout` reads the git repository; `changes`
 compares its files with the fingerprints that a save took.
 """
