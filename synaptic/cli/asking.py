@@ -56,10 +56,10 @@ def ask_about_new(home: str | None) -> None:
     if not (can_ask() and is_person()):
         return
     with open_workspace(load_config(home)) as ws:
-        ask_about(ws, rules.unnamed(ws, within_s=LOOK_S)[0])
+        ask_to_confirm(ws, rules.unnamed(ws, within_s=LOOK_S)[0])
 
 
-def ask_about(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> None:
+def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> None:
     """Shows each preference and puts it into force, or takes it out, at the key y. The key q
     leaves the rest.
     """

@@ -15,7 +15,7 @@ from ..errors import Ambiguous, InvalidArgument, Refused
 from ..journal.journal import Journal
 from ..language.query import build_preference
 from ..models import PERSON, Entry
-from ..notes.header import check_type
+from ..notes.header import resolve_type
 from ..render import terminal, wire
 from ..render.briefing import briefing_text
 from ..render.present import outline_text, short
@@ -28,7 +28,7 @@ from ..verbs.mentions import Links
 from ..workspace.workspace import Workspace
 from . import editor
 from . import flags as f
-from .asking import ask_about, ask_about_new
+from .asking import ask_about_new, ask_to_confirm
 from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
 from .program import command, open_home
 from .replies import (
@@ -123,7 +123,7 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
             confirms=is_person(),
             **marks,
         )
-        answer_receipt(ws, f"Saved {check_type(type)}", receipt)
+        answer_receipt(ws, f"Saved {resolve_type(type)}", receipt)
 
 
 @command(
@@ -365,10 +365,10 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
         )
     if ids:
         entries = browse.get(ws, [listed_id(ws, id) for id in ids]).entries
-        return ask_about(ws, entries, remove=remove)
+        return ask_to_confirm(ws, entries, remove=remove)
     waiting = rules.waiting(ws)
     if may_ask and waiting and not remove:
-        return ask_about(ws, waiting)
+        return ask_to_confirm(ws, waiting)
     return answer_listing(ws, browse.Listing(len(waiting), waiting), NONE_WAITS)
 
 

@@ -120,7 +120,7 @@ def _reply(event: str, client: str, text: str) -> dict[str, object]:
 def session_start(config: Config, message: HookMessage) -> str:
     """Returns the briefing of a new session."""
     from ..render.fence import count_tokens
-    from ..serving.apart import run_apart
+    from ..serving.apart import start_synaptic
     from ..workspace.sync import unread_files
     from ..workspace.workspace import open_workspace
 
@@ -130,14 +130,14 @@ def session_start(config: Config, message: HookMessage) -> str:
         from subprocess import TimeoutExpired
 
         with suppress(TimeoutExpired):
-            run_apart(config, "sync").wait(SYNC_S)
+            start_synaptic(config, "sync").wait(SYNC_S)
     with open_workspace(config) as ws:
         text = session_briefing(ws, message)
         if text and config.metrics:
             ws.index.counters.count_use("hook", ws.today, sessions=1, tokens=count_tokens(text))
         unread = unread_files(ws)
     if unread:
-        run_apart(config, "recent")  # reads the rest, so that the next session knows it
+        start_synaptic(config, "recent")  # reads the rest, so that the next session knows it
     return text
 
 

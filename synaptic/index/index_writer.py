@@ -10,7 +10,7 @@ from typing import Any
 
 from ..language.words import spell
 from ..models import Meaning, Stamp
-from ..notes.copies import numbered_copies, numbered_of
+from ..notes.copies import numbered_of, possible_copy_paths
 from ..notes.marks import field_words
 from ..notes.reading import derived_id
 from .conditions import THESE
@@ -254,7 +254,7 @@ class Writer:
         """Lets what `x 2.md` and `x.md` both say count once, where either of them changed."""
         copies = set[str]()
         for path in (*self._replaced, *removed):
-            copies |= {path, *numbered_copies(path)}
+            copies |= {path, *possible_copy_paths(path)}
         paths = self._file.column(_KNOWN_PATHS, json.dumps(list(copies)))
         for path in filter(numbered_of, paths):
             self._db.execute(_SETTLE_NUMBERED, {"copy": path, "original": numbered_of(path)})

@@ -15,7 +15,7 @@ from ..filters import FILTERS, KEYS, MAX_VALUES, Filter, Filters, check_values
 from ..kinds import SYNONYMS
 from ..models import TYPES, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
-from ..notes.header import check_type, taken, unique
+from ..notes.header import resolve_type, taken, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
 from .words import words
@@ -318,7 +318,7 @@ def _field(text: str) -> tuple[str, str]:
 
 
 _CHECKS: Mapping[str, Callable[[str], Any]] = {
-    "type": check_type,
+    "type": resolve_type,
     "tag": check_tag,
     "project": project_key,
     "where": _field,

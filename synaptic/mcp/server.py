@@ -279,7 +279,7 @@ def _position(ws: Workspace) -> str:
 
 
 def _turns(ctx: Context) -> Turns:
-    """The turns of this client: of its token over HTTP."""
+    """The calls of this client, or token, in a queue: reads overlap, a write runs alone."""
     grant = _grant(ctx)
     return ctx.lifespan_context.turns[grant.name if grant else ""]
 

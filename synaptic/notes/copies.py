@@ -39,7 +39,7 @@ def numbered_of(path: str) -> str:
     return f"{stem[:-2]}{dot}{suffix}" if is_numbered else ""
 
 
-def numbered_copies(path: str) -> list[str]:
+def possible_copy_paths(path: str) -> list[str]:
     """The paths of files that may be copies of this one by their number."""
     stem, dot, suffix = path.rpartition(".")
     return [f"{stem} {number}{dot}{suffix}" for number in _NUMBERS]

@@ -54,7 +54,7 @@ def read_heading(raw: str) -> Heading:
     match = _TYPE.match(title)
     if not match:
         return Heading("note", title, tags)
-    return Heading(check_type(match[1]), title[match.end() :], tags)
+    return Heading(resolve_type(match[1]), title[match.end() :], tags)
 
 
 def without_mark(raw: str) -> tuple[str, str | None]:
@@ -72,7 +72,7 @@ def read_title(raw: str) -> tuple[str, Texts]:
     return unescape_title(title), unique((*inline, *trailing))
 
 
-def check_type(name: str) -> EntryType:
+def resolve_type(name: str) -> EntryType:
     """The type of this name or synonym in any case. Raises InvalidArgument with all of them."""
     one_of((*TYPES, *SYNONYMS), name, "type")
     return one_of(TYPES, SYNONYMS.get(name.strip().lower(), name), "type")

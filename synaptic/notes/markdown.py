@@ -32,7 +32,6 @@ from .blocks import (
 )
 from .frontmatter import add_tags
 from .header import (
-    check_type,
     clean_title,
     derive_title,
     encode,
@@ -41,6 +40,7 @@ from .header import (
     join_heading,
     read_comment,
     read_heading,
+    resolve_type,
     taken,
     title_for,
     unique,
@@ -92,7 +92,7 @@ def compose_entry(
     text = _normal_content(content, notices)
     if not text:
         raise InvalidArgument("There is no text to save.", "Give the content some words.")
-    kind = check_type(type)
+    kind = resolve_type(type)
     notices += taken([type])
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:

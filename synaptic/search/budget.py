@@ -52,7 +52,7 @@ def over_budget(strategy: Strategy, budget_ms: float | None, costs: Costs) -> st
     return f"a search by meaning takes {need:.0f} ms here"
 
 
-def choice(
+def explain_choice(
     strategy: Strategy,
     forced: str,
     budget_ms: float | None,

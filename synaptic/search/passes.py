@@ -31,8 +31,8 @@ from .second_search import (
     correct_spelling,
     has_replaced,
     is_known_elsewhere,
+    is_worth_spelling_check,
     list_its_time,
-    may_be_mistyped,
     misses_its_time,
     show_replaced,
 )
@@ -174,7 +174,7 @@ PASSES: tuple[Pass, ...] = (
     ),
     AnswerPass(
         name="spelling",
-        applies=may_be_mistyped,
+        applies=is_worth_spelling_check,
         change=correct_spelling,
         bench="passes",
         figure="mistyped titles of notes: nDCG@10 +.013; 4 of 150 better, none worse",

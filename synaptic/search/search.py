@@ -18,7 +18,7 @@ from ..workspace.checkout import asking_project, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
-from .budget import Costs, choice, costs_of, over_budget
+from .budget import Costs, costs_of, explain_choice, over_budget
 from .ranking import choose_weights
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _search_in_step(
         result = answer_query(query, evidence, report, remarks)
         if not tells_choice:
             return result
-        made = choice(chosen.strategy, forced, budget_ms, costs, watch.read())
+        made = explain_choice(chosen.strategy, forced, budget_ms, costs, watch.read())
         return replace(result, choice=made)
 
     result = in_step(ws, run_pipeline, embed_ms=embed_ms, at_least=8)

@@ -133,7 +133,7 @@ def list_its_time(attempt: Attempt, search: Search) -> Attempt:
     return replace(search(evidence), notices=(*attempt.notices, BY_TIME))
 
 
-def may_be_mistyped(attempt: Attempt) -> bool:
+def is_worth_spelling_check(attempt: Attempt) -> bool:
     """True if the answer is weak and words count."""
     return attempt.weak and attempt.evidence.mode != "semantic"
 

@@ -64,5 +64,5 @@ def snippet(
 
 
 def _within(places: Sequence[int], first: int, window: int) -> int:
-    """The number of places from `first` on in this many characters."""
+    """How many of the sorted offsets lie within this many characters from `first` on."""
     return bisect_left(places, first + window) - bisect_left(places, first)

@@ -29,7 +29,7 @@ NICE = 10
 """The niceness of such work, which stands back behind searches and saves."""
 
 
-def run_apart(config: Config, *words: str, parent: bool = False) -> Popen[bytes]:
+def start_synaptic(config: Config, *words: str, parent: bool = False) -> Popen[bytes]:
     """The process of `synaptic` with these words, on the same home. With `parent` it ends when
     this one does, and prints to the same streams.
     """

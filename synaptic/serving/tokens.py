@@ -29,7 +29,9 @@ from ..render.fence import one_line
 
 LEAST_CHARS = 32
 MOST_NAME = 60
-_KINDS = {"token": str, "project": str, "read-only": bool, "page": bool, "journals": list}
+_SETTINGS = {"token": str, "project": str, "read-only": bool, "page": bool, "journals": list}
+"""The settings of a token, and the types of their values."""
+_IN_WORDS = {str: "a text in quotes", bool: "true or false", list: "a list of texts"}
 
 
 class Grant(NamedTuple):
@@ -106,10 +108,10 @@ class Tokens:
         if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
             raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")
         for key, value in table.items():
-            if key not in _KINDS or not isinstance(value, _KINDS[key]):
-                raise ConfigError(
-                    f"{where}: {key} is unknown, or has no such value.", valid=_KINDS
-                )
+            if key not in _SETTINGS:
+                raise ConfigError(f"{where} has no setting {key}.", valid=_SETTINGS)
+            if not isinstance(value, _SETTINGS[key]):
+                raise ConfigError(f"{where}: {key} must be {_IN_WORDS[_SETTINGS[key]]}.")
         journals = table.get("journals", ["-"])
         for text in (name, table.get("project", "-"), *(journals or [""])):
             is_text = isinstance(text, str) and text == one_line(text)[:MOST_NAME]

@@ -29,7 +29,7 @@ from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE
 from ..workspace.sync import in_step, verify
 from ..workspace.workspace import Workspace, open_reader, open_workspace
-from .apart import Apart, outcome, run_apart
+from .apart import Apart, outcome, start_synaptic
 from .tokens import Grant
 from .turns import Turns
 
@@ -359,7 +359,7 @@ class Worker:
         if now >= self._sync_at:
             self._sync_at = now + SYNC_EVERY_S
             self._synced = time.time_ns()
-            process = run_apart(ws.config, "sync")
+            process = start_synaptic(ws.config, "sync")
             threading.Thread(target=process.wait, daemon=True).start()
         return self._sync_at - now
 

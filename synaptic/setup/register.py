@@ -113,7 +113,10 @@ def _run_client(step: SetupStep) -> None:
         raise JournalError(f"{step.by[0]}: {error}") from error
     if work_on(step.part, remove=step.action == "remove").action != "nothing":
         output = (ended.stderr or ended.stdout).strip()
-        raise JournalError(f"{step.part.file} did not change; {step.by[0]} said: {output}")
+        raise JournalError(
+            f"{step.by[0]} did not change {step.part.file}. It said: {output or 'nothing'}.",
+            hint=f"Run `{' '.join(step.by)}` yourself to see why.",
+        )
 
 
 def _read_settings(file: Path) -> bytes | None:

@@ -73,7 +73,7 @@ def superseded_ids(
         if entry.pin and not by_person:
             raise Refused(
                 f"A person pinned {entry.short_id}, and only a person replaces it.",
-                "Save the new one without it, and ask them.",
+                f"Save the new entry without `supersedes` {entry.short_id}, and ask them.",
             )
     return unique(fixed_id(ws, id) for id in ids)
 

@@ -61,7 +61,7 @@ class Matter(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """A sentence on the first entry, without its subject."""
+        """The finding about its first entry as the end of a sentence: "has expired"."""
         return FINDINGS[self.kind][0]
 
     @property
@@ -98,7 +98,7 @@ def answer_finding(
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
     remembered until an entry is edited. Only a person `confirms`.
     """
-    matter = _read_key(ws, key, chosen)
+    matter = _finding_of(ws, key, chosen)
     first = matter.about[0].entry
     last = matter.about[-1].entry
     if chosen == "keep":
@@ -123,11 +123,11 @@ def answer_finding(
 
 def entry_of_finding(ws: Workspace, key: str, chosen: str) -> Entry:
     """The entry that an answer to a finding is about. Raises the errors of `answer_finding`."""
-    row = _read_key(ws, key, chosen).about[0].rowid
+    row = _finding_of(ws, key, chosen).about[0].rowid
     return read_entries(ws, [row])[row]
 
 
-def _read_key(ws: Workspace, key: str, chosen: str) -> Matter:
+def _finding_of(ws: Workspace, key: str, chosen: str) -> Matter:
     """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
     answers = FINDINGS[one_of(FINDINGS, kind, "finding")][1]

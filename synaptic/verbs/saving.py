@@ -64,7 +64,7 @@ _PASSED = {"title", "type", "tags", "importance", "files", "by", "via"}
 
 
 class _Draft(NamedTuple):
-    """A new entry, the notices for its receipt, and the marks as they were given."""
+    """A new entry that is not written yet, the notices for its receipt, and its options."""
 
     entry: Entry
     notices: list[str]

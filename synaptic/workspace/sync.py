@@ -199,7 +199,7 @@ class InStep(Generic[Result]):
         ws = self._ws
         embeds = self._embed_ms > 0 and ws.embedder.ready
         synced = partial(
-            in_step, action=_report, embed_ms=self._embed_ms, at_least=self._at_least
+            in_step, action=_same_report, embed_ms=self._embed_ms, at_least=self._at_least
         )
         for _ in range(TRIES):
             ws.index.file.look()
@@ -237,7 +237,7 @@ def _pending_entries(ws: Workspace) -> int:
     return ws.index.counts().pending_entries if ws.index.pending(1) else 0
 
 
-def _report(report: SyncReport) -> SyncReport:
+def _same_report(report: SyncReport) -> SyncReport:
     """An action that another process can send."""
     return report
 

@@ -302,7 +302,7 @@ class _Known:
         """The last parts of the ids of entries that were deleted or imported once."""
         forgotten = ws.config.state / FORGOTTEN
         self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
-        self._written = cache(partial(_entries_of_file, ws))
+        self._written = cache(partial(_entries_by_id, ws))
         state = ws.config.state
         self._project = cache(lambda folder: project_at(state, Path(folder), taken))
 
@@ -487,10 +487,10 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
 
 def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
     """The keys of an entry's comment that the index does not know."""
-    return dict(_entries_of_file(ws, entry.path).get(entry.id, entry).extra)
+    return dict(_entries_by_id(ws, entry.path).get(entry.id, entry).extra)
 
 
-def _entries_of_file(ws: Workspace, path: str) -> dict[str, Entry]:
+def _entries_by_id(ws: Workspace, path: str) -> dict[str, Entry]:
     """The entries of a file by their ids."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 

@@ -81,7 +81,7 @@ def evaluate(
     check_range("questions", questions, 1, MAX_QUESTIONS)
     begun = time.perf_counter()
     ws.embedder.load()
-    asked = _draw(export(ws, Filters()))[:questions]
+    asked = _pick_askable_entries(export(ws, Filters()))[:questions]
     ranks = _ranks(ws, asked, progress)
     *_, last = ranks.values()
     missed = []
@@ -160,7 +160,7 @@ def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[
     return paths
 
 
-def _draw(entries: Iterable[Entry]) -> list[Entry]:
+def _pick_askable_entries(entries: Iterable[Entry]) -> list[Entry]:
     """The entries that can be asked for. The ends of their ids, which are random, draw them:
     the same journal gives the same questions, and a new entry changes few.
     """

@@ -31,7 +31,7 @@ from starlette.types import ASGIApp
 
 from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, SynapticError, as_own_error
-from ...serving.apart import run_apart
+from ...serving.apart import start_synaptic
 from ...serving.log import SparingHandler
 from ...serving.running import Running, announced, is_loopback
 from ...serving.tokens import Tokens
@@ -154,7 +154,7 @@ def serve_site(
     if not local:
         text += f"\n{ADVICE}"
     if publish is not None:
-        run_apart(load_config(home), "publish", "--follow", *publish, parent=True)
+        start_synaptic(load_config(home), "publish", "--follow", *publish, parent=True)
     announcing = _greeting(home, running, text, link if open_it else "")
     refuses = read_only or bool(database and not writer)
     mcp = make_mcp_app(worker, tokens, refuses, writer)

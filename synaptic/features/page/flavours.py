@@ -159,7 +159,7 @@ def _anchors(state: StateCore) -> None:
 
 
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """`%%` to a line that ends with `%%`."""
+    """A block rule: drops an Obsidian comment, from `%%` to a line that ends with `%%`."""
     _in_time(state.env)
     first = state.getLines(start, start + 1, 0, False).strip()
     if not first.startswith("%%") or "%%" in first[2:]:

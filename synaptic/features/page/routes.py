@@ -49,13 +49,13 @@ def add_pages(app: Starlette, site: Site) -> None:
     """Adds the pages of this site to the program, and their scripts and styles."""
     app.state.site = site
     app.state.follower = following.Follower()
-    pages = _published(PAGES) if site.worker.is_published else PAGES
+    pages = _pages_of_reading_server(PAGES) if site.worker.is_published else PAGES
     app.routes.extend([Mount("/static", Assets(HERE / "static")), *pages])
     app.add_exception_handler(SynapticError, show_error)
     app.add_exception_handler(404, show_error)
 
 
-def _published(pages: Sequence[Page]) -> list[Page]:
+def _pages_of_reading_server(pages: Sequence[Page]) -> list[Page]:
     """The pages of a server that reads what is published."""
     elsewhere = {"writer": _at_writer, "neither": _nowhere}
     rows = []

@@ -51,7 +51,8 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
         root.resolve()
     ):  # core.worktree may name any folder
         raise JournalError(
-            f"{journal} is not in the working tree of its git repository, {root}."
+            f"{journal} is not in the working tree of its git repository, {root}.",
+            hint=f"`git -C {journal} config core.worktree` names another folder; take it out.",
         )
     attributes = journal / _git_line(journal, "rev-parse", "--git-path", "info/attributes")
     line = _attribute_line(journal.resolve(), root.resolve())

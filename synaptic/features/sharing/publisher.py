@@ -66,7 +66,7 @@ class CleanJournal(Journal):
         return self.latest
 
     def hide(self, path: str, data: bytes) -> None:
-        """Does nothing: only the present journal decides about copies."""
+        """Does nothing: the live journal alone removes old copies of private text."""
 
 
 class Wanted(NamedTuple):

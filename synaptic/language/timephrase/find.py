@@ -170,7 +170,7 @@ def without_phrase(text: str, start: int, end: int) -> str:
 
 
 def _phrase(text: str, at: int, when: When) -> TimeRange | None:
-    """The time that begins at that place: a preposition and one or two periods."""
+    """The time at the offset `at`: a period, or two, after an optional preposition."""
     opening = pattern(_PREPOSITION).match(text, at)
     preposition = ""
     start = at

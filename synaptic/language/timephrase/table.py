@@ -263,7 +263,7 @@ def overnight(pieces: Pieces, when: When) -> Span:
     return shift(when.today, -1), when.today
 
 
-def same_day(pieces: Pieces, when: When) -> Span:
+def day_of_earlier_period(pieces: Pieces, when: When) -> Span:
     """This day last year."""
     day = move(when.today, pieces["which"], pieces["unit"])
     return day, day
@@ -360,7 +360,7 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         # the weekend, but not "the weekend trip"
         "the weekend<ends>": weekend,
         # this day last year, this day two years ago
-        "this day <which> <unit>": same_day,
+        "this day <which> <unit>": day_of_earlier_period,
         "this day <amount> <way>": units_away,
         # last Friday, Friday of last week, last week Friday; Friday, but not "Friday standup"
         "(?:the )?<which> <weekday>": weekday,

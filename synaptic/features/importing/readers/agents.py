@@ -270,7 +270,7 @@ def _aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterato
         lines = []
         with reporting(skipped, str(file)):
             lines = read_regular(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
-        for kind, group in groupby(_kinds(lines), key=itemgetter(0)):
+        for kind, group in groupby(_classify_lines(lines), key=itemgetter(0)):
             (_, number, first), *rest = group
             text = "\n".join([first, *(line for *_, line in rest)])
             if kind == "begun":
@@ -289,7 +289,7 @@ def _aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterato
             yield session
 
 
-def _kinds(lines: list[str]) -> Iterator[tuple[str, int, str]]:
+def _classify_lines(lines: list[str]) -> Iterator[tuple[str, int, str]]:
     """(begun, asked, printed or said; number; text) of each line."""
     kind = ""
     is_code = False

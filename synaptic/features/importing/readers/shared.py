@@ -167,7 +167,8 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
                 yield db
         except sqlite3.DatabaseError as error:
             raise InvalidArgument(
-                f"{path} cannot be read: {error}.", "Name the program's database."
+                f"{path} is not a readable SQLite database: {error}.",
+                "Give the path of the database of the program that you import from.",
             ) from error
 
 
@@ -194,7 +195,8 @@ def rows(
                 names.append(name)
         if not names:
             raise InvalidArgument(
-                f"{path} has no table {' or '.join(tables)}.", "Name the program's database."
+                f"{path} has no table {' or '.join(tables)} with the columns that are known.",
+                "Give the path of the database of the program that you import from.",
             )
         for name in names:
             number = 0

@@ -217,7 +217,10 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
             tuple([trouble, *notices] if trouble else notices),
         )
         return synced, trouble
-    raise JournalError(f"{url} refused {TRIES} times: {trouble}", hint="Try again later.")
+    raise JournalError(
+        f"Other machines sent to {url} at the same moment, {TRIES} times in a row. {trouble}",
+        hint="Run `synaptic sync` again.",
+    )
 
 
 def _repo(config: Config) -> Repo:
