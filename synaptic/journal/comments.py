@@ -1,7 +1,13 @@
-"""Finds the ids that comments carry: `<!-- syn:20261121-7k3m9q2x -->` at a line's start."""
+"""Finds the ids that comments carry: `<!-- syn:20261121-7k3m9q2x -->` at a line's start, but
+not in a sample in a closed fence.
+"""
 
 import re
+from bisect import bisect
 from collections.abc import Iterator
+from itertools import chain
+
+from ..notes.blocks import closed_fences, latin, scan_structure
 
 _OPENING = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]*(<!--[ \t]*)\Z")
 _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
@@ -24,7 +30,13 @@ def find_comment(data: bytes, id: str) -> int:
 
 def _comments(data: bytes) -> Iterator[tuple[str, int]]:
     """(id, offset of the `<!--`) of each comment that begins its line."""
+    bounds: list[int] | None = None
     for match in _ID.finditer(data):
         opening = _OPENING.search(data, max(0, match.start() - 100), match.start())
-        if opening:
+        if not opening:
+            continue
+        if bounds is None:
+            text = latin(data)
+            bounds = list(chain.from_iterable(closed_fences(text, scan_structure(text))))
+        if bisect(bounds, opening.start(1)) % 2 == 0:
             yield match[1].decode(), opening.start(1)

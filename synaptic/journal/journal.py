@@ -19,9 +19,10 @@ from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused
 from ..files import folder_of_memory
 from ..models import Entry, ParsedFile
+from ..notes.blocks import TIMED_LINE, latin
 from ..notes.markdown import extend_note, proven_block, rewrite_block
 from ..notes.privacy import mask, mentions, reveals, unclosed_tags
-from ..notes.reading import in_logseq, parse_entries
+from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, in_logseq, parse_entries
 from . import folder
 from .comments import find_comment, ids_in
 from .disk import disk_errors
@@ -350,6 +351,8 @@ class Journal:
             if old.id in ids_in(block):  # its equal copies change with it
                 copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
                 rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
+            if not new:
+                self._check_removal(path, parsed, old, block, data[:start] + rest)
             saved = []
             if new and new.id in ids_in(text):
                 saved.append(self.saved_text(path, new.id, as_block(text)))
@@ -363,6 +366,26 @@ class Journal:
             except OSError:  # the entry is deleted: the edit has succeeded
                 edited.notices.append(_STILL_NAMED.format(id=edited.entry.short_id))
         return edited
+
+    def _check_removal(
+        self, path: str, parsed: ParsedFile, old: Entry, block: bytes, after: bytes
+    ) -> None:
+        """Raises Refused where code fences leave in doubt which text is the entry's."""
+        left = self.parse(path, after)
+        if not any(issue.code in IN_DOUBT for issue in (*parsed.issues, *left.issues)):
+            return
+        first = old.there.line
+        last = first + block.count(b"\n")
+        own = {issue.code for issue in parsed.issues if first <= issue.line < last}
+        hides_entry = OPEN_FENCE in own and TIMED_LINE.search(latin(block), 1)
+        others = [(entry.title, entry.content) for entry in parsed.entries if entry is not old]
+        changes_others = others != [(entry.title, entry.content) for entry in left.entries]
+        if FENCED in own or hides_entry or (changes_others and not old.whole_file):
+            raise Refused(
+                f"{path}:{first} stands at a code fence that may be open, so its text may be "
+                "another entry's. Nothing was deleted.",
+                f"Close the fence, or delete the text, in {self.place(path)}.",
+            )
 
     def _note(
         self,

@@ -9,7 +9,7 @@ one. Every loop is linear in the text.
 import re
 import sys
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -45,6 +45,11 @@ _STRUCTURE = re.compile(
     r"|(?P<heading>\#(?:[ \t]+|(?=[\r\n]|\Z))|\#{2,3}[ \t]+(?=[^ \t\r\n])))"
 )
 _SYN_BELOW = re.compile(r"[^\n]*\n(?:[ \t]*\r?\n)?(?=<!--[ \t]*syn:)")
+_SAVED_HEADING = re.compile(rf"(?m)^##[ \t]+(?=[^ \t\r\n]){_SYN_BELOW.pattern}")
+_SAVED_COMMENT = re.compile(r"(?m)^<!--(?=[ \t]*syn:)")
+TIMED_LINE = re.compile(rf"(?m)^{TIME_HEADING}")
+_OF_MARKDOWN = re.compile(r"(?ai)\W*(?:markdown|md)\b")
+"""The language of a fence that holds a sample: ```` ```markdown ````, ```` ```{.md} ````."""
 _UNQUOTED = re.compile(r"(?m)^(?! {0,3}>)")
 _OUTER_LINE = re.compile(
     r"(?m)^(?:(?P<item>[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z))|[^ \t\r\n])"
@@ -141,14 +146,16 @@ class Mark(NamedTuple):
 @dataclass(slots=True)
 class Unclosed:
     """An open fence or comment, which ends at `limit` in any case; unless `at_end`, at a saved
-    entry.
+    entry. `closed_at` is where a line below that entry closes the fence, or -1.
     """
 
     start: int
     limit: int
     run: str = "-->"
     column: int = 0
+    language: str = ""
     at_end: bool = True
+    closed_at: int = -1
 
     @property
     def kind(self) -> str:
@@ -172,12 +179,14 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
     """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at
     `start`.
 
-    An H2 with a `<!-- syn:` line below it is a mark everywhere, other headings outside fences
-    and comments. `reading.outline` says which of them begin an entry. With `dated` each mark
-    tells the date at its head.
+    An H2 with a `<!-- syn:` line below it is a mark everywhere but in a sample (see
+    `_Closings`), other headings outside fences and comments. `reading.outline` says which of
+    them begin an entry. With `dated` each mark tells the date at its head.
     """
     result = Scan([], [], [])
     around = _Around(text)
+    closings = _Closings(text)
+    orphan = -1
     never = len(text) + 1
     inside: Unclosed | None = None
     comment_end = own_comment = -1
@@ -189,6 +198,12 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             result.opaque.append((inside.start, inside.limit))
             inside = None
         if inside and below:
+            last_line = closings.of(inside, at)
+            if last_line and last_line.is_broken and _OF_MARKDOWN.match(inside.language):
+                continue
+            if last_line and (last_line.is_broken or closings.all_close):
+                inside.closed_at = last_line.start
+                orphan = last_line.start if last_line.is_broken else orphan
             inside.at_end = False
             result.unclosed.append(inside)
             result.opaque.append((inside.start, at))
@@ -207,7 +222,7 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             begins: Literal["note", "entry"] = "entry" if level == 2 else "note"
             result.marks.append(Mark(begins, level, at, span, own_comment, when))
         elif match["fence"]:
-            inside = around.open_fence(match)
+            inside = around.open_fence(match) if at != orphan else None
         elif at != own_comment:
             if comment_end < at:
                 closing = text.find("-->", end - 2)
@@ -218,6 +233,15 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
         if inside.limit == never:
             result.unclosed.append(inside)
     return result
+
+
+def closed_fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
+    """The spans of the fences that are closed, without those around a saved entry."""
+    unclosed = {piece.start for piece in structure.unclosed}
+    for start, end in structure.opaque:
+        is_comment = text[start : start + 7].lstrip(" ").startswith("<!--")
+        if not is_comment and start not in unclosed:
+            yield start, end
 
 
 def latin(masked: bytes) -> str:
@@ -264,7 +288,86 @@ class _Around:
                 unquoted = _UNQUOTED.search(self._text, match.end() + 1)
                 self._quote_end = unquoted.start() if unquoted else len(self._text)
             limit = self._quote_end
-        return Unclosed(match.start(), limit, match["run"], column)
+        return Unclosed(match.start(), limit, match["run"], column, match["info"])
+
+
+class _Closing(NamedTuple):
+    """The line that closes a fence with a saved entry in it, and whether that entry is broken
+    if it is read as one.
+    """
+
+    start: int
+    is_broken: bool
+
+
+class _Closings:
+    """Knows whether a saved entry below an open fence may be a sample in a closed one.
+
+    Synaptic closes the fences of what it saves, and escapes headings with a time in it. So an
+    entry is a sample, or somebody put a second fence below it, if it is broken: the line that
+    closes the fence above would open one in it, or hide such a heading.
+
+    | in the file                              | the entry between the fences             |
+    |------------------------------------------|------------------------------------------|
+    | ```` ```markdown ````, entry, ```` ``` ```` | text                                  |
+    | ```` ``` ````, entry, ```` ``` ````      | an entry: the fences may be of two texts |
+    | a fence, entry with code of its own      | an entry below an open fence             |
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._starts: dict[tuple[str, int], int] = {}
+        self._lines: dict[int, _Closing] = {}
+        self._all_close: bool | None = None
+
+    @property
+    def all_close(self) -> bool:
+        """True if each fence of the text is closed where no saved entry ends one."""
+        if self._all_close is None:
+            plain = _SAVED_COMMENT.sub("<!=", self._text)
+            self._all_close = not scan_structure(plain).unclosed
+        return self._all_close
+
+    def of(self, fence: Unclosed, at: int) -> _Closing | None:
+        """The closing of a fence that holds the saved entry at `at`; None if nothing closes it
+        below. Asked in ascending order, it reads the text once for each kind of fence.
+        """
+        if fence.kind == "comment":
+            return None
+        key = fence.run, fence.column
+        start = self._starts.get(key, 0)
+        if start < at:
+            lines = _STRUCTURE.finditer(self._text, at)
+            closing = (line for line in lines if line["fence"] and _closes(line, fence))
+            line = next(closing, None)
+            start = self._starts[key] = line.start() if line else len(self._text)
+        if start == len(self._text):
+            return None
+        if start not in self._lines:
+            self._lines[start] = _Closing(start, self._is_broken(at, start))
+        return self._lines[start]
+
+    def _is_broken(self, at: int, closing: int) -> bool:
+        """True for the last saved entry from `at` to the closing line, read up to the next."""
+        for heading in _SAVED_HEADING.finditer(self._text, at, closing):
+            at = heading.start()
+        below = _SAVED_HEADING.search(self._text, closing)
+        entry = self._text[at : below.start() if below else len(self._text)]
+        structure = scan_structure(entry)
+        if structure.unclosed or not self.all_close:
+            return bool(structure.unclosed)
+        return any(_hides(entry, *span) for span in structure.opaque)
+
+
+def _hides(text: str, start: int, end: int) -> bool:
+    """True if a closed fence holds a line that begins an entry, or a fence with a language."""
+    opening = _STRUCTURE.match(text, start)
+    if not opening or not opening["fence"]:
+        return False
+    return bool(TIMED_LINE.search(text, start, end)) or any(
+        line["fence"] and line["info"].strip() and line["run"].startswith(opening["run"])
+        for line in _STRUCTURE.finditer(text, opening.end(), end)
+    )
 
 
 def escape(

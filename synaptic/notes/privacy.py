@@ -34,6 +34,7 @@ from .blocks import (
     PRIVATE_TAG,
     TIME_HEADING,
     Scan,
+    closed_fences,
     insert_backslashes,
     scan_structure,
     without_masked,
@@ -176,8 +177,6 @@ def _fences(text: str, structure: Scan) -> Iterator[Span]:
     """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed,
     so it does not count as code.
     """
-    unclosed = {piece.start for piece in structure.unclosed}
-    for start, end in structure.opaque:
-        comment = text[start : start + 7].lstrip(" ").startswith("<!--")
-        if not comment and start not in unclosed and not _NOT_IN_CODE.search(text, start, end):
+    for start, end in closed_fences(text, structure):
+        if not _NOT_IN_CODE.search(text, start, end):
             yield start, end

@@ -22,6 +22,7 @@ from .blocks import (
     TIME_HEADING,
     Mark,
     Scan,
+    Unclosed,
     body_text,
     eol_at,
     find_tags,
@@ -47,10 +48,14 @@ from .header import (
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
 
-GRAMMAR = 8
-"""The version of this reader. An index made by another version is made anew. 8: memories are
-of the project of their repository, and headings of agents stay theirs.
+GRAMMAR = 9
+"""The version of this reader. An index made by another version is made anew. 9: an entry in a
+closed fence of Markdown is text.
 """
+OPEN_FENCE = "open-fence"
+FENCED = "fenced-entry"
+IN_DOUBT = (OPEN_FENCE, FENCED)
+"""The codes of issues: a fence is never closed, and an entry that may be a sample in one."""
 BASE32 = "0123456789abcdefghjkmnpqrstvwxyz"
 _BOM = b"\xef\xbb\xbf"
 _OF_AN_ENTRY = re.compile(
@@ -404,11 +409,16 @@ class _Reader:
             message = "this is not UTF-8; what cannot be read shows as U+FFFD"
             self._issue(error.start, "encoding", message)
         for piece in structure.unclosed:
+            if piece.closed_at >= 0:
+                self._report_fenced(structure, piece)
+                continue
             name = "code block" if piece.kind == "fence" else piece.kind
             message = (
                 f"the {name} that begins here is never closed; the text below is read as its"
             )
-            self._issue(piece.start, f"open-{piece.kind}", message)
+            self._issue(
+                piece.start, OPEN_FENCE if piece.kind == "fence" else "open-comment", message
+            )
         for at in unclosed_tags(self.raw):
             message = "everything up to the next saved entry is hidden"
             self._issue(at, "open-private", f"this <private> is never closed; {message}")
@@ -423,6 +433,14 @@ class _Reader:
             if not any(start <= begin.start() < end for start, end in structure.opaque):
                 message = "two versions stand here, with the marks of an unfinished merge"
                 self._issue(begin.start(), "conflict-marker", message)
+
+    def _report_fenced(self, structure: Scan, fence: Unclosed) -> None:
+        """Reports the saved entries between two fences, which may be a sample in one block."""
+        lines = f"{self._line(fence.start)} and {self._line(fence.closed_at)}"
+        message = f"this entry stands between the fences of lines {lines}"
+        for mark in structure.marks:
+            if mark.comment_at >= 0 and fence.start < mark.start < fence.closed_at:
+                self._issue(mark.start, FENCED, f"{message}; a sample begins with ```markdown")
 
     def _pieces(self, marks: Sequence[Mark]) -> Iterator[Entry | None]:
         of_file = self.day

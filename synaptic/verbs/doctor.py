@@ -337,6 +337,8 @@ _MENDS = {
     "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be "
     "deleted whole.",
     "open-fence": "Close it with a line of the same three characters.",
+    "fenced-entry": "Remove these fences, or begin the first with ```markdown if it is a "
+    "sample.",
     "open-comment": "Close it with -->.",
     "open-private": "Close it with </private>.",
     "stray-comment": "Write its heading above it, for example `## 09:30 Title`, or delete "

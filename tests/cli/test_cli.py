@@ -956,7 +956,7 @@ def test_rebuild_finishes_what_status_says_is_pending(
 def test_status_shows_what_could_not_be_read(home: Path, run: Run) -> None:
     run("init")
     pieces = "".join(
-        f"## 09:{n:02d} Open\n<!-- syn:20261121-7k3m9q{n:02d} -->\n```\nx\n\n"
+        f"## 09:{n:02d} Open\n<!-- syn:20261121-7k3m9q{n:02d} -->\n```sh\nx\n\n"
         for n in range(14)
     )
     today(home).write_text(pieces, "utf-8")
