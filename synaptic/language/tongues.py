@@ -7,11 +7,11 @@ ago" to it, `la semaine dernière` and `上周` "last week". The words are in
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
 from ..models import Texts
+from ..notes.dates import fold, names_of
 from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compiled
 
 TONGUES = Words("tongues")
@@ -115,13 +115,6 @@ def in_english(text: str) -> Iterator[str]:
                 yield english
 
 
-def fold(text: str) -> str:
-    """The text in lower case and without accents, as long as it was."""
-    if text.isascii():
-        return text.lower()
-    return "".join(unicodedata.normalize("NFD", letter)[0].lower()[:1] for letter in text)
-
-
 def _is_name(text: str, last: re.Match[str], tongue: str) -> bool:
     """True if a weekday, a month or a weekend is only part of the name of a thing.
 
@@ -158,6 +151,9 @@ def _times(tongue: str) -> dict[str, str]:
         for number, word in enumerate(words.split()):
             name = names[number] if names else key
             english |= dict.fromkeys(word.replace("_", " ").split("|"), name)
+    for kind in ("weekdays", "months"):
+        for forms, name in zip(names_of(kind).get(tongue, []), SERIES[kind], strict=False):
+            english |= dict.fromkeys((form.replace("_", " ") for form in forms), name)
     return english
 
 

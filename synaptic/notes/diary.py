@@ -14,15 +14,20 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from .frontmatter import CENTURY, MONTH, day_named
+from .dates import day_of
 
 _WEEKDAY = r"(?i:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?i:day)?"
+_YEAR = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
+_MONTH = (
+    r"(?P<name>(?i:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?))\.?"
+)
 _NUMBER = "(?P<day>[0-9]{1,2})"
 _FORMS = (
-    rf"{CENTURY}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark){_NUMBER}",
-    rf"{_NUMBER}\.[ \t]?(?P<month>[0-9]{{1,2}})\.[ \t]?{CENTURY}",
-    rf"{_NUMBER}(?:st|nd|rd|th|\.)?[ \t]+(?:of[ \t]+)?{MONTH},?[ \t]+{CENTURY}",
-    rf"{MONTH}[ \t]+{_NUMBER}(?:st|nd|rd|th)?,?[ \t]+{CENTURY}",
+    rf"{_YEAR}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark){_NUMBER}",
+    rf"{_NUMBER}\.[ \t]?(?P<month>[0-9]{{1,2}})\.[ \t]?{_YEAR}",
+    rf"{_NUMBER}(?:st|nd|rd|th|\.)?[ \t]+(?:of[ \t]+)?{_MONTH},?[ \t]+{_YEAR}",
+    rf"{_MONTH}[ \t]+{_NUMBER}(?:st|nd|rd|th)?,?[ \t]+{_YEAR}",
 )
 _BEFORE = (
     rf"(?:\[\[?|\*\*|__|<)?(?:{_WEEKDAY}[.,]{{0,2}}[ "
@@ -61,7 +66,7 @@ def read_when(text: str, at: int, time: re.Pattern[str]) -> DiaryDate | None:
     """
     for form in _DATES:
         match = form.match(text, at)
-        day = day_named(match.groupdict()) if match else None
+        day = day_of(match.groupdict()) if match else None
         if match and day:
             clock = time.match(text, _behind(_TO_TIME, text, match.end()))
             if clock:

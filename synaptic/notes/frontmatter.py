@@ -1,27 +1,38 @@
-"""Reads YAML front matter, adds tags to it, and reads the date in a file's name. Knows nothing
-of entries.
-"""
+"""Reads front matter, in YAML or TOML, and adds tags to YAML. Knows nothing of entries."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, time
-from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..models import Pairs, Texts
+from .dates import moment_in_value
 
 if TYPE_CHECKING:
     import yaml
 
-_FENCED = re.compile(r"(?ms)---[ \t]*\r?\n(?P<yaml>.*?)^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)")
+Values = dict[str, str | list[str]]
+"""Scalars, and lists of scalars, by their keys in lower case."""
+_FENCED = re.compile(
+    r"(?ms)(?:(?P<yaml>---)|\+\+\+)[ \t]*\r?\n(?P<fields>.*?)"
+    r"^(?(yaml)(?:---|\.\.\.)|\+\+\+)[ \t]*\r?(?:\n|\Z)"
+)
 _LONGEST = 64 * 1024
 _DEEPEST = 100
 """Levels of nested brackets that are read. libyaml's time for each character grows with their
 depth.
 """
 _NESTS = re.compile(r"[\[\]{}]")
+_KEY = r"(?P<indent>[ \t]*)(?P<key>[^\W\d_][\w .-]{0,40}?)[ \t]*"
+_YAML_LINE = re.compile(_KEY + r":(?P<value>[ \t].*|\r?\Z)")
+_TOML_LINE = re.compile(_KEY + r"=(?P<value>.*)")
+_ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)")
+_CREATED = ("date", "created", "created_at", "created at", "date created", "created time")
+"""Keys of the day on which a note was written."""
 _TAGS = re.compile(
     rb"(?im)^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
     rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
@@ -30,39 +41,12 @@ _TAGS = re.compile(
 """The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is
 None for anything else.
 """
-MONTHS = (
-    "january february march april may june july august september october november december"
-).split()
-CENTURY = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
-MONTH = (
-    "(?P<name>(?i:" + "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS) + r"|sept))\.?"
-)
-_DAY = "(?P<day>[0-9]{1,2})(?:st|nd|rd|th)?"
-_ALONE = r"(?<![^\W_])(?<!\.)%s(?!\.?[^\W_])"
-_DATES_IN_NAME = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"(?<![0-9])(?P<year>[0-9]{4})(?P<mark>[-_])(?P<month>[0-9]{2})(?P=mark)"
-        r"(?P<day>[0-9]{2})(?![0-9])",
-        r"(?<![0-9])(?P<year>(?:19|20)[0-9]{2})(?P<month>[0-9]{2})(?P<day>[0-9]{2})(?![0-9])",
-        _ALONE % rf"{MONTH} {_DAY},? {CENTURY}",
-        _ALONE % rf"{_DAY}\.? {MONTH},? {CENTURY}",
-        _ALONE % rf"(?P<day>[0-9]{{1,2}})\.(?P<month>[0-9]{{1,2}})\.{CENTURY}",
-    )
-)
-DAY_PAGES = (_DATES_IN_NAME[0], _DATES_IN_NAME[2])
-"""The names that Logseq and Obsidian give the page of a day."""
-_DATE_OF_FOLDERS = re.compile(
-    rf"(?:\A|/){CENTURY}/(?P<month>[0-9]{{1,2}})/(?P<day>[0-9]{{1,2}})\Z"
-)
-_DATE_IN_TEXT = re.compile(
-    r"(?<![0-9])(?P<year>[0-9]{4})[-/.](?P<month>[0-9]{1,2})[-/.](?P<day>[0-9]{1,2})(?![0-9])"
-)
 
 
 class FrontMatter(NamedTuple):
     """The keys that Synaptic reads. `created_at` may be naive. `fields` are all (key, value),
-    those keys included.
+    those keys and nested ones included. `problem` is the line and the reason why not all lines
+    were read.
     """
 
     title: str | None = None
@@ -71,48 +55,71 @@ class FrontMatter(NamedTuple):
     created_at: datetime | None = None
     excluded: bool = False
     fields: Pairs = ()
+    problem: tuple[int, str] | None = None
 
 
 def front_matter_end(text: str, start: int) -> re.Match[str] | None:
-    """The block that opens `text` at `start`, with its group `yaml`; None without one."""
+    """The block that opens `text` at `start`, with its group `fields` and, for YAML, `yaml`;
+    None without one.
+    """
     return _FENCED.match(text, start, start + _LONGEST)
 
 
-def read_front_matter(text: str) -> FrontMatter | None:
-    """The front matter in the YAML `text`; None if it is not a mapping but text between two
-    rules.
+def read_front_matter(text: str, *, is_toml: bool = False) -> FrontMatter | None:
+    """The front matter in `text`; None if it is not a mapping but text between two rules.
 
-    Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
-    yaml.YAMLError.
+    If the whole cannot be read, its lines `key: value` are; `problem` says why. Without such
+    lines there are no `fields`.
     """
-    import yaml  # slow, and few files have front matter
-
-    depth = deepest = 0
-    for bracket in _NESTS.findall(text):  # those in quotes count too
-        depth += 1 if bracket in "[{" else -1
-        deepest = max(deepest, depth)
-    if deepest > _DEEPEST:
-        raise yaml.MarkedYAMLError(problem=f"more than {_DEEPEST} brackets within brackets")
-    fields = _top_level(text)
-    if fields is None:
+    values: Values | None
+    problem = None
+    try:
+        values, nested = _read_toml(text) if is_toml else _read_yaml(text)
+    except _Unreadable as error:
+        problem = error.line, error.reason
+        values, nested = _read_lines(text, is_toml=is_toml)
+    if values is None:
         return None
+    return _front_matter(values, nested)._replace(problem=problem)
+
+
+def _front_matter(values: Values, nested: Values) -> FrontMatter:
+    """The front matter of these values.
+
+    A memory of an agent has `name` and `description` in place of a title; its `type`, also
+    within `metadata`, is a tag.
+    """
     tags = []
     for key in ("tags", "tag"):
-        value = fields.get(key, [])  # plain text may name several
+        value = values.get(key) or nested.get(key, [])  # plain text may name several
         tags += value.replace(",", " ").split() if isinstance(value, str) else value
-    moments = map(_read_date, _values_of_keys(fields, "date", "created"))
-    switches = map(str.lower, _values_of_keys(fields, "synaptic"))
+    titles = _values_of_keys(values, "title")
+    if not titles and values.keys() >= {"name", "description"}:
+        titles = _values_of_keys(values, "name")
+        tags += _values_of_keys(nested | values, "type")
+    moments = map(moment_in_value, _values_of_keys(values, *_CREATED))
+    switches = map(str.lower, _values_of_keys(values, "synaptic"))
     pairs = []
-    for key in fields:
-        pairs += [(key, value) for value in _values_of_keys(fields, key)]
+    for each in (values, nested):
+        for key in each:
+            pairs += [(key, value) for value in _values_of_keys(each, key)]
     return FrontMatter(
-        title=" ".join(" ".join(_values_of_keys(fields, "title")).split()) or None,
+        title=" ".join(" ".join(titles).split()) or None,
         tags=tuple(tags),
-        aliases=tuple(_values_of_keys(fields, "aliases", "alias")),
+        aliases=tuple(_values_of_keys(values, "aliases", "alias")),
         created_at=next(filter(None, moments), None),
         excluded=not {"false", "no", "off"}.isdisjoint(switches),
         fields=tuple(pairs),
     )
+
+
+class _Unreadable(ValueError):
+    """The line, from 0, and the reason why front matter cannot be read."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        super().__init__(reason)
+        self.line = line
+        self.reason = reason
 
 
 def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
@@ -128,9 +135,11 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
     line = b"tags: [%b]" % b", ".join(named) + eol
     begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
     block = front_matter_end(data.decode("latin-1"), begin)
+    if block and not block["yaml"]:
+        return data  # TOML
     if not block:
         return b"".join([data[:begin], b"---", eol, line, b"---", eol, data[begin:]])
-    start, stop = block.span("yaml")
+    start, stop = block.span("fields")
     lines = _TAGS.finditer(data[:stop], start)
     present = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
     if not present:
@@ -148,10 +157,17 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
         at = present.start(group) + len(items)
         between = b", " if group == "list" or b"," in items else b" "
         new = between.join([items, *named] if items else named)[len(items) :]
-    return data[:at] + new + data[at:]
+    changed = data[:at] + new + data[at:]
+    return data if _has_problem(changed) and not _has_problem(data) else changed
 
 
-def _values_of_keys(fields: dict[str, str | list[str]], *keys: str) -> list[str]:
+def _has_problem(data: bytes) -> bool:
+    block = front_matter_end(data.decode("utf-8", "replace").removeprefix("\ufeff"), 0)
+    front = read_front_matter(block["fields"]) if block else None
+    return bool(front and front.problem)
+
+
+def _values_of_keys(fields: Values, *keys: str) -> list[str]:
     values = []
     for key in keys:
         value = fields.get(key, "")
@@ -159,35 +175,86 @@ def _values_of_keys(fields: dict[str, str | list[str]], *keys: str) -> list[str]
     return list(filter(None, values))
 
 
-def _top_level(text: str) -> dict[str, str | list[str]] | None:
-    """Scalars and lists of scalars by their lower-case key. Deeper values are left out."""
+def _read_yaml(text: str) -> tuple[Values | None, Values]:
+    """(values, those of nested mappings); None for text that is not a mapping.
+
+    Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
+    _Unreadable.
+    """
+    import yaml  # slow, and few files have front matter
+
+    depth = deepest = 0
+    for bracket in _NESTS.findall(text):  # those in quotes count too
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    if deepest > _DEEPEST:
+        raise _Unreadable(0, f"more than {_DEEPEST} brackets within brackets")
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        return _values_of_events(yaml.parse(text, Loader=loader))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        reason = getattr(error, "problem", None) or "unreadable"
+        raise _Unreadable(mark.line if mark else 0, reason) from error
+
+
+@dataclass
+class _Node:
+    """A mapping or list of YAML that is open. Without `values` or `items` its content is left
+    out. `key` waits for its value.
+    """
+
+    is_mapping: bool
+    values: Values | None = None
+    items: list[str] | None = None
+    key: str | None = None
+
+
+def _values_of_events(events: Iterable[yaml.Event]) -> tuple[Values | None, Values]:
     import yaml
 
-    nodes: list[str | list[str]] = []  # keys and values in turn
-    depth = 0
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    for event in yaml.parse(text, Loader=loader):
+    values: Values = {}
+    nested: Values = {}
+    path: list[_Node] = []
+    for event in events:
         if isinstance(event, yaml.DocumentEndEvent):
             break
         if isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+            path.pop()
         if not isinstance(event, yaml.NodeEvent):
             continue
-        if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
-            # an empty block has no keys; a scalar or a list is somebody's text
-            return {} if isinstance(event, yaml.ScalarEvent) and not event.value else None
-        value = _scalar(event)
-        if depth == 1:
-            nodes.append([] if isinstance(event, yaml.SequenceStartEvent) else value)
-        elif depth == 2 and isinstance(nodes[-1], list):
-            nodes[-1].append(value)
+        if path:
+            node = _read_node(event, path[-1], nested)
+        elif isinstance(event, yaml.MappingStartEvent):
+            node = _Node(True, values)
+        else:  # an empty block has no keys; a scalar or a list is somebody's text
+            is_empty = isinstance(event, yaml.ScalarEvent) and not event.value
+            return ({} if is_empty else None), {}
         if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-    fields: dict[str, str | list[str]] = {}
-    for key, values in zip(nodes[::2], nodes[1::2], strict=False):
-        if isinstance(key, str):
-            fields.setdefault(key.lower(), values)
-    return fields
+            path.append(node)
+    return values, nested
+
+
+def _read_node(event: yaml.NodeEvent, parent: _Node, nested: Values) -> _Node:
+    """The node of a key, a value or an item of its parent, which gets its text."""
+    import yaml
+
+    node = _Node(isinstance(event, yaml.MappingStartEvent))
+    text = _scalar(event)
+    if not parent.is_mapping:
+        if parent.items is not None:
+            parent.items.append(text)
+    elif parent.key is None:
+        parent.key = text.lower()
+    else:
+        key = parent.key
+        parent.key = None
+        if key and parent.values is not None and key not in parent.values:
+            node.values = nested
+            node.items = []
+            is_list = isinstance(event, yaml.SequenceStartEvent)
+            parent.values[key] = node.items if is_list else text
+    return node
 
 
 def _scalar(event: yaml.NodeEvent) -> str:
@@ -200,60 +267,73 @@ def _scalar(event: yaml.NodeEvent) -> str:
     return "" if event.style in (None, "") and value.lower() in ("~", "null") else value
 
 
-def _read_date(value: str) -> datetime | None:
-    """The moment that a front matter value names; midnight if it names only a day."""
-    value = value.strip()
+def _read_toml(text: str) -> tuple[Values, Values]:
+    """(values, those of tables). Raises _Unreadable."""
     try:
-        return datetime.fromisoformat(value)
-    except ValueError:
-        pass
-    for match in _DATE_IN_TEXT.finditer(value):
-        day = day_named(match.groupdict())
-        if day:
-            return datetime.combine(day, time())
-    return None
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = re.search("at line ([0-9]+)", str(error))
+        raise _Unreadable(int(line[1]) - 1 if line else 0, str(error)) from error
+    values: Values = {}
+    nested: Values = {}
+    tables = [(table, values)]
+    while tables:
+        table, target = tables.pop()
+        for key, value in table.items():
+            if isinstance(value, dict):
+                tables.append((value, nested))
+            elif isinstance(value, list):
+                target.setdefault(key.lower(), list(map(_toml_text, value)))
+            else:
+                target.setdefault(key.lower(), _toml_text(value))
+    return values, nested
 
 
-def date_in_path(path: str, day_file: str) -> date | None:
-    """The date in a file's path: read by the pattern `day_file`, else found anywhere in the
-    stem, or as its folders.
+def _toml_text(value: object) -> str:
+    """A scalar as its text; "" for anything else."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, date | time):
+        return value.isoformat()
+    return str(value) if isinstance(value, str | int | float) else ""
 
-    | stem                                       | date       |
-    |--------------------------------------------|------------|
-    | `2026-11-21`, `2026_11_21`                 | 2026-11-21 |
-    | `20261121 Meeting`                         | 2026-11-21 |
-    | `November 21, 2026`, `Nov 21st, 2026`      | 2026-11-21 |
-    | `21 November 2026`, `21.11.2026 Meeting`   | 2026-11-21 |
-    | `2026/11/21`                               | 2026-11-21 |
-    | `2026-02-30`, `ticket 123456`, `v1.2.2026` | none       |
+
+def _read_lines(text: str, *, is_toml: bool) -> tuple[Values, Values]:
+    """(values, indented ones) of the lines `key: value`, and of lists below a key; none if most
+    other lines are somebody's text.
     """
-    try:
-        return datetime.strptime(
-            path, day_file.replace("%-", "%")
-        ).date()  # `%-d` is for writing only
-    except (ValueError, re.error, KeyError, OverflowError):
-        pass
-    pure = PurePosixPath(path)
-    matches: list[re.Match[str]] = []
-    for pattern in _DATES_IN_NAME:
-        matches += pattern.finditer(pure.stem)
-    matches += _DATE_OF_FOLDERS.finditer((pure.parent / pure.stem).as_posix())
-    for match in matches:
-        day = day_named(match.groupdict())
-        if day:
-            return day
-    return None
+    pattern = _TOML_LINE if is_toml else _YAML_LINE
+    values: Values = {}
+    nested: Values = {}
+    items: list[str] = []
+    holds_more = False  # the key above has no value in its line
+    strange = 0
+    for line in text.split("\n"):
+        field = pattern.match(line)
+        item = _ITEM_LINE.match(line)
+        if field:
+            is_nested = bool(field["indent"]) and holds_more
+            items = []
+            value = _line_value(field["value"], items)
+            (nested if is_nested else values).setdefault(field["key"].lower(), value)
+            holds_more = is_nested or value is items
+        elif item:
+            items.append(_unquoted(item[1]))
+        elif line.strip() and line[0] not in "# \t":
+            strange += 1
+    return (values, nested) if len(values) > strange else ({}, {})
 
 
-def day_named(groups: dict[str, str | Any]) -> date | None:
-    """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such
-    day.
-    """
-    try:
-        month = groups.get("month")
-        if month is None:
-            names = [name[:3] for name in MONTHS]
-            month = names.index(groups["name"][:3].lower()) + 1
-        return date(int(groups["year"]), int(month), int(groups["day"]))
-    except ValueError:
-        return None
+def _line_value(written: str, items: list[str]) -> str | list[str]:
+    """The value of a line: a text, the list in brackets, or the `items` of the lines below."""
+    written = written.strip()
+    if not written or written in ("|", ">"):
+        return items
+    if written.startswith("[") and not written.startswith("[["):
+        in_brackets = written[1:].partition("]")[0].split(",")
+        return list(filter(None, map(_unquoted, in_brackets)))
+    return _unquoted(written)
+
+
+def _unquoted(written: str) -> str:
+    return written.strip(" \t\r").strip("\"'")

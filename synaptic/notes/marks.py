@@ -23,7 +23,7 @@ from urllib.parse import unquote
 
 from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, without_code
-from .frontmatter import DAY_PAGES, day_named
+from .dates import date_in_name
 
 MAX_FIELDS, MAX_FIELD = 100, 500
 """Fields of an entry, and characters of a value, that are kept."""
@@ -124,7 +124,8 @@ def link_key(name: str) -> int:
     |---------------------------------------------------|
     | `Roger Zelazny`, `roger  zelazny.md`              |
     | `tools/Knife`, `tools___Knife`, `tools%2FKnife`   |
-    | `2026-11-20`, `2026_11_20`, `Nov 20th, 2026`      |
+    | `2026-11-20`, `2026_11_20`, `Nov 20th, 2026`,     |
+    | `2026-11-20 Friday`, `2026/11/20`, `20.11.2026`   |
     | `20261120-7k3m9q2x`, `7k3m9q2x`                   |
     """
     plain = unquote(name) if "%" in name else name
@@ -133,11 +134,9 @@ def link_key(name: str) -> int:
     id_match = _ID.fullmatch(plain)
     if id_match:
         plain = id_match[1]
-    for pattern in DAY_PAGES:
-        match = pattern.fullmatch(plain)
-        day = day_named(match.groupdict()) if match else None
-        if day:
-            plain = day.isoformat()
+    named = date_in_name(plain)
+    if named and named.is_alone:
+        plain = named.day.isoformat()
     digest = hashlib.blake2b(plain.encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(digest, signed=True)
 

@@ -6,7 +6,6 @@ import hashlib
 import re
 import unicodedata
 from bisect import bisect_left
-from calendar import day_abbr, day_name
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -33,7 +32,8 @@ from .blocks import (
     without_masked,
 )
 from .copies import original_of
-from .frontmatter import MONTHS, FrontMatter, date_in_path, front_matter_end, read_front_matter
+from .dates import are_day_words, date_in_path, fold
+from .frontmatter import FrontMatter, front_matter_end, read_front_matter
 from .header import (
     COMMENT_START,
     Comment,
@@ -48,9 +48,9 @@ from .header import (
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
 from .privacy import mask, unclosed_tags
 
-GRAMMAR = 9
-"""The version of this reader. An index made by another version is made anew. 9: an entry in a
-closed fence of Markdown is text.
+GRAMMAR = 10
+"""The version of this reader. An index made by another version is made anew. 10: dates of more
+languages, of weeks and months, and front matter that is not strict YAML.
 """
 OPEN_FENCE = "open-fence"
 FENCED = "fenced-entry"
@@ -71,9 +71,6 @@ _OWN_H2S = re.compile(r"[ \t]h2=([0-9]{1,6})(?=[ \t]|-->)")
 _NAMED_H2S = re.compile(r"[ \t]own=([0-9a-f,]+)(?=[ \t]|-->)")
 _ALL = float("inf")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
-_DAY_WORDS = frozenset(
-    map(str.lower, (*day_name, *day_abbr, *MONTHS, *(m[:3] for m in MONTHS)))
-)
 _BLOCK = re.compile(r"(?m)^-(?=[ \t\r\n]|\Z)")
 
 
@@ -236,19 +233,6 @@ def is_saved(head: str) -> bool:
     return _SAVED.search(head) is not None
 
 
-def is_day_file(path: str, day_file: str) -> bool:
-    """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
-    if not date_in_path(path, day_file):
-        return False
-    with suppress(ValueError, re.error):
-        return bool(datetime.strptime(path, day_file))
-    return _DAY_WORDS.issuperset(_letter_runs(PurePosixPath(path).stem))
-
-
-def _letter_runs(text: str) -> list[str]:
-    return _LETTERS.findall(text.lower())
-
-
 def end_of_line(text: str, at: int, end: int) -> int:
     """The end of the line that holds `at`, before its line end; at most `end`."""
     eol = eol_at(text, at, end)
@@ -328,8 +312,9 @@ class _Reader:
         self.front_tags: Texts = ()
         self.has_front = self.has_note = False
         self.name = original_of(composed_form(path))
-        self.named_day = date_in_path(self.name, composed_form(day_file))
-        is_day = is_day_file(self.name, composed_form(day_file))
+        named = date_in_path(self.name, composed_form(day_file))
+        self.named_day = named and named.day
+        is_day = named is not None and named.is_day
         self.of_day = block or is_day
         self.no_diary = is_day or (block and not dated)
         self.diary = 0
@@ -378,20 +363,21 @@ class _Reader:
 
     def _read_front_matter(self) -> None:
         block = front_matter_end(self.text, self.start)
-        if block and not COMMENT_START.search(block["yaml"]):
-            import yaml  # slow
-
-            try:
-                front = read_front_matter(newlines(self._decode(*block.span("yaml"))))
-            except yaml.YAMLError as error:
-                reason = getattr(error, "problem", None) or "unreadable"
-                message = f"the YAML cannot be read ({reason}); it is read as text"
-                self._issue(block.start("yaml"), "front-matter", message)
-            else:
-                if front:
-                    self.front = front
-                    self.start = block.end()
-                    self.has_front = True
+        if block and not COMMENT_START.search(block["fields"]):
+            written = newlines(self._decode(*block.span("fields")))
+            front = read_front_matter(written, is_toml=not block["yaml"])
+            if front and front.problem:
+                line, reason = front.problem
+                message = f"the front matter cannot be read whole ({reason}); "
+                message += "its other lines are" if front.fields else "it is read as text"
+                at = block.start("fields")
+                for _ in range(line):
+                    at = eol_at(self.text, at, block.end("fields") - 1) + 1
+                self._issue(min(at, block.end("fields")), "front-matter", message)
+            if front and (front.fields or not front.problem):
+                self.front = front
+                self.start = block.end()
+                self.has_front = True
         properties = PAGE_PROPERTIES.match(self.text, self.start)
         if properties:
             title, aliases = page_properties(newlines(self._decode(*properties.span())))
@@ -625,12 +611,13 @@ class _Reader:
         """True if a title only names its day: in numbers, or by the day, the year and two words
         of any language.
         """
-        words = _letter_runs(title)
         day = self.named_day
         numbers = set(map(int, re.findall("[0-9]+", title)))
-        if not day or len(words) > 2 or day.month in numbers:
-            return _DAY_WORDS.issuperset(words)
-        return _DAY_WORDS.issuperset(words) or {day.day, day.year} <= numbers
+        if are_day_words(fold(title)):
+            return True
+        if not day or len(_LETTERS.findall(title)) > 2 or day.month in numbers:
+            return False
+        return {day.day, day.year} <= numbers
 
     def _outline(self) -> list[Entry | None]:
         """The top-level blocks of a day in a Logseq graph, each with what is indented below it;

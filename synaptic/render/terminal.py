@@ -336,7 +336,8 @@ def status_text(status: Status, to: Output) -> str:
         "passages": passages,
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
-        "not read": f"{len(status.issues) + len(status.left_out):,}",
+        "not read": f"{len(status.left_out):,}",
+        "to mend": f"{len(status.issues):,}",
         "months": _counts_text(status.months),
     }
     for name in ("types", "tags", "projects"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ..language.tongues import fold
+from ..notes.dates import fold
 
 NEAR_STEMS = 5
 """Stems near a word that no entry holds; their words are looked up. By eye."""

@@ -344,7 +344,7 @@ _MENDS = {
     "stray-comment": "Write its heading above it, for example `## 09:30 Title`, or delete "
     "the comment.",
     "encoding": "Save the file as UTF-8.",
-    "front-matter": "Mend the YAML between the two --- lines.",
+    "front-matter": "Mend this line of the front matter.",
     "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= "
     "and >>>>>>> lines.",
 }

@@ -269,7 +269,6 @@ def test_a_file_without_front_matter_gets_some(notes: Notes) -> None:
         b"title: x\ntags: |\n  a\n",
         b"title: x\ntags:\n\n- a\n",
         b'title: x\n"tags": [a]\n',
-        b"title: [x\ntags: [a]\n",
         b"somebody's text\n",
     ],
 )

@@ -406,7 +406,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "fields and properties": lambda text: (fields_of((), text), page_properties(text)),
     "links and tasks": lambda text: (links_of(placed(), text), tasks_of(placed(), text)),
     "private lines": lambda text: private_lines(text.encode("utf-8", "surrogatepass")),
-    "front matter": lambda text: _ignoring_yaml(text),
+    "front matter": lambda text: _front_matter(text),
     "compose and render": _compose,
     "as a title": _titled,
     "rewrite_block": _rewrite,
@@ -430,14 +430,10 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
 }
 
 
-def _ignoring_yaml(text: str) -> object:
-    import yaml
-
-    with suppress(yaml.YAMLError):
-        return read_front_matter(
-            text[: 64 * 1024].encode("utf-8", "replace").decode()
-        )  # as it is read from a file
-    return None
+def _front_matter(text: str) -> object:
+    return read_front_matter(
+        text[: 64 * 1024].encode("utf-8", "replace").decode()
+    )  # as it is read from a file
 
 
 def seconds(function: Callable[[str], object], text: str) -> float:

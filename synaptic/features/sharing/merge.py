@@ -28,16 +28,10 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...notes.blocks import LONE_CR, MASK, escape, scan_structure
+from ...notes.dates import is_day_file
 from ...notes.frontmatter import front_matter_end
 from ...notes.privacy import mask, mentions
-from ...notes.reading import (
-    body_span,
-    end_of_line,
-    is_day_file,
-    leading,
-    outline,
-    parse_entries,
-)
+from ...notes.reading import body_span, end_of_line, leading, outline, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""

@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from ....files import open_regular, read_regular
 from ....kinds import FOREIGN
 from ....models import TYPES, Json, Texts
 from ....notes.blocks import slug_tag
+from ....notes.dates import date_in_name, moment_in_value
 from ....notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
 from ....notes.header import unique
 from .record import Record, Skipped, reporting
@@ -29,13 +30,11 @@ _CONTROL = re.compile(
     r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
     r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 )
-_DEEP = re.compile(r"(?m)^[ \t]*(type|name|modified):([^\n]*)$")
-"""Keys at any depth, as in Claude Code's `metadata`, and of front matter that is not YAML."""
 SETTINGS_BYTES = 1_000_000
 STEPS = 1_000_000_000
 """SQLite's steps for one statement: about ten seconds. A view may never end."""
 _KNOWN_KEYS = frozenset(
-    "title name type tags tag date created modified originsessionid".split()
+    "title name type node_type tags tag date created modified originsessionid".split()
 )
 
 
@@ -243,16 +242,15 @@ def notes(
 
 def _note(path: Path, text: str) -> Record:
     block = front_matter_end(text, 0)
-    head = block["yaml"] if block else ""
     front = None
-    with suppress(yaml.YAMLError):
-        front = read_front_matter(head)
-    if front and block:
+    if block:
+        front = read_front_matter(block["fields"], is_toml=not block["yaml"])
+    if front and block and (front.fields or not front.problem):
         text = text[block.end() :]
     front = front or FrontMatter()
-    deep = {name: value.strip(" \t\"'") for name, value in _DEEP.findall(head)}
-    title = front.title or deep.get("name", "")
-    kind = deep.get("type", "")
+    values = dict(reversed(front.fields))
+    title = front.title or values.get("name", "")
+    kind = values.get("type", "")
     heading, body = headed(text)
     if heading and heading == (title or heading):
         title = heading
@@ -263,12 +261,20 @@ def _note(path: Path, text: str) -> Record:
     return Record(
         key=dict(front.fields).get("permalink") or from_home(path),
         text=markdown(text.strip() or title, fields=fields),
-        at=front.created_at or moment(deep.get("modified")) or changed_at(path).astimezone(UTC),
+        at=_moment_of_note(path, front, values),
         title=title or path.stem,
         type=FOREIGN.get(kind.lower(), "note"),
         tags=tags_of(*front.tags, kind),
         growing=True,
     )
+
+
+def _moment_of_note(path: Path, front: FrontMatter, values: Mapping[str, str]) -> datetime:
+    """The time of the front matter, the day of the file's name, else the time of the file."""
+    named = date_in_name(path.stem)
+    day = datetime.combine(named.day, time()) if named else None
+    modified = moment_in_value(values.get("modified", ""))
+    return front.created_at or day or modified or changed_at(path).astimezone(UTC)
 
 
 def from_home(path: Path) -> str:

@@ -1,0 +1,346 @@
+"""Reads dates as people write them: in the name of a file or page, and in a value of front
+matter or of another program.
+
+Months and weekdays have names in English, German, French, Spanish, Italian, Portuguese, Dutch,
+Russian, Chinese, Japanese and Korean (`data/words/dates.toml`). In `03-02-2026` nobody can tell
+the day from the month: it is no date.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from ..files import DATA
+
+
+class Form(NamedTuple):
+    """A way to write a date. `pattern` is a regular expression of folded text in which
+    `<year>` and the like stand for the rows of `_PIECES`.
+    """
+
+    pattern: str
+    example: str
+
+
+_PIECES = {
+    "year": "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)",
+    "month": "(?P<month>0?[1-9]|1[0-2])",
+    "mm": "(?P<month>0[1-9]|1[0-2])",
+    "name": r"(?P<name>[^\W\d_]{3,12})",
+    "day": "(?P<day>0?[1-9]|[12][0-9]|3[01])",
+    "dd": "(?P<day>0[1-9]|[12][0-9]|3[01])",
+    "nth": "(?:st|nd|rd|th|er|[.ºª°])?",
+    "of": "(?:(?:of|de|del) |d')?",
+    "s": "[ ,._/-]{1,3}",
+    "alone": r"(?<![^\W_])(?<!\.)",
+    "end": r"(?!\.?[^\W_])",
+    "no_digit": "(?<![0-9])",
+    "clock": "(?P<hour>[01][0-9]|2[0-3])(?P<minute>[0-5][0-9])(?P<second>[0-5][0-9])?",
+    "week": "(?P<week>0?[1-9]|[1-4][0-9]|5[0-3])",
+}
+_COMPACT = Form(r"<no_digit><year><mm><dd>(?:[t_-]?<clock>)?(?![0-9])", "20261121")
+DAYS = (
+    Form(r"<no_digit>(?P<year>[0-9]{4})(?P<mark>[-_])<mm>(?P=mark)<dd>(?![0-9])", "2026-11-21"),
+    Form(r"<no_digit>(?<![0-9]\.)<year>\.<mm>\.<dd>(?!\.?[0-9])", "2026.11.21"),
+    Form(r"\A<year>(?P<mark>[-_/ ])<month>(?P=mark)<day>(?![^ ,(])", "2026/11/21"),
+    _COMPACT,
+    Form("<alone><name><s><day><nth><s><year><end>", "November 21st, 2026"),
+    Form("<alone><day><nth><s><of><name>(?: del?)?<s><year><end>", "21 de noviembre de 2026"),
+    Form("<alone><year><s><name><s><day><nth><end>", "2026 November 21"),
+    Form(r"<alone><day>\. ?<month>\. ?<year><end>", "21.11.2026"),
+    Form(r"\A<year>\. ?<month>\. ?<day>\.?(?=\Z| ?\()", "2026. 11. 21."),
+    Form(
+        r"<no_digit><year> ?[年년] ?<month> ?[月월] ?<day>"
+        r"(?: ?[日일号號]|(?=[ ,(]|\Z))(?! ?[주周週])",
+        "2026年11月21日",
+    ),
+    Form(
+        r"<alone>(?P<first>[0-9]{2})(?P<mark>[-/_])(?P<other>[0-9]{2})(?P=mark)<year><end>",
+        "21-11-2026",
+    ),
+)
+"""Dates of one day. All examples are 21 November 2026."""
+PERIODS = (
+    Form("<no_digit><year>[-_ ]?w<week><end>", "2026-W47"),
+    Form("<year>[-_ ]*(?:kw|week|woche|semaine|semana|settimana|неделя) ?<week>", "2026 KW 47"),
+    Form("(?:kw|week|woche|semaine|semana|settimana|неделя) ?<week><s><year>", "Week 47, 2026"),
+    Form("<year> ?[年년] ?第?<week> ?(?:[周週]|주차?)", "2026年第47周"),
+    Form(
+        "<year> ?[年년] ?<month> ?[月월] ?第?(?P<nth_week>[1-5]) ?(?:[周週]|주차?)",
+        "2026년 11월 3주차",
+    ),
+    Form("<year> ?[年년] ?<month> ?[月월]份?", "2026年11月"),
+    Form(r"<year>[-_.]<mm>(?:[-_ ]+\(?<name>\)?)?", "2026-11"),
+    Form("<mm>[-_.]<year>", "11-2026"),
+    Form("<year><s><name>", "2026-November"),
+    Form("<of><name>(?: del?)?<s><year>", "November 2026"),
+    Form("<year>[-_ ]?q(?P<quarter>[1-4])", "2026-Q4"),
+)
+"""Weeks, months and quarters, which count from their first day: in the examples 16 and 1
+November 2026, and 1 October. But for the first one, the whole name has to be the period.
+"""
+_DATE_OF_FOLDERS = re.compile(
+    r"(?:\A|/)(?P<year>19[0-9]{2}|20[0-9]{2}|2100)/(?P<month>[0-9]{1,2})/(?P<day>[0-9]{1,2})\Z"
+)
+_SHORT_OF_THREE = ("en", "fr", "es", "it", "pt")
+"""Languages in which the short name of a weekday has three letters."""
+_YEAR = re.compile("[0-9]{4}")
+_PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
+_WORDS = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
+
+
+class NamedDate(NamedTuple):
+    """The date in a name. `is_day`: of a day, and the name says no word beside it. `is_alone`:
+    it holds nothing else but the weekday.
+    """
+
+    day: date
+    is_day: bool
+    is_alone: bool
+
+
+def date_in_path(path: str, day_file: str) -> NamedDate | None:
+    """The date in a file's path: read by the pattern `day_file`, else found in the stem, or as
+    its folders.
+
+    | stem                                        | date             |
+    |---------------------------------------------|------------------|
+    | `2026-11-21`, `2026_11_21`, `2026.11.21`    | that day         |
+    | `20261121 Meeting`, `202611210931`          | that day         |
+    | `Nov 21st, 2026`, `21. November 2026`       | that day         |
+    | `2026年11月21日`, `21 ноября 2026`           | that day         |
+    | `2026/11/21`                                | that day         |
+    | `2026-W47`, `2026-11`, `2026-Ноябрь`        | the first day    |
+    | `2026-02-30`, `ticket 123456`, `v1.2.2026`  | none             |
+    """
+    with suppress(ValueError, re.error, KeyError, OverflowError):
+        # `%-d` is for writing only
+        return NamedDate(
+            datetime.strptime(path, day_file.replace("%-", "%")).date(), True, True
+        )
+    pure = PurePosixPath(path)
+    named = date_in_name(pure.stem)
+    if not named:
+        of_folders = _DATE_OF_FOLDERS.search((pure.parent / pure.stem).as_posix())
+        day = of_folders and day_of(of_folders.groupdict())
+        return NamedDate(day, True, False) if day else None
+    return named
+
+
+def is_day_file(path: str, day_file: str) -> bool:
+    """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
+    named = date_in_path(path, day_file)
+    return named is not None and named.is_day
+
+
+def date_in_name(name: str) -> NamedDate | None:
+    """The date in the name of a file or a page, without its ending."""
+    if not _YEAR.search(name):
+        return None
+    text = fold(name)
+    for match in _dates_in(text, DAYS):
+        day = day_of(match.groupdict())
+        if day:
+            rest = f"{text[: match.start()]} {text[match.end() :]}"
+            is_day = are_day_words(rest) and not match.groupdict().get("hour")
+            is_alone = _day_words().issuperset(_WORDS.findall(rest))
+            return NamedDate(day, is_day, is_day and is_alone)
+    first = _first_day_of_period(text)
+    return NamedDate(first, False, False) if first else None
+
+
+def moment_in_value(value: str) -> datetime | None:
+    """The moment that a value names, naive without a zone; midnight if it names only a day.
+
+    | value                                         | moment                            |
+    |-----------------------------------------------|-----------------------------------|
+    | `2026-11-21T09:31:00Z`, `2026-11-21 09:31`    | as ISO 8601 has it                |
+    | `1795253460`, `1795253460000`                 | seconds, or less, since 1970      |
+    | `202611210931`                                | 2026-11-21 09:31                  |
+    | `Sat, 21 Nov 2026 09:31:00 +0100`             | that, with its zone               |
+    | `November 21, 2026 9:31 AM`, `2026/11/21`     | 2026-11-21 09:31; 2026-11-21      |
+    | `21. November 2026`, `2026年11月21日`          | 2026-11-21                        |
+    | `2026-11`, `2026-W47`                         | 2026-11-01, 2026-11-16            |
+    | `03/02/2026`, `soon`                          | none                              |
+    """
+    text = fold(value.strip().strip("[]\"'").strip())
+    if _NUMBER.fullmatch(text):
+        return _moment_of_number(text)
+    with suppress(ValueError):
+        return datetime.fromisoformat(text.upper())
+    for match in _dates_in(text, (*DAYS, _WITHIN)):
+        day = day_of(match.groupdict())
+        if day:
+            return _with_clock(day, text[match.end() :])
+    first = _first_day_of_period(text)
+    return datetime.combine(first, time()) if first else None
+
+
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
+_EPOCHS = {9: 0, 10: 0, 12: 3, 13: 3, 16: 6, 19: 9}
+"""By the digits of a number of seconds since 1970 (1973 to 2286) its decimal places."""
+_WITHIN = Form(
+    "<no_digit>(?P<year>[0-9]{4})(?P<mark>[-/.])<month>(?P=mark)<day>(?![0-9])", "on 2026/11/21"
+)
+_TIME_OF_DAY = re.compile(
+    r"[ t,:日일@-]*(?:at |um |à |a las )?(?P<hour>[01]?[0-9]|2[0-3])[:.h](?P<minute>[0-5][0-9])"
+    r"(?::(?P<second>[0-5][0-9]))?(?:\.[0-9]+)?[ \u202f]?(?P<half>[ap])?\.?(?:m\b)?"
+    r"[ ]*(?:(?:gmt|utc)?(?P<zone>[+-][0-9]{2}:?[0-9]{2})|(?P<utc>z|gmt|utc)\b)?"
+)
+
+
+def _moment_of_number(text: str) -> datetime | None:
+    whole, _, fraction = text.partition(".")
+    if not fraction and len(whole) in (8, 12, 14):
+        match = _form_pattern(_COMPACT.pattern).fullmatch(whole)
+        day = match and day_of(match.groupdict())
+        if match and day:
+            hour, minute, second = (int(part or 0) for part in match.groups()[3:])
+            return datetime.combine(day, time(hour, minute, second))
+    places = _EPOCHS.get(len(whole))
+    if places is None:
+        return None
+    return datetime.fromtimestamp(float(text) / 10**places, UTC).astimezone()
+
+
+def _with_clock(day: date, behind: str) -> datetime:
+    """The day at the time that follows it in a text; at midnight without one."""
+    match = _TIME_OF_DAY.match(behind)
+    if not match:
+        return datetime.combine(day, time())
+    hour = int(match["hour"])
+    if match["half"]:
+        hour = hour % 12 + (12 if match["half"] == "p" else 0)
+    clock = time(hour, int(match["minute"]), int(match["second"] or 0))
+    if match["utc"]:
+        clock = clock.replace(tzinfo=UTC)
+    elif match["zone"]:
+        clock = clock.replace(tzinfo=datetime.strptime(match["zone"], "%z").tzinfo)
+    return datetime.combine(day, clock)
+
+
+def _dates_in(text: str, forms: tuple[Form, ...]) -> Iterator[re.Match[str]]:
+    for form in forms:
+        yield from _form_pattern(form.pattern).finditer(text)
+
+
+def _first_day_of_period(text: str) -> date | None:
+    """The first day of the week, month or quarter that the folded text is, or of a week like
+    `2026-W47` in it.
+    """
+    anywhere, *others = (_form_pattern(form.pattern) for form in PERIODS)
+    for match in (anywhere.search(text), *(form.fullmatch(text) for form in others)):
+        first = match and _first_day(match.groupdict())
+        if first:
+            return first
+    return None
+
+
+def _first_day(groups: dict[str, str | None]) -> date | None:
+    year = int(groups["year"] or 0)
+    week = groups.get("week")
+    with suppress(ValueError):
+        if week:
+            return date.fromisocalendar(year, int(week), 1)
+        if groups.get("quarter"):
+            return date(year, 3 * int(groups["quarter"] or 0) - 2, 1)
+    first = day_of(groups | {"day": "1"})
+    if first and groups.get("nth_week"):  # the first week of a month holds its first Thursday
+        thursday = first + timedelta((3 - first.weekday()) % 7)
+        return thursday + timedelta(7 * int(groups["nth_week"] or 0) - 10)
+    return first
+
+
+def day_of(groups: dict[str, str | None]) -> date | None:
+    """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such
+    day. `first` and `other` are day and month in any order, where only one is possible.
+    """
+    month = int(groups.get("month") or 0)
+    day = int(groups.get("day") or 0)
+    if groups.get("first"):
+        month, day = sorted(int(groups[name] or 0) for name in ("first", "other"))
+        if month != day <= 12:
+            return None
+    if groups.get("name"):
+        named = months().get((groups["name"] or "").lower(), 0)
+        if month not in (0, named):
+            return None
+        month = named
+    with suppress(ValueError):
+        return date(int(groups["year"] or 0), month, day)
+    return None
+
+
+def are_day_words(text: str) -> bool:
+    """True if all words of three letters and more in a folded text are names of months and
+    weekdays.
+    """
+    return _day_words().issuperset(_LETTERS.findall(text))
+
+
+def fold(text: str) -> str:
+    """The text in lower case and without accents, as long as it was."""
+    if text.isascii():
+        return text.lower()
+    return "".join(map(_fold_letter, text))
+
+
+def _fold_letter(letter: str) -> str:
+    if "가" <= letter <= "힣":  # a syllable of Korean would lose its vowel
+        return letter
+    return unicodedata.normalize("NFD", letter)[0].lower()[:1]
+
+
+@cache
+def names_of(kind: str) -> dict[str, list[list[str]]]:
+    """By language the names of the `months` or `weekdays`, each in all its forms, folded."""
+    path = DATA / "words"
+    english = tomllib.loads((path / "shared.toml").read_text("utf-8"))
+    others = tomllib.loads((path / "dates.toml").read_text("utf-8"))
+    key = {"months": "month_names", "weekdays": "day_names"}[kind]
+    texts = {"en": english[key]} | others[kind]
+    return {
+        tongue: [name.split("|") for name in text.split()] for tongue, text in texts.items()
+    }
+
+
+@cache
+def months() -> dict[str, int]:
+    """The number of each month by its names, and by their first three or four letters where
+    these are of one month only.
+    """
+    numbers: dict[str, int] = {}
+    short: dict[str, set[int]] = {}
+    for names in names_of("months").values():
+        for number, forms in enumerate(names, 1):
+            numbers |= dict.fromkeys(forms, number)
+            for form in forms:
+                short.setdefault(form[:3], set()).add(number)
+                short.setdefault(form[:4], set()).add(number)
+    for word, meanings in short.items():
+        if len(meanings) == 1:
+            numbers.setdefault(word, *meanings)
+    return numbers
+
+
+@cache
+def _day_words() -> frozenset[str]:
+    words = {*months(), *"月火水木金土日월화수목금토일"}
+    for tongue, names in names_of("weekdays").items():
+        for forms in names:
+            words.update(forms)
+            if tongue in _SHORT_OF_THREE:
+                words.update(form[:3] for form in forms)
+    return frozenset(words)
+
+
+@cache
+def _form_pattern(pattern: str) -> re.Pattern[str]:
+    return re.compile(_PIECE.sub(lambda piece: _PIECES[piece[1]], pattern))
