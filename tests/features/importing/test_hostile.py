@@ -446,7 +446,7 @@ def test_a_database_of_any_shape_is_told(parts: str, tmp_path: Path) -> None:
         db.commit()
     assert read("crush", file)[0] == []
     file.write_bytes(b"SQLite format 3\0" + b"x" * 9_000)
-    with pytest.raises(InvalidArgument, match="cannot be read"):
+    with pytest.raises(InvalidArgument, match="not a readable SQLite database"):
         read("crush", file)
 
 
