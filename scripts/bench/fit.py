@@ -29,8 +29,8 @@ from sure import FIRST, Kinds, half, kinds, panel
 
 from synaptic import search
 from synaptic.search import doubt, pipeline
-from synaptic.search.doubt import GREAT_SHARE, LOOKED_AT, SHARED, Curve, closeness
-from synaptic.search.evidence import Evidence, language_known
+from synaptic.search.doubt import GREAT_SHARE, LOOKED_AT, SHARED, Curve, log_odds_of_answer
+from synaptic.search.evidence import Evidence, language_familiarity
 
 Matrix = npt.NDArray[np.float64]
 
@@ -125,10 +125,12 @@ def seen_of(
     asked: list[Seen] = []
 
     def recorded(evidence: Evidence, ranked: Any, hits: Any) -> Any:
-        found, curve = doubt.signs_of(evidence, ranked, hits[:FIRST])
+        found, curve = doubt.measure_signs(evidence, ranked, hits[:FIRST])
         passages, _ = evidence.frequencies(())
         vector = evidence.vector
-        strange = vector is not None and not language_known(evidence.usual_cosine(vector)[0])
+        strange = vector is not None and not language_familiarity(
+            evidence.usual_cosine(vector)[0]
+        )
         if found and not strange:
             signs = [columns(own, passages) for own in found]
             scores = [r.score for r in ranked]
@@ -136,7 +138,7 @@ def seen_of(
             shares = [min(score / of_all, GREAT_SHARE) for score in scores[: len(found)]]
             right = [hit.entry.id in question.wanted for hit in hits[: len(found)]]
             asked.append(Seen(name, kind, curve, np.array(signs), shares, right))
-        return doubt.judge(evidence, ranked, hits)
+        return doubt.judge_hits(evidence, ranked, hits)
 
     with patch.object(pipeline, "judge", recorded):
         search(corpus.workspace, question.text, limit=FIRST, strategy=strategy)
@@ -148,7 +150,7 @@ def columns(signs: doubt.Signs, passages: int) -> list[float]:
     found = []
     for name in CLOSENESS:
         one = NO_CURVE._replace(**{name: 1.0})
-        found.append(closeness(signs, one, passages=passages))
+        found.append(log_odds_of_answer(signs, one, passages=passages))
     return found
 
 

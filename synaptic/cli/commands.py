@@ -164,7 +164,7 @@ def search(
 
     Example: synaptic search "why did we leave postgres" --type decision
     """
-    from ..search.happened import with_count  # slow to import
+    from ..search.happened import count_events_and_clean_notices  # slow to import
 
     weights = _parse_pairs("--weight", weight)
     filters = take_filters(ws, options)
@@ -178,7 +178,7 @@ def search(
         embed_ms=EMBED_MS,
         **options,
     )
-    counted, result = with_count(ws, query, filters, result)
+    counted, result = count_events_and_clean_notices(ws, query, filters, result)
     if counted:
         result = replace(result, notices=(counted.line, *result.notices))
     answer_search(ws, result)
@@ -191,10 +191,10 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
 
     Example: synaptic analyze "what did we decide about redis last week?"
     """
-    from ..search.explain import analysis_of, read_note  # slow to import
+    from ..search.explain import analyze_note, analyze_question  # slow to import
 
     content = _join_words(text)
-    data = wire.as_json(read_note(ws, content) if note else analysis_of(ws, content))
+    data = wire.as_json(analyze_note(ws, content) if note else analyze_question(ws, content))
     print_answer(data, outline_text(data))
 
 

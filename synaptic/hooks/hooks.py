@@ -169,10 +169,10 @@ def user_prompt(config: Config, message: HookMessage) -> str:
         return ""
     if len(prompt.split()) < LEAST_WORDS and prompt.isascii():
         return ""
-    from ..language.query import terms_of
+    from ..language.query import search_terms
     from ..workspace.workspace import open_workspace
 
-    if len(terms_of(prompt)) < LEAST_WORDS:
+    if len(search_terms(prompt)) < LEAST_WORDS:
         return ""
     with open_workspace(replace(config, metrics=False)) as ws:
         return _entries_for_prompt(ws, message, prompt)

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any
 
 from ..filters import Filters
-from ..language.words import match
+from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Pairs, Texts
 from ..notes.marks import field_words, link_key
 
@@ -176,7 +176,7 @@ def _bound_by_day(days: int) -> Callable[[str], tuple[int, str]]:
 
 
 def _word_values(words: Sequence[str]) -> Texts:
-    return (Match(" OR ".join(map(match, words))),)
+    return (Match(" OR ".join(map(fts5_expression, words))),)
 
 
 _HOLDS_PHRASE = """e.rowid IN (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, SynapticError
 from ..filters import Filters
-from ..language.words import match
+from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Facets, Matrix, Order, ParseIssue, Proof
 from .conditions import COUNTED, SUPERSEDED, THESE, conditions, list_conditions
 from .counters import Counters
@@ -198,7 +198,7 @@ class Index:
         """(chunks in all, roughly the number that hold each of these words in any of its
         forms).
         """
-        quoted = {term: match(term) for term in terms}
+        quoted = {term: fts5_expression(term) for term in terms}
         total, counts = self.engine.frequencies(quoted.values())
         return total, {term: counts[phrase] for term, phrase in quoted.items()}
 

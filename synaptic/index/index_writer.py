@@ -8,7 +8,7 @@ from datetime import date
 from operator import attrgetter
 from typing import Any
 
-from ..language.words import spell
+from ..language.words import normalize_for_index
 from ..models import Meaning, Stamp
 from ..notes.copies import numbered_of, possible_copy_paths
 from ..notes.marks import field_words
@@ -215,7 +215,7 @@ class Writer:
             self._db.execute(_CHANGE_CHUNK, (entry, number, *place, state, crc))
             self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (existing,))
             rowid = existing
-        self._db.execute(_ADD_WORDS, (rowid, spell(chunk.words)))
+        self._db.execute(_ADD_WORDS, (rowid, normalize_for_index(chunk.words)))
         is_new = existing is None or self._value(_STORED_BY, rowid) == self._change
         if equal and is_new:
             self._put_meaning(rowid, *equal)

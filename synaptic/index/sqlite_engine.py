@@ -13,7 +13,7 @@ import apsw
 
 from ..errors import IndexFailed
 from ..filters import Filters
-from ..language.words import sought
+from ..language.words import index_words_and_prefix
 from ..models import Texts, Vector
 from .conditions import THESE, of_chunks
 from .database import Database, tokenizer
@@ -65,7 +65,7 @@ class Stems:
         self._stem_of_word: dict[str, str | None] = {}
 
     def of(self, text: str, *, is_query: bool = False) -> list[str]:
-        """The stem of each word of a text as `spell` writes it, or of a query."""
+        """The stem of each word of a text as `normalize_for_index` writes it, or of a query."""
         name, *arguments = self._tokenizer
         reason = apsw.FTS5_TOKENIZE_QUERY if is_query else apsw.FTS5_TOKENIZE_DOCUMENT
         tokenize = self._connect().fts5_tokenizer(name, arguments)
@@ -78,7 +78,7 @@ class Stems:
         if word not in self._stem_of_word:
             if len(self._stem_of_word) >= STEMS_KEPT:
                 self._stem_of_word.clear()
-            stems = self.of(sought(word)[0], is_query=True)
+            stems = self.of(index_words_and_prefix(word)[0], is_query=True)
             self._stem_of_word[word] = stems[0] if len(stems) == 1 else None
         return self._stem_of_word[word]
 

@@ -67,7 +67,7 @@ class Words:
 
     def finder(self, name: str) -> re.Pattern[str]:
         """The compiled pattern, which finds letters of either case."""
-        return compiled(self.pattern(name), re.IGNORECASE)
+        return compile_once(self.pattern(name), re.IGNORECASE)
 
     def _piece(self, name: str) -> str:
         if name in self.read.get("patterns", ()):
@@ -80,7 +80,7 @@ class Words:
 
 
 @cache
-def compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+def compile_once(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """The pattern, compiled when it is first needed, and once; unlike `re`, this never drops it
     for others.
     """
@@ -145,4 +145,4 @@ def sentence_ends(text: str) -> list[int]:
     """The offsets after each sentence: after its full stop, after a blank line, or before an
     item of a list.
     """
-    return [end.end() for end in compiled(_SENTENCE_END).finditer(text)]
+    return [end.end() for end in compile_once(_SENTENCE_END).finditer(text)]

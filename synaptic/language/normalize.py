@@ -31,7 +31,7 @@ from .lexicon import (
     STOP_WORDS,
     WEEKDAYS,
     Words,
-    compiled,
+    compile_once,
     is_tool,
     sentence_ends,
 )
@@ -95,7 +95,7 @@ def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
 
     `on` is the day on which the note was written. Never raises.
     """
-    changes = [*anchor_times(text, on=on), *resolve_pronouns(text)]
+    changes = [*resolve_relative_times(text, on=on), *resolve_pronouns(text)]
     changes.sort(key=lambda change: change.start)
     plain = ""
     at = 0
@@ -105,39 +105,39 @@ def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
     return plain + text[at:], tuple(changes)
 
 
-def _masked(text: str) -> str:
+def _mask_untouchable_text(text: str) -> str:
     """The text, as long as it was, with control characters for what is code, a link, a comment
     or a quotation.
     """
     text = text[:MAX_LENGTH].replace(CODE, " ").replace(HIDDEN, " ")
     for start, end in scan_structure(text).opaque:
         text = text[:start] + re.sub(r"[^\n]", HIDDEN, text[start:end]) + text[end:]
-    text = compiled(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
-    foreign = compiled(_FOREIGN)
+    text = compile_once(_CODE_SPAN).sub(lambda span: re.sub(r"[^\n]", CODE, span[0]), text)
+    foreign = compile_once(_FOREIGN)
     return foreign.sub(lambda match: re.sub(r"[^\n]", HIDDEN, match[0]), text)
 
 
 # -- times
 
 
-def anchor_times(text: str, *, on: date) -> tuple[Change, ...]:
+def resolve_relative_times(text: str, *, on: date) -> tuple[Change, ...]:
     """A change for each relative time in a note of the day `on`: a date, two dates, a month or
     a year. Never raises.
 
     Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of
     work", "USA Today".
     """
-    masked = _masked(text)
+    masked = _mask_untouchable_text(text)
     changes = []
     for match in TIMES.finder("relative").finditer(masked):
-        dates = _dates(match[0], on) if _is_meant(match, masked) else None
+        dates = _format_dates(match[0], on) if _is_relative_time(match, masked) else None
         if dates:
             start, end = match.span()
             changes.append(Change(text[start:end], dates, "time", start))
     return tuple(changes)
 
 
-def _dates(phrase: str, on: date) -> str | None:
+def _format_dates(phrase: str, on: date) -> str | None:
     """The dates that the phrase means, as they are written; None beyond the years that a date
     can have.
     """
@@ -153,23 +153,23 @@ def _dates(phrase: str, on: date) -> str | None:
     return f"{first} to {last}" if days else str(first)
 
 
-def _is_meant(match: re.Match[str], masked: str) -> bool:
+def _is_relative_time(match: re.Match[str], masked: str) -> bool:
     """True if the words around the phrase leave it a time, and no name like "USA Today"."""
     before = masked[max(0, match.start() - 300) : match.start()]
     phrase = match[0]
     is_word = phrase[0].islower() or phrase.isupper() or not phrase[0].isalpha()
-    if not (is_word or _note_finder("starts_sentence").search(before)):
+    if not (is_word or _note_pattern("starts_sentence").search(before)):
         return False
     if match["ago"]:
-        return not _note_finder("vague").search(before.lower())
+        return not _note_pattern("vague").search(before.lower())
     if match["which"]:
-        return not _note_finder("determined").search(before.lower())
-    clause = _note_finder("clause").split(before.lower())[-1]
-    return not match["ahead"] or _note_finder("future").search(clause) is not None
+        return not _note_pattern("determined").search(before.lower())
+    clause = _note_pattern("clause").split(before.lower())[-1]
+    return not match["ahead"] or _note_pattern("future").search(clause) is not None
 
 
-def _note_finder(name: str) -> re.Pattern[str]:
-    return compiled(TIMES.pattern(f"note_{name}"))
+def _note_pattern(name: str) -> re.Pattern[str]:
+    return compile_once(TIMES.pattern(f"note_{name}"))
 
 
 # -- names
@@ -179,28 +179,28 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
     """The name for each pronoun that can mean nothing else; none where two could be meant.
     Never raises.
     """
-    masked = _masked(text)
+    masked = _mask_untouchable_text(text)
     named: dict[str, tuple[str, int]] = {}  # by pronoun the name, "" after two, and its end
     changes = []
     for mention in _MENTION.finditer(masked):
         start, end = mention.span()
         if not mention["pronoun"]:
-            name, kinds = _name_in(mention, text[start:end])
+            name, kinds = _name_and_its_pronouns(mention, text[start:end])
             for kind in kinds:
-                named[kind] = _fuller(named.get(kind, (name,))[0], name), end
+                named[kind] = _longer_name(named.get(kind, (name,))[0], name), end
             continue
         kind = PRONOUNS[mention[0].lower()]
         name, before = named.get(kind, ("", 0))
-        is_owning = _is_owning(mention)
+        is_owning = _is_possessive(mention)
         between = masked[max(before, start - _REACH) : start]
-        if name and _can_mean(mention, between, is_owning):
+        if name and _can_refer_to_name(mention, between, is_owning):
             named[kind] = name, end
             replacement = f"{name}'s" if is_owning else name
             changes.append(Change(mention[0], replacement, "coreference", start))
     return tuple(changes)
 
 
-def _name_in(mention: re.Match[str], text: str) -> tuple[str, Texts]:
+def _name_and_its_pronouns(mention: re.Match[str], text: str) -> tuple[str, Texts]:
     """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
     if mention["thing"]:
         return text, ("it",)
@@ -221,20 +221,20 @@ def _name_in(mention: re.Match[str], text: str) -> tuple[str, Texts]:
     return "", ("it",) if is_name else ()
 
 
-def _can_mean(mention: re.Match[str], between: str, is_owning: bool) -> bool:
+def _can_refer_to_name(mention: re.Match[str], between: str, is_owning: bool) -> bool:
     """True if the pronoun may mean the name that stands before `between`: in "Anna met her" it
     is not Anna, and in "it rained" it is nothing.
     """
     pronoun = mention[0].lower()
     if PRONOUNS[pronoun] == "it":
-        means_nothing = compiled(NOTES.pattern("means_nothing"))
+        means_nothing = compile_once(NOTES.pattern("means_nothing"))
         is_near = len(sentence_ends(between)) < 2
         return is_near and not means_nothing.match(mention.string, mention.end())
     is_object = pronoun in ("him", "her") and not is_owning
-    return not is_object or compiled(NOTES.pattern("clause")).search(between) is not None
+    return not is_object or compile_once(NOTES.pattern("clause")).search(between) is not None
 
 
-def _is_owning(mention: re.Match[str]) -> bool:
+def _is_possessive(mention: re.Match[str]) -> bool:
     """True if the pronoun reads "Anna's" rather than "Anna"."""
     if mention[0].lower() != "her":
         return mention[0].lower() in ("his", "hers", "its")
@@ -242,7 +242,7 @@ def _is_owning(mention: re.Match[str]) -> bool:
     return after is not None and after[1].lower() not in _AFTER_OBJECT
 
 
-def _fuller(one: str, other: str) -> str:
+def _longer_name(one: str, other: str) -> str:
     """The fuller of two names of the same: "Anna" and "Anna Berg", "Redis" and "Redis 7"; ""
     for two names.
     """

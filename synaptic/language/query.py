@@ -108,17 +108,19 @@ def parse_query(
         if slug_tag(match[2]) in tags():
             text = f"{text[: match.start()]}{match[1]}tag:{match[2]} {text[match.end() :]}"
     if ":" in text:
-        inline = _Inline(now, fields)
+        inline = _InlineFilters(now, fields)
         text = _FILTER.sub(inline.take, text)
-        filters = filled(filters, inline.filters())
+        filters = merge_filters(filters, inline.filters())
         notices += inline.notices()
-    text, filters, remarks = _without_words(text, filters)
+    text, filters, remarks = _remove_excluded_words(text, filters)
     beginnings = {word.lower(): f"{word.lower()}*" for word in _BEGINNING.findall(text)}
     text = unicodedata.normalize("NFC", " ".join(_BEGINNING.sub(r"\1", text).split()))
     phrases = unique(phrase.strip() for phrase in _PHRASE.findall(text) if words(phrase))
     only_phrases = bool(phrases) and not words(_PHRASE.sub(" ", text))
     text = text.replace('"', " ").strip()
-    terms = unique(beginnings.get(term, term) for term in terms_of(text, stop_words=stop_words))
+    terms = unique(
+        beginnings.get(term, term) for term in search_terms(text, stop_words=stop_words)
+    )
     if len(phrases) > MAX_PHRASES:
         bound = f"Only the first {MAX_PHRASES} phrases were looked up"
         notices.append(f"{bound}; the words of the others were searched.")
@@ -126,12 +128,12 @@ def parse_query(
     return ParsedQuery(text, terms, phrases[:MAX_PHRASES], filters, all_notices, only_phrases)
 
 
-def filled(filters: Filters, others: Filters) -> Filters:
+def merge_filters(filters: Filters, others: Filters) -> Filters:
     """These filters, and those of the others about which they say nothing."""
     return replace(filters, **{**others.in_force(), **filters.in_force()})
 
 
-def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
+def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
     """(the text without the words that are left out, the filters with these, notices).
 
     A pasted text of several lines leaves nothing out.
@@ -162,7 +164,7 @@ def _without_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]
     return text, filters, notices
 
 
-class _Inline:
+class _InlineFilters:
     """The filters within a query, the texts of each by its name, and the notices about them."""
 
     def __init__(self, now: datetime, fields: Fields) -> None:
@@ -209,7 +211,7 @@ class _Inline:
             return True
         others = self._wanted if is_day else {}
         try:
-            _filters_of_texts({**others, row.name: [value]}, self._now)
+            _build_filters_from_texts({**others, row.name: [value]}, self._now)
         except InvalidArgument as error:
             hint = f' Quotes hold words together: {key}:"last week".' if is_day else ""
             self._notices[f"{error} It was searched as words.{hint}"] = None
@@ -218,8 +220,10 @@ class _Inline:
         return True
 
     def filters(self) -> Filters:
-        unwanted = _filters_of_texts(self._unwanted, self._now) if self._unwanted else None
-        return replace(_filters_of_texts(self._wanted, self._now), without=unwanted)
+        unwanted = (
+            _build_filters_from_texts(self._unwanted, self._now) if self._unwanted else None
+        )
+        return replace(_build_filters_from_texts(self._wanted, self._now), without=unwanted)
 
     def notices(self) -> list[str]:
         """The notices; at most MAX_NOTICES of them are about words that are not filters."""
@@ -230,15 +234,17 @@ class _Inline:
         return [*self._bounds, *notices]
 
 
-def _filters_of_texts(texts: Mapping[str, Sequence[str]], now: datetime) -> Filters:
+def _build_filters_from_texts(texts: Mapping[str, Sequence[str]], now: datetime) -> Filters:
     """The filters of these texts by name; of a filter of one value the last counts. Raises
     InvalidArgument.
     """
-    values: Json = {name: value_of(FILTERS[name], each) for name, each in texts.items()}
+    values: Json = {
+        name: parse_filter_value(FILTERS[name], each) for name, each in texts.items()
+    }
     return build_filters(now=now, **values)
 
 
-def value_of(row: Filter, texts: Sequence[str]) -> object:
+def parse_filter_value(row: Filter, texts: Sequence[str]) -> object:
     """The value for `build_filters` of texts from a query or from the address of a page, of
     which the last counts unless the filter takes several. Raises InvalidArgument.
     """
@@ -255,7 +261,7 @@ def value_of(row: Filter, texts: Sequence[str]) -> object:
         raise InvalidArgument(message, valid=("a whole number",)) from None
 
 
-def terms_of(text: str, *, stop_words: bool = True) -> Texts:
+def search_terms(text: str, *, stop_words: bool = True) -> Texts:
     """The words of a text, each once: without stop words, unless there are no others."""
     terms = unique(word for _, word in words(text))
     telling = tuple(word for word in terms if word not in STOP_WORDS)
@@ -271,7 +277,7 @@ def build_filters(
     if days is not None:
         if since is not None:
             raise InvalidArgument("Give days or since, not both.", valid=("days", "since"))
-        _checked_value(FILTERS["days"], days, now)
+        _check_filter_value(FILTERS["days"], days, now)
         from .timephrase.table import shift  # most saves and searches need none of its words
 
         since = shift(now.date(), -days).isoformat()
@@ -279,7 +285,7 @@ def build_filters(
     for name, value in {"since": since, **filters}.items():
         row = FILTERS[one_of(FILTERS, name, "filter")]
         if value is not None:
-            values[row.field] = _checked_value(row, value, now)
+            values[row.field] = _check_filter_value(row, value, now)
     first = values.get("since")
     last = values.get("until")
     if first and last and first > last:
@@ -295,7 +301,7 @@ def build_filters(
     return Filters(**values)
 
 
-def _checked_value(row: Filter, value: Any, now: datetime) -> Any:
+def _check_filter_value(row: Filter, value: Any, now: datetime) -> Any:
     """The value that `Filters` holds of what a user gave. Raises InvalidArgument."""
     check = _CHECKS.get(row.name, row.check)
     if row.form == "texts":
@@ -309,7 +315,7 @@ def _checked_value(row: Filter, value: Any, now: datetime) -> Any:
     return value
 
 
-def _field(text: str) -> tuple[str, str]:
+def _parse_field(text: str) -> tuple[str, str]:
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
         message = f"where is {text!r}."
@@ -321,7 +327,7 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
     "type": resolve_type,
     "tag": check_tag,
     "project": project_key,
-    "where": _field,
+    "where": _parse_field,
 }
 """The checks of filters that know how notes are written."""
 

@@ -12,7 +12,7 @@ from functools import cache
 
 from ..models import Texts
 from ..notes.dates import fold, names_of
-from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compiled
+from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compile_once
 
 TONGUES = Words("tongues")
 EAST = "east"
@@ -63,13 +63,13 @@ _NOUN = re.compile(f"(?![{_GOES_ON}])[\u30a1-\u30fa\u3400-\u9fff]")
 _EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
-def tongues_of(text: str) -> Texts:
+def guess_languages(text: str) -> Texts:
     """The languages that a question is most likely in; none for English and where nothing
     tells.
     """
     if _EAST.search(text):
         return (EAST,)
-    words = set(compiled(r"[\w'-]+").findall(fold(text))) - ENGLISH
+    words = set(compile_once(r"[\w'-]+").findall(fold(text))) - ENGLISH
     english = len(words & STOP_WORDS)
     if 2 * english > len(words):
         return ()
@@ -79,19 +79,19 @@ def tongues_of(text: str) -> Texts:
     return tuple(tongue for tongue in SPACED if counts[tongue] == most > english)
 
 
-def without_frame(text: str, tongue: str) -> str:
+def remove_question_words(text: str, tongue: str) -> str:
     """The text without the words of that language that say nothing, or only ask for a list."""
     frame = TONGUES.ordered(f"stop_{tongue}") + TONGUES.ordered(f"list_{tongue}")
-    return _pattern(tongue, frame).sub(" ", fold(text))
+    return _words_pattern(tongue, frame).sub(" ", fold(text))
 
 
-def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
+def translate_times(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
     """(first character, the one after the last, the English of it) for each text that may be a
     time, the longest first.
     """
     runs: list[list[re.Match[str]]] = []
     end = -1
-    for piece in _pattern(tongue, tuple(_times(tongue)), _DATES).finditer(
+    for piece in _words_pattern(tongue, tuple(_english_of_time_words(tongue)), _DATES).finditer(
         fold(text[:LOOKED_AT])
     ):
         if end < 0 or text[end : piece.start()].strip(" ,"):
@@ -102,20 +102,20 @@ def times_in(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
         for size in range(min(len(run), MOST_PIECES), 0, -1):
             for first in range(len(run) - size + 1):
                 pieces = run[first : first + size]
-                english = _in_english(pieces, tongue)
-                if english not in _ANY_TIME or not _is_name(text, pieces[-1], tongue):
+                english = _translate_pieces(pieces, tongue)
+                if english not in _ANY_TIME or not _is_part_of_a_name(text, pieces[-1], tongue):
                     yield pieces[0].start(), pieces[-1].end(), english
 
 
-def in_english(text: str) -> Iterator[str]:
+def translate_whole_time(text: str) -> Iterator[str]:
     """The English of a text that is nothing but a time in another language."""
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
-        for first, last, english in times_in(text, tongue):
+        for first, last, english in translate_times(text, tongue):
             if last - first == len(text):
                 yield english
 
 
-def _is_name(text: str, last: re.Match[str], tongue: str) -> bool:
+def _is_part_of_a_name(text: str, last: re.Match[str], tongue: str) -> bool:
     """True if a weekday, a month or a weekend is only part of the name of a thing.
 
     In Chinese and Japanese a noun follows at once: `金曜ロードショー`. In Romance languages and
@@ -128,22 +128,22 @@ def _is_name(text: str, last: re.Match[str], tongue: str) -> bool:
     return is_kind or (tongue != "de" and start > 0 and text[start].isupper())
 
 
-def _in_english(pieces: list[re.Match[str]], tongue: str) -> str:
+def _translate_pieces(pieces: list[re.Match[str]], tongue: str) -> str:
     words = []
     for piece in pieces:
         if piece["month"]:
             month = MONTH_NAMES[int(piece["month"]) - 1].title()
             words.append(f"{piece['day']} {month} {piece['year'] or ''}".strip())
         else:
-            words.append(piece["number"] or _times(tongue)[piece[0]])
+            words.append(piece["number"] or _english_of_time_words(tongue)[piece[0]])
     english = " ".join(filter(None, words))
     for pattern, replacement in ORDER:
-        english = compiled(pattern).sub(replacement, english)
+        english = compile_once(pattern).sub(replacement, english)
     return english
 
 
 @cache
-def _times(tongue: str) -> dict[str, str]:
+def _english_of_time_words(tongue: str) -> dict[str, str]:
     """The words of times of that language, with their English."""
     english: dict[str, str] = {}
     for key, words in TONGUES.read[f"times_{tongue}"].items():
@@ -159,11 +159,13 @@ def _times(tongue: str) -> dict[str, str]:
 
 @cache
 def _vocabulary(tongue: str) -> frozenset[str]:
-    return frozenset(TONGUES.ordered(f"stop_{tongue}")).union(*map(str.split, _times(tongue)))
+    return frozenset(TONGUES.ordered(f"stop_{tongue}")).union(
+        *map(str.split, _english_of_time_words(tongue))
+    )
 
 
 @cache
-def _pattern(tongue: str, words: Texts, dates: str = r"(?!)") -> re.Pattern[str]:
+def _words_pattern(tongue: str, words: Texts, dates: str = r"(?!)") -> re.Pattern[str]:
     """A pattern of these words, the longest first, and of dates."""
     escaped = sorted(map(re.escape, words), key=len, reverse=True)
     either = "|".join(escaped).replace("_", " ")

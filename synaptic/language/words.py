@@ -63,26 +63,28 @@ _LETTERS: dict[int, Any] = {
 }
 
 
-def spell(text: str) -> str:
+def normalize_for_index(text: str) -> str:
     """The text as it goes into the full-text index."""
     if text.isascii():
         return text
-    return _RUN.sub(lambda run: f" {' '.join(_pairs(run[0]))} ", _plain_letters(text))
+    return _RUN.sub(
+        lambda run: f" {' '.join(_overlapping_pairs(run[0]))} ", _plain_letters(text)
+    )
 
 
-def match(text: str) -> str:
+def fts5_expression(text: str) -> str:
     """An FTS5 expression for a word or a phrase, safe whatever it holds: `a"b` becomes
     `"a""b"`.
 
     A single character of a script without blanks also fits where a pair begins with it, `plug*`
     where a word does.
     """
-    spelled, is_prefix = sought(text.removesuffix("*"))
+    spelled, is_prefix = index_words_and_prefix(text.removesuffix("*"))
     quoted = spelled.replace('"', '""')
     return f'"{quoted}"*' if is_prefix or text.endswith("*") else f'"{quoted}"'
 
 
-def sought(text: str) -> tuple[str, bool]:
+def index_words_and_prefix(text: str) -> tuple[str, bool]:
     """(the words of `text` as the index holds them, whether the last one may be a beginning
     only).
     """
@@ -90,7 +92,7 @@ def sought(text: str) -> tuple[str, bool]:
         return text.strip(), False
     plain = _plain_letters(text).rstrip()
     last = next((run for run in _RUN.finditer(plain) if run.end() == len(plain)), None)
-    spelled = spell(text).strip()
+    spelled = normalize_for_index(text).strip()
     if not last:
         return spelled, False
     letters = _LETTER.findall(last[0])
@@ -111,7 +113,7 @@ def words(text: str) -> list[tuple[int, str]]:
         begin = word.start()
         if _RUN.match(run):
             starts = accumulate(map(len, _LETTER.findall(run)), initial=begin)
-            pairs = _pairs(run)
+            pairs = _overlapping_pairs(run)
             pairs_and_words += zip(starts, pairs[:-1] or pairs, strict=False)
         else:
             pairs_and_words.append((begin, run.lower()))
@@ -123,7 +125,7 @@ def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
     return set(filter(None, map(stem, {word for _, word in words(text)})))
 
 
-def places(
+def find_stems(
     text: str, sought: Collection[str], stem: Callable[[str], str | None]
 ) -> list[tuple[int, str]]:
     """Start and stem of each word of a text that has one of the sought stems."""
@@ -140,7 +142,7 @@ def _plain_letters(text: str) -> str:
     return _ARABIC.sub(lambda word: _ARTICLE.sub("", word[0], count=1), plain)
 
 
-def _pairs(run: str) -> list[str]:
+def _overlapping_pairs(run: str) -> list[str]:
     """Overlapping pairs, and the last character by itself, so that it can be found too."""
     letters = _LETTER.findall(run)
     return [one + other for one, other in pairwise(letters)] + letters[-1:]

@@ -341,10 +341,10 @@ def _grouped(errors: Mapping[str, SynapticError]) -> list[str]:
 
 
 def _answer_analyze(ws: Workspace, call: Call) -> Answer:
-    from ..search.explain import analysis_of, read_note  # slow to import
+    from ..search.explain import analyze_note, analyze_question  # slow to import
 
     mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
-    read = read_note if mode == "note" else analysis_of
+    read = analyze_note if mode == "note" else analyze_question
     data = as_json(read(ws, call.args["text"]))
     if call.layout == "concise":
         return fenced(mode, outline_text(data)), data

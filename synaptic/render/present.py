@@ -12,7 +12,7 @@ from ..language.lexicon import sentence_ends
 from ..models import Entry, Hit, Json, Link, SearchResult
 from ..notes.header import markup, shortened
 from ..notes.marks import front_fields
-from ..search.snippet import snippet
+from ..search.snippet import cut_snippet
 from .fence import clean, fenced, one_line
 from .wire import why_json
 
@@ -105,7 +105,7 @@ def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
 
 
 def _opening_of(text: str, length: int) -> str:
-    return snippet(text, lambda _: (), length=length)[0]
+    return cut_snippet(text, lambda _: (), length=length)[0]
 
 
 def split_heading(title: str, text: str) -> tuple[str, str]:

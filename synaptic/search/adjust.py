@@ -7,7 +7,7 @@ from ..kinds import has_expired
 from ..workspace.changes import of_project
 from ..workspace.git import fate_of
 from .evidence import Evidence
-from .ranking import Ranked, Ranking, best_first
+from .ranking import Ranked, Ranking, sort_by_score
 
 OTHER_PROJECT = 0.6
 """The factor of the score of an entry of another project.
@@ -25,7 +25,7 @@ EXPIRED = 0.5
 """The factor for an entry that has expired. By eye."""
 
 
-def drop_distant(ranked: Ranking, evidence: Evidence) -> Ranking:
+def drop_dissimilar(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The ranking without entries that are less similar than asked; an entry without a vector
     stays.
     """
@@ -35,21 +35,21 @@ def drop_distant(ranked: Ranking, evidence: Evidence) -> Ranking:
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
 
 
-def has_order_of_scores(evidence: Evidence) -> bool:
+def is_ordered_by_score(evidence: Evidence) -> bool:
     """True unless the order is that of time, as in a bounded search without weights."""
     request = evidence.request
     return request.strategy != "bounded" or bool(request.weights)
 
 
-def set_back_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
+def lower_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Entries of other projects count less, if the asker's project has some."""
     own = evidence.request.project
     if own is None or own not in {r.standing.project for r in ranked}:
         return ranked
-    return set_back(ranked, OTHER_PROJECT, lambda r: r.standing.project != own)
+    return multiply_scores(ranked, OTHER_PROJECT, lambda r: r.standing.project != own)
 
 
-def set_back_gone_branches(ranked: Ranking, evidence: Evidence) -> Ranking:
+def lower_gone_branches(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Entries of this checkout's project count less if their branch is gone without a visible
     merge.
     """
@@ -60,26 +60,28 @@ def set_back_gone_branches(ranked: Ranking, evidence: Evidence) -> Ranking:
     branches = {r.standing.branch for r in own}
     gone = {branch for branch in branches if branch and fate_of(branch, here) == "gone"}
     rows = {r.rowid for r in own if r.standing.branch in gone}
-    return set_back(ranked, GONE_BRANCH, lambda r: r.rowid in rows)
+    return multiply_scores(ranked, GONE_BRANCH, lambda r: r.rowid in rows)
 
 
-def set_back_digests(ranked: Ranking, _: Evidence) -> Ranking:
+def lower_digests(ranked: Ranking, _: Evidence) -> Ranking:
     """Digests of sessions count less."""
-    return set_back(ranked, DIGEST, lambda r: bool(r.standing.of_session))
+    return multiply_scores(ranked, DIGEST, lambda r: bool(r.standing.of_session))
 
 
-def set_back_expired(ranked: Ranking, evidence: Evidence) -> Ranking:
+def lower_expired(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Expired entries count less."""
     today = evidence.request.now.date().isoformat()
-    return set_back(ranked, EXPIRED, lambda r: has_expired(r.standing.expires, today))
+    return multiply_scores(ranked, EXPIRED, lambda r: has_expired(r.standing.expires, today))
 
 
-def set_back(ranked: Ranking, factor: float, counts_less: Callable[[Ranked], bool]) -> Ranking:
+def multiply_scores(
+    ranked: Ranking, factor: float, counts_less: Callable[[Ranked], bool]
+) -> Ranking:
     """The ranking, best first, in which the scores of some entries are multiplied."""
     for r in ranked:
         if counts_less(r):
             r.score *= factor
-    return best_first(ranked)
+    return sort_by_score(ranked)
 
 
 def put_phrases_first(ranked: Ranking, evidence: Evidence) -> Ranking:

@@ -23,7 +23,7 @@ REASONS: Mapping[str, str] = {
 }
 
 
-def costs_of(calls: Iterable[TimedCall], now_s: float) -> Costs:
+def measure_costs(calls: Iterable[TimedCall], now_s: float) -> Costs:
     """The costs of each strategy that ran in the last hour."""
     times: dict[str, list[Mapping[str, float]]] = {}
     for call in calls:
@@ -31,11 +31,11 @@ def costs_of(calls: Iterable[TimedCall], now_s: float) -> Costs:
             times.setdefault(call.strategy, []).append(call.stages)
     costs = {}
     for strategy, stages in times.items():
-        costs[strategy] = {name: ms[len(ms) * 95 // 100] for name, ms in sorted_ms(stages)}
+        costs[strategy] = {name: ms[len(ms) * 95 // 100] for name, ms in times_by_stage(stages)}
     return costs
 
 
-def sorted_ms(calls: Iterable[Mapping[str, float]]) -> Iterable[tuple[str, list[float]]]:
+def times_by_stage(calls: Iterable[Mapping[str, float]]) -> Iterable[tuple[str, list[float]]]:
     """(stage, its milliseconds in these calls, the fastest first)."""
     times: dict[str, list[float]] = {}
     for call in calls:
@@ -44,7 +44,7 @@ def sorted_ms(calls: Iterable[Mapping[str, float]]) -> Iterable[tuple[str, list[
     return [(stage, sorted(each)) for stage, each in times.items()]
 
 
-def over_budget(strategy: Strategy, budget_ms: float | None, costs: Costs) -> str:
+def reason_over_budget(strategy: Strategy, budget_ms: float | None, costs: Costs) -> str:
     """The reason to search by words only; empty where the strategy fits or is not known."""
     need = costs.get(strategy, {}).get("total", 0)
     if strategy == "lexical" or need <= (budget_ms or need):

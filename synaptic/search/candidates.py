@@ -15,22 +15,22 @@ from dataclasses import replace
 from ..index.rows import instant
 from ..models import Meaning
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
-from .fuse import fuse
+from .fuse import score_by_fusion
 from .ranking import (
     MICROSECONDS_PER_DAY,
     Ranked,
     Ranking,
-    best_first,
-    decay,
-    in_order,
-    weighted,
+    decay_by_age,
+    sort_by_score,
+    sort_ranking,
+    weighted_mean,
 )
 
 BOUNDED_BEST = 100
 """Candidates of a bounded search."""
 
 
-def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
+def rank_candidates(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
     """At least `least` candidates of one query, if there are so many, best first."""
     request = evidence.request
     config = evidence.config
@@ -42,17 +42,17 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
     with evidence.watch.stage("rank"):
         rows = list(lists.get("lexical", {}) | lists.get("semantic", {}))
         ranked = gather_signals(evidence, rows, lists, query.meaning)
-        fuse(ranked, evidence, lists, query)
+        score_by_fusion(ranked, evidence, lists, query)
         if is_bounded:
             best = sorted(ranked, key=lambda r: r.score, reverse=True)[:BOUNDED_BEST]
             for r in best:
                 r.score = r.similarity or r.lexical or 0.0
             passing = evidence.index.passing(request.filters, [r.rowid for r in best])
-            return in_order([r for r in best if r.rowid in passing], "newest")
+            return sort_ranking([r for r in best if r.rowid in passing], "newest")
         if request.weights:
             for r in ranked:
-                r.score = weighted(r.signals, request.weights)
-            return best_first(ranked)
+                r.score = weighted_mean(r.signals, request.weights)
+            return sort_by_score(ranked)
         if request.joins:
             scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
             share = config.neighbours
@@ -64,11 +64,11 @@ def ranked_for(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> 
                 r.score /= 1 + 2 * share
         for r in ranked:
             if r.standing.dated and r.standing.type != "reference":
-                r.decay = decay(
+                r.decay = decay_by_age(
                     r.age_days, half_life_days=config.half_life_days, floor=config.decay_floor
                 )
                 r.score *= r.decay
-        return best_first(ranked)
+        return sort_by_score(ranked)
 
 
 def gather_signals(

@@ -1,11 +1,11 @@
-"""Judges an answer: how sure each hit is, and the notices if nothing is close or a filter hides
-everything.
+"""Judges the hits of a search: the chance that each is right, and the notices if nothing is
+close or a filter leaves nothing.
 
-`closeness` is the log-odds that a question whose best hit is like this has an answer at all,
-`chances` the share of such hits that were right. `bench.py fit` fits both to one half of the
-panel's questions, answered and unanswered, and to short questions of small journals without a
-word of their answer (tests/data/panel/short.json); `bench.py sure` shows the other half.
-tests/data/panel/begun.json was held apart.
+`log_odds_of_answer` says how likely a question has an answer in the journal, from its best hit.
+`chances_of_being_right` gives each hit the share of similar hits that were right. `bench.py
+fit` fits both to one half of the panel's questions, answered and unanswered, and to short
+questions of small journals without a word of their answer (tests/data/panel/short.json);
+`bench.py sure` shows the other half. tests/data/panel/begun.json was not used for the fit.
 """
 
 import math
@@ -15,11 +15,11 @@ from statistics import fmean
 from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
-from ..language.words import places
+from ..language.words import find_stems
 from ..models import NOTHING_CLOSE, Hit, Round, Texts, frozen
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .evidence import Evidence, Request, language_known
+from .evidence import Evidence, Request, language_familiarity
 from .ranking import Ranking
 
 NOTHING_FITS = "Nothing fits; try other words, or fewer filters."
@@ -52,10 +52,11 @@ best has a great share. Nine of ten first hits of the panel have a smaller one.
 
 
 class Curve(NamedTuple):
-    """The weights of a search with meaning, or of one by words alone.
+    """The fitted weights that turn the signs of a hit into chances; one curve for searches with
+    meaning, one for searches by words alone.
 
-    The first five make `closeness`, the other four `chances`; below `doubt` a closeness means
-    that nothing fits.
+    `log_odds_of_answer` uses the first five, `chances_of_being_right` the next four. If the
+    log-odds of the best hit are below `doubt`, nothing fits.
     """
 
     meaning: float
@@ -109,7 +110,7 @@ class Signs(NamedTuple):
     unknown: float
 
 
-def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
+def log_odds_of_answer(signs: Signs, curve: Curve, *, passages: int) -> float:
     """The log-odds that a question whose best hit is this one has an answer in a journal of so
     many passages.
     """
@@ -118,7 +119,7 @@ def closeness(signs: Signs, curve: Curve, *, passages: int) -> float:
     return weighed + curve.unknown * signs.unknown + curve.size * size + curve.start
 
 
-def chances(
+def chances_of_being_right(
     close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
 ) -> list[float]:
     """The share of hits like these that were right, from 0 to 1, in the order of the ranking;
@@ -178,7 +179,7 @@ class Attempt:
     notices: Texts = ()
 
 
-def signs_of(
+def measure_signs(
     evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]
 ) -> tuple[list[Signs], Curve]:
     """(the signs of each hit, the curve that weighs them). The hits are the first of the
@@ -200,7 +201,7 @@ def signs_of(
         entry = hit.entry
         texts = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
         texts += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
-        matches = {stem for _, stem in places(" ".join(texts), weights, evidence.stem)}
+        matches = {stem for _, stem in find_stems(" ".join(texts), weights, evidence.stem)}
         signs.append(Signs(near or 0.0, sum(weights[stem] for stem in matches), unknown))
     return signs, curve
 
@@ -218,16 +219,22 @@ class Judgement:
     words: Sequence[float]
 
 
-def judge(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judgement:
+def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judgement:
     """The judgement of an answer whose hits are the first of the ranking."""
-    signs, curve = signs_of(evidence, ranked, hits)
+    signs, curve = measure_signs(evidence, ranked, hits)
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
-    close = [closeness(each, curve, passages=total) for each in signs]
+    close = [log_odds_of_answer(each, curve, passages=total) for each in signs]
     scores = [r.score for r in ranked]
-    shares = chances(close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED]))
+    shares = chances_of_being_right(
+        close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED])
+    )
     is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
     vector = evidence.vector
-    if hits and vector is not None and not language_known(evidence.usual_cosine(vector)[0]):
+    if (
+        hits
+        and vector is not None
+        and not language_familiarity(evidence.usual_cosine(vector)[0])
+    ):
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())
     fitting = count_fitting(shares[:MOST_HITS], signs)
@@ -236,7 +243,7 @@ def judge(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judgement
     return Judgement(shares, fitting, is_close, [each.words for each in signs])
 
 
-def notices_of(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> Texts:
+def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> Texts:
     """Notices for the user, most important first.
 
     While passages wait for vectors, nobody knows whether something is close: the notice that
@@ -273,13 +280,13 @@ def notices_of(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> 
             "apply to them."
         )
     if not passing and entries:
-        reason = request.nothing or _why_nothing(evidence.ws, request, attempt.ranked)
+        reason = request.nothing or _explain_empty_answer(evidence.ws, request, attempt.ranked)
         if not (is_unfinished and reason == NOTHING_FITS):
             notices.append(reason)
     return tuple(notices)
 
 
-def _why_nothing(ws: Workspace, request: Request, ranked: Ranking) -> str:
+def _explain_empty_answer(ws: Workspace, request: Request, ranked: Ranking) -> str:
     """A notice of the reason that no entry is left, and of a next try."""
     if ranked:
         nearest = max(r.similarity or 0.0 for r in ranked)

@@ -15,12 +15,12 @@ from ..filters import Filters
 from ..index.rows import Candidate, Standing, local_time, units
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, ParsedQuery
-from ..language.words import match, stems, words
+from ..language.words import fts5_expression, stems, words
 from ..models import ORDERS, Entry, Meaning, Mode, Order, Strategy, Texts, Vector
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
-from .ranking import usual
-from .typos import ending_aside, nearest_words, typing_errors
+from .ranking import usual_mean_and_deviation
+from .typos import allowed_typing_errors, count_typing_errors, find_near_stems
 
 ANY_MEAN, ANY_DEVIATION = 0.1, 0.1
 """Mean and deviation of the cosines of questions with notes of other matters, about. By eye."""
@@ -168,7 +168,7 @@ class Evidence:
         self.superseded_by: dict[str, str] = {}
         self._counts = cache(ws.index.document_counts)  # each search asks several times
         self.preferred = request.prefer.each()
-        phrases = [match(phrase) for phrase in request.parsed.phrases]
+        phrases = [fts5_expression(phrase) for phrase in request.parsed.phrases]
         self.required = []
         if request.parsed.only_phrases and ws.index.holds(phrases):
             self.required = phrases
@@ -211,7 +211,7 @@ class Evidence:
         phrases = self.request.parsed.phrases
         if phrases and not self.required:
             asked.append(replace(filters, words=phrases))
-        terms = [match(term) for term in query.terms]
+        terms = [fts5_expression(term) for term in query.terms]
         lists: Lists = {}
         for filters in asked:
             passing = index.passing_chunks(filters, self.request.within, self.required)
@@ -222,7 +222,7 @@ class Evidence:
                 ways["semantic"] = partial(index.semantic, query.meaning.vector, passing)
             for name, fetch in ways.items():
                 with self.watch.stage(name):
-                    lists[name] = lists.get(name, {}) | _best_chunks(fetch, limit)
+                    lists[name] = lists.get(name, {}) | _fetch_best_chunks(fetch, limit)
         for name, hits in lists.items():
             self.lists[name] = hits | self.lists[name]
         return lists
@@ -263,7 +263,7 @@ class Evidence:
         """The entries that hold a rare word; none for a word of more than RARE passages."""
         if not 0 < self._counts(frozenset((term,)))[1][term] <= RARE:
             return []
-        hits = self.index.lexical([match(term)], None, limit=RARE)
+        hits = self.index.lexical([fts5_expression(term)], None, limit=RARE)
         standings = self.index.standings([hit.entry_rowid for hit in hits])
         return list(standings.values())
 
@@ -280,7 +280,9 @@ class Evidence:
     def usual_cosine(self, vector: Vector) -> tuple[float, float]:
         """Mean and deviation of the cosines of this vector with a sample of the journal."""
         vectors, _ = self.index.sample()
-        return usual(self.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION)
+        return usual_mean_and_deviation(
+            self.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION
+        )
 
     def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
         """The cosine of each entry that was found by meaning or has a vector: of its chunk
@@ -350,7 +352,7 @@ class Evidence:
     def near_stems(self, term: str) -> list[str]:
         """The stems of the journal that this word may be a typing error of, nearest first."""
         stem = self.stem(term)
-        return nearest_words(stem, self.index.stems_like(stem)) if stem else []
+        return find_near_stems(stem, self.index.stems_like(stem)) if stem else []
 
     def nearest_word(self, term: str) -> str | None:
         """A word of the journal that differs from this by a typing error, before its ending."""
@@ -364,26 +366,28 @@ class Evidence:
                 text = " ".join((entry.title, entry.content, *entry.tags))
                 spellings |= {word for _, word in words(text) if self.stem(word) == near}
             for word in sorted(spellings):
-                distances[word] = ending_aside(term, word)
+                distances[word] = count_typing_errors(term, word)
         nearest = min(distances, key=lambda word: distances[word], default=term)
-        return nearest if distances.get(nearest, 99) <= typing_errors(term) else None
+        return nearest if distances.get(nearest, 99) <= allowed_typing_errors(term) else None
 
 
-def language_known(usual: float) -> float:
+def language_familiarity(usual: float) -> float:
     """The degree to which the model knows the language of a text with this usual cosine, from 0
     to 1: where it does not, all texts are alike, and words alone can tell.
     """
     return min(1.0, max(0.0, 1 - usual / STRANGE))
 
 
-def corrected(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuery:
+def replace_words(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuery:
     """The query with other words in place of those typed, by meaning too."""
     terms = dict.fromkeys(nearest.get(term, term) for term in parsed.terms)
     text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
     return replace(parsed, terms=tuple(terms), text=text)
 
 
-def _best_chunks(fetch: Callable[..., Sequence[Candidate]], limit: int) -> dict[int, Candidate]:
+def _fetch_best_chunks(
+    fetch: Callable[..., Sequence[Candidate]], limit: int
+) -> dict[int, Candidate]:
     """The best chunk of each entry, best first. Looks deeper where few long entries fill the
     whole list.
     """

@@ -9,7 +9,7 @@ from ..language.analysis.asked import asked_of
 from ..language.analysis.plan import strategy_by_form
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
-from ..language.query import MAX_QUERY, filled, parse_query
+from ..language.query import MAX_QUERY, merge_filters, parse_query
 from ..language.words import words
 from ..models import Json
 from ..notes.privacy import without_private
@@ -23,7 +23,7 @@ MAX_KEYWORDS = 12
 """By eye."""
 
 
-def analysis_of(ws: Workspace, query: str) -> Json:
+def analyze_question(ws: Workspace, query: str) -> Json:
     """The analysis of a question, with the plan of a search without options, as JSON."""
 
     def run(_: SyncReport) -> Json:
@@ -40,16 +40,16 @@ def analysis_of(ws: Workspace, query: str) -> Json:
         notices = (understood.nothing,) if understood.nothing else understood.parsed.notices
         vocabulary = JournalNames(tags, projects, files)
         analysis = analyze(query, asked_of(query, today=now.date()), vocabulary)
-        plan = _plan(understood) | {"estimated_complexity": analysis["complexity"]}
-        keywords = _keywords(ws, analysis["text"])
+        plan = _plan_as_json(understood) | {"estimated_complexity": analysis["complexity"]}
+        keywords = _best_keywords(ws, analysis["text"])
         return analysis | {"keywords": keywords, "plan": plan, "notices": notices}
 
     return in_step(ws, run)
 
 
-def _plan(request: Request) -> Json:
+def _plan_as_json(request: Request) -> Json:
     """The one search that is run, as JSON: its layer, the filters that it has or prefers."""
-    filters = filled(request.filters, request.prefer)
+    filters = merge_filters(request.filters, request.prefer)
     layer: str = request.strategy
     if not request.parsed.terms:
         is_timed = filters.since or filters.until
@@ -64,7 +64,7 @@ def _plan(request: Request) -> Json:
     return {"sub_queries": [only], "execution": "parallel", "merge": "weighted"}
 
 
-def read_note(ws: Workspace, text: str) -> Json:
+def analyze_note(ws: Workspace, text: str) -> Json:
     """A note of today before it is saved, without what is private in it, as JSON."""
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())
@@ -74,14 +74,14 @@ def read_note(ws: Workspace, text: str) -> Json:
             "original": text,
             "normalized": plain,
             "changes": [{"from": c.was, "to": c.now, "kind": c.kind} for c in changes],
-            "keywords": _keywords(ws, plain),
+            "keywords": _best_keywords(ws, plain),
             "suggested_tags": suggest_tags(ws, text),
         }
 
     return in_step(ws, run)
 
 
-def _keywords(ws: Workspace, text: str) -> list[Json]:
+def _best_keywords(ws: Workspace, text: str) -> list[Json]:
     """The words that tell most, the weightiest first: those that are said often here and are
     rare in this journal (tf-idf), the first with the weight 1.
     """

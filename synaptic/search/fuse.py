@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Mapping
 
-from .evidence import Evidence, Lists, Query, language_known
+from .evidence import Evidence, Lists, Query, language_familiarity
 from .ranking import Ranking, score_aware_rrf
 
 PREFERENCE = 1.5
@@ -32,7 +32,7 @@ both are above 0, so that the rank decides. By eye.
 """
 
 
-def weights_of(evidence: Evidence) -> dict[str, float]:
+def fusion_weights(evidence: Evidence) -> dict[str, float]:
     """The weight of each list in the fusion."""
     mode = evidence.mode
     weights = evidence.config.weights
@@ -40,7 +40,7 @@ def weights_of(evidence: Evidence) -> dict[str, float]:
     return {name: float(weights.get(name, 0.0)) for name in lists}
 
 
-def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> None:
+def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> None:
     """Scores candidates by their ranks; what meets preferences is a list of its own.
 
     In a list an entry has its BM25, or the deviations above the usual of its cosine or of the
@@ -53,7 +53,7 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
     knows the language: where it does not, words are all there is.
     """
     k = evidence.config.k
-    weights = weights_of(evidence)
+    weights = fusion_weights(evidence)
     rows = {r.rowid for r in ranked}
     words = {row: -hit.score for row, hit in lists.get("lexical", {}).items() if row in rows}
     rankings = {"lexical": words}
@@ -61,10 +61,10 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
     if query.meaning:
         usual, deviation = evidence.usual_cosine(query.meaning.vector)
         near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
-        rankings["semantic"] = weigh_deviations(near, rows)
+        rankings["semantic"] = select_deviations(near, rows)
     if query.meaning and len(lists) == 2:
-        language = language_known(usual)
-        floors = {"lexical": language * whole_idf(evidence, query), "semantic": NEAR}
+        language = language_familiarity(usual)
+        floors = {"lexical": language * score_of_all_words(evidence, query), "semantic": NEAR}
         weights["semantic"] *= max(LEAST, min(1.0, 2 * language))
         from .token_matches import token_deviations  # here: numpy, for searches by meaning only
 
@@ -75,7 +75,7 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
             for row in rows - tokens.keys():  # not embedded yet: words tell for it
                 tokens[row] = nearest * words.get(row, 0.0) / best
             floors["tokens"] = NEAR
-            rankings["tokens"] = weigh_deviations(tokens, rows)
+            rankings["tokens"] = select_deviations(tokens, rows)
             weights["tokens"] *= language * min(1.0, PIECES / len(query.meaning.words))
     scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     if evidence.preferred:
@@ -91,14 +91,14 @@ def fuse(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> Non
         r.score = scores[r.rowid]
 
 
-def weigh_deviations(
+def select_deviations(
     deviations: Mapping[int, float], rows: Collection[int]
 ) -> dict[int, float]:
     """The weight of these entries in a list of deviations above the usual."""
     return {row: max(LEAST, apart) for row, apart in deviations.items() if row in rows}
 
 
-def whole_idf(evidence: Evidence, query: Query) -> float:
+def score_of_all_words(evidence: Evidence, query: Query) -> float:
     """The BM25 score, about, of a passage that holds every word of the query once."""
     total, counts = evidence.frequencies(query.terms)
     idf = [math.log((total - count + 0.5) / (count + 0.5)) for count in counts.values()]

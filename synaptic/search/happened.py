@@ -12,7 +12,7 @@ from ..models import NOTHING_CLOSE, Counts, Entry, SearchResult
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .understanding import within_time
+from .understanding import filter_by_asked_time
 
 NEWEST = 5
 MONTHS = 12
@@ -40,20 +40,20 @@ class Happened(NamedTuple):
         return f"{number} with {self.words}, the newest of {dates}; by month: {months}."
 
 
-def with_count(
+def count_events_and_clean_notices(
     ws: Workspace, query: str, filters: Filters, result: SearchResult
 ) -> tuple[Happened | None, SearchResult]:
     """(what `count_happened` counts, the result of the search). Where that is something, the
     result no longer says that nothing is close.
     """
-    counted = count_happened(ws, query, filters)
+    counted = count_events(ws, query, filters)
     if counted:
         others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
         result = replace(result, notices=tuple(others))
     return counted, result
 
 
-def count_happened(ws: Workspace, query: str, filters: Filters) -> Happened | None:
+def count_events(ws: Workspace, query: str, filters: Filters) -> Happened | None:
     """The dated entries that hold every word of the event in any of its forms; None where the
     query does not ask for that, or no entry does.
     """
@@ -62,7 +62,7 @@ def count_happened(ws: Workspace, query: str, filters: Filters) -> Happened | No
     if not sought:
         return None
     if not (filters.since or filters.until):
-        filters = within_time(filters, asked)
+        filters = filter_by_asked_time(filters, asked)
 
     def run(_: object) -> Happened | None:
         lists = []

@@ -3,10 +3,10 @@
 from itertools import chain, combinations
 
 from ..index.rows import units
-from .evidence import Evidence, language_known
+from .evidence import Evidence, language_familiarity
 from .near import NAME
-from .ranking import Ranking, best_first, newest_of_a_topic_first
-from .talk import speakers
+from .ranking import Ranking, put_newest_of_topics_first, sort_by_score
+from .talk import speaker_by_entry
 
 TOP = 10
 """Entries that can change places. By eye."""
@@ -28,7 +28,7 @@ def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """
     if evidence.vector is None:
         return ranked
-    turns = speakers(ranked)
+    turns = speaker_by_entry(ranked)
     first = [r for r in ranked[:TOP] if r.standing.dated and r.rowid not in turns]
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
     stored = evidence.index.vectors(list(chunks.values()))
@@ -43,7 +43,11 @@ def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
         if is_later and len(projects) < 2 and len(best.met) <= len(later.met):
             pair = (best.rowid, later.rowid)
             one, other = sorted(chunks[row] for row in pair)
-            if one not in vectors or other not in vectors or not language_known(usual[one]):
+            if (
+                one not in vectors
+                or other not in vectors
+                or not language_familiarity(usual[one])
+            ):
                 continue
             cosine = float(evidence.index.scaled(vectors[one] @ vectors[other]))
             if cosine - usual[one] > least * (1 - usual[one]):
@@ -51,12 +55,12 @@ def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     texts = evidence.passages(list(dict.fromkeys(chain(*near))), near=True)
     same_topic = [pair for pair in near if _keeps_names(evidence, *(texts[r][1] for r in pair))]
     positions = {r.rowid: r.standing.position for r in first}
-    order = newest_of_a_topic_first(list(positions), same_topic, positions)
+    order = put_newest_of_topics_first(list(positions), same_topic, positions)
     scores = [r.score for r in first]
     first.sort(key=lambda r: order.index(r.rowid))
     for r, score in zip(first, scores, strict=True):
         r.score = score
-    return best_first(ranked)
+    return sort_by_score(ranked)
 
 
 def _keeps_names(evidence: Evidence, earlier: str, later: str) -> bool:

@@ -46,7 +46,7 @@ MAX_SUGGESTED = 5
 """Tags; saves need no more of this room."""
 
 
-def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
+def find_replaceable_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
     """Up to MOST entries of its project that stand out; None while the entry has no vector.
 
     Of those that it could replace, which have its type, and of open issues, where its type can
@@ -74,11 +74,11 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
             continue
         if old.type == new.type and KINDS[new.type].is_replaced and not new.supersedes:
             alike.append(row)
-        elif is_open(old) and KINDS[new.type].settles:
+        elif is_open_issue(old) and KINDS[new.type].settles:
             issues.append(row)
     near = []
     for rows in (alike, issues):
-        count = standing_out([cosines[row] for row in rows])
+        count = count_standing_out([cosines[row] for row in rows])
         # another process may have taken one away
         for old in read_entries(ws, rows[:count]).values():
             if not lacks_a_name(old, new, index.stem):
@@ -87,7 +87,7 @@ def near_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
     return tuple(near[:MOST])
 
 
-def standing_out(cosines: Sequence[float]) -> int:
+def count_standing_out(cosines: Sequence[float]) -> int:
     """The number of these, highest first, that are alike and nearer than all that follow; at
     most MOST.
     """
@@ -112,14 +112,14 @@ def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> b
     return not sought <= stems(f"{new.title}\n{new.content}", stem)
 
 
-def numbers(entry: Entry) -> set[str]:
+def numbers_in_entry(entry: Entry) -> set[str]:
     """The numbers that an entry says. Where they differ, the later of two alike entries
     replaces the earlier.
     """
     return set(_NUMBER.findall(f"{entry.title}\n{entry.content}"))
 
 
-def is_open(entry: Entry) -> bool:
+def is_open_issue(entry: Entry) -> bool:
     """True for an issue that no tag closes."""
     return entry.type == "issue" and not is_closed(entry.type, entry.tags)
 

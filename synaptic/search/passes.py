@@ -13,12 +13,12 @@ from typing import Literal, TypeAlias
 from ..errors import one_of
 from ..models import frozen
 from .adjust import (
-    has_order_of_scores,
+    is_ordered_by_score,
+    lower_digests,
+    lower_expired,
+    lower_gone_branches,
+    lower_other_projects,
     put_phrases_first,
-    set_back_digests,
-    set_back_expired,
-    set_back_gone_branches,
-    set_back_other_projects,
 )
 from .doubt import Attempt
 from .equal_hits import merge_equal_hits, put_copies_behind
@@ -29,11 +29,11 @@ from .second_search import (
     Search,
     ask_all_projects,
     correct_spelling,
-    has_replaced,
+    has_replaced_candidates,
     is_known_elsewhere,
     is_worth_spelling_check,
-    list_its_time,
-    misses_its_time,
+    list_preferred_time,
+    misses_preferred_time,
     show_replaced,
 )
 from .talk import favour_named_speakers
@@ -104,31 +104,31 @@ PASSES: tuple[Pass, ...] = (
         name="other-projects",
         stage="ranking",
         applies=lambda evidence: evidence.request.fuses,
-        change=set_back_other_projects,
+        change=lower_other_projects,
         bench="passes",
         figure="the second team: nDCG@10 +.021; held half of projects.json: +.036",
     ),
     RankingPass(
         name="gone-branches",
         stage="ranking",
-        applies=has_order_of_scores,
-        change=set_back_gone_branches,
+        applies=is_ordered_by_score,
+        change=lower_gone_branches,
         bench="",
         figure="not measured",
     ),
     RankingPass(
         name="digests",
         stage="ranking",
-        applies=has_order_of_scores,
-        change=set_back_digests,
+        applies=is_ordered_by_score,
+        change=lower_digests,
         bench="",
         figure="not measured",
     ),
     RankingPass(
         name="expired",
         stage="ranking",
-        applies=has_order_of_scores,
-        change=set_back_expired,
+        applies=is_ordered_by_score,
+        change=lower_expired,
         bench="",
         figure="docs/USAGE.md promises it",
     ),
@@ -160,15 +160,15 @@ PASSES: tuple[Pass, ...] = (
     ),
     AnswerPass(
         name="replaced",
-        applies=has_replaced,
+        applies=has_replaced_candidates,
         change=show_replaced,
         bench="passes",
         figure="the second team: nDCG@10 +.050; 2 of 40 answers are better, none worse",
     ),
     AnswerPass(
         name="its-time",
-        applies=misses_its_time,
-        change=list_its_time,
+        applies=misses_preferred_time,
+        change=list_preferred_time,
         bench="passes",
         figure="the second team: nDCG@10 +.015; LoCoMo 4 and 5: -.001; 1 answer each",
     ),
@@ -193,7 +193,7 @@ def passes_without(name: str) -> tuple[Pass, ...]:
     return tuple(row for row in PASSES if row.name != chosen)
 
 
-def turn_question(evidence: Evidence) -> Evidence:
+def apply_question_passes(evidence: Evidence) -> Evidence:
     """The evidence of the question that is searched."""
     for row in PASSES:
         if isinstance(row, QuestionPass) and row.applies(evidence):
@@ -201,7 +201,7 @@ def turn_question(evidence: Evidence) -> Evidence:
     return evidence
 
 
-def turn_ranking(stage: Stage, ranked: Ranking, evidence: Evidence) -> Ranking:
+def apply_ranking_passes(stage: Stage, ranked: Ranking, evidence: Evidence) -> Ranking:
     """The candidates in the order that the passes of this stage give them."""
     for row in PASSES:
         if isinstance(row, RankingPass) and row.stage == stage and row.applies(evidence):
@@ -209,7 +209,7 @@ def turn_ranking(stage: Stage, ranked: Ranking, evidence: Evidence) -> Ranking:
     return ranked
 
 
-def turn_answer(attempt: Attempt, search: Search) -> Attempt:
+def apply_answer_passes(attempt: Attempt, search: Search) -> Attempt:
     """The answer after the passes that may search once more."""
     for row in PASSES:
         if isinstance(row, AnswerPass) and row.applies(attempt):

@@ -18,23 +18,23 @@ from dataclasses import replace
 from ..index.rows import local_time
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
-from ..language.words import places
+from ..language.words import find_stems
 from ..models import ABSENT, Entry, Hit, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
-from .adjust import drop_distant
-from .candidates import gather_signals, ranked_for
-from .doubt import MOST_HITS, Attempt, Judgement, judge, notices_of
+from .adjust import drop_dissimilar
+from .candidates import gather_signals, rank_candidates
+from .doubt import MOST_HITS, Attempt, Judgement, judge_hits, write_notices
 from .evidence import LIST_LIMIT, Evidence, Query
-from .fuse import weights_of
-from .passes import turn_answer, turn_question, turn_ranking
-from .ranking import Ranked, Ranking, in_order
+from .fuse import fusion_weights
+from .passes import apply_answer_passes, apply_question_passes, apply_ranking_passes
+from .ranking import Ranked, Ranking, sort_ranking
 from .second_search import missing_names
 from .smart import search_smart
-from .snippet import snippet, stands_alone
+from .snippet import cut_snippet, stands_alone
 
 REASON_CHARS = 160
 """The length of the reason why an entry was replaced. By eye."""
@@ -52,7 +52,7 @@ def answer_query(
     the answer behind it, by another search.
     """
     request = evidence.request
-    attempt = turn_answer(search_once(turn_question(evidence)), search_once)
+    attempt = apply_answer_passes(search_once(apply_question_passes(evidence)), search_once)
     notices = [*remarks, *attempt.notices]
     missing = missing_names(evidence)
     if missing:
@@ -62,11 +62,11 @@ def answer_query(
         query=query,
         mode=attempt.evidence.mode,
         strategy=request.strategy,
-        weights=dict(request.weights or weights_of(attempt.evidence)),
+        weights=dict(request.weights or fusion_weights(attempt.evidence)),
         total=len(attempt.hits if is_cut else attempt.passing),
         hits=attempt.hits,
         terms=attempt.evidence.request.parsed.terms,
-        notices=notices_of(attempt, report, notices),
+        notices=write_notices(attempt, report, notices),
         rounds=attempt.rounds if request.explain else (),
     )
 
@@ -86,25 +86,25 @@ def search_once(evidence: Evidence) -> Attempt:
     if request.strategy == "smart":
         ranked, rounds = search_smart(evidence, query)
     else:
-        ranked = turn_ranking("candidates", ranked_for(evidence, query), evidence)
+        ranked = apply_ranking_passes("candidates", rank_candidates(evidence, query), evidence)
     with evidence.watch.stage("rank"):
-        passing = turn_ranking("ranking", drop_distant(ranked, evidence), evidence)
-        passing = turn_ranking("equals", passing, evidence)
+        passing = apply_ranking_passes("ranking", drop_dissimilar(ranked, evidence), evidence)
+        passing = apply_ranking_passes("equals", passing, evidence)
     if request.strategy != "bounded" and len(passing) < (request.limit or 0):
         passing = [*passing, *fetch_deeper(evidence, query, passing)]
-        passing = turn_ranking("equals", passing, evidence)
+        passing = apply_ranking_passes("equals", passing, evidence)
     with evidence.watch.stage("read"):
         depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
         winners = passing[:depth]
         hits = read_winners(evidence, winners)
-        judgement = judge(evidence, passing, list(hits.values()))
+        judgement = judge_hits(evidence, passing, list(hits.values()))
         if request.fuses:
             for row, chance in zip(hits, judgement.chances, strict=True):
                 hits[row] = replace(hits[row], score=round(chance, 4))
         if request.only_fitting:
             winners = _keep_fitting(winners, judgement)
         count = judgement.fitting if request.ends_itself else request.limit or MOST_HITS
-        winners = in_order(winners[:count], request.order)
+        winners = sort_ranking(winners[:count], request.order)
     return Attempt(
         evidence,
         ranked,
@@ -148,7 +148,7 @@ def fetch_deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     """
     first = dict(evidence.lists)
     rows = first["lexical"].keys() | first["semantic"].keys()
-    candidates = ranked_for(evidence, query, MAX_LIMIT)
+    candidates = rank_candidates(evidence, query, MAX_LIMIT)
     for name, hits in evidence.lists.items():
         new = {row: hit for row, hit in hits.items() if row not in rows}
         evidence.lists[name] = first[name] | new
@@ -156,7 +156,7 @@ def fetch_deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     added = [r for r in candidates if r.rowid not in rows]
     for r in added:
         r.score = min(r.score, worst)
-    return drop_distant(added, evidence)
+    return drop_dissimilar(added, evidence)
 
 
 def list_entries(evidence: Evidence) -> Attempt:
@@ -174,7 +174,7 @@ def list_entries(evidence: Evidence) -> Attempt:
     winners = list(entries)
     if request.about:
         winners.sort(key=lambda r: evidence.days_away(r.standing))
-    winners = in_order(winners[: request.limit or LIST_LIMIT], request.order)
+    winners = sort_ranking(winners[: request.limit or LIST_LIMIT], request.order)
     winners.sort(key=lambda r: request.project not in (None, r.standing.project))
     with evidence.watch.stage("read"):
         hits = read_winners(evidence, winners)
@@ -200,16 +200,18 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
         stems |= evidence.stems(term)
 
     def find(text: str) -> list[int]:
-        return [start for start, _ in places(text, stems, evidence.stem)]
+        return [start for start, _ in find_stems(text, stems, evidence.stem)]
 
     hits = {}
     for ranked in winners:
         entry = entries[ranked.rowid]
         _, passage, line = passages[ranked.rowid]
-        excerpt, offset = snippet(passage, find)
+        excerpt, offset = cut_snippet(passage, find)
         if entry.whole_file:
             first = next(iter(find(excerpt)), 0)
-            entry = _section(entry, passage, line, offset + excerpt[:first].count("\n"))
+            entry = _title_of_section(
+                entry, passage, line, offset + excerpt[:first].count("\n")
+            )
         hits[ranked.rowid] = Hit(
             entry=entry,
             score=round(ranked.score, 6),
@@ -220,7 +222,7 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
             outcome=request.changes.get(ranked.rowid)
             or later.get(evidence.superseded_by.get(entry.id, ""), ""),
             also=tuple(others[row].entry.there for row in ranked.also),
-            why=_why(evidence, ranked) if request.explain else None,
+            why=_explain_hit(evidence, ranked) if request.explain else None,
         )
     return hits
 
@@ -238,7 +240,7 @@ def reasons_of_replacement(evidence: Evidence, ids: Sequence[str]) -> dict[str, 
     return lines
 
 
-def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
+def _title_of_section(entry: Entry, passage: str, line: int, above: int) -> Entry:
     """A note of a whole file, with the title and line of the section that holds the hit.
 
     `line` is that of the passage, `above` its lines above the first word that was sought.
@@ -258,7 +260,7 @@ def _section(entry: Entry, passage: str, line: int, above: int) -> Entry:
     return replace(entry, title=f"{entry.title} > {title}", place=place)
 
 
-def _why(evidence: Evidence, ranked: Ranked) -> Why:
+def _explain_hit(evidence: Evidence, ranked: Ranked) -> Why:
     request = evidence.request
     standing = ranked.standing
     ranks = {}

@@ -72,7 +72,7 @@ class Ranked:
             importance = DEFAULT_IMPORTANCE
         recency = 0.0
         if standing.dated:
-            recency = decay(self.age_days, half_life_days=RECENCY_HALF_LIFE_DAYS)
+            recency = decay_by_age(self.age_days, half_life_days=RECENCY_HALF_LIFE_DAYS)
         return Signals(
             semantic=None if semantic is None else min(1.0, max(0.0, semantic)),
             lexical=self.lexical,
@@ -87,12 +87,12 @@ Ranking: TypeAlias = list[Ranked]
 """Candidates, best first."""
 
 
-def best_first(ranked: Iterable[Ranked]) -> Ranking:
+def sort_by_score(ranked: Iterable[Ranked]) -> Ranking:
     """By score; of equals the later."""
     return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
 
 
-def in_order(ranked: Ranking, order: Order) -> Ranking:
+def sort_ranking(ranked: Ranking, order: Order) -> Ranking:
     """The same entries in this order; of equals the newest first, and undated ones last."""
     if order == "relevance":
         return list(ranked)
@@ -133,7 +133,7 @@ def score_aware_rrf(
     return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
 
 
-def decay(age_days: float, *, half_life_days: float, floor: float = 0.0) -> float:
+def decay_by_age(age_days: float, *, half_life_days: float, floor: float = 0.0) -> float:
     """The weight of an entry of this age, from 1 (now) to `floor`; halfway after
     `half_life_days`. Searches, the signal `recency` and briefings count age by it.
 
@@ -142,7 +142,9 @@ def decay(age_days: float, *, half_life_days: float, floor: float = 0.0) -> floa
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 
 
-def usual(sample: Vector, mean: float, deviation: float) -> tuple[float, float]:
+def usual_mean_and_deviation(
+    sample: Vector, mean: float, deviation: float
+) -> tuple[float, float]:
     """Mean and deviation of these numbers, mixed with those of any text, as if USUAL_COUNT more
     had been seen.
     """
@@ -180,12 +182,12 @@ def choose_weights(
     return {signal: weight / total for signal, weight in chosen.items()}
 
 
-def weighted(signals: Signals, weights: Mapping[str, float]) -> float:
+def weighted_mean(signals: Signals, weights: Mapping[str, float]) -> float:
     """The weighted mean of the signals, in [0, 1]; a signal that is missing counts 0."""
     return sum(weight * (getattr(signals, name) or 0.0) for name, weight in weights.items())
 
 
-def newest_of_a_topic_first(
+def put_newest_of_topics_first(
     order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
 ) -> list[Key]:
     """The order, in which of two entries that say the same thing the later stands first.

@@ -18,7 +18,7 @@ from ..workspace.checkout import asking_project, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
-from .budget import Costs, costs_of, explain_choice, over_budget
+from .budget import Costs, explain_choice, measure_costs, reason_over_budget
 from .ranking import choose_weights
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def search(
         fields=cache(lambda: in_step(ws, lambda _: ws.index.field_names())),
         tags=cache(lambda: in_step(ws, lambda _: ws.index.vocabulary().tags)),
     )
-    hard_filters, own_project = of_asker(ws, parsed.filters, here)
+    hard_filters, own_project = filters_and_own_project(ws, parsed.filters, here)
     if asked == "auto":
         asked = "smart" if sub_queries else strategy_by_form(parsed)
     request = Request(
@@ -95,20 +95,22 @@ def search(
         parts=tuple(sub_queries),
         **options,
     )
-    trouble = "" if asked == "lexical" else _load(ws, wait=load_model)
+    trouble = "" if asked == "lexical" else _load_model(ws, wait=load_model)
     return _search_in_step(ws, query, request, trouble, embed_ms, budget_ms, strategy == "auto")
 
 
-def of_asker(
+def filters_and_own_project(
     ws: Workspace, filters: Filters, here: Checkout | None
 ) -> tuple[Filters, str | None]:
     """(the filters, the key of the project to prefer: that of `here`, unless projects are
     named).
     """
-    return any_of_all(filters), None if filters.projects else asking_project(ws.config, here)
+    return drop_any_project(filters), None if filters.projects else asking_project(
+        ws.config, here
+    )
 
 
-def any_of_all(filters: Filters) -> Filters:
+def drop_any_project(filters: Filters) -> Filters:
     """The filters; naming the project `*` is no filter by project."""
     return replace(filters, projects=()) if ANY_PROJECT in filters.projects else filters
 
@@ -137,8 +139,8 @@ def _search_in_step(
 
     def run_pipeline(report: SyncReport) -> SearchResult:
         watch.rest("sync")
-        costs = known_costs(ws) if tells_choice else {}
-        forced = over_budget(request.strategy, budget_ms, costs)
+        costs = measure_recent_costs(ws) if tells_choice else {}
+        forced = reason_over_budget(request.strategy, budget_ms, costs)
         chosen = replace(request, strategy="lexical") if forced else request
         with watch.stage("analyse"):
             understood = understand(ws, chosen)
@@ -161,7 +163,7 @@ def _search_in_step(
     return result
 
 
-def _load(ws: Workspace, *, wait: bool) -> str:
+def _load_model(ws: Workspace, *, wait: bool) -> str:
     """The reason why there is no model, and what to do; empty when it is ready."""
     if not wait and not ws.embedder.ready:
         return STILL_LOADING
@@ -172,6 +174,6 @@ def _load(ws: Workspace, *, wait: bool) -> str:
     return ""
 
 
-def known_costs(ws: Workspace) -> Costs:
+def measure_recent_costs(ws: Workspace) -> Costs:
     """The costs of searches on this machine, of this journal."""
-    return costs_of(ws.access.timed_searches(ws.index, CALLS_READ), time.time())
+    return measure_costs(ws.access.timed_searches(ws.index, CALLS_READ), time.time())

@@ -11,12 +11,12 @@ from typing import TypeAlias
 from ..filters import Filters
 from ..language.analysis.asked import QUESTIONS
 from ..language.lexicon import TYPE_WORDS
-from ..language.query import filled
-from ..language.tongues import tongues_of
+from ..language.query import merge_filters
+from ..language.tongues import guess_languages
 from ..language.words import words
 from ..models import ONLY_REPLACED, Hit
 from .doubt import MOST_HITS, Attempt
-from .evidence import Evidence, corrected
+from .evidence import Evidence, replace_words
 from .near import NAME
 
 Search: TypeAlias = Callable[[Evidence], Attempt]
@@ -46,7 +46,7 @@ def ask_all_projects(evidence: Evidence) -> Evidence:
     return evidence.of(project=None)
 
 
-def has_replaced(attempt: Attempt) -> bool:
+def has_replaced_candidates(attempt: Attempt) -> bool:
     """True if a later entry replaced a candidate."""
     return bool(attempt.evidence.superseded_by)
 
@@ -112,20 +112,20 @@ def names_of_replaced(evidence: Evidence) -> dict[str, str]:
     return names
 
 
-def misses_its_time(attempt: Attempt) -> bool:
+def misses_preferred_time(attempt: Attempt) -> bool:
     """True if nothing close is of the time that is preferred."""
     request = attempt.evidence.request
     prefers_time = request.prefer.since or request.prefer.until
     return bool(prefers_time) and not (attempt.close or request.parsed.phrases)
 
 
-def list_its_time(attempt: Attempt, search: Search) -> Attempt:
+def list_preferred_time(attempt: Attempt, search: Search) -> Attempt:
     """The entries of the time that is preferred, the newest first."""
     request = attempt.evidence.request
     time = Filters(since=request.prefer.since, until=request.prefer.until)
     evidence = attempt.evidence.of(
         parsed=replace(request.parsed, text="", terms=()),
-        filters=filled(request.filters, time),
+        filters=merge_filters(request.filters, time),
         prefer=Filters(),
         order="newest",
         limit=request.limit or MOST_HITS,
@@ -144,10 +144,10 @@ def correct_spelling(attempt: Attempt, search: Search) -> Attempt:
     Where meaning found something close, `signing` does not count as a typing error for
     `singing`, unless both find the same.
     """
-    nearest = nearest_words_of(attempt.evidence)
+    nearest = find_spelling_corrections(attempt.evidence)
     if not nearest:
         return attempt
-    parsed = corrected(attempt.evidence.request.parsed, nearest)
+    parsed = replace_words(attempt.evidence.request.parsed, nearest)
     other = search(attempt.evidence.of(parsed=parsed))
     first = [hit.entry.id for hit in attempt.hits[:1]]
     is_same = first == [hit.entry.id for hit in other.hits[:1]]
@@ -159,7 +159,7 @@ def correct_spelling(attempt: Attempt, search: Search) -> Attempt:
     return replace(other, notices=tuple(notices))
 
 
-def nearest_words_of(evidence: Evidence) -> dict[str, str]:
+def find_spelling_corrections(evidence: Evidence) -> dict[str, str]:
     """The nearest known word for each word of the question that no entry holds and that may be
     a typing error.
     """
@@ -182,7 +182,7 @@ def find_names(evidence: Evidence) -> dict[str, str]:
     of 120 questions without an answer, and in 17 of 300 with one.
     """
     text = evidence.request.parsed.text
-    if tongues_of(text):
+    if guess_languages(text):
         return {}
     tokens = evidence.asked.words if evidence.asked else ()
     pieces = Counter(word.lower() for word in tokens)

@@ -11,13 +11,13 @@ from dataclasses import replace
 
 from ..index.rows import units
 from ..language.analysis.plan import searchable_parts
-from ..language.query import terms_of
+from ..language.query import search_terms
 from ..models import Meaning, Round, SubQuery
-from .candidates import ranked_for
+from .candidates import rank_candidates
 from .doubt import MOST_HITS
 from .evidence import Evidence, Query
-from .passes import turn_ranking
-from .ranking import Ranked, best_first, score_aware_rrf
+from .passes import apply_ranking_passes
+from .ranking import Ranked, score_aware_rrf, sort_by_score
 
 PART_WEIGHT = 0.25
 """The weight of a sub-query; the question itself has 1. Chosen on LoCoMo, like the two below.
@@ -45,22 +45,22 @@ def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tup
     request = evidence.request
     watch = evidence.watch
     text = request.parsed.text
-    answers: SubAnswers = {SubQuery("q1", text, 1.0): ranked_for(evidence, question)}
+    answers: SubAnswers = {SubQuery("q1", text, 1.0): rank_candidates(evidence, question)}
     with watch.stage("parts"):
         for part in request.parts or searchable_parts(text):
             _run_sub_query(evidence, answers, part, evidence.embed(part))
-    ranked = _fused(evidence, answers)
+    ranked = _fuse_answers(evidence, answers)
     rounds = [Round(tuple(answers), len(ranked))]
     with watch.stage("reflect"):
         while ranked and len(rounds) < request.max_rounds:
             queries = len(answers)
             candidates = len(ranked)
             best = ranked[:MOST_HITS]
-            beginnings = " ".join(_beginnings(evidence, ranked[:LOOKED_AT]))
-            moved = _moved_towards(evidence, ranked[:LOOKED_AT])
+            beginnings = " ".join(_beginnings_of_entries(evidence, ranked[:LOOKED_AT]))
+            moved = _move_question_towards(evidence, ranked[:LOOKED_AT])
             if not _run_sub_query(evidence, answers, f"{text} {beginnings}", moved):
                 break
-            ranked = _fused(evidence, answers)
+            ranked = _fuse_answers(evidence, answers)
             rounds.append(Round(tuple(answers)[queries:], len(ranked) - candidates))
             if {r.rowid for r in best} == {r.rowid for r in ranked[:MOST_HITS]}:
                 break
@@ -72,16 +72,16 @@ def _run_sub_query(
 ) -> bool:
     """Runs a sub-query; False where it has no words or ran before."""
     text = " ".join(text.replace('"', " ").split())
-    terms = evidence.rarest(terms_of(text), MAX_PART_TERMS)
+    terms = evidence.rarest(search_terms(text), MAX_PART_TERMS)
     if not terms or text in [query.query for query in answers]:
         return False
     asked = SubQuery(f"q{len(answers) + 1}", text, PART_WEIGHT)
     query = Query(terms, meaning, evidence.request.filters)
-    answers[asked] = ranked_for(evidence, query)
+    answers[asked] = rank_candidates(evidence, query)
     return True
 
 
-def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meaning | None:
+def _move_question_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meaning | None:
     """The meaning of the question, its vector moved towards those of these answers.
 
     Rocchio 1971, "Relevance feedback in information retrieval".
@@ -98,7 +98,7 @@ def _moved_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meaning | None
     return asked._replace(vector=np.asarray(moved / length, dtype=np.float32))
 
 
-def _fused(evidence: Evidence, answers: SubAnswers) -> list[Ranked]:
+def _fuse_answers(evidence: Evidence, answers: SubAnswers) -> list[Ranked]:
     """All candidates, best first."""
     rankings = {}
     candidates: dict[int, Ranked] = {}
@@ -109,10 +109,10 @@ def _fused(evidence: Evidence, answers: SubAnswers) -> list[Ranked]:
     weights = {query.id: query.weight for query in answers}
     scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
     fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
-    return turn_ranking("candidates", best_first(fused), evidence)
+    return apply_ranking_passes("candidates", sort_by_score(fused), evidence)
 
 
-def _beginnings(evidence: Evidence, best: Sequence[Ranked]) -> list[str]:
+def _beginnings_of_entries(evidence: Evidence, best: Sequence[Ranked]) -> list[str]:
     """The beginning of the title and best passage of each of these entries."""
     passages = evidence.passages([r.rowid for r in best])
     texts = []

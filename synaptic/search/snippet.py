@@ -26,7 +26,7 @@ def stands_alone(text: str) -> bool:
     return first not in _NOTES.table("pronouns") and (turn == text or len(turn) >= SHORT)
 
 
-def snippet(
+def cut_snippet(
     text: str, find: Callable[[str], Sequence[int]], *, length: int = 240
 ) -> tuple[str, int]:
     """(the stretch of a passage that holds most of the sought words, lines before it).
@@ -38,7 +38,7 @@ def snippet(
         return text, 0
     places = find(text)
     window = length * 3 // 4
-    hit = max(places, key=lambda one: _within(places, one, window), default=0)
+    hit = max(places, key=lambda one: _count_in_window(places, one, window), default=0)
     earliest = hit - length // 8
     # words that these ends cut off are not chosen; where nothing is blank for long (a URL,
     # Chinese) the text is cut anywhere
@@ -63,6 +63,6 @@ def snippet(
     return f"{lead}{stretch}{tail}", text[:start].count("\n")
 
 
-def _within(places: Sequence[int], first: int, window: int) -> int:
-    """How many of the sorted offsets lie within this many characters from `first` on."""
-    return bisect_left(places, first + window) - bisect_left(places, first)
+def _count_in_window(offsets: Sequence[int], first: int, window: int) -> int:
+    """Number of the sorted `offsets` that lie within `window` characters from `first` on."""
+    return bisect_left(offsets, first + window) - bisect_left(offsets, first)

@@ -6,7 +6,7 @@ from collections import Counter
 from ..language.lexicon import STOP_WORDS
 from ..language.words import words
 from .evidence import Evidence
-from .ranking import Ranking, best_first
+from .ranking import Ranking, sort_by_score
 
 SPEAKS, LONGEST_LABEL = 4, 40
 """How many titles must begin with the same label and a colon (`Ada: `) for it to name a
@@ -37,7 +37,7 @@ def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
     """
     text = evidence.request.parsed.text
     asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
-    labels = speakers(ranked)
+    labels = speaker_by_entry(ranked)
     named = set()
     for label in labels.values():
         if not asked.isdisjoint(word for _, word in words(label)):
@@ -49,10 +49,10 @@ def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
         speaker = labels.get(r.rowid)
         if speaker in others or (named and speaker not in named):
             r.score *= UNNAMED
-    return best_first(ranked)
+    return sort_by_score(ranked)
 
 
-def speakers(ranked: Ranking) -> dict[int, str]:
+def speaker_by_entry(ranked: Ranking) -> dict[int, str]:
     """The speaker of each turn of a talk: the label of SPEAKS titles or more."""
     labels = {}
     for r in ranked:

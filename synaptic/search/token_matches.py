@@ -13,7 +13,7 @@ import numpy as np
 from ..language.words import words
 from ..models import TOKEN_BITS, Matrix, Meaning
 from .evidence import Evidence
-from .ranking import Ranking, usual
+from .ranking import Ranking, usual_mean_and_deviation
 
 BESIDE = 0.85
 """The factor for the nearest token of a neighbouring entry."""
@@ -74,4 +74,4 @@ def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
     """Mean and deviation of the question's closeness to a sample of the journal."""
     _, codes = evidence.index.sample()
     sums = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
-    return usual(sums, ANY_MEAN, ANY_DEVIATION)
+    return usual_mean_and_deviation(sums, ANY_MEAN, ANY_DEVIATION)

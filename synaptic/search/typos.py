@@ -11,13 +11,13 @@ LONGEST_TYPED = 64
 """Letters of a word that may hold a typing error; comparing two of 20,000 takes 4 seconds."""
 
 
-def nearest_words(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
+def find_near_stems(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
     """Up to NEAR_STEMS indexed stems that `stem` may be a typing error of.
 
     The nearest come first, then the frequent. `indexed` holds (stem, number of documents).
     A beginning counts: an error in its ending keeps `configuraton` whole.
     """
-    allowed = typing_errors(stem)
+    allowed = allowed_typing_errors(stem)
     near = []
     for other, documents in indexed:
         typed = stem[: len(other)] if stem.startswith(other) else stem
@@ -27,22 +27,22 @@ def nearest_words(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
     return [other for _, _, other in sorted(near)[:NEAR_STEMS]]
 
 
-def typing_errors(word: str) -> int:
+def allowed_typing_errors(word: str) -> int:
     """Typing errors that a word may hold: one in up to seven letters, two in more."""
     return 1 if len(word) <= 7 else 2
 
 
-def ending_aside(typed: str, word: str) -> int:
+def count_typing_errors(typed: str, word: str) -> int:
     """Counts the typing errors in `typed` if `word` was meant, whatever its ending.
 
     Accents do not count. A text of at most seven letters may only lack the `s` of a plural;
     in one of at most six no letter is replaced, so `regen` is not `regex`. Counting ends at
-    one more than `typing_errors` allows.
+    one more than `allowed_typing_errors` allows.
     """
     typed = fold(typed)
     word = fold(word)
     length = len(typed)
-    allowed = typing_errors(typed)
+    allowed = allowed_typing_errors(typed)
     if length <= 7:
         forms = {word, word.removesuffix("s")}
     else:

@@ -11,7 +11,7 @@ from ..filters import Filters
 from ..index.rows import instant
 from ..kinds import KINDS
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
-from ..language.query import MAX_LIMIT, filled, terms_of
+from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import shift
 from ..workspace.workspace import Workspace
 from .evidence import LIST_LIMIT, Request
@@ -41,12 +41,12 @@ def understand(ws: Workspace, request: Request) -> Request:
         request = replace(request, filters=replace(filters, since=since))
     if not ws.config.search.analysis:
         return request
-    request = _scoped(ws, request)
+    request = _read_project_scope(ws, request)
     asked = asked_of(request.parsed.text, today=request.now.date())
-    return _as_a_list(ws, request, asked) or _preferring(ws, request, asked)
+    return _read_as_list(ws, request, asked) or _prefer_time_and_type(ws, request, asked)
 
 
-def _scoped(ws: Workspace, request: Request) -> Request:
+def _read_project_scope(ws: Workspace, request: Request) -> Request:
     """The search without words that name its projects: only this one, or all alike. What was
     given wins.
     """
@@ -54,23 +54,23 @@ def _scoped(ws: Workspace, request: Request) -> Request:
     for name in ("only_here", "all_projects") if not request.filters.projects else ():
         text, count = QUESTIONS.finder(name).subn(" ", request.parsed.text)
         if count and name == "all_projects":
-            return replace(_reworded(ws, request, text.strip()), project=None)
+            return replace(_replace_text(ws, request, text.strip()), project=None)
         if count and own:
             filters = replace(request.filters, projects=(own,))
-            return replace(_reworded(ws, request, text.strip()), filters=filters)
+            return replace(_replace_text(ws, request, text.strip()), filters=filters)
     return request
 
 
-def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
+def _prefer_time_and_type(ws: Workspace, request: Request, asked: Asked) -> Request:
     filters = request.filters
     times = asked.time_range
     if times and not (filters.since or filters.until):
-        reworded = replace(_reworded(ws, request, asked.text), about=times.about)
+        reworded = replace(_replace_text(ws, request, asked.text), about=times.about)
         names_day = _ISO.search(times.phrase)  # which other notes may name
         if asked.only_time or not (names_day or reworded.parsed.terms):
-            reworded = replace(reworded, filters=within_time(filters, asked))
+            reworded = replace(reworded, filters=filter_by_asked_time(filters, asked))
         else:
-            reworded = replace(reworded, prefer=within_time(request.prefer, asked))
+            reworded = replace(reworded, prefer=filter_by_asked_time(request.prefer, asked))
         if names_day and not asked.only_time:
             reworded = replace(reworded, parsed=request.parsed)
         request = reworded
@@ -79,7 +79,7 @@ def _preferring(ws: Workspace, request: Request, asked: Asked) -> Request:
     return replace(request, recent=asked.recent)
 
 
-def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
+def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     """The search as a list of a time, the oldest first, or of a kind or a state, the newest
     first, or among such.
 
@@ -100,14 +100,14 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
     is_part = request.within is not None and not is_timed
     if is_part or (is_day and not wanted.order):
         return None
-    filters = filled(own, _filters_of(request, asked, wanted, projects))
+    filters = merge_filters(own, _filters_of_list(request, asked, wanted, projects))
     total = _count_entries(ws, filters)
-    what = _what(filters, wanted.state)
+    what = _name_of_list(filters, wanted.state)
     is_all = is_timed and request.within is None and not wanted.among
     is_changes = wanted.changes and is_all and order == "relevance"
     changes = _change_notes(ws, filters) if is_changes else {}
     total = len(changes) or total
-    request = replace(_reworded(ws, request, wanted.among), filters=filters)
+    request = replace(_replace_text(ws, request, wanted.among), filters=filters)
     if wanted.filters.types and not total:
         others = _count_entries(ws, replace(filters, projects=())) if filters.projects else 0
         is_known = _count_entries(ws, Filters(types=filters.types)) and (wanted.state or others)
@@ -115,7 +115,7 @@ def _as_a_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
         nothing = f"No {what.replace(' and ', ' or ')}{beside}."
         return replace(request, nothing=nothing) if is_known else None
     if not total and filters.each().keys() <= {"time", "include_superseded"}:
-        return replace(request, nothing=_nearest_days(ws, filters))
+        return replace(request, nothing=_notice_nearest_days(ws, filters))
     if asked.time_range and not (own.since or own.until):
         request = replace(request, about=asked.time_range.about)
     if order == "relevance" and not (wanted.among or request.about):
@@ -170,7 +170,7 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
     return {row: notes[row][1] for row in sorted(notes, key=lambda row: -notes[row][0])}
 
 
-def _filters_of(
+def _filters_of_list(
     request: Request, asked: Asked, wanted: Listed, known_projects: Collection[str]
 ) -> Filters:
     """The filters that a list asks for; of a kind or a state those of the asking project."""
@@ -181,14 +181,14 @@ def _filters_of(
         projects = request.prefer.projects or tuple({request.project or ""} & {*known_projects})
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (own.since or own.until):
-        added = within_time(added, asked)
+        added = filter_by_asked_time(added, asked)
     is_timed = own.since or own.until or asked.time_range
     # of a time all that was said then, though it was replaced since
     return replace(added, include_superseded=bool(is_timed and not wanted.state))
 
 
-def _reworded(ws: Workspace, request: Request, text: str) -> Request:
-    terms = terms_of(text, stop_words=ws.config.search.stop_words)
+def _replace_text(ws: Workspace, request: Request, text: str) -> Request:
+    terms = search_terms(text, stop_words=ws.config.search.stop_words)
     return replace(request, parsed=replace(request.parsed, text=text, terms=terms))
 
 
@@ -196,16 +196,16 @@ def _count_entries(ws: Workspace, filters: Filters) -> int:
     return ws.index.listing(filters, order="newest", limit=1)[0]
 
 
-def _what(filters: Filters, state: str) -> str:
+def _name_of_list(filters: Filters, state: str) -> str:
     """The name of a list: `open issues and handoffs of harbor, 2026-11-20`."""
     kinds = [KINDS[kind].plural for kind in filters.types]
     of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
-    when = _when(filters)
+    when = _format_days(filters)
     name = f"{state} {' and '.join(kinds) or 'all entries'}{of}".strip()
     return f"{name}, {when}" if when else name
 
 
-def _when(filters: Filters) -> str:
+def _format_days(filters: Filters) -> str:
     """The days that pass the filters: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since
     2026-11-20`.
     """
@@ -216,12 +216,12 @@ def _when(filters: Filters) -> str:
     return f"since {since}" if since else f"until {until}" if until else ""
 
 
-def _nearest_days(ws: Workspace, filters: Filters) -> str:
+def _notice_nearest_days(ws: Workspace, filters: Filters) -> str:
     """A notice that nothing is of this time, and of the days around it that have entries."""
     before, after, _ = ws.index.calendar(filters.since or "", filters.until or "9999", limit=0)
     beside = " and ".join(day for day in (before, after) if day) or "none"
     of = "of " if filters.since and filters.until else ""
-    return f"No entries {of}{_when(filters)}; the nearest days with entries: {beside}."
+    return f"No entries {of}{_format_days(filters)}; the nearest days with entries: {beside}."
 
 
 def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
@@ -244,7 +244,7 @@ def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
     return f"{notice}."
 
 
-def within_time(filters: Filters, asked: Asked) -> Filters:
+def filter_by_asked_time(filters: Filters, asked: Asked) -> Filters:
     """The filters with the first and the last day that are asked for; around a day that is only
     about the one that is meant.
     """

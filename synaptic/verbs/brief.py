@@ -29,13 +29,13 @@ from ..kinds import (
     is_over,
     types_of_shelf,
 )
-from ..language.query import read_date, terms_of
-from ..language.words import match
+from ..language.query import read_date, search_terms
+from ..language.words import fts5_expression
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import tasks_of
 from ..notes.reading import aware
-from ..search.ranking import decay, score_aware_rrf
+from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import checkout_around, project_of, work_at_hand
 from ..workspace.preferences import CHANGED_END, every_preference, standings
@@ -140,8 +140,8 @@ def brief(
         )
     here = checkout_around(folder, ws.config) if folder else None
     project = project or project_of(ws.config, here)
-    every_entry_has = _ANY_BRANCH.union(terms_of(project or ""))
-    at_hand = terms_of(work_at_hand(folder) if folder else "")
+    every_entry_has = _ANY_BRANCH.union(search_terms(project or ""))
+    at_hand = search_terms(work_at_hand(folder) if folder else "")
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
@@ -436,7 +436,7 @@ def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> di
     if not rows or not rare:
         return {}
     candidates = ws.index.lexical(
-        [match(term) for term in rare[:RARE_WORDS]],
+        [fts5_expression(term) for term in rare[:RARE_WORDS]],
         ws.index.passing_chunks(Filters(), rows, ()),
         limit=4 * len(rows),
     )
@@ -454,7 +454,7 @@ def _rank_entries(
     for row, entry in entries.items():
         if entry.dated:
             age_days = max(timedelta(), now - entry.at) / timedelta(days=1)
-            age[row] = decay(age_days, half_life_days=ws.config.search.half_life_days)
+            age[row] = decay_by_age(age_days, half_life_days=ws.config.search.half_life_days)
     words = {row: word_scores[row] for row in entries if row in word_scores}
     fused = score_aware_rrf({"age": age, "words": words}, k=ws.config.search.k, weights={})
 

@@ -32,8 +32,13 @@ from ..models import (
 from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..notes.reading import without_surrogates
-from ..search.budget import Costs, sorted_ms
-from ..search.search import any_of_all, known_costs, of_asker, search
+from ..search.budget import Costs, times_by_stage
+from ..search.search import (
+    drop_any_project,
+    filters_and_own_project,
+    measure_recent_costs,
+    search,
+)
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import project_of, working_checkout
 from ..workspace.preferences import not_in_force
@@ -197,7 +202,7 @@ def recent(
     """
     check_range("limit", limit, 1, MAX_LIMIT)
     filters = build_filters(now=ws.clock(), project=project or ())
-    wanted, own = of_asker(ws, filters, working_checkout(ws.config))
+    wanted, own = filters_and_own_project(ws, filters, working_checkout(ws.config))
     sessions = Filters(sessions=True)
     kinds = [replace(wanted, without=sessions), replace(wanted, sessions=True)]
     is_asked = bool(query and query.strip())
@@ -287,11 +292,13 @@ def find(
         )
         counts = None
         if facets:
-            counts = in_step(ws, lambda _: ws.index.facets(any_of_all(wanted)))
+            counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
         return replace(_of_search(result), facets=counts)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = of_asker(ws, _resolve_ids(ws, asked), working_checkout(ws.config))
+        wanted, own = filters_and_own_project(
+            ws, _resolve_ids(ws, asked), working_checkout(ws.config)
+        )
         last = None
         if around:
             total, rowids = _around(ws, wanted, around, limit)
@@ -377,7 +384,7 @@ def status(ws: Workspace) -> Status:
             facets=facets,
             months=facets.months,
             figures={verb: _figures(stages) for verb, stages in calls.items()},
-            costs=known_costs(ws),
+            costs=measure_recent_costs(ws),
             roots=roots,
             left_out=tuple(left_out),
             notices=tuple(notices),
@@ -389,7 +396,7 @@ def status(ws: Workspace) -> Status:
 def _figures(calls: Sequence[Mapping[str, float]]) -> Json:
     """The latencies of the stages of these calls, the slowest stage first."""
     latencies = {}
-    for stage, each in sorted_ms(calls):
+    for stage, each in times_by_stage(calls):
         half = each[len(each) // 2]
         most = each[len(each) * 95 // 100]
         latencies[stage] = {"p50": round(half, 1), "p95": round(most, 1)}

@@ -16,8 +16,14 @@ from ..journal.disk import kept_in, overwrite
 from ..kinds import KINDS, has_expired
 from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
-from ..search.near import MOST, is_open, lacks_a_name, numbers, standing_out
-from ..search.search import any_of_all
+from ..search.near import (
+    MOST,
+    count_standing_out,
+    is_open_issue,
+    lacks_a_name,
+    numbers_in_entry,
+)
+from ..search.search import drop_any_project
 from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
@@ -78,7 +84,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
     def run(_: object) -> list[Matter]:
-        filters = any_of_all(Filters(projects=tuple(map(project_key, project))))
+        filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
         accepted = kept_in(ws.config.state / ACCEPTED)
@@ -160,7 +166,7 @@ def _find_matters(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[Matte
         holds = {
             "proposed": "pin" in entry.tags and not entry.pin,
             "expired": has_expired(entry.expires, now.date().isoformat()),
-            "open": is_open(entry) and days >= OPEN_DAYS,
+            "open": is_open_issue(entry) and days >= OPEN_DAYS,
             "changed": entry.changed_files,
             "unread": days >= UNREAD_DAYS and not (is_used or is_diary),
         }
@@ -183,7 +189,7 @@ def _find_alike(
     pairs = sorted(_near_pairs(ws, rows), reverse=True)
     texts = read_entries(ws, list(chain.from_iterable(both for _, both in pairs)))
     for cosine, (old, new) in pairs:
-        if cosine >= SAME and numbers(texts[old]) == numbers(texts[new]):
+        if cosine >= SAME and numbers_in_entry(texts[old]) == numbers_in_entry(texts[new]):
             yield Matter("repeated", (stored[new], stored[old]))
             continue
         names_are_lost = lacks_a_name(texts[old], texts[new], ws.index.stem)
@@ -204,7 +210,7 @@ def _near_pairs(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, tup
         cosines = ws.index.scaled(vectors[:place] @ vectors[place])
         nearest = cosines.argsort()[: -MOST - 2 : -1].tolist()
         near = cosines[nearest].tolist()
-        count = standing_out(near)
+        count = count_standing_out(near)
         if near[0] >= SAME:
             count = max(count, 1)
         for cosine, old in zip(near[:count], nearest, strict=False):

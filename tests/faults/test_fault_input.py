@@ -23,7 +23,7 @@ from trials import Rounds
 from synaptic import Filters, SynapticError, Workspace, find, save, search, status
 from synaptic.cli.main import main
 from synaptic.language.query import parse_query
-from synaptic.language.words import match
+from synaptic.language.words import fts5_expression
 from synaptic.notes.markdown import parse_entries
 
 pytestmark = pytest.mark.fault(row=10)
@@ -329,9 +329,9 @@ def test_fuzzed_queries(zoo: Workspace, rounds: Rounds) -> None:
             )
         parsed = parse_query(query.encode("utf-8", "replace").decode(), Filters(), now=now)
         if parsed.terms:
-            phrases = [match(phrase) for phrase in parsed.phrases]
+            phrases = [fts5_expression(phrase) for phrase in parsed.phrases]
             zoo.index.lexical(
-                [match(term) for term in parsed.terms],
+                [fts5_expression(term) for term in parsed.terms],
                 zoo.index.passing_chunks(parsed.filters, None, phrases),
                 limit=5,
             )

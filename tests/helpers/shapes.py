@@ -24,11 +24,16 @@ from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import asked_of
 from synaptic.language.analysis.plan import searchable_parts
 from synaptic.language.lexicon import sentence_ends
-from synaptic.language.normalize import anchor_times, normalize, resolve_pronouns
-from synaptic.language.query import parse_query, terms_of
+from synaptic.language.normalize import normalize, resolve_pronouns, resolve_relative_times
+from synaptic.language.query import parse_query, search_terms
 from synaptic.language.timephrase.find import find_time, is_recent, read_time
 from synaptic.language.timephrase.table import When
-from synaptic.language.words import match, sought, spell, words
+from synaptic.language.words import (
+    fts5_expression,
+    index_words_and_prefix,
+    normalize_for_index,
+    words,
+)
 from synaptic.models import Entry
 from synaptic.notes.blocks import (
     escape,
@@ -391,10 +396,10 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "without_private": without_private,
     "mask": lambda text: mask(text.encode("utf-8", "surrogatepass")),
     "words": words,
-    "spell": spell,
-    "sought": sought,
-    "match": match,
-    "terms_of": terms_of,
+    "spell": normalize_for_index,
+    "sought": index_words_and_prefix,
+    "match": fts5_expression,
+    "terms_of": search_terms,
     "parse_query": lambda text: parse_query(text, Filters(), now=NOW),
     "parse_entries": _parse,
     "scan": scan_structure,
@@ -419,7 +424,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "sentence_ends": sentence_ends,
     "analyze": _analyze,
     "normalize": lambda text: normalize(text, on=date(2026, 11, 21)),
-    "anchor_times": lambda text: list(anchor_times(text, on=date(2026, 11, 21))),
+    "anchor_times": lambda text: list(resolve_relative_times(text, on=date(2026, 11, 21))),
     "resolve_pronouns": lambda text: list(resolve_pronouns(text)),
     "time phrases": lambda text: (
         find_time(text, today=NOW.date()),

@@ -20,7 +20,7 @@ from published import publish, readers, reading, tables_of
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, save, search
 from synaptic.errors import IndexUnusable, NotFound
 from synaptic.features.sharing.publisher import Publisher
-from synaptic.language.words import match
+from synaptic.language.words import fts5_expression
 from synaptic.models import ORDERS, STRATEGIES
 from synaptic.notes.marks import link_key
 from synaptic.render import wire
@@ -363,12 +363,18 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
         lambda index: [index.stems_like(stem) for stem in ("zanzibar", "kestrel", "zanz")]
     ),
     "holds": _indexed(
-        lambda index: [index.holds([match(MARK)]), index.holds([match("kestrel")])]
+        lambda index: [
+            index.holds([fts5_expression(MARK)]),
+            index.holds([fts5_expression("kestrel")]),
+        ]
     ),
     "chunks": _indexed(lambda index: len(index.chunks_with_stem("kestrel", limit=99))),
     "words": _indexed(
         lambda index: [
-            one.score for one in index.lexical([match("kestrel"), match(MARK)], None, limit=99)
+            one.score
+            for one in index.lexical(
+                [fts5_expression("kestrel"), fts5_expression(MARK)], None, limit=99
+            )
         ]
     ),
     "standing": _indexed(lambda index: sorted(index.standing())),

@@ -28,7 +28,7 @@ from synaptic import Filters, SynapticError, Workspace, find, get, recent, searc
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import Candidate, quantise
 from synaptic.index.sqlite_engine import Stems
-from synaptic.language.words import match, spell
+from synaptic.language.words import fts5_expression, normalize_for_index
 from synaptic.models import ORDERS, STRATEGIES, TYPES, Entry
 from synaptic.notes.marks import link_key
 from synaptic.render import wire
@@ -178,7 +178,9 @@ def stems(beside: Workspace) -> dict[tuple[str, str, int], list[str]]:
             assert stamp
             for row in read_file(beside, stamp, "").rows:
                 for seq, chunk in enumerate(row.chunks()):
-                    found[path, row.entry.id, seq] = tokenizer.of(spell(chunk.words))
+                    found[path, row.entry.id, seq] = tokenizer.of(
+                        normalize_for_index(chunk.words)
+                    )
         return found
 
     return in_step(beside, run)
@@ -221,7 +223,7 @@ def test_words_are_scored_by_bm25(
             length = 1.2 * (0.25 + 0.75 * len(stems[name]) / average)
             scores[name] += idf * count * 2.2 / (count + length)  # type: ignore[assignment]
     expected = sorted((score for score in scores.values() if score), reverse=True)
-    terms = [match(" ".join(phrase)) for phrase in phrases]
+    terms = [fts5_expression(" ".join(phrase)) for phrase in phrases]
     found = in_step(side.ws, lambda _: side.named(side.ws.index.lexical(terms, None, limit=50)))
     assert [-score for _, score in found] == pytest.approx(expected[:50])
     for name, score in found:
@@ -238,7 +240,7 @@ def test_a_word_is_counted_in_passages(
         stem = index.stem(word)
         assert stem
         held = {name for name, words in stems.items() if stem in words}
-        term = match(word)
+        term = fts5_expression(word)
         assert index.engine.frequencies([term]) == (len(stems), {term: len(held)})
         assert {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)} == held
         assert index.holds([term]) == bool(held)
@@ -549,7 +551,9 @@ def nearest(limit: int | None, side: Side, filters: Filters) -> Any:
 def matching_words(side: Side, filters: Filters) -> Any:
     index = side.ws.index
     passing = index.passing_chunks(filters, None, ())
-    return side.named(index.lexical([match("redis"), match("pump")], passing, limit=20))
+    return side.named(
+        index.lexical([fts5_expression("redis"), fts5_expression("pump")], passing, limit=20)
+    )
 
 
 FILTERED: dict[str, Callable[[Side, Filters], Any]] = {
@@ -596,7 +600,7 @@ TERMS = (
 
 
 def test_words_are_known_alike(pair: Pair) -> None:
-    terms = [match(term) for term in TERMS]
+    terms = [fts5_expression(term) for term in TERMS]
 
     def ask(side: Side) -> Any:
         index = side.ws.index
@@ -609,13 +613,15 @@ def test_words_are_known_alike(pair: Pair) -> None:
                 {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)}
                 if stem
                 else None,
-                index.holds([match(term)]),
-                side.named(index.lexical([match(term)], None, limit=60)),
+                index.holds([fts5_expression(term)]),
+                side.named(index.lexical([fts5_expression(term)], None, limit=60)),
             ]
         told["any"] = side.named(index.lexical(terms, None, limit=50))
         for phrases in (["redis", "pump"], ["東京"], ["page of pumps", "leaks"], ["xyzzy"]):
-            passing = index.passing_chunks(Filters(), None, list(map(match, phrases)))
-            told[f"{phrases}"] = side.named(index.lexical([match("pump")], passing, limit=9))
+            passing = index.passing_chunks(Filters(), None, list(map(fts5_expression, phrases)))
+            told[f"{phrases}"] = side.named(
+                index.lexical([fts5_expression("pump")], passing, limit=9)
+            )
         return told
 
     pair.agree(ask)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from synaptic.language.normalize import (
     MAX_LENGTH,
     Change,
-    anchor_times,
     normalize,
     resolve_pronouns,
+    resolve_relative_times,
 )
 
 DATA = Path(__file__).parents[1] / "data"
@@ -46,7 +46,7 @@ def made(text: str, changes: tuple[Change, ...]) -> str:
 
 
 def times(text: str, on: date = ON) -> str:
-    return made(text, anchor_times(text, on=on))
+    return made(text, resolve_relative_times(text, on=on))
 
 
 def names(text: str) -> str:
@@ -97,7 +97,7 @@ def test_relative_times_become_dates(text: str, read: str) -> None:
     ],
 )
 def test_what_is_no_relative_time_stays(text: str) -> None:
-    assert anchor_times(text, on=ON) == ()
+    assert resolve_relative_times(text, on=ON) == ()
 
 
 def test_the_weekend_of_a_sunday_is_the_one_it_belongs_to() -> None:
@@ -259,7 +259,8 @@ def _is_read_well(name: str, case: dict[str, Any]) -> bool:
     if name == "anchoring":
         wanted = [(change["from"], change["to"]) for change in case["changes"]]
         return [
-            (c.was, c.now) for c in anchor_times(text, on=date.fromisoformat(case["at"]))
+            (c.was, c.now)
+            for c in resolve_relative_times(text, on=date.fromisoformat(case["at"]))
         ] == wanted
     labelled = {
         (_place(text, change), change["from"], change["to"]) for change in case["changes"]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import synaptic
 from synaptic import Workspace, save, search
-from synaptic.language.words import TOKENIZER, match, spell, words
+from synaptic.language.words import TOKENIZER, fts5_expression, normalize_for_index, words
 
 NOTES = {
     "chinese": "昨天我们决定使用向量数据库来保存会议记录。",
@@ -136,14 +136,16 @@ def test_signs_that_nobody_types_do_not_hide_a_word(ws: Workspace, sign: str) ->
 
 @given(st.text(st.characters(codec="ascii")))
 def test_plain_english_takes_no_more_room(text: str) -> None:
-    assert spell(text) is text
+    assert normalize_for_index(text) is text
 
 
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_any_text_is_one_safe_expression(text: str) -> None:
     db = apsw.Connection(":memory:")
     db.execute("CREATE VIRTUAL TABLE t USING fts5 (x)")
-    assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(text),)).get == 0
+    assert (
+        db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (fts5_expression(text),)).get == 0
+    )
 
 
 LETTERS = st.characters(categories=["Lo", "Ll", "Nd"], exclude_characters="\0")
@@ -157,12 +159,12 @@ def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
     db = apsw.Connection(":memory:")
     tokenizer = " ".join(f"''{part}''" for part in TOKENIZER)
     db.execute(f"CREATE VIRTUAL TABLE t USING fts5 (x, tokenize = '{tokenizer}')")
-    db.execute("INSERT INTO t VALUES (?)", (spell(whole),))
-    for word in (word for _, word in words(whole) if spell(word).strip()):
-        assert db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (match(word),)).get == 1, (
-            word,
-            spell(whole),
-        )
+    db.execute("INSERT INTO t VALUES (?)", (normalize_for_index(whole),))
+    for word in (word for _, word in words(whole) if normalize_for_index(word).strip()):
+        assert (
+            db.execute("SELECT count(*) FROM t WHERE t MATCH ?", (fts5_expression(word),)).get
+            == 1
+        ), (word, normalize_for_index(whole))
 
 
 # -- the lists in data/words

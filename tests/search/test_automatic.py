@@ -19,7 +19,7 @@ from synaptic.errors import InvalidArgument
 from synaptic.index.counters import TimedCall
 from synaptic.language.analysis.plan import strategy_by_form
 from synaptic.language.query import parse_query
-from synaptic.search.budget import costs_of, over_budget
+from synaptic.search.budget import measure_costs, reason_over_budget
 
 DATA = Path(__file__).parent.with_name("data")
 NOON = Clock()()
@@ -71,18 +71,18 @@ def ran(second: int, **stages: float) -> TimedCall:
 
 def test_costs_are_what_nearly_all_of_the_last_searches_took() -> None:
     calls = [ran(second, total=float(second)) for second in range(1, 101)]
-    assert costs_of(calls, 100.0)["hybrid"]["total"] == 96.0
-    assert costs_of(calls, 100.0 + 3_601) == {}  # an hour later it may have become quicker
-    assert costs_of([], 0.0) == {}
+    assert measure_costs(calls, 100.0)["hybrid"]["total"] == 96.0
+    assert measure_costs(calls, 100.0 + 3_601) == {}  # an hour later it may have become quicker
+    assert measure_costs([], 0.0) == {}
 
 
 def test_a_budget_is_compared_with_the_cost_of_the_strategy() -> None:
-    known = costs_of([ran(1, total=60.0, read=2.0)], 1.0)
-    assert over_budget("hybrid", 61.0, known) == ""
-    assert "60 ms" in over_budget("hybrid", 59.0, known)
-    assert over_budget("hybrid", None, known) == ""
-    assert over_budget("lexical", 1.0, known) == ""
-    assert over_budget("smart", 1.0, known) == ""  # nothing measured: try it
+    known = measure_costs([ran(1, total=60.0, read=2.0)], 1.0)
+    assert reason_over_budget("hybrid", 61.0, known) == ""
+    assert "60 ms" in reason_over_budget("hybrid", 59.0, known)
+    assert reason_over_budget("hybrid", None, known) == ""
+    assert reason_over_budget("lexical", 1.0, known) == ""
+    assert reason_over_budget("smart", 1.0, known) == ""  # nothing measured: try it
 
 
 def test_an_automatic_search_says_what_it_chose_and_what_that_took(ws: Workspace) -> None:

@@ -18,9 +18,9 @@ from synaptic.search.doubt import (
     SMALLEST,
     Curve,
     Signs,
-    chances,
-    closeness,
+    chances_of_being_right,
     count_fitting,
+    log_odds_of_answer,
 )
 
 share = st.floats(0, 1)
@@ -40,7 +40,9 @@ def found(
     hits: tuple[list[float], list[float]], curve: Curve, *, limit: int | None = None
 ) -> list[float]:
     close, scores = hits
-    return chances(close[:limit], scores[:limit], curve, of_all=sum(scores[:SHARED]))
+    return chances_of_being_right(
+        close[:limit], scores[:limit], curve, of_all=sum(scores[:SHARED])
+    )
 
 
 # -- closeness
@@ -56,8 +58,8 @@ def test_more_of_what_speaks_for_a_hit_makes_it_no_less_close(
         max(one.words, other.words),
         min(one.unknown, other.unknown),
     )
-    least = max(closeness(some, curve, passages=size) for some in (one, other))
-    assert closeness(best, curve, passages=size) >= least - 1e-9
+    least = max(log_odds_of_answer(some, curve, passages=size) for some in (one, other))
+    assert log_odds_of_answer(best, curve, passages=size) >= least - 1e-9
 
 
 @given(signs, curves, sizes, sizes)
@@ -65,24 +67,29 @@ def test_in_a_larger_journal_the_same_hit_is_no_closer(
     one: Signs, curve: Curve, few: int, many: int
 ) -> None:
     few, many = sorted((few, many))
-    assert closeness(one, curve, passages=many) <= closeness(one, curve, passages=few) + 1e-9
+    assert (
+        log_odds_of_answer(one, curve, passages=many)
+        <= log_odds_of_answer(one, curve, passages=few) + 1e-9
+    )
 
 
 @given(signs, curves)
 def test_beyond_what_was_measured_the_size_says_nothing(one: Signs, curve: Curve) -> None:
-    small, large = (closeness(one, curve, passages=size) for size in (SMALLEST, LARGEST))
+    small, large = (
+        log_odds_of_answer(one, curve, passages=size) for size in (SMALLEST, LARGEST)
+    )
     assert small > large
     for size in (0, 1, SMALLEST - 1):
-        assert closeness(one, curve, passages=size) == small
+        assert log_odds_of_answer(one, curve, passages=size) == small
     for size in (LARGEST + 1, 10**7):
-        assert closeness(one, curve, passages=size) == large
+        assert log_odds_of_answer(one, curve, passages=size) == large
 
 
 @pytest.mark.parametrize("curve", [BY_MEANING, BY_WORDS])
 @pytest.mark.parametrize("size", [1, 300, 10**6])
 def test_nothing_is_doubted_and_everything_is_not(curve: Curve, size: int) -> None:
-    assert closeness(Signs(0, 0, 1), curve, passages=size) < curve.doubt
-    assert closeness(Signs(1, 1, 0), curve, passages=size) > curve.doubt
+    assert log_odds_of_answer(Signs(0, 0, 1), curve, passages=size) < curve.doubt
+    assert log_odds_of_answer(Signs(1, 1, 0), curve, passages=size) > curve.doubt
 
 
 @given(share, share, share, share, sizes)
@@ -90,7 +97,8 @@ def test_by_words_meaning_says_nothing(
     one: float, other: float, words: float, unknown: float, size: int
 ) -> None:
     near, far = (
-        closeness(Signs(some, words, unknown), BY_WORDS, passages=size) for some in (one, other)
+        log_odds_of_answer(Signs(some, words, unknown), BY_WORDS, passages=size)
+        for some in (one, other)
     )
     assert near == far
 
@@ -141,8 +149,8 @@ def test_where_all_hits_are_closer_all_chances_are_better(
 
 
 def test_hits_without_a_score_have_a_chance_all_the_same() -> None:
-    assert chances([], [], BY_MEANING, of_all=0.0) == []
-    [one] = chances([0.0], [0.0], BY_MEANING, of_all=0.0)
+    assert chances_of_being_right([], [], BY_MEANING, of_all=0.0) == []
+    [one] = chances_of_being_right([0.0], [0.0], BY_MEANING, of_all=0.0)
     assert 0 < one < 1
 
 

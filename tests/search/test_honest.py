@@ -16,7 +16,7 @@ from homes import Clock, open_home
 from synaptic import Workspace, get, rebuild, save, search, update
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.asked import QUESTIONS
-from synaptic.language.lexicon import compiled
+from synaptic.language.lexicon import compile_once
 from synaptic.models import SearchResult
 from synaptic.render.present import entry_block, entry_items, hit_items, list_lines
 from synaptic.verbs.browse import history
@@ -207,7 +207,7 @@ def test_questions_for_what_held_before() -> None:
     """Chosen on the phrases at even places: there 9 of 9 and none of 10, at odd ones 8 of 11
     and 1 of 8.
     """
-    former = compiled(QUESTIONS.pattern("former"), re.IGNORECASE)
+    former = compile_once(QUESTIONS.pattern("former"), re.IGNORECASE)
     found = {"former": 0, "present": 0}
     for case in json.loads((DATA / "past.json").read_text("utf-8")):
         if case["asks"] in found:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from synaptic.search.ranking import decay, newest_of_a_topic_first, score_aware_rrf
+from synaptic.search.ranking import decay_by_age, put_newest_of_topics_first, score_aware_rrf
 
 ranking = st.lists(st.integers(0, 30), unique=True, max_size=15)
 scored = st.dictionaries(st.integers(0, 30), st.floats(0, 50), max_size=15)
@@ -67,8 +67,8 @@ def test_a_vote_falls_with_the_score_and_a_weak_list_has_no_full_vote() -> None:
 
 @given(st.floats(0.1, 1000), st.floats(0, 1))
 def test_decay_is_halfway_to_the_floor_at_the_half_life(half_life: float, floor: float) -> None:
-    assert decay(0, half_life_days=half_life, floor=floor) == pytest.approx(1.0)
-    assert decay(half_life, half_life_days=half_life, floor=floor) == pytest.approx(
+    assert decay_by_age(0, half_life_days=half_life, floor=floor) == pytest.approx(1.0)
+    assert decay_by_age(half_life, half_life_days=half_life, floor=floor) == pytest.approx(
         floor + (1 - floor) / 2
     )
 
@@ -78,7 +78,7 @@ def test_decay_never_rises_with_age_nor_falls_below_its_floor(
     one: float, other: float, floor: float
 ) -> None:
     young, old = sorted((one, other))
-    weights = [decay(age, half_life_days=30, floor=floor) for age in (young, old)]
+    weights = [decay_by_age(age, half_life_days=30, floor=floor) for age in (young, old)]
     assert weights[0] >= weights[1] >= floor - 1e-12
 
 
@@ -93,7 +93,7 @@ def test_of_one_topic_the_later_goes_first_and_nobody_is_lost(
     start = datetime(2026, 1, 1, tzinfo=UTC)
     at = {key: start + timedelta(days=(key * 7) % 31) for key in range(31)}
     known = [(a, b) for a, b in pairs if a in order and b in order]
-    result = newest_of_a_topic_first(order, known, at)
+    result = put_newest_of_topics_first(order, known, at)
     assert sorted(result) == sorted(order)
     for a, b in known:
         later, earlier = (a, b) if at[a] > at[b] else (b, a)

@@ -19,7 +19,7 @@ from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import Standing
 from synaptic.models import Signals
-from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, weighted
+from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, weighted_mean
 
 
 def signals(importance: int | None, accesses: int, **known: Any) -> Signals:
@@ -64,7 +64,7 @@ def test_a_weighted_score_lies_between_its_signals(found: Any, given: dict[str, 
     chosen = choose_weights(None, given)
     assert chosen is not None
     values = [getattr(found, name) or 0.0 for name, weight in chosen.items() if weight]
-    assert min(values) - 1e-9 <= weighted(found, chosen) <= max(values) + 1e-9
+    assert min(values) - 1e-9 <= weighted_mean(found, chosen) <= max(values) + 1e-9
 
 
 def test_signals_have_the_forms_that_are_promised() -> None:

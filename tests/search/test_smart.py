@@ -14,7 +14,7 @@ from synaptic.errors import InvalidArgument
 from synaptic.filters import Filters
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.plan import searchable_parts
-from synaptic.search.explain import analysis_of
+from synaptic.search.explain import analyze_question
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,9 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
 def test_the_parts_of_a_question_run_where_a_smart_search_is_asked_for(
     diary: Workspace, question: str
 ) -> None:
-    [whole] = analysis_of(diary, question)["plan"]["sub_queries"]  # of a search without options
+    [whole] = analyze_question(diary, question)["plan"][
+        "sub_queries"
+    ]  # of a search without options
     found = search(diary, question, explain=True)
     assert (found.strategy, found.rounds, whole["layer"]) == ("hybrid", (), "hybrid")
     ran = search(diary, question, strategy="smart", explain=True).rounds[0].sub_queries

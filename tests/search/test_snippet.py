@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from synaptic.search.snippet import snippet, stands_alone
+from synaptic.search.snippet import cut_snippet, stands_alone
 
 
 @pytest.mark.parametrize(
@@ -33,13 +33,13 @@ def test_no_cut_leaves_a_part_of_a_row_of_a_table() -> None:
     text = "\n".join(["Some words before it.", "", *table, "", *["Some words after it."] * 12])
     for at in range(len(text)):
         for length in (60, 100, 240):
-            shown, _ = snippet(text, lambda _, at=at: [at], length=length)
+            shown, _ = cut_snippet(text, lambda _, at=at: [at], length=length)
             cut = [line for line in shown.split("\n") if "|" in line and line not in table]
             assert not cut, (at, length, shown)
 
 
 def test_an_extract_of_a_list_begins_with_an_item() -> None:
     text = "Words before it. " * 9 + "\n\n" + "\n".join(f"- item {at}" for at in range(60))
-    shown, before = snippet(text, lambda _: [text.index("- item 30")], length=60)
+    shown, before = cut_snippet(text, lambda _: [text.index("- item 30")], length=60)
     items = shown.removeprefix("…\n").removesuffix("\n…").split("\n")
     assert before > 10 and set(items) <= set(text.split("\n")) and "- item 30" in items

@@ -9,8 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.language.words import words as words_in
-from synaptic.search.snippet import snippet
-from synaptic.search.typos import ending_aside, nearest_words, typing_distance, typing_errors
+from synaptic.search.snippet import cut_snippet
+from synaptic.search.typos import (
+    allowed_typing_errors,
+    count_typing_errors,
+    find_near_stems,
+    typing_distance,
+)
 
 
 @given(st.text("abc", max_size=6), st.text("abc", max_size=6))
@@ -26,10 +31,10 @@ def test_a_word_of_very_many_letters_is_equal_or_far() -> None:
 
 def test_the_nearest_stems_come_first_and_then_the_frequent() -> None:
     words = [("databas", 3), ("databank", 9), ("datum", 50)]
-    assert nearest_words("datbas", words) == ["databas"]
-    assert nearest_words("dtaabas", words) == ["databas"]
-    assert nearest_words("databats", words) == ["databas", "databank"]
-    assert nearest_words("kubernet", words) == []
+    assert find_near_stems("datbas", words) == ["databas"]
+    assert find_near_stems("dtaabas", words) == ["databas"]
+    assert find_near_stems("databats", words) == ["databas", "databank"]
+    assert find_near_stems("kubernet", words) == []
 
 
 @pytest.mark.parametrize(
@@ -49,7 +54,7 @@ def test_the_nearest_stems_come_first_and_then_the_frequent() -> None:
 def test_a_typing_error_is_told_from_another_word(
     typed: str, word: str, is_error: bool
 ) -> None:
-    assert (ending_aside(typed, word) <= typing_errors(typed)) == is_error
+    assert (count_typing_errors(typed, word) <= allowed_typing_errors(typed)) == is_error
 
 
 def finder(is_sought: Callable[[str], bool]) -> Callable[[str], list[int]]:
@@ -58,7 +63,7 @@ def finder(is_sought: Callable[[str], bool]) -> Callable[[str], list[int]]:
 
 @given(st.text(min_size=0, max_size=900), st.integers(20, 300))
 def test_a_snippet_is_short_and_stands_in_its_text(text: str, length: int) -> None:
-    shown, line = snippet(text, finder(lambda word: word.startswith("a")), length=length)
+    shown, line = cut_snippet(text, finder(lambda word: word.startswith("a")), length=length)
     bare = shown.removeprefix("… ").removesuffix(" …").strip()
     assert bare in text
     assert 0 <= line <= text.count("\n")
@@ -66,7 +71,7 @@ def test_a_snippet_is_short_and_stands_in_its_text(text: str, length: int) -> No
 
 def test_a_snippet_shows_the_sought_words() -> None:
     text = "filler " * 80 + "the pool size is 40 " + "filler " * 80
-    shown, _ = snippet(text, finder({"pool", "size"}.__contains__))
+    shown, _ = cut_snippet(text, finder({"pool", "size"}.__contains__))
     assert "pool size is 40" in shown
     assert len(shown) < 260
 
@@ -84,7 +89,7 @@ def test_a_snippet_is_cut_between_words_and_an_ellipsis_means_that_words_are_mis
     words: list[str], blank: str, length: int
 ) -> None:
     text = blank.join(words)
-    shown, line = snippet(text, finder("kestrel".__eq__), length=length)
+    shown, line = cut_snippet(text, finder("kestrel".__eq__), length=length)
     bare = shown.removeprefix("… ").removesuffix(" …")
     kept = bare.split()
     starts = [n for n in range(len(words)) if words[n : n + len(kept)] == kept]

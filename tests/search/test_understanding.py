@@ -16,7 +16,7 @@ from homes import Clock, open_home
 from outside import Home
 
 from synaptic import Filters, Workspace, find, save, search
-from synaptic.search.explain import analysis_of
+from synaptic.search.explain import analyze_question
 
 if TYPE_CHECKING:
     from synaptic.index.embedding import FastEmbedder
@@ -224,8 +224,11 @@ def test_no_tag_that_closes_an_entry_is_suggested(home: Home) -> None:
 
 
 def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> None:
-    assert analysis_of(ws, "what did Nora decide last week?")["text"] == "what did Nora decide?"
-    assert analysis_of(ws, "cable, only from last week?")["text"] == "cable?"
+    assert (
+        analyze_question(ws, "what did Nora decide last week?")["text"]
+        == "what did Nora decide?"
+    )
+    assert analyze_question(ws, "cable, only from last week?")["text"] == "cable?"
 
 
 @pytest.mark.parametrize(

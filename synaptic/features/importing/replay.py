@@ -15,7 +15,7 @@ from pathlib import Path
 from ...errors import InvalidArgument
 from ...filters import Filters
 from ...journal.projects import Projects, project_at
-from ...language.query import terms_of
+from ...language.query import search_terms
 from ...models import SESSIONS, SearchResult, frozen
 from ...notes.blocks import project_key
 from ...search.search import search
@@ -96,7 +96,7 @@ def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
     project = project_key(project_at(state, Path(session.folder), Projects(state)) or "")
     later: dict[str, str] = {}
     for event in reversed(list(screened(session.events))):
-        if event.kind == "asked" and len(terms_of(event.text)) >= FEW_WORDS:
+        if event.kind == "asked" and len(search_terms(event.text)) >= FEW_WORDS:
             yield Case(event.at, event.text, project, dict(later))
         if event.kind == "edited":
             later[event.text] = "file"
@@ -109,7 +109,7 @@ def _search_before(
 ) -> SearchResult:
     result = search(
         ws,
-        " ".join(terms_of(case.prompt, stop_words=False)),  # a prompt filters nothing
+        " ".join(search_terms(case.prompt, stop_words=False)),  # a prompt filters nothing
         prefer=Filters(projects=(case.project,)) if case.project else None,
         strategy=strategy,
         limit=FETCHED,

@@ -14,13 +14,13 @@ from starlette.responses import Response
 
 from ...errors import InvalidArgument
 from ...filters import FILTERS, Filters
-from ...language.query import value_of
+from ...language.query import parse_filter_value
 from ...language.words import words
 from ...models import Hit
 from ...notes.blocks import project_key
 from ...render.present import IsHit, remark_on, term_test
-from ...search.happened import with_count
-from ...search.search import any_of_all, search
+from ...search.happened import count_events_and_clean_notices
+from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
 from ...verbs import browse
 from ...workspace.sync import in_step
@@ -102,8 +102,8 @@ def search_values(
     for name, value in typed.items():
         if value:
             texts = value if isinstance(value, list) else [str(value)]
-            stated[name] = value_of(FILTERS[name], texts)
-    filters = any_of_all(take_filters(ws, stated))
+            stated[name] = parse_filter_value(FILTERS[name], texts)
+    filters = drop_any_project(take_filters(ws, stated))
     values: Values = {"given": _read_filters(filters), "filters": filters}
     if not query:
         cursor = asked.get("cursor")
@@ -126,7 +126,7 @@ def search_values(
     is_hit = term_test(result.terms, ws.index.stem)
     values["facets"] = _several(_facets_of(result.hits), values["given"])
     values["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
-    values["counted"], result = with_count(ws, query, filters, result)
+    values["counted"], result = count_events_and_clean_notices(ws, query, filters, result)
     values["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
     return values | {"result": result, "explain": explain, "more": limit}
 

@@ -28,7 +28,7 @@ from ...index.rows import (
 )
 from ...index.sketch import rough_bits
 from ...index.sqlite_engine import Stems
-from ...language.words import spell
+from ...language.words import normalize_for_index
 from ...models import Texts, frozen
 from .postgres import (
     MOST_STEM_BYTES,
@@ -356,7 +356,7 @@ class _Change:
         chunk: ChunkRow,
         meaning: tuple[bytes, bytes] | None,
     ) -> None:
-        stems = self._stems.of(spell(chunk.words))
+        stems = self._stems.of(normalize_for_index(chunk.words))
         # PostgreSQL joins what is equal, and leaves out positions beyond its limits
         words = " ".join(
             f"{quote(stem)}:{number}"

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ...models import Json, frozen
 from ...notes.blocks import project_key, slug_tag
-from ..lexicon import STOP_WORDS, compiled, is_tool
+from ..lexicon import STOP_WORDS, compile_once, is_tool
 from .asked import NO_NAMES, QUESTIONS, Asked
 
 INFO_TYPES = QUESTIONS.table("info_types")
@@ -54,7 +54,7 @@ class Question:
 
     def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
         """The first match of the feature from that character on."""
-        return compiled(self._features[feature], re.IGNORECASE).search(self.line, start)
+        return compile_once(self._features[feature], re.IGNORECASE).search(self.line, start)
 
     def shows(self, *features: str) -> bool:
         """True if any of the features shows."""
@@ -62,7 +62,7 @@ class Question:
 
     def count(self, feature: str) -> int:
         """The number of times that the feature shows."""
-        matches = compiled(self._features[feature], re.IGNORECASE).finditer(self.line)
+        matches = compile_once(self._features[feature], re.IGNORECASE).finditer(self.line)
         return len(list(matches))
 
 
@@ -186,7 +186,7 @@ def _target(
 def entities_of(text: str, names: JournalNames) -> tuple[EntityMention, ...]:
     """Each name once, in the order of the text; of two that begin together the longer."""
     marked = _marked(names)
-    tokens = list(compiled(_TOKEN).finditer(text))
+    tokens = list(compile_once(_TOKEN).finditer(text))
     mentions = []
     place = 0
     while place < len(tokens):
@@ -217,9 +217,9 @@ def _name_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention
     if bare[0] in '"“':
         return 1, EntityMention(bare.strip('"“”').strip(), "unknown")
     for kind, pattern in QUESTIONS.patterns("kind_by_form").items():
-        if compiled(pattern).search(bare.lower()):
+        if compile_once(pattern).search(bare.lower()):
             return 1, EntityMention(bare, kind)
-    if is_tool(bare) or compiled(QUESTIONS.pattern("tool_word")).match(bare):
+    if is_tool(bare) or compile_once(QUESTIONS.pattern("tool_word")).match(bare):
         return 1, EntityMention(bare, "tool")
     run = []
     end = tokens[0].start() - 1

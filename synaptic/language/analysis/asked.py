@@ -12,9 +12,9 @@ from typing import NamedTuple
 from ...filters import Filters
 from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
 from ...models import TYPES, Order, Texts, frozen
-from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compiled
+from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compile_once
 from ..timephrase.find import TimeRange, find_time, is_recent, without_phrase
-from ..tongues import times_in, tongues_of, without_frame
+from ..tongues import guess_languages, remove_question_words, translate_times
 from ..words import words
 
 QUESTIONS = Words("questions")
@@ -92,8 +92,8 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     """
     plain, text = find_time(read, today=today) or (None, read)
     least = len(plain.phrase) if plain else 0
-    for tongue in tongues_of(read):
-        for first, last, english in times_in(read, tongue):
+    for tongue in guess_languages(read):
+        for first, last, english in translate_times(read, tongue):
             time_and_rest = find_time(english, today=today)
             if time_and_rest and not time_and_rest[1] and last - first >= least:
                 times = replace(time_and_rest[0], phrase=read[first:last])
@@ -118,7 +118,9 @@ def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Li
     if len(text) > READ_CHARACTERS:
         return None
     rest = _finder("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
-    rest = without_frame(rest, tongue) if tongue else _finder("list_frame").sub(" ", rest)
+    rest = (
+        remove_question_words(rest, tongue) if tongue else _finder("list_frame").sub(" ", rest)
+    )
     named, means, rest = _list_parts(rest, projects)
     kinds = [name for name in means if name in TYPES]
     state = "".join(STATES.intersection(means)) or ("open" if "still" in means else "")
@@ -160,7 +162,7 @@ def _list_parts(text: str, projects: Collection[str]) -> tuple[Texts, list[str],
     left = " ".join(is_named.sub(" ", text).split())
     means: list[str] = []
     for meaning, pattern in QUESTIONS.patterns("parts").items():
-        left, count = compiled(pattern).subn(_TAKEN, left)
+        left, count = compile_once(pattern).subn(_TAKEN, left)
         means += meaning.split() if count else ()
     return (tuple(is_named.findall(text)), means, left) if means else ((), [], text)
 

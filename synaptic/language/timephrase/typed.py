@@ -4,7 +4,7 @@ import re
 from contextlib import suppress
 from datetime import datetime, time, timedelta
 
-from ..tongues import in_english
+from ..tongues import translate_whole_time
 from .find import read_time
 from .table import DAYS_IN, When, counts, pattern, values
 
@@ -37,7 +37,7 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
     value = " ".join(text.lower().split())
     if not 0 < len(value) <= MAX_PHRASE:
         return None
-    for phrase in (value, *in_english(value)):
+    for phrase in (value, *translate_whole_time(value)):
         with suppress(ValueError, OverflowError):  # no such day or time of the day
             span = _hours(phrase, now) or _days(phrase, now, ahead)
             if span:
