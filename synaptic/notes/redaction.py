@@ -7,13 +7,16 @@
 | `scheme://user:password@host`             | the password                                    |
 | `curl -u user:...`, `Cookie: ...`         | the value that serves as a password             |
 | `password = ...`, "the key of X is ..."   | the value, but no placeholder, code or path     |
+| a line that says `password` or `API key:` | the value in the line below, also in a fence    |
 | `variable "db_password" { default = ...}` | the default of the Terraform variable           |
 | a column `Password` of a Markdown table   | its cells, as in `Password | ...`               |
 | `passphrase one-two-...`                  | three words or more, joined by hyphens          |
 
 `data/secrets.toml` holds the patterns, the words for "password" in other languages, and the
 example keys of manuals. A hash, a UUID or an id alone does not count as a secret. Zero-width
-characters or a line end inside a token do not hide it.
+characters or a line end inside a token do not hide it, nor does any Unicode blank before it. A
+value may stand below its label, also in a fence; if more than a line end is between them, it
+must be alone in its line.
 """
 
 import base64
@@ -44,6 +47,13 @@ INVISIBLE = (
 )
 """Characters that nobody sees, so that they may stand inside a token unnoticed."""
 
+_LINE_ENDS = "\x0b\x0c\x85\u2028\u2029"
+_SPACES = "\xa0\u1680\u202f\u205f\u3000\u115f\u1160\u2800\u3164\uffa0" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+_BLANKS = str.maketrans(_SPACES + _LINE_ENDS, " " * len(_SPACES) + "\n" * len(_LINE_ENDS))
+"""Every Unicode blank, and characters that look like one, as a space; line ends as one."""
+
 
 def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
     """The secrets of `text`, in order. None overlaps another.
@@ -51,6 +61,7 @@ def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
     The pattern `unseen` matches what a reader does not see; a secret may go on behind it.
     """
     seen, starts, ends = _visible_text(text, unseen)
+    seen = seen.translate(_BLANKS)
     seen = _REDACTED.sub(lambda redacted: _HIDDEN * len(redacted[0]), seen)
     secrets: list[Secret] = []
     # what says more of its kind comes first, and hides what it found from the others
@@ -311,6 +322,10 @@ _GUARDS = {
 """For a stem that other words hold too: the text before it and its first letter, if its name is
 one of a secret: api_key, OPENAI_KEY and dbPass, not monkey, PRIMARY_KEY or bypass.
 """
+_NEXT_LINE = (
+    r"(?:\r?\n[ \t>]{0,12}){1,3}(?:(?:```|~~~)[a-z0-9_+-]{0,20}[ \t]{0,4}\r?\n[ \t>]{0,12})?"
+)
+"""From a label to its value below: at most two empty lines, and a fence's first line."""
 _ASSIGNED = (
     r"(?i)(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
     r"|credentials?|authorization|psk|pat|NAMES)"
@@ -322,19 +337,18 @@ _ASSIGNED = (
     r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
     r"(?:[ "
     r"\t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)"
-    r"(?:\*\*)?[ \t\u3000]{0,40}"
-    r"(?:(?P<below>\r?\n)[ \t>*+-]{0,12})?"
+    r"(?:\*\*)?[ \t]{0,40}(?:(?P<below>NEXT_LINE)[ \t>*+:-]{0,12})?(?:\u00ab[ \t]{0,4})?"
     r"|[ \t]{1,3}(?:(?:(?:was|has been|is|got)[ "
     r"\t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
     r"|(?:is|was|are|ist|war|lautet|es|est|era|\u00e9|\u00e8|jest|\u00e4r|er)"
     r"(?:[ \t]{1,3}(?:now|still|currently|jetzt|nun))?)[ \t:]{1,3})"
-    r"|>|(?P<blank>[ \t]{1,4})|[ \t]{0,4}(?:\*\*)?(?P<alone>(?:\r?\n){1,2})[ "
-    r"\t>*+-]{0,12})"
+    r"|>|(?P<blank>[ \t]{1,4})"
+    r"|[ \t]{0,4}(?:\*\*)?(?P<alone>NEXT_LINE)[ \t>*+:-]{0,12})"
     r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
 )
 """A name that ends in one of these words, and the text between the name and its value.
 
-Groups: `whose` matches "of Mailjet". `below`: the value stands in the next line. `blank`: after
+Groups: `whose` matches "of Mailjet". `below`: the value stands in a line below. `blank`: after
 a flag. `alone`: in a line below a heading or a label, without a sign. Without a `sign` it may
 also stand in a sentence or in XML.
 """
@@ -359,7 +373,7 @@ _JOINED_WORDS = r"(?i)\A[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11}\Z"
 def _assigned(text: str) -> Iterator[Secret]:
     low = _lower(text)
     names = _patterns_file()["passwords"]
-    assigned = _ASSIGNED.replace("NAMES", "|".join(names))
+    assigned = _ASSIGNED.replace("NAMES", "|".join(names)).replace("NEXT_LINE", _NEXT_LINE)
     pattern = _compiled(assigned)
     present = [name for name in names if name in low]
     stems = "|".join([_STEMS, *present])
@@ -403,7 +417,7 @@ def _value_of(text: str, name: re.Match[str]) -> Secret | None:
     if not quoted and len(secret) == _LONGEST_WORD:
         rest = _compiled(_BARE_REST).match(text, end)
         end = rest.end() if rest else end
-    if name["alone"] and text[end : end + 1] not in ("", "\n", "\r"):
+    if _is_apart(name) and not _compiled(r"[*`\"']{0,3}[ \t]*(?:[\r\n]|\Z)").match(text, end):
         return None
     kind = _KINDS.get(name["word"].lower(), "password")
     if kind in ("key", "secret") and "aws" in full_name.lower():
@@ -536,6 +550,11 @@ _CHECKS = {
 }
 
 
+def _is_apart(name: re.Match[str]) -> bool:
+    """True if the value stands below a heading, an empty line or a fence's first line."""
+    return bool(name["alone"]) or (name["below"] or "").count("\n") > 1
+
+
 def _is_passphrase(name: re.Match[str], value: str) -> bool:
     """True for `correct-horse-battery` and "correct horse battery staple"."""
     if name["word"].lower() != "passphrase":
@@ -554,8 +573,10 @@ def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) 
         return False
     if word == "authorization":
         return name["scheme"] is not None and len(value) >= 12
-    if name["alone"]:
+    if name["alone"] and (word in _KINDS or _looks_random(value)):
         return _looks_random(value)
+    if _is_apart(name) and not _looks_made(value):
+        return False
     mixed = _is_mixed(value)
     # in a sentence, a table or a line of its own it may be a word
     prose = name["whose"] or name["below"] or name["sign"] in (None, "|", "->", "\u2192")

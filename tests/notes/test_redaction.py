@@ -12,6 +12,7 @@ import hashlib
 import itertools
 import random
 import re
+import unicodedata
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -269,6 +270,21 @@ TRUE = [
     ("password", "パスワードは«{A12}»"),
     ("password", "şifre: «{A12}»"),
     ("password", "lösenord: «{A12}»"),
+    ("password", "Kennwort\u00a0:\u00a0«{A12}»"),
+    ("password", "mot\u202fde\u202fpasse\u202f:\u00a0«{p12}»"),
+    ("password", "**Password**:\u2007«{p12}»"),
+    ("password", "| Site | Password |\n|---|---|\n| shop |\u00a0«{p12}»\u00a0|"),
+    ("token", "API\u3000token\u205f=\u1680«{A24}»\u2003(staging)"),
+    ("key", "the API\u00a0key of Mailjet\u00a0is\u2009«{h32}»"),
+    ("password", "curl\u00a0-u\u00a0ada:«{p12}»\u00a0https://example.com"),
+    ("password", "senha:\u2028«{p12}»\u2028fim"),
+    ("password", "Password:\n\n«{A12}»\n\nIt is the printer's."),
+    ("password", "## Router password\n\n«{A10}»\n"),
+    ("password", "- Passwort\n  : «{A10}»"),
+    ("password", "> Wi-Fi password:\n>\n> ```\n> «{A10}»\n> ```"),
+    ("password", "Password for the printer:\r\n\r\n```text\r\n«{A10}»\r\n```\r\n"),
+    ("key", "The API key of Mailjet:\n~~~\n«{A24}»\n~~~"),
+    ("token", "Deploy token\n\n`«{A24}»`"),
     ("authorization", "Send Bearer «{A40}» with it."),
     ("authorization", 'headers = {"X-Auth": "Bearer «{A40}»"}'),
     ("key", "The API key of Mailjet is «{h32}»."),
@@ -466,6 +482,12 @@ PLAIN = [
     "PuTTY-User-Key-File-2: is how such a file begins.",
     "PATH=/usr/bin:/bin and DISPATCH_PAT is unset",
     "name_pat = '[a-z]{12}[0-9]{4}'",
+    "To reset a password:\n\n```sh\npython3 manage.py changepassword\n```",
+    "## Password\n\nbcrypt2 hashes each password with 12 rounds.",
+    "Reset the password\n\n```\nauth.reset2(user)\n```",
+    "Type the password:\n\n./reset2.sh",
+    "Get an API key:\n```sh\nexport-key2 --name=ci\n```",
+    "# Password\n\n2026-11-27\n\nIt is\u00a0new.",
     "session_id: 3f2c9a1e-8b7d-4c6a-9e5f-0a1b2c3d4e5f, session = 20261121-7k3m9q2x",
     "PRIMARY_KEY=a1b2c3d4e5f6a7b8, STRIPE_PUBLISHABLE_KEY=pk_l~ive_a1b2c3d4e5f6a7b8c9d0",
 ]
@@ -520,6 +542,19 @@ def test_invisible_characters_hide_nothing() -> None:
         assert redact(text, [found]) == f"é {mark}a [redacted: GitHub token] b{mark}"
 
 
+def test_every_unicode_blank_is_a_blank() -> None:
+    blanks = [chr(code) for code in range(0x3001) if unicodedata.category(chr(code)) == "Zs"]
+    assert len(blanks) == 17
+    value = made("{p12}")
+    for blank in blanks:
+        for label in ("parola_chiave_:_", "**Passord:**_", "the password_is_", "- Heslo_:\n_"):
+            text = f"Shop\n\n{label}{value}\n".replace("_", blank)
+            [found] = find_secrets(text)
+            assert text[found.start : found.end] == value
+    text = f"mot de passe\u202f: \u00ab\u00a0{value}\u00a0\u00bb"
+    assert redact(text, find_secrets(text)) == text.replace(value, "[redacted: password]")
+
+
 def test_each_of_several_is_found_in_its_line() -> None:
     lines = [
         made(template)
@@ -567,6 +602,10 @@ HOSTILE = [
     "Private-Lines: 1\n",
     "token=a" + ".b" * 90 + " ",
     "password\\",
+    "password\n\n",
+    "password:\n> \n```\n",
+    "\n```\n",
+    "password\u00a0",
     " ",
     "\u0130",
     "passwordpass=",
