@@ -21,6 +21,7 @@ from typing import Any
 
 from ..files import DATA
 from ..models import Json
+from .client_process import wait_until_gone
 from .prompts import PROMPTS
 from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
 
@@ -60,13 +61,18 @@ class Front:
         self._alone = True
         self._turn = threading.Lock()
         self._file = os.fdopen(os.dup(0), encoding="utf-8", errors="replace", newline="\n")
+        self._output = os.dup(1)  # the SDK takes the first one
         with Path(os.devnull).open("rb") as nothing:
             os.dup2(nothing.fileno(), 0)
 
     def begin(self) -> None:
         """Returns when the tools were listed, or the SDK must answer. From then on a thread
-        goes on.
+        goes on. The first line shows that the client is there, and no wrapper that hands over.
         """
+        if self._alone:
+            self._step()
+        if sys.platform != "win32":  # which has no poll
+            threading.Thread(target=self._end_with_client, daemon=True).start()
         while self._alone and not self.script.has_listed:
             self._step()
         threading.Thread(target=self._go_on, daemon=True).start()
@@ -79,6 +85,14 @@ class Front:
     def _go_on(self) -> None:
         while self._step():
             pass
+
+    def _end_with_client(self) -> None:
+        """Ends the input once the client is gone, even if another process holds it open."""
+        wait_until_gone(self._file.fileno(), self._output)
+        with self._turn:
+            if self._alone:
+                os._exit(0)
+            self.lines.put("")
 
     def _step(self) -> bool:
         """Answers a line or keeps it for the SDK; False at the end."""

@@ -9,6 +9,7 @@ import contextlib
 import json
 import os
 import re
+import select
 import shlex
 import signal
 import subprocess
@@ -1340,6 +1341,138 @@ def test_it_ends_quietly_when_nobody_reads_its_answers(
     server.send("tools/list")
     assert server.ends() == 0
     assert server.process.stderr.read() == b""
+
+
+START = """
+import subprocess, sys, time
+process = subprocess.Popen(sys.argv[1:])
+print(process.pid, file=sys.stderr, flush=True)
+time.sleep(60)
+"""
+"""Starts a command on its own stdin and stdout, and writes to stderr which process that is."""
+CLIENT = """
+import os, socket, subprocess, sys, time
+ours, theirs = socket.socketpair()
+server = subprocess.Popen(sys.argv[1:], stdin=theirs, stdout=theirs)
+theirs.close()
+if os.fork():
+    ours.send(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\\n')
+    ours.recv(1)
+    print(server.pid, file=sys.stderr, flush=True)
+time.sleep(60)
+"""
+"""Speaks to a server over sockets, which a second process holds open, too."""
+
+
+class Above:
+    """A server, of which this process holds the pipes open, and the processes above it."""
+
+    def __init__(self, home: Path, *commands: str) -> None:
+        """Each command but the last starts the next one; only the first can write to the
+        server.
+        """
+        input_end, self._input = os.pipe()
+        self._output, output_end = os.pipe()
+        command = [arg for code in commands for arg in (sys.executable, "-c", code)]
+        self.first = subprocess.Popen(
+            command,
+            env=environment(home),
+            stdin=input_end,
+            stdout=output_end,
+            stderr=subprocess.PIPE,
+            pass_fds=[self._input, self._output],
+        )
+        os.close(input_end)
+        os.close(output_end)
+        assert self.first.stderr
+        self.pids = [int(self.first.stderr.readline()) for _ in commands[1:]]
+
+    def answers(self) -> bool:
+        os.write(self._input, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        return b'"result":{}' in os.read(self._output, 1_000)
+
+    def end_first(self) -> None:
+        self.first.kill()
+        self.first.wait()
+
+    def close(self) -> None:
+        """Ends all processes."""
+        os.close(self._input)
+        os.close(self._output)
+        for pid in self.pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.end_first()
+        assert self.first.stderr
+        self.first.stderr.close()
+
+
+@pytest.fixture
+def above(home: Path) -> Iterator[Callable[..., Above]]:
+    with contextlib.ExitStack() as stack:
+
+        def start(*commands: str) -> Above:
+            processes = Above(home, *commands)
+            stack.callback(processes.close)
+            return processes
+
+        yield start
+
+
+def wait_for_end(process: int) -> None:
+    """Fails where the process of this descriptor lives on."""
+    ended, _, _ = select.select([process], [], [], 5)
+    os.close(process)
+    assert ended
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="the client is found in /proc")
+
+
+@on_linux
+def test_it_ends_with_its_client_even_if_others_hold_its_pipes(
+    above: Callable[..., Above],
+) -> None:
+    client = above(START, RUN)
+    assert client.answers()
+    server = os.pidfd_open(client.pids[0])
+    client.end_first()
+    wait_for_end(server)
+
+
+@on_linux
+def test_it_ends_with_its_client_over_sockets(above: Callable[..., Above]) -> None:
+    client = above(CLIENT, RUN)
+    server = os.pidfd_open(client.pids[0])
+    client.end_first()
+    wait_for_end(server)
+
+
+@on_linux
+def test_a_wrapper_that_hands_over_does_not_end_it(above: Callable[..., Above]) -> None:
+    client = above(START, START, RUN)
+    wrapper, pid = client.pids
+    assert client.answers()
+    os.kill(wrapper, signal.SIGKILL)
+    assert all(client.answers() for _ in range(3))
+    server = os.pidfd_open(pid)
+    client.end_first()
+    wait_for_end(server)
+
+
+@on_linux
+def test_who_goes_before_the_first_line_was_no_client(above: Callable[..., Above]) -> None:
+    starter = above(START, RUN)
+    starter.end_first()
+    assert all(starter.answers() for _ in range(3))
+
+
+def test_it_ends_when_nobody_can_read_its_answers(raw: Callable[..., Raw]) -> None:
+    server = raw()
+    server.open()
+    assert server.process.stdout
+    server.process.stdout.close()
+    assert server.ends() == 0
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-"])
