@@ -112,6 +112,30 @@ def test_damaged_lines_of_server_memory_are_named_and_what_forks_write_is_read(
     assert read["Nobody's"].text == "- relates_to [[Bo]]"
 
 
+def test_whole_objects_on_a_damaged_line_of_server_memory_are_read(tmp_path: Path) -> None:
+    def entity(name: str, *observations: object) -> str:
+        return json.dumps({"type": "entity", "name": name, "observations": observations})
+
+    relation = '{"type":"relation","from":"Kiln","to":"Glaze","relationType":"melts"}'
+    lines = [
+        entity("Kiln", "fires at 1,240 C") + entity("Glaze"),
+        entity("Clay", {"content": 'says {"type":"entity"}'}) + relation + "\0\0",
+        '{"type":"relation","from":"Kiln","to":"Gla' + entity("Wheel", "turns"),
+        entity("Sieve") + '{"type":"entity","name":"Bat',
+        '{"type":"entity"} , ' + entity("Ware") + " behind it",
+        '{"type":"entity","na' + relation[5:] + entity("Cone"),
+    ]
+    path = put(tmp_path / "memory.jsonl", "\n".join(lines) + "\n")
+    read = Read("server-memory", path)
+    assert {record.key for record in read.all} == {
+        "Kiln", "Glaze", "Clay", "Wheel", "Sieve", "Ware", "Cone",
+    }  # fmt: skip
+    assert read["Kiln"].text == "- fires at 1,240 C\n\n- melts [[Glaze]]"
+    assert read["Clay"].text == '- says {"type":"entity"}'
+    places = [where.removeprefix(f"{path}:") for where, _ in read.skipped]
+    assert places == ["3", "4", "5", "5", "6"]
+
+
 def test_the_notes_of_basic_memory_keep_observations_and_relations() -> None:
     read = Read("basic-memory", DATA / "basic-memory")
     methods, origins = read["Coffee Brewing Methods"], read["Coffee Bean Origins"]

@@ -513,6 +513,16 @@ def test_a_torn_last_line_is_silent_and_other_damage_is_told(tmp_path):
         read(tmp_path, "codex")
 
 
+def test_messages_that_two_writers_left_on_one_line_are_all_read(tmp_path):
+    edit = call("1", "Edit", file_path="/code/shop/a.py")
+    path = write(tmp_path, [user("Why?"), agent(said("Because."), edit), user("And now?")])
+    first, second, third = path.read_bytes().splitlines()
+    path.write_bytes(first + second + b"\n" + third + b"{\n")
+    (record,), skipped = read(path)
+    assert all(text in record.text for text in ("Why?", "Because.", "And now?"))
+    assert skipped == [("11111111-a-a-a-a.jsonl:2", "it is not JSON")]
+
+
 def test_earlier_parts_stay_as_they_are_while_a_session_grows(tmp_path):
     lines = []
     for number in range(40):

@@ -1,5 +1,5 @@
 """Reads the knowledge graph of @modelcontextprotocol/server-memory (seen: 2026.8.31), a JSON
-object a line:
+object a line, or several, and cut ones, where two calls wrote at once:
 
     {"type": "entity", "name": ..., "entityType": ..., "observations": ["...", ...]}
     {"type": "relation", "from": ..., "to": ..., "relationType": ...}
@@ -20,9 +20,10 @@ from ....files import read_regular
 from ....kinds import FOREIGN
 from .record import Record, Skipped, reporting
 from .shared import find_places, list_of, markdown, tags_of, text_of
-from .source import FILE_BYTES, changed_at, read_json
+from .source import FILE_BYTES, changed_at, json_values
 
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
+BEGIN = '{"type":'
 OBSERVATIONS = 500_000
 """Observations that are read: all are kept in memory, for a name may stand in several lines."""
 find = partial(find_places, names=["MEMORY_FILE_PATH"], usual=[_PROGRAM], holds="memory.jsonl")
@@ -43,9 +44,14 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     count = 0
     lines = read_regular(path, FILE_BYTES).splitlines() if path.exists() else [b"no such file"]
     for number, line in enumerate(lines, 1):
-        with reporting(skipped, f"{path}:{number}"):
-            if line.strip():
-                item = read_json(line)
+        where = f"{path}:{number}"
+        items: list[Any] = []
+        with reporting(skipped, where):
+            items += json_values(line.decode(), BEGIN)
+        for item in items:
+            with reporting(skipped, where):
+                if isinstance(item, ValueError):
+                    raise item
                 count += len(list_of(item, "observations"))
                 if count > OBSERVATIONS:
                     raise ValueError(f"only {OBSERVATIONS:,} observations are read")

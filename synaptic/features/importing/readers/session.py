@@ -20,7 +20,7 @@ from ....files import DATA, open_regular
 from ....models import Json
 from .record import Skipped, reader_of, reporting
 from .shared import dig, fetched, moment, sqlite_copy, text_of
-from .source import RECORD_BYTES, UNPACKED_BYTES, read_json
+from .source import RECORD_BYTES, UNPACKED_BYTES, json_values, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
 ROLES: dict[object, Kind] = {"user": "asked", "human": "asked", "assistant": "said"}
@@ -276,17 +276,14 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
             while total < UNPACKED_BYTES and (line := read(RECORD_BYTES + 1)):
                 number += 1
                 total += len(line)
-                value = None
-                try:
-                    if line.strip():
-                        value = read_json(line.decode("utf-8", "replace"))
-                except (ValueError, RecursionError) as error:
-                    if line.endswith(b"\n") or len(line) > RECORD_BYTES:
-                        broken = isinstance(error, json.JSONDecodeError)
-                        reason = "it is not JSON" if broken else str(error)
+                is_torn = not line.endswith(b"\n") and len(line) <= RECORD_BYTES
+                for value in json_values(line.decode("utf-8", "replace")):
+                    if isinstance(value, dict):
+                        yield number, value
+                    elif isinstance(value, ValueError) and not is_torn:
+                        broken = isinstance(value, json.JSONDecodeError)
+                        reason = "it is not JSON" if broken else str(value)
                         skipped(f"{path.name}:{number}", reason)
-                if isinstance(value, dict):
-                    yield number, value
                 while len(line) > RECORD_BYTES and not line.endswith(b"\n"):
                     line = file.readline(RECORD_BYTES + 1)  # the rest of a line too long
     except damage as error:

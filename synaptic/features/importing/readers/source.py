@@ -32,6 +32,7 @@ _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 ENTRIES = r'\s*\{.*?"entries"\s*:\s*\['
 """The begin of the list `entries` of an object, for `json_items`."""
 _DECODER = json.JSONDecoder()
+_BETWEEN = re.compile(r"[\s,\0]*")
 _NEXT = re.compile(r"[\s,]*(\])?")
 
 
@@ -83,6 +84,37 @@ def read_json(data: object) -> Any:
         raise ValueError("it is not text")
     _check_limits(data)
     return json.loads(data)
+
+
+def json_values(text: str, begin: str = "") -> Iterator[Any]:
+    """The JSON values that follow each other in a line, as two writers at once leave them.
+
+    A ValueError stands for a value that cannot be read, or goes beyond a limit. Behind it the
+    next value begins with the text `begin`; without `begin` the rest is left out.
+    """
+    try:
+        _check_limits(text)
+    except ValueError as error:
+        yield error
+        return
+    at = _next_value(text, 0)
+    while at < len(text):
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except ValueError as error:
+            yield error
+            at = text.find(begin, at + 1) if begin else -1
+            if at < 0:
+                return
+        else:
+            yield value
+            at = _next_value(text, end)
+
+
+def _next_value(text: str, at: int) -> int:
+    between = _BETWEEN.match(text, at)
+    assert between
+    return between.end()
 
 
 def _check_limits(record: str) -> None:
