@@ -21,8 +21,8 @@ _SENTENCE_END = (
 
 
 class Words:
-    """The lists, tables and patterns of one file in `data/words/`, read when the first of them
-    is needed.
+    """The word lists, tables and patterns of one file in `data/words/`; the file is read at the
+    first access.
 
     A list is an attribute: `Words("times").some` is a frozenset. `data/words/shared.toml` says
     how a file is written.
@@ -33,6 +33,7 @@ class Words:
 
     @cached_property
     def read(self) -> Json:
+        """The parsed file: each list, table and section by its name."""
         return tomllib.loads(self._path.read_text("utf-8"))
 
     def __getattr__(self, name: str) -> frozenset[str]:
@@ -42,31 +43,35 @@ class Words:
         return words
 
     def ordered(self, name: str) -> Texts:
-        """The words of a list in their order; `@name` stands for those of another list."""
+        """The words of the list `name` in the file's order; an item `@other` is replaced by the
+        words of the list `other`.
+        """
         words: list[str] = []
         for word in self.read[name].split():
             words += self.ordered(word[1:]) if word.startswith("@") else [word]
         return tuple(words)
 
     def table(self, name: str) -> dict[str, str]:
-        """For each word of a table the key under which it stands."""
+        """Maps each word of the table `name` to the key under which the file has it."""
         keys: dict[str, str] = {}
         for key, words in self.read[name].items():
             keys |= dict.fromkeys(words.split(), key)
         return keys
 
     def numbers(self, name: str) -> dict[str, int]:
-        """For each word of a table the number under which it stands."""
+        """Maps each word of the table `name` to its key, a number."""
         return {word: int(key) for word, key in self.table(name).items()}
 
     @cache  # noqa: B019 - there are as many objects as files
     def pattern(self, name: str, section: str = "patterns") -> str:
-        """A regular expression, with the pieces that it names."""
+        """The regular expression `name` of a section; each `<piece>` in it is replaced by the
+        pattern or list of that name.
+        """
         written = self.read[section][name].replace("\n", "")
         return _PIECE.sub(lambda piece: self._piece(piece[1]), written)
 
     def finder(self, name: str) -> re.Pattern[str]:
-        """The compiled pattern, which finds letters of either case."""
+        """The pattern `name`, compiled so that it ignores case."""
         return compile_once(self.pattern(name), re.IGNORECASE)
 
     def _piece(self, name: str) -> str:
@@ -75,14 +80,16 @@ class Words:
         return "|".join(self.ordered(name)) if name in self.read else SHARED._piece(name)
 
     def patterns(self, section: str) -> dict[str, str]:
-        """All patterns of a section by their names, in their order."""
+        """Maps the names of all patterns of a section to their regular expressions, in the
+        file's order.
+        """
         return {name: self.pattern(name, section) for name in self.read[section]}
 
 
 @cache
 def compile_once(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern, compiled when it is first needed, and once; unlike `re`, this never drops it
-    for others.
+    """Compiles a regular expression at the first call and caches it for ever; the cache of `re`
+    may drop patterns.
     """
     return re.compile(pattern, flags)
 
@@ -92,33 +99,36 @@ SHARED = Words("shared")
 MONTH_NAMES, DAY_NAMES = SHARED.ordered("month_names"), SHARED.ordered("day_names")
 MONTHS = {name: number for number, name in enumerate(MONTH_NAMES, 1)}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
-"""Every name of a month, `jan` and `sept` too: 1 to 12."""
+"""Maps each name of a month in lower case, also `jan` and `sept`, to its number from 1 to 12.
+"""
 
 SHORT_DAYS = {name[:3]: number for number, name in enumerate(DAY_NAMES)}
 SHORT_DAYS |= {"tues": 1, "thur": 3, "thurs": 3}
 WEEKDAYS = {name: number for number, name in enumerate(DAY_NAMES)} | SHORT_DAYS
-"""Every name of a day of the week: 0 for Monday."""
+"""Maps each name of a weekday in lower case, also `mon` and `tues`, to its number; Monday is 0.
+"""
 
 COUNTS = {word: number for number, word in enumerate(SHARED.ordered("numbers"), 1)}
+"""Maps English number words to numbers: one, two, thirty; `a` and `an` are 1."""
 COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.ordered("tens"), 3)}
 COUNTS |= {"a": 1, "an": 1}
 
 STOP_WORDS = SHARED.stop
-"""Stop words: they mean nothing by themselves."""
+"""Frequent English words, such as `the` and `of`, that a search ignores."""
 
 TYPE_NAMES: dict[str, EntryType] = {name: name for name in TYPES}
 TYPE_NAMES |= {kind.plural: kind.name for kind in KINDS.values()}
-"""Every type, alone and as a plural."""
+"""Maps the name of each entry type, in the singular and the plural, to the type."""
 
 TYPE_WORDS: dict[str, EntryType] = {**TYPE_NAMES, **dict.fromkeys(SHARED.decided, "decision")}
-"""Words by which people ask for notes of a type; the notes themselves need not hold these
-words.
+"""Maps words by which people ask for entries of a type, such as `decided`, to the type; the
+entries need not contain these words.
 """
 
 
 def is_tool(word: str) -> bool:
-    """True if a word is the name of a program, library, language or service; some need their
-    capital to be one.
+    """True if a word is the name of a program, library, programming language or service; some
+    names, such as Go, count only with a capital.
     """
     lower = word.lower()
     needs_capital = lower in SHARED.tools_with_a_capital
@@ -126,10 +136,11 @@ def is_tool(word: str) -> bool:
 
 
 def is_foreign(texts: Iterable[str]) -> bool:
-    """True if most of these texts are not English: by small words, and by letters that are not
-    Latin.
+    """True if most of the texts are not in English, judged by their small words (the, der, les)
+    and by letters that are not Latin.
 
-    Four such letters count like a word; a text with neither is ignored.
+    Four letters that are not Latin count as one word. A text without small words or such
+    letters is ignored.
     """
     votes = 0
     for text in texts:
@@ -142,7 +153,7 @@ def is_foreign(texts: Iterable[str]) -> bool:
 
 
 def sentence_ends(text: str) -> list[int]:
-    """The offsets after each sentence: after its full stop, after a blank line, or before an
-    item of a list.
+    """The offset after each sentence of the text: after its full stop, after a blank line, or
+    before an item of a list.
     """
     return [end.end() for end in compile_once(_SENTENCE_END).finditer(text)]

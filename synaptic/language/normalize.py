@@ -1,5 +1,5 @@
-"""A note as it reads by itself: dates for "yesterday", names for "she" and "it". Pure, English,
-without a model.
+"""Rewrites a note so that it is understood without its context: dates replace "yesterday",
+names replace "she" and "it". Pure, for English, without a model.
 
 | in a note of Saturday 2026-11-21     | reads                                        |
 |--------------------------------------|----------------------------------------------|
@@ -39,7 +39,7 @@ from .timephrase.find import read_time
 from .timephrase.table import TIMES, When
 
 MAX_LENGTH = 20_000
-"""Characters of a note that are looked at; what follows stays as it is."""
+"""Characters of a note that are searched for times and pronouns; the rest is not changed."""
 
 CODE = "\x1e"
 HIDDEN = "\x1f"
@@ -64,7 +64,9 @@ NOTES = Words("notes")
 PRONOUNS, TITLES, FIRST_NAMES = map(NOTES.table, ("pronouns", "titles", "first_names"))
 _NO_NAMES = {*MONTHS, *WEEKDAYS}
 _AFTER_OBJECT = STOP_WORDS.union(COUNTS, NOTES.after_object)
-"""Words before which "her" is not a possessive."""
+"""If one of these words follows "her", "her" is an object ("met her and") and not a possessive
+("her book").
+"""
 _REACH = 200
 """Characters before a pronoun in which a clause may begin. By eye."""
 
@@ -81,7 +83,7 @@ _MENTION = re.compile(
 
 @frozen
 class Change:
-    """`was`, which stands at the offset `start` of the text, reads `now`."""
+    """One replacement in a note: `was`, at the offset `start`, becomes `now`."""
 
     was: str
     now: str
@@ -90,8 +92,8 @@ class Change:
 
 
 def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
-    """The text with its relative times as dates and its unmistakable pronouns as names, and
-    these changes of it.
+    """Replaces relative times by dates and unambiguous pronouns by names; returns the new text
+    and the replacements.
 
     `on` is the day on which the note was written. Never raises.
     """
@@ -106,8 +108,8 @@ def normalize(text: str, *, on: date) -> tuple[str, tuple[Change, ...]]:
 
 
 def _mask_untouchable_text(text: str) -> str:
-    """The text, as long as it was, with control characters for what is code, a link, a comment
-    or a quotation.
+    """The text in which control characters replace code, links, comments and quotations; its
+    length and offsets do not change.
     """
     text = text[:MAX_LENGTH].replace(CODE, " ").replace(HIDDEN, " ")
     for start, end in scan_structure(text).opaque:
@@ -121,11 +123,11 @@ def _mask_untouchable_text(text: str) -> str:
 
 
 def resolve_relative_times(text: str, *, on: date) -> tuple[Change, ...]:
-    """A change for each relative time in a note of the day `on`: a date, two dates, a month or
-    a year. Never raises.
+    """The replacements of relative times ("yesterday") by a date, two dates, a month or a year,
+    for a note that was written on the day `on`. Never raises.
 
-    Times that only look relative stay: "the last week of May", "took two weeks", "in 2 days of
-    work", "USA Today".
+    A phrase that only looks like a relative time is not replaced: "the last week of May", "took
+    two weeks", "in 2 days of work", "USA Today".
     """
     masked = _mask_untouchable_text(text)
     changes = []
@@ -138,8 +140,8 @@ def resolve_relative_times(text: str, *, on: date) -> tuple[Change, ...]:
 
 
 def _format_dates(phrase: str, on: date) -> str | None:
-    """The dates that the phrase means, as they are written; None beyond the years that a date
-    can have.
+    """The dates that a relative time means, as text: a day, `day to day`, a month or a year.
+    None if they lie outside the years 1 to 9999.
     """
     span = read_time(TIMES.finder("tail").sub("", phrase), When(on, around=True))
     first, last = (span.start, span.end) if span else (None, None)
@@ -154,7 +156,9 @@ def _format_dates(phrase: str, on: date) -> str | None:
 
 
 def _is_relative_time(match: re.Match[str], masked: str) -> bool:
-    """True if the words around the phrase leave it a time, and no name like "USA Today"."""
+    """True if the words around the phrase show that it is a relative time and not part of a
+    name like "USA Today".
+    """
     before = masked[max(0, match.start() - 300) : match.start()]
     phrase = match[0]
     is_word = phrase[0].islower() or phrase.isupper() or not phrase[0].isalpha()
@@ -176,8 +180,8 @@ def _note_pattern(name: str) -> re.Pattern[str]:
 
 
 def resolve_pronouns(text: str) -> tuple[Change, ...]:
-    """The name for each pronoun that can mean nothing else; none where two could be meant.
-    Never raises.
+    """The replacements of pronouns by the names that they refer to; a pronoun that may refer to
+    two names is not replaced. Never raises.
     """
     masked = _mask_untouchable_text(text)
     named: dict[str, tuple[str, int]] = {}  # by pronoun the name, "" after two, and its end
@@ -201,7 +205,9 @@ def resolve_pronouns(text: str) -> tuple[Change, ...]:
 
 
 def _name_and_its_pronouns(mention: re.Match[str], text: str) -> tuple[str, Texts]:
-    """(the name that stands here, the pronouns that agree with it); "" is an unknown thing."""
+    """(the name in a matched text, the pronouns that may refer to it). An unknown name is "", a
+    match that is no name has no pronouns.
+    """
     if mention["thing"]:
         return text, ("it",)
     words = text.split(" ")
@@ -222,8 +228,9 @@ def _name_and_its_pronouns(mention: re.Match[str], text: str) -> tuple[str, Text
 
 
 def _can_refer_to_name(mention: re.Match[str], between: str, is_owning: bool) -> bool:
-    """True if the pronoun may mean the name that stands before `between`: in "Anna met her" it
-    is not Anna, and in "it rained" it is nothing.
+    """True if the pronoun may refer to the last name before it; `between` is the text from that
+    name to the pronoun. In "Anna met her" it may not, and in "it rained" the pronoun refers to
+    nothing.
     """
     pronoun = mention[0].lower()
     if PRONOUNS[pronoun] == "it":
@@ -235,7 +242,7 @@ def _can_refer_to_name(mention: re.Match[str], between: str, is_owning: bool) ->
 
 
 def _is_possessive(mention: re.Match[str]) -> bool:
-    """True if the pronoun reads "Anna's" rather than "Anna"."""
+    """True if the pronoun means "Anna's" rather than "Anna"."""
     if mention[0].lower() != "her":
         return mention[0].lower() in ("his", "hers", "its")
     after = re.match(r" ([^\W\d]+)", mention.string[mention.end() : mention.end() + _REACH])
@@ -243,8 +250,8 @@ def _is_possessive(mention: re.Match[str]) -> bool:
 
 
 def _longer_name(one: str, other: str) -> str:
-    """The fuller of two names of the same: "Anna" and "Anna Berg", "Redis" and "Redis 7"; ""
-    for two names.
+    """The longer of two names if it contains the shorter ("Anna" and "Anna Berg", "Redis" and
+    "Redis 7"), else "".
     """
     short, long = sorted((one, other), key=len)
     return long if short and f" {short} " in f" {long} " else ""

@@ -1,5 +1,5 @@
-"""Reads what a user typed: filters, phrases, words, dates. Pure; the clock and the zone come in
-with `now`.
+"""Parses a typed query into filters, phrases, words and dates. Pure; the time and its zone come
+in with `now`.
 """
 
 import re
@@ -21,18 +21,18 @@ from .lexicon import STOP_WORDS
 from .words import words
 
 MAX_QUERY = 10_000
-"""Characters of a query that are read; a pasted page needs no more to be found again."""
+"""Characters of a query that are read; the rest of a long pasted text is ignored."""
 
 MAX_PHRASES = 16
 MAX_DATES = 8
-"""`since:` or `until:` of a query that are read; the last counts. To refuse a text that is not
-a date takes 10 ms.
+"""Dates of `since:` or of `until:` that are read in one query; the last of them counts. To
+refuse a text that is not a date takes 10 ms.
 """
 
 MAX_NOTICES = 8
 MAX_LIMIT = 100
 MAX_SHOWN = 60
-"""Characters of a time that an error repeats."""
+"""Characters of a wrong value that an error message repeats."""
 
 _FILTER = re.compile(
     r"""(?<![\w"/])((?<!\S)-)?([A-Za-z_]+):(?:"([^"]*)"|((?:(?<=path:)/)?[^\s"/:][^\s"]*))"""
@@ -51,18 +51,21 @@ _WHOLE_WORDS = {key.partition(":")[0] for key in KEYS if ":" in key}
 _OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
 
 _AHEAD = ("due", "expires")
-"""Names of values that lie in the future."""
+"""The filters whose dates are in the future: `friday` means the next Friday."""
 
 Fields = Callable[[], Collection[str]]
-"""The names of fields, or the tags, that some entry has; asked for only where a query may name
-one.
+"""A function that returns all field names, or all tags, of the journal; it is called only if a
+query may contain one.
 """
 
 
 @frozen
 class ParsedQuery:
-    """`text` is what meaning is taken from; `terms` are looked up as words. Entries that hold a
-    phrase come first; `only_phrases`: nothing else is asked for, so that it must occur.
+    """A query after parsing: `text` is embedded, `terms` are looked up as words, and entries
+    with one of the `phrases` come first.
+
+    `only_phrases` is True if the query has no words outside its phrases: then a hit must
+    contain a phrase.
     """
 
     text: str
@@ -82,7 +85,8 @@ def parse_query(
     fields: Fields = frozenset,
     tags: Fields = frozenset,
 ) -> ParsedQuery:
-    """The query without its inline filters, which are joined to `filters`.
+    """Parses a query into words, phrases and filters; the filters in its text are added to
+    `filters`.
 
     | typed                         | read as                                     |
     |-------------------------------|---------------------------------------------|
@@ -129,14 +133,15 @@ def parse_query(
 
 
 def merge_filters(filters: Filters, others: Filters) -> Filters:
-    """These filters, and those of the others about which they say nothing."""
+    """The filters of `filters`, and of `others` only those that `filters` does not set."""
     return replace(filters, **{**others.in_force(), **filters.in_force()})
 
 
 def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
-    """(the text without the words that are left out, the filters with these, notices).
+    """(the text without its excluded words such as `-kafka`, the filters that exclude them,
+    notices for the user).
 
-    A pasted text of several lines leaves nothing out.
+    In a text of several lines no word is excluded: it was probably pasted.
     """
     notices = []
     left_out = [] if "\n" in text.strip() else list(_LEFT_OUT.finditer(text))
@@ -165,7 +170,9 @@ def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, l
 
 
 class _InlineFilters:
-    """The filters within a query, the texts of each by its name, and the notices about them."""
+    """Collects the filters that a query's text contains, such as `type:decision`, and the
+    notices about wrong ones.
+    """
 
     def __init__(self, now: datetime, fields: Fields) -> None:
         self._now = now
@@ -177,7 +184,9 @@ class _InlineFilters:
         self._notices: dict[str, None] = {}
 
     def take(self, match: re.Match[str]) -> str:
-        """Keeps a filter and returns a blank; returns any other text unchanged."""
+        """Stores the filter of a match and returns a blank to replace it; if it is not a
+        filter, returns the matched text unchanged.
+        """
         sign, name, quoted, plain = match.groups()
         key = name.lower()
         value = plain if quoted is None else quoted
@@ -200,7 +209,9 @@ class _InlineFilters:
         return " " if self._keep(row, value, is_unwanted=bool(sign)) else match[0]
 
     def _keep(self, row: Filter, value: str, *, is_unwanted: bool) -> bool:
-        """True if the value was kept, or left out beyond a bound; False if it is wrong."""
+        """Stores a value of a filter, or ignores it above the allowed number; returns False,
+        with a notice, if the value is not valid.
+        """
         key = row.key or row.name
         is_day = row.form == "day"
         self._tried[key] += 1
@@ -220,13 +231,16 @@ class _InlineFilters:
         return True
 
     def filters(self) -> Filters:
+        """The stored filters; excluded values stand in their `without`."""
         unwanted = (
             _build_filters_from_texts(self._unwanted, self._now) if self._unwanted else None
         )
         return replace(_build_filters_from_texts(self._wanted, self._now), without=unwanted)
 
     def notices(self) -> list[str]:
-        """The notices; at most MAX_NOTICES of them are about words that are not filters."""
+        """The notices for the user; at most MAX_NOTICES of them are about texts that are not
+        filters.
+        """
         notices = list(self._notices)
         more = len(notices) - MAX_NOTICES
         if more > 0:
@@ -235,8 +249,8 @@ class _InlineFilters:
 
 
 def _build_filters_from_texts(texts: Mapping[str, Sequence[str]], now: datetime) -> Filters:
-    """The filters of these texts by name; of a filter of one value the last counts. Raises
-    InvalidArgument.
+    """The filters for texts by the name of the filter; of a filter with one value the last text
+    counts. Raises InvalidArgument.
     """
     values: Json = {
         name: parse_filter_value(FILTERS[name], each) for name, each in texts.items()
@@ -245,8 +259,10 @@ def _build_filters_from_texts(texts: Mapping[str, Sequence[str]], now: datetime)
 
 
 def parse_filter_value(row: Filter, texts: Sequence[str]) -> object:
-    """The value for `build_filters` of texts from a query or from the address of a page, of
-    which the last counts unless the filter takes several. Raises InvalidArgument.
+    """Converts the texts of one filter, from a query or the address of a page, to the value
+    that `build_filters` takes. Raises InvalidArgument.
+
+    The last text counts, unless the filter takes several.
     """
     if row.form == "texts":
         return texts
@@ -262,7 +278,9 @@ def parse_filter_value(row: Filter, texts: Sequence[str]) -> object:
 
 
 def search_terms(text: str, *, stop_words: bool = True) -> Texts:
-    """The words of a text, each once: without stop words, unless there are no others."""
+    """The different words of a text in lower case, without stop words; if it has only stop
+    words, these.
+    """
     terms = unique(word for _, word in words(text))
     telling = tuple(word for word in terms if word not in STOP_WORDS)
     return telling if stop_words and telling else terms
@@ -271,8 +289,11 @@ def search_terms(text: str, *, stop_words: bool = True) -> Texts:
 def build_filters(
     *, now: datetime, days: int | None = None, since: str | None = None, **filters: Any
 ) -> Filters:
-    """The checked filters of a user, by the names of their rows; a filter of texts takes one or
-    several. Raises InvalidArgument that names the valid values.
+    """Checks the filters that a user gave by name and returns them as `Filters`. Raises
+    InvalidArgument with the valid values.
+
+    A filter of texts takes one text or several. `days` sets `since` to that many days before
+    `now`.
     """
     if days is not None:
         if since is not None:
@@ -302,7 +323,9 @@ def build_filters(
 
 
 def _check_filter_value(row: Filter, value: Any, now: datetime) -> Any:
-    """The value that `Filters` holds of what a user gave. Raises InvalidArgument."""
+    """Checks the value of one filter and converts it to the value that `Filters` has. Raises
+    InvalidArgument.
+    """
     check = _CHECKS.get(row.name, row.check)
     if row.form == "texts":
         return unique(map(check, _nonempty_values(row.name, value)))
@@ -329,11 +352,15 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
     "project": project_key,
     "where": _parse_field,
 }
-"""The checks of filters that know how notes are written."""
+"""Checks that parse the values of a filter by the rules of notes, in place of the check of the
+filter's row.
+"""
 
 
 def build_preference(values: Mapping[str, object]) -> Filters:
-    """Preferences as filters that need not be met. Raises InvalidArgument."""
+    """Builds `Filters` from the preferences `types`, `tags` and `projects`: entries that match
+    them rank higher, but others are found too. Raises InvalidArgument.
+    """
     filters: Json = {}
     for name, value in values.items():
         key = name.removesuffix("s")
@@ -352,11 +379,12 @@ def build_preference(values: Mapping[str, object]) -> Filters:
 
 
 def read_date(text: str, now: datetime, name: str) -> str:
-    """A local date, `YYYY-MM-DD`, of a time as users type it. Raises InvalidArgument.
+    """Parses a date as users type it into a local date, `YYYY-MM-DD`. Raises InvalidArgument
+    with examples.
 
-    Of a longer time its last day where `name` is until, due or expires, else its first: `last
-    week`, `Q2`. What is due or expires lies ahead: `friday` is the next one, today included.
-    `timephrase.read_typed` says what is read.
+    For a longer time such as `last week` or `Q2` it is the first day; the last day if the
+    filter `name` is until, due or expires. A date for due or expires is in the future: `friday`
+    is the next one, today included. `timephrase.read_typed` says which forms are read.
     """
     moment = read_moment(text, now, name)
     try:
@@ -366,11 +394,11 @@ def read_date(text: str, now: datetime, name: str) -> str:
 
 
 def read_moment(text: str, now: datetime, name: str) -> datetime:
-    """The moment of a time as users type it, naive where it is local: `yesterday 18:00`. Raises
-    InvalidArgument.
+    """Parses a time as users type it, such as `yesterday 18:00`, into a datetime; a local time
+    has no zone. Raises InvalidArgument with examples.
 
-    A time without a clock means the time of the day that it is now; of a longer time its first
-    day counts.
+    A date without a clock time gets the clock time of `now`. For a longer time such as `last
+    week` it is in the first day; in the last if the filter `name` is until, due or expires.
     """
     from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
@@ -393,7 +421,9 @@ def _time_error(name: str, text: str) -> InvalidArgument:
 
 
 def _nonempty_values(name: str, value: str | Sequence[str]) -> Texts:
-    """The values of a filter, but empty ones. Raises InvalidArgument that names the bound."""
+    """The values of a filter without empty ones. Raises InvalidArgument if there are
+    too many.
+    """
     values = check_values(name, (value,) if isinstance(value, str) else value)
     clean = [text.encode("utf-8", "replace").decode().strip() for text in values]
     return tuple(filter(None, clean))

@@ -1,5 +1,5 @@
-"""Questions that are not in English: their language, what they say besides asking, and their
-times in English. Pure.
+"""Questions in other languages than English: guesses the language, removes question words, and
+translates times to English. Pure.
 
 `timephrase` has one grammar of times, which is English: `vor drei Tagen` and `3天前` are "3 day
 ago" to it, `la semaine dernière` and `上周` "last week". The words are in
@@ -19,7 +19,9 @@ EAST = "east"
 SPACED = ("de", "fr", "es", "it", "pt", "nl")
 
 ENGLISH = {"week", "weekend"}
-"""Words of times that are English too, so that they tell no language."""
+"""Words of times in other languages that are also English, so that they do not show the
+language.
+"""
 
 _DAYS = [name.title() for name in DAY_NAMES]
 _MONTHS = [name.title() for name in MONTH_NAMES]
@@ -31,12 +33,15 @@ SERIES = {
     "in months": [f"in {name}" for name in _MONTHS],
     "seasons": ["spring", "summer", "autumn", "winter"],
 }
-"""Tables of `tongues.toml` that hold one word, or several joined by `|`, for each of these."""
+"""English words for the tables of `tongues.toml` with these names: the n-th word of a table (or
+words joined by `|`) translates to the n-th English one.
+"""
 
 MOST_PIECES = 8
-"""Words that a time has at most: `zwischen dem 3. und dem 18. November 2025`."""
+"""The largest number of words in one time: `zwischen dem 3. und dem 18. November 2025` has 8.
+"""
 LOOKED_AT = 200
-"""Characters of a question in which a time of another language is sought."""
+"""Characters of a question that are searched for a time in another language."""
 
 ORDER = (
     (r"\b(\w+) (last|this)\b", r"\2 \1"),
@@ -47,10 +52,10 @@ ORDER = (
     (r"^(\d{4}) (\D.*)$", r"\2 \1"),
     (r"^(?:on |in )?weekend$", "on the weekend"),
 )
-"""Patterns whose word order differs in English, with the English order."""
+"""(pattern, replacement) pairs that put translated words into English order."""
 
 _ANY_TIME = {"on the weekend", *_DAYS, *_MONTHS, *SERIES["in months"]}
-"""Times that also stand in names of things: `金曜ロードショー`, `bolsa de fin de semana`."""
+"""Times that also occur in names of things: `金曜ロードショー`, `bolsa de fin de semana`."""
 WEEKENDS = ("week-end", "weekend", "fin de semana", "fim de semana")
 
 _DATES = (
@@ -64,8 +69,8 @@ _EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
 
 
 def guess_languages(text: str) -> Texts:
-    """The languages that a question is most likely in; none for English and where nothing
-    tells.
+    """The codes of the languages that a question is most likely in: several if they are equally
+    likely, none for English or if no word shows the language.
     """
     if _EAST.search(text):
         return (EAST,)
@@ -80,13 +85,15 @@ def guess_languages(text: str) -> Texts:
 
 
 def remove_question_words(text: str, tongue: str) -> str:
-    """The text without the words of that language that say nothing, or only ask for a list."""
+    """The text in lower case and without accents, from which the stop words of the language and
+    words that ask for a list are removed.
+    """
     frame = TONGUES.ordered(f"stop_{tongue}") + TONGUES.ordered(f"list_{tongue}")
     return _words_pattern(tongue, frame).sub(" ", fold(text))
 
 
 def translate_times(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
-    """(first character, the one after the last, the English of it) for each text that may be a
+    """Yields (start offset, end offset, English words) for each part of a text that may be a
     time, the longest first.
     """
     runs: list[list[re.Match[str]]] = []
@@ -108,7 +115,9 @@ def translate_times(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
 
 
 def translate_whole_time(text: str) -> Iterator[str]:
-    """The English of a text that is nothing but a time in another language."""
+    """Yields the English of a text that is only a time in another language; several if
+    languages differ; nothing for any other text.
+    """
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
         for first, last, english in translate_times(text, tongue):
             if last - first == len(text):
@@ -116,7 +125,8 @@ def translate_whole_time(text: str) -> Iterator[str]:
 
 
 def _is_part_of_a_name(text: str, last: re.Match[str], tongue: str) -> bool:
-    """True if a weekday, a month or a weekend is only part of the name of a thing.
+    """True if a weekday, month or weekend at the match `last` is only part of the name of a
+    thing.
 
     In Chinese and Japanese a noun follows at once: `金曜ロードショー`. In Romance languages and
     Dutch it has a capital, or no article behind "de": `sac de week-end`, but `du week-end`.
@@ -144,7 +154,7 @@ def _translate_pieces(pieces: list[re.Match[str]], tongue: str) -> str:
 
 @cache
 def _english_of_time_words(tongue: str) -> dict[str, str]:
-    """The words of times of that language, with their English."""
+    """Maps each word of times in a language to its English."""
     english: dict[str, str] = {}
     for key, words in TONGUES.read[f"times_{tongue}"].items():
         names = SERIES.get(key, [])
@@ -166,7 +176,7 @@ def _vocabulary(tongue: str) -> frozenset[str]:
 
 @cache
 def _words_pattern(tongue: str, words: Texts, dates: str = r"(?!)") -> re.Pattern[str]:
-    """A pattern of these words, the longest first, and of dates."""
+    """A regular expression that finds these words, the longest first, and dates."""
     escaped = sorted(map(re.escape, words), key=len, reverse=True)
     either = "|".join(escaped).replace("_", " ")
     if tongue == EAST:

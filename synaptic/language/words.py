@@ -1,4 +1,4 @@
-"""Words, as the full-text index takes them, in any script. Pure.
+"""Splits text in any script into the words that the full-text index stores. Pure.
 
 FTS5's tokenizer finds words between blanks, drops accents and stems English. What it cannot do
 happens here, alike for the text that is indexed and for the query that looks for it:
@@ -22,7 +22,9 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 TOKENIZER = ("unicode61", "remove_diacritics", "2", "categories", "L* N* Co Mn Mc")
-"""FTS5's tokenizer; marks belong to words, or those of Hindi and Thai would fall apart."""
+"""The arguments of FTS5's tokenizer. Combining marks (M*) are part of words, or words of Hindi
+and Thai would be split.
+"""
 
 _EAST_ASIAN = (
     "\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3041-\u3096\u30a1-\u30fa"
@@ -64,7 +66,9 @@ _LETTERS: dict[int, Any] = {
 
 
 def normalize_for_index(text: str) -> str:
-    """The text as it goes into the full-text index."""
+    """The text as it is written into the full-text index: plain letters, and pairs of
+    characters for scripts without blanks.
+    """
     if text.isascii():
         return text
     return _RUN.sub(
@@ -73,11 +77,10 @@ def normalize_for_index(text: str) -> str:
 
 
 def fts5_expression(text: str) -> str:
-    """An FTS5 expression for a word or a phrase, safe whatever it holds: `a"b` becomes
-    `"a""b"`.
+    """Quotes a word or a phrase as an FTS5 query, safe for any text: `a"b` becomes `"a""b"`.
 
-    A single character of a script without blanks also fits where a pair begins with it, `plug*`
-    where a word does.
+    `plug*` finds words that begin with `plug`. A single character of a script without blanks
+    finds pairs that begin with it.
     """
     spelled, is_prefix = index_words_and_prefix(text.removesuffix("*"))
     quoted = spelled.replace('"', '""')
@@ -85,8 +88,8 @@ def fts5_expression(text: str) -> str:
 
 
 def index_words_and_prefix(text: str) -> tuple[str, bool]:
-    """(the words of `text` as the index holds them, whether the last one may be a beginning
-    only).
+    """(the words of `text` as the index stores them, True if the last one must be searched as a
+    prefix).
     """
     if text.isascii():
         return text.strip(), False
@@ -102,8 +105,8 @@ def index_words_and_prefix(text: str) -> tuple[str, bool]:
 
 
 def words(text: str) -> list[tuple[int, str]]:
-    """(where it begins, word in lower case) of every word; of scripts without blanks, every
-    pair of characters.
+    """(offset, word in lower case) for every word of a text; in scripts without blanks every
+    pair of characters counts as a word.
     """
     if text.isascii() or not _RUN.search(text):
         return [(match.start(), match[0].lower()) for match in _WORD_WITH_BLANKS.finditer(text)]
@@ -121,14 +124,16 @@ def words(text: str) -> list[tuple[int, str]]:
 
 
 def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:
-    """The stems of a text's words; words for which `stem` returns None are left out."""
+    """The stems of the words of a text; `stem` returns the stem of a word, or None to leave it
+    out.
+    """
     return set(filter(None, map(stem, {word for _, word in words(text)})))
 
 
 def find_stems(
     text: str, sought: Collection[str], stem: Callable[[str], str | None]
 ) -> list[tuple[int, str]]:
-    """Start and stem of each word of a text that has one of the sought stems."""
+    """(offset, stem) for each word of a text whose stem is in `sought`."""
     hits = []
     for start, word in words(text) if sought else ():
         form = stem(word)
@@ -143,6 +148,8 @@ def _plain_letters(text: str) -> str:
 
 
 def _overlapping_pairs(run: str) -> list[str]:
-    """Overlapping pairs, and the last character by itself, so that it can be found too."""
+    """The pairs of neighbouring characters, and the last character alone, so that it can be
+    found too.
+    """
     letters = _LETTER.findall(run)
     return [one + other for one, other in pairwise(letters)] + letters[-1:]

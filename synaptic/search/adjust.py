@@ -1,4 +1,6 @@
-"""The order of candidates by what is known of the asker, of branches, sessions and dates."""
+"""Passes that change the scores or the order of candidates by project, branch, type, expiry and
+phrases.
+"""
 
 from collections.abc import Callable
 
@@ -10,24 +12,26 @@ from .evidence import Evidence
 from .ranking import Ranked, Ranking, sort_by_score
 
 OTHER_PROJECT = 0.6
-"""The factor of the score of an entry of another project.
+"""The factor of the score of an entry of another project than the asker's.
 
 Chosen on half of tests/data/projects.json: .4 and .5 lose what only another project knows.
 """
 
 GONE_BRANCH = 0.9
-"""The factor for an entry whose branch is gone without a visible merge. By eye."""
+"""The factor of the score of an entry whose git branch was deleted without a visible merge. By
+eye.
+"""
 
 DIGEST = 0.9
-"""The factor for the digest of a session. By eye."""
+"""The factor of the score of an entry that is the digest of a session. By eye."""
 
 EXPIRED = 0.5
-"""The factor for an entry that has expired. By eye."""
+"""The factor of the score of an entry that has expired. By eye."""
 
 
 def drop_dissimilar(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """The ranking without entries that are less similar than asked; an entry without a vector
-    stays.
+    """The ranking without entries whose cosine is below the request's `min_similarity`; entries
+    without a vector are not dropped.
     """
     least = evidence.request.min_similarity
     if least is None:
@@ -36,13 +40,15 @@ def drop_dissimilar(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 
 def is_ordered_by_score(evidence: Evidence) -> bool:
-    """True unless the order is that of time, as in a bounded search without weights."""
+    """True unless the hits are ordered by time, as in a bounded search without weights."""
     request = evidence.request
     return request.strategy != "bounded" or bool(request.weights)
 
 
 def lower_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Entries of other projects count less, if the asker's project has some."""
+    """Lowers the scores of entries of other projects, if the asker's project is among the
+    candidates.
+    """
     own = evidence.request.project
     if own is None or own not in {r.standing.project for r in ranked}:
         return ranked
@@ -50,8 +56,8 @@ def lower_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 
 def lower_gone_branches(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Entries of this checkout's project count less if their branch is gone without a visible
-    merge.
+    """Lowers the scores of entries of the asker's project whose git branch was deleted without
+    a visible merge.
     """
     here = evidence.request.here
     if not here:
@@ -64,12 +70,12 @@ def lower_gone_branches(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 
 def lower_digests(ranked: Ranking, _: Evidence) -> Ranking:
-    """Digests of sessions count less."""
+    """Lowers the scores of digests of sessions."""
     return multiply_scores(ranked, DIGEST, lambda r: bool(r.standing.of_session))
 
 
 def lower_expired(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Expired entries count less."""
+    """Lowers the scores of expired entries."""
     today = evidence.request.now.date().isoformat()
     return multiply_scores(ranked, EXPIRED, lambda r: has_expired(r.standing.expires, today))
 
@@ -77,7 +83,9 @@ def lower_expired(ranked: Ranking, evidence: Evidence) -> Ranking:
 def multiply_scores(
     ranked: Ranking, factor: float, counts_less: Callable[[Ranked], bool]
 ) -> Ranking:
-    """The ranking, best first, in which the scores of some entries are multiplied."""
+    """Multiplies by `factor` the scores of entries for which `counts_less` is True; returns the
+    ranking sorted again.
+    """
     for r in ranked:
         if counts_less(r):
             r.score *= factor
@@ -85,7 +93,7 @@ def multiply_scores(
 
 
 def put_phrases_first(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Entries that hold a quoted phrase, then the others."""
+    """Moves entries that contain a phrase of the query before all others."""
     rowids = [r.rowid for r in ranked]
     holding = evidence.index.passing(Filters(words=evidence.request.parsed.phrases), rowids)
     return sorted(ranked, key=lambda r: r.rowid not in holding)

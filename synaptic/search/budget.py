@@ -1,4 +1,5 @@
-"""The cost of searches on this machine, and the choice that a budget makes.
+"""Measures how long searches take on this machine, and decides if one fits the caller's time
+budget.
 
 A search that usually takes longer than its budget is answered by words only.
 """
@@ -9,11 +10,11 @@ from ..index.counters import TimedCall
 from ..models import Choice, Layer, Strategy
 
 Costs = Mapping[str, Mapping[str, float]]
-"""The milliseconds within which 95 % of the searches stayed, by strategy and stage."""
+"""The 95th percentile of the milliseconds of searches, by strategy and stage."""
 
 REMEMBERED_S = 3_600
-"""Seconds for which the time of a search counts: a slow search must not rule out a strategy for
-ever.
+"""Seconds for which the duration of a search counts: one slow search must not exclude a
+strategy for ever.
 """
 
 REASONS: Mapping[str, str] = {
@@ -24,7 +25,9 @@ REASONS: Mapping[str, str] = {
 
 
 def measure_costs(calls: Iterable[TimedCall], now_s: float) -> Costs:
-    """The costs of each strategy that ran in the last hour."""
+    """The milliseconds (95th percentile) of each strategy and stage, from the recorded searches
+    of the last hour before `now_s`.
+    """
     times: dict[str, list[Mapping[str, float]]] = {}
     for call in calls:
         if call.strategy and call.at >= now_s - REMEMBERED_S:
@@ -36,7 +39,7 @@ def measure_costs(calls: Iterable[TimedCall], now_s: float) -> Costs:
 
 
 def times_by_stage(calls: Iterable[Mapping[str, float]]) -> Iterable[tuple[str, list[float]]]:
-    """(stage, its milliseconds in these calls, the fastest first)."""
+    """(stage, its milliseconds in all calls, ascending) for each stage."""
     times: dict[str, list[float]] = {}
     for call in calls:
         for stage, ms in call.items():
@@ -45,7 +48,9 @@ def times_by_stage(calls: Iterable[Mapping[str, float]]) -> Iterable[tuple[str, 
 
 
 def reason_over_budget(strategy: Strategy, budget_ms: float | None, costs: Costs) -> str:
-    """The reason to search by words only; empty where the strategy fits or is not known."""
+    """The reason to search by words only: the strategy takes longer than `budget_ms`. Empty if
+    it fits, or if its duration is unknown.
+    """
     need = costs.get(strategy, {}).get("total", 0)
     if strategy == "lexical" or need <= (budget_ms or need):
         return ""
@@ -59,7 +64,9 @@ def explain_choice(
     costs: Costs,
     stages: Mapping[str, float],
 ) -> Choice:
-    """The strategy's reason and times, for the answer."""
+    """The chosen strategy for the answer: why it was chosen, and its expected and real
+    milliseconds by stage.
+    """
     expected = costs.get(strategy, {})
     layers = []
     for name, ms in stages.items():

@@ -1,5 +1,5 @@
-"""The ranked candidates of one query: fetched, scored, and adjusted by the facts about each
-entry and its neighbours.
+"""Ranks the candidates of one query: fetches them, scores them, and adjusts scores by age and
+by neighbouring entries.
 
 | adjustment                                        | when                        |
 |---------------------------------------------------|-----------------------------|
@@ -27,11 +27,13 @@ from .ranking import (
 )
 
 BOUNDED_BEST = 100
-"""Candidates of a bounded search."""
+"""The number of candidates of a bounded search."""
 
 
 def rank_candidates(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES) -> Ranking:
-    """At least `least` candidates of one query, if there are so many, best first."""
+    """Fetches and scores the candidates of one query, best first; at least `least` entries, if
+    so many match.
+    """
     request = evidence.request
     config = evidence.config
     is_bounded = request.strategy == "bounded"
@@ -74,7 +76,9 @@ def rank_candidates(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES
 def gather_signals(
     evidence: Evidence, rowids: Sequence[int], lists: Lists, meaning: Meaning | None = None
 ) -> Ranking:
-    """These entries with their signals, still without a score; superseded ones are left out."""
+    """Candidates for these rows with their signals (similarity, words, age), without a score;
+    superseded entries are left out.
+    """
     request = evidence.request
     present = instant(evidence.request.now)
     standings = evidence.standings(rowids)

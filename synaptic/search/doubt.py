@@ -24,30 +24,35 @@ from .ranking import Ranking
 
 NOTHING_FITS = "Nothing fits; try other words, or fewer filters."
 MOST_HITS, NONE_FIT = 8, 5
-"""The hits of an answer without a limit, at most, and where nothing is close. By eye."""
+"""The largest number of hits in an answer without a limit, and the number if nothing is close.
+By eye.
+"""
 UNSURE = 0.2
-"""Where no hit has this chance, an answer without a limit has as many as it may. By eye."""
+"""If no hit reaches this chance of being right, an answer without a limit shows MOST_HITS. By
+eye.
+"""
 LOOKED_AT, SHARED = 5, 10
-"""The hits of which the best decides whether anything fits, and the hits among which a score is
-a share. By eye.
+"""The first hits whose best decides if anything fits, and the first hits whose scores are
+summed to make each score a share. By eye.
 """
 
 SMALLEST, LARGEST = 40, 1_000
-"""Passages between which the size of a journal counts: the more there are, the nearer something
-comes. Beyond the
-second nothing was measured."""
+"""The range of journal sizes, in passages, in which size changes the estimate: in a larger
+journal some passage is closer by chance. Above 1,000 nothing was measured.
+"""
 
 LEAST_CHANCE, LEAST_SHARE, OWN = 0.02, 0.07, 0.15
-"""An answer without a limit ends after the last hit that has this chance, and this share of the
-best one's chance; it holds a word of the question, or has this meaning.
+"""An answer without a limit ends after the last hit that has the chance LEAST_CHANCE and the
+share LEAST_SHARE of the best hit's chance, and contains a word of the question or has the
+closeness OWN by meaning.
 
 Chosen on one half of the panel, where that keeps 96 % of recall@8; `bench.py sure` shows the
 other half.
 """
 
 GREAT_SHARE = 0.3
-"""The share of the scores from which on more says nothing: where there are few hits even the
-best has a great share. Nine of ten first hits of the panel have a smaller one.
+"""A larger share of the scores than this counts as this much: with few hits even a bad first
+hit has a large share. Nine of ten first hits of the panel have a smaller one.
 """
 
 
@@ -98,11 +103,12 @@ BY_WORDS = Curve(
 
 
 class Signs(NamedTuple):
-    """The signs of a hit, each from 0 to 1.
+    """How well a hit fits the question by meaning and by words, each from 0 to 1.
 
-    `meaning` is its cosine, where 0 is the usual one of this question with the journal; `words`
-    the share of the question's words that it holds, and `unknown` the share of those that no
-    entry holds, a rare word counting for more. Beside meaning the last says nothing.
+    `meaning` is its cosine, scaled so that 0 is the usual cosine of this question with the
+    journal; `words` the share of the question's words that it contains, and `unknown` the share
+    of them that no entry contains. A rare word counts for more. `unknown` has no weight in
+    searches by meaning.
     """
 
     meaning: float
@@ -111,8 +117,8 @@ class Signs(NamedTuple):
 
 
 def log_odds_of_answer(signs: Signs, curve: Curve, *, passages: int) -> float:
-    """The log-odds that a question whose best hit is this one has an answer in a journal of so
-    many passages.
+    """The log-odds that a question has an answer in a journal of `passages` passages, if its
+    best hit has these signs.
     """
     size = math.log(1 + min(max(passages, SMALLEST), LARGEST))
     weighed = curve.meaning * signs.meaning + curve.words * signs.words
@@ -122,12 +128,12 @@ def log_odds_of_answer(signs: Signs, curve: Curve, *, passages: int) -> float:
 def chances_of_being_right(
     close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
 ) -> list[float]:
-    """The share of hits like these that were right, from 0 to 1, in the order of the ranking;
-    never rising.
+    """The chance of each hit, from 0 to 1, that it is right, in the order of the ranking; a
+    later chance is never higher.
 
-    `close` is the closeness of each, `scores` its score in the ranking, `of_all` the sum of the
-    best SHARED scores. Where a lower hit of the first MOST_HITS has the better chance, both
-    have the mean (isotonic regression).
+    `close` is the log-odds of each hit (`log_odds_of_answer`), `scores` its score in the
+    ranking, `of_all` the sum of the best SHARED scores. If a lower hit of the first MOST_HITS
+    has a better chance, both get the mean (isotonic regression).
     """
     best = max(close[:LOOKED_AT], default=0.0)
     own = []
@@ -147,10 +153,11 @@ def chances_of_being_right(
 
 
 def count_fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
-    """The number of hits in an answer without a limit: at least the best one.
+    """The number of first hits that an answer without a limit shows, at least one if there is
+    any.
 
-    A hit that says nothing of the question itself, and is there for the entries beside it, is
-    no reason to go on.
+    A hit that matches the question neither by words nor by meaning, and was only ranked for its
+    neighbours, does not extend the answer.
     """
     last = min(1, len(chance))
     for place, (one, own) in enumerate(zip(chance, signs, strict=False), 1):
@@ -162,11 +169,11 @@ def count_fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
 
 @frozen
 class Attempt:
-    """One search and its answer. `ranked` are the candidates, `passing` those in their last
-    order, `hits` those of these that are shown.
+    """One search and its answer: `ranked` are all candidates, `passing` those that passed all
+    filters in their final order, `hits` the ones that are shown.
 
-    `close`: something clearly fits, or nothing was sought. `weak`: nothing is shown, nothing is
-    close, or no hit holds a word of the question. `notices` say what passes changed.
+    `close`: something clearly fits, or the query had no words. `weak`: no hits, nothing close,
+    or no hit contains a word of the question. `notices` say what passes changed.
     """
 
     evidence: Evidence
@@ -182,8 +189,8 @@ class Attempt:
 def measure_signs(
     evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]
 ) -> tuple[list[Signs], Curve]:
-    """(the signs of each hit, the curve that weighs them). The hits are the first of the
-    ranking.
+    """(the signs of each hit, the curve that weights them). `hits` are the first entries of
+    `ranked`, in its order.
     """
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
@@ -208,9 +215,9 @@ def measure_signs(
 
 @frozen
 class Judgement:
-    """`chances` is the share of such hits that were right, for each hit; `fitting` the number
-    of hits that fit; `close` False where nothing is; `words` the share of the question's words
-    that each hit holds.
+    """The result of `judge_hits`: `chances` (that each hit is right), `fitting` (the number of
+    first hits that fit), `close` (False if nothing fits), and `words` (the share of the
+    question's words that each hit contains).
     """
 
     chances: Sequence[float]
@@ -220,7 +227,9 @@ class Judgement:
 
 
 def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judgement:
-    """The judgement of an answer whose hits are the first of the ranking."""
+    """Estimates how likely each hit is right and how many fit. `hits` are the first entries of
+    `ranked`, in its order.
+    """
     signs, curve = measure_signs(evidence, ranked, hits)
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     close = [log_odds_of_answer(each, curve, passages=total) for each in signs]
@@ -244,10 +253,10 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
 
 
 def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> Texts:
-    """Notices for the user, most important first.
+    """The notices of an answer for the user, most important first.
 
-    While passages wait for vectors, nobody knows whether something is close: the notice that
-    says so, with the cure, is also the only one on what was found.
+    While passages have no vectors yet, nobody knows if something is close: a notice says so,
+    with the command that helps, and replaces the notice that nothing is close.
     """
     evidence = attempt.evidence
     request = evidence.request
@@ -287,7 +296,7 @@ def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) 
 
 
 def _explain_empty_answer(ws: Workspace, request: Request, ranked: Ranking) -> str:
-    """A notice of the reason that no entry is left, and of a next try."""
+    """A notice that says why no entry was found, and what to try next."""
     if ranked:
         nearest = max(r.similarity or 0.0 for r in ranked)
         return (

@@ -1,4 +1,6 @@
-"""Passages that stand in several files."""
+"""Treats hits with the same text: puts conflict copies of files behind their originals, and
+merges equal passages.
+"""
 
 from functools import cache
 
@@ -8,7 +10,9 @@ from .ranking import Ranked, Ranking
 
 
 def put_copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Copies that two machines left of a file stand behind the originals of their entries."""
+    """Moves entries of a conflict copy of a file (a copy that syncing two machines left) behind
+    the same entries of the original file.
+    """
     places = {(r.standing.path, r.standing.title): place for place, r in enumerate(ranked)}
     paths = {path for path, _ in places}
     read = cache(evidence.ws.journal.read)
@@ -24,8 +28,8 @@ def put_copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 
 def merge_equal_hits(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """The ranking without entries whose title, passage and tags an earlier one has too; that
-    one has them in `also`.
+    """Removes entries whose title, passage and tags are the same as an earlier entry's; their
+    rows are added to the earlier one's `also`.
 
     A changed letter or number makes another passage. The same words of another project or
     another time are another fact: "Paid the rent."

@@ -1,4 +1,6 @@
-"""Everything that one search asks of the model, the index and the journal."""
+"""Fetches and caches all data that one search needs from the model, the index and the
+journal.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +25,11 @@ from .ranking import usual_mean_and_deviation
 from .typos import allowed_typing_errors, count_typing_errors, find_near_stems
 
 ANY_MEAN, ANY_DEVIATION = 0.1, 0.1
-"""Mean and deviation of the cosines of questions with notes of other matters, about. By eye."""
+"""Mean and standard deviation, about, of the cosines of questions with unrelated notes. By eye.
+"""
 
 STRANGE = 0.4
-"""The usual cosine from which on the model knows nothing of the language.
+"""If the usual cosine of a text is this high, the model does not know its language.
 
 Chosen on `bench.py panel`: it is about .1 in English, .2 in talk and in German, .4 in Chinese
 and Japanese.
@@ -34,30 +37,34 @@ and Japanese.
 
 MAX_ROUNDS = 3
 MAX_PARTS = 16
-"""Sub-queries that a caller may give; each is a search of its own."""
+"""The number of sub-queries that a caller may give; each is searched separately."""
 
 LIST_LIMIT = 20
-"""Entries of a list without a limit."""
+"""The number of entries in a list if the caller gives no limit."""
 
 MAX_TERMS = 64
 """Words of a query that are looked up. By eye."""
 
 DEPTH, LEAST_ENTRIES = 80, 20
-"""Chunks, and entries, taken from each list before fusion, at least. By eye."""
+"""The least number of chunks, and of entries, that are taken from each list before the fusion.
+By eye.
+"""
 
 RARE = 5
-"""A word is rare if no more passages hold it. By eye."""
+"""A word is rare if at most this many passages contain it. By eye."""
 
 _WORD = re.compile(r"\w+")
 
 Lists: TypeAlias = dict[str, dict[int, Candidate]]
-"""The best chunk of each entry by its row, best first, in `lexical` and in `semantic`."""
+"""For `lexical` and for `semantic`: the best chunk of each entry by the entry's row, best
+first.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One search. `weights` None: ranks are fused. `within`: only these index rows.
-    `limit` None: all that fit.
+    """All options of one search. If `weights` is None, ranks are fused. `within`: only these
+    index rows. `limit` None: all that fit.
 
     `parts` and `max_rounds` are those of a smart search. `only_fitting`: with a limit too, only
     hits that fit or hold a word of the query. `project` is the key of the project whose entries
@@ -102,27 +109,35 @@ class Request:
 
     @property
     def is_list(self) -> bool:
-        """True for a query that is nothing but filters, or nothing."""
+        """True if the query has no words, only filters or nothing: its answer is a list of
+        entries.
+        """
         return not self.parsed.terms
 
     @property
     def fuses(self) -> bool:
-        """True where the ranks of lists are fused, and a score is a chance."""
+        """True if the ranks of several lists are fused, so that the score of a hit is its
+        chance of being right.
+        """
         return not (self.is_list or self.weights or self.strategy == "bounded")
 
     @property
     def joins(self) -> bool:
-        """True where words and meaning are asked together."""
+        """True if the strategy searches both by words and by meaning."""
         return self.strategy in ("hybrid", "smart")
 
     @property
     def ends_itself(self) -> bool:
-        """True where the answer ends after the last hit that fits."""
+        """True if the answer ends after the last hit that fits, because the caller gave no
+        limit.
+        """
         return self.limit is None and self.fuses
 
 
 class Query(NamedTuple):
-    """The words of one query, its meaning (None: words alone), and hard filters."""
+    """The words of one query, its embedding (None: search by words only), and the filters that
+    hits must pass.
+    """
 
     terms: Sequence[str]
     meaning: Meaning | None
@@ -130,7 +145,7 @@ class Query(NamedTuple):
 
 
 class BestPassage(NamedTuple):
-    """An entry, and the text and first line of the passage that fits best."""
+    """An entry, and the text and first line of its passage that fits the query best."""
 
     entry: Entry
     text: str
@@ -138,11 +153,13 @@ class BestPassage(NamedTuple):
 
 
 class Evidence:
-    """All that is known of the candidates of one search.
+    """The data about the candidates of one search: their lists, vectors, metadata and texts,
+    fetched when needed.
 
-    `lists` are the candidates of all its sub-queries, `vector` is that of the question, None
-    where words alone answer. `trouble` says why there is no model. `superseded_by` holds ids.
-    `required` are phrases that must occur: nothing else was asked for, and some entry has them.
+    `lists` are the candidates of all its sub-queries; `vector` is the question's, None if only
+    words are searched. `trouble` says why there is no model. `superseded_by` maps ids of
+    replaced entries to ids of later ones. `required` are phrases that a hit must contain: the
+    query has only phrases, and some entry contains one.
     """
 
     def __init__(
@@ -175,14 +192,16 @@ class Evidence:
         self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
 
     def of(self, **changes: object) -> Evidence:
-        """The evidence of the same search with other values of its request."""
+        """A new `Evidence` for the same search, with some values of its request changed."""
         request = replace(self.request, **changes)  # type: ignore[arg-type]
         return Evidence(self.ws, request, self.watch, self.trouble)
 
     # -- candidates
 
     def embed(self, text: str) -> Meaning | None:
-        """The meaning of a question; None where words alone answer."""
+        """The embedding of a question; None if the search is by words only or there is no
+        model.
+        """
         if self.request.strategy == "lexical" or self.trouble or not text:
             return None
         if self.index.meta("model") != self.ws.embedder.name:
@@ -191,16 +210,17 @@ class Evidence:
 
     @property
     def mode(self) -> Mode:
+        """The kind of search that really runs: by words, by meaning, or both."""
         if self.vector is None:
             return "lexical"
         return "hybrid" if self.request.joins else "semantic"
 
     def candidates(self, query: Query, limit: int) -> Lists:
-        """At least `limit` entries by words and by meaning, if there are as many; they join
-        `lists`.
+        """Fetches at least `limit` entries by words and by meaning, if so many match, and adds
+        them to `lists`.
 
-        Those of a preferred time, or with a quoted phrase, are asked for once more: in a large
-        journal they may not be among the best of all.
+        Entries of a preferred time, or with a quoted phrase, are fetched by a separate query:
+        in a large journal they may not be among the best.
         """
         index = self.index
         prefer = self.request.prefer
@@ -228,8 +248,8 @@ class Evidence:
         return lists
 
     def chunk(self, rowid: int, *, near: bool = False) -> int:
-        """The best chunk of an entry by words, else by meaning; `near`: the reverse. -1 where
-        neither list has the entry.
+        """The row of an entry's best chunk by words, else by meaning; `near` reverses this
+        order. -1 if the entry is in neither list.
         """
         for name in ("semantic", "lexical") if near else ("lexical", "semantic"):
             if rowid in self.lists[name]:
@@ -239,15 +259,17 @@ class Evidence:
     # -- what the index knows of them
 
     def frequencies(self, terms: Sequence[str]) -> tuple[int, dict[str, int]]:
-        """(passages in all, passages that hold each word of these terms)."""
+        """(the number of all passages, the number of passages that contain each word of the
+        terms).
+        """
         single = {term for term in terms if term.endswith("*")}
         for term in set(terms) - single:
             single.update(word for _, word in words(term))
         return self._counts(frozenset(single))
 
     def rarest(self, terms: Texts, most: int) -> Texts:
-        """The terms, if there are no more than `most`; else the rarest, before terms that no
-        entry holds.
+        """Up to `most` of the terms: all if there are no more, else the rarest first; terms
+        that no entry contains come last.
         """
         if len(terms) <= most:
             return terms
@@ -256,11 +278,13 @@ class Evidence:
         return tuple(by_rarity[:most])
 
     def has_word(self, term: str) -> bool:
-        """True if an entry holds this word in any of its forms."""
+        """True if an entry contains this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
 
     def holders(self, term: str) -> list[Standing]:
-        """The entries that hold a rare word; none for a word of more than RARE passages."""
+        """The entries that contain a rare word; empty for a word that more than RARE passages
+        contain.
+        """
         if not 0 < self._counts(frozenset((term,)))[1][term] <= RARE:
             return []
         hits = self.index.lexical([fts5_expression(term)], None, limit=RARE)
@@ -268,25 +292,33 @@ class Evidence:
         return list(standings.values())
 
     def stem(self, word: str) -> str | None:
-        """The stem of a word, or the sought beginning that it has: `plug*`."""
+        """The stem of a word; if it begins with a searched prefix such as `plug*`, that prefix
+        with its `*`.
+        """
         for beginning in self._beginnings:
             if word.startswith(beginning):
                 return f"{beginning}*"
         return self.index.stem(word)
 
     def stems(self, text: str) -> set[str]:
+        """The stems of the words of a text."""
         return stems(text, self.stem)
 
     def usual_cosine(self, vector: Vector) -> tuple[float, float]:
-        """Mean and deviation of the cosines of this vector with a sample of the journal."""
+        """Mean and standard deviation of the cosines of this vector with a sample of the
+        journal.
+        """
         vectors, _ = self.index.sample()
         return usual_mean_and_deviation(
             self.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION
         )
 
     def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
-        """The cosine of each entry that was found by meaning or has a vector: of its chunk
-        nearest to the question, else of the best by words.
+        """Maps rows to the cosine of each entry with `vector`; entries without a vector are
+        missing.
+
+        It is the cosine of the chunk nearest to the question, for an entry that was found by
+        words only of the best chunk by words.
         """
         near = self.lists["semantic"]
         cosines = {row: near[row].score for row in rowids if row in near}
@@ -299,8 +331,8 @@ class Evidence:
         return cosines
 
     def meaning(self, rowids: Sequence[int]) -> list[float | None]:
-        """Closeness of each entry to the question: 0 as usual or farther, 1 the same; None
-        without a vector.
+        """How close each entry is to the question by meaning, in the order of `rowids`: 0 as
+        usual or farther, 1 the same; None without a vector.
         """
         if self.vector is None:
             return [None] * len(rowids)
@@ -310,8 +342,8 @@ class Evidence:
         return [max(0.0, apart[row]) if row in apart else None for row in rowids]
 
     def standings(self, rowids: Sequence[int]) -> list[Standing]:
-        """The standings of these entries, without superseded ones unless the filters ask for
-        them.
+        """The metadata (`Standing`) of these entries, without superseded entries unless the
+        filters ask for them.
         """
         by_row = self.index.standings(rowids)
         standings = [by_row[rowid] for rowid in rowids if rowid in by_row]
@@ -321,7 +353,7 @@ class Evidence:
         return [one for one in standings if one.id not in self.superseded_by]
 
     def met(self, rowids: Sequence[int]) -> dict[int, Texts]:
-        """For each entry the names of the preferences that it meets."""
+        """Maps each row to the names of the preferences that its entry meets."""
         met: dict[int, Texts] = dict.fromkeys(rowids, ())
         for name, preferred in self.preferred.items():
             for rowid in self.index.passing(preferred, rowids):
@@ -329,7 +361,9 @@ class Evidence:
         return met
 
     def days_away(self, standing: Standing) -> int:
-        """Days between an entry and the day in the middle of the asked time; 0 without one."""
+        """Days between an entry and the day that the question asks about; 0 if it asks about no
+        day.
+        """
         about = self.request.about
         if not about:
             return 0
@@ -338,8 +372,8 @@ class Evidence:
     # -- what the journal says of them
 
     def passages(self, rowids: Sequence[int], *, near: bool = False) -> dict[int, BestPassage]:
-        """By row each entry, with the text and line of its best chunk (see `chunk`), or of the
-        whole entry where it has none.
+        """Maps each row to its entry, with the text and line of its best chunk (see `chunk`),
+        or of the whole entry if no chunk was found.
         """
         chunks = {row: self.chunk(row, near=near) for row in rowids}
         entries, texts = read_hits(self.ws, rowids, list(chunks.values()))
@@ -350,12 +384,14 @@ class Evidence:
         return passages
 
     def near_stems(self, term: str) -> list[str]:
-        """The stems of the journal that this word may be a typing error of, nearest first."""
+        """The stems in the journal for which this word may be a typing error, nearest first."""
         stem = self.stem(term)
         return find_near_stems(stem, self.index.stems_like(stem)) if stem else []
 
     def nearest_word(self, term: str) -> str | None:
-        """A word of the journal that differs from this by a typing error, before its ending."""
+        """The word of the journal for which `term` is most likely a typing error, apart from
+        its ending; None if none is near enough.
+        """
         index = self.index
         distances = {}
         for near in self.near_stems(term):  # a stem is not a word; it must not be stemmed again
@@ -372,14 +408,16 @@ class Evidence:
 
 
 def language_familiarity(usual: float) -> float:
-    """The degree to which the model knows the language of a text with this usual cosine, from 0
-    to 1: where it does not, all texts are alike, and words alone can tell.
+    """How well the model knows the language of a text, from 0 to 1, by the text's usual cosine:
+    in an unknown language all cosines are high, so that only words distinguish texts.
     """
     return min(1.0, max(0.0, 1 - usual / STRANGE))
 
 
 def replace_words(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuery:
-    """The query with other words in place of those typed, by meaning too."""
+    """The query with some of its words replaced by those in `nearest`, in its terms and in the
+    text that is embedded.
+    """
     terms = dict.fromkeys(nearest.get(term, term) for term in parsed.terms)
     text = _WORD.sub(lambda word: nearest.get(word[0].casefold(), word[0]), parsed.text)
     return replace(parsed, terms=tuple(terms), text=text)
@@ -388,8 +426,8 @@ def replace_words(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuer
 def _fetch_best_chunks(
     fetch: Callable[..., Sequence[Candidate]], limit: int
 ) -> dict[int, Candidate]:
-    """The best chunk of each entry, best first. Looks deeper where few long entries fill the
-    whole list.
+    """Fetches candidates and returns the best chunk of each entry by row, best first. Fetches
+    more while a few long entries fill the whole list.
     """
     depth = DEPTH
     while True:

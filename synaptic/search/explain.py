@@ -1,4 +1,6 @@
-"""Shows how a question or a note is understood, with the words that this journal knows."""
+"""Shows, as JSON, how a question or a note is understood with the tags, projects and files of
+this journal.
+"""
 
 import math
 from collections import Counter
@@ -20,11 +22,11 @@ from .near import suggest_tags
 from .understanding import understand
 
 MAX_KEYWORDS = 12
-"""By eye."""
+"""The number of keywords that an analysis shows. By eye."""
 
 
 def analyze_question(ws: Workspace, query: str) -> Json:
-    """The analysis of a question, with the plan of a search without options, as JSON."""
+    """The analysis of a question and the plan of its search, as JSON; nothing is searched."""
 
     def run(_: SyncReport) -> Json:
         now = ws.clock()
@@ -48,7 +50,9 @@ def analyze_question(ws: Workspace, query: str) -> Json:
 
 
 def _plan_as_json(request: Request) -> Json:
-    """The one search that is run, as JSON: its layer, the filters that it has or prefers."""
+    """The plan of a search as JSON: its strategy, and the filters that it requires or
+    prefers.
+    """
     filters = merge_filters(request.filters, request.prefer)
     layer: str = request.strategy
     if not request.parsed.terms:
@@ -65,7 +69,9 @@ def _plan_as_json(request: Request) -> Json:
 
 
 def analyze_note(ws: Workspace, text: str) -> Json:
-    """A note of today before it is saved, without what is private in it, as JSON."""
+    """The analysis of a note before it is saved, as if written today: its normalized text,
+    keywords and tags, as JSON, without private passages.
+    """
     text = without_private(text)
     plain, changes = normalize(text, on=ws.clock().date())
 
@@ -82,8 +88,8 @@ def analyze_note(ws: Workspace, text: str) -> Json:
 
 
 def _best_keywords(ws: Workspace, text: str) -> list[Json]:
-    """The words that tell most, the weightiest first: those that are said often here and are
-    rare in this journal (tf-idf), the first with the weight 1.
+    """The words of a text with the highest tf-idf weights (frequent in the text, rare in the
+    journal), best first; the first has the weight 1.
     """
     counts = Counter(word for _, word in words(text[:MAX_QUERY]) if len(word) > 1)
     total, passages = ws.index.document_counts(list(counts.keys() - STOP_WORDS))

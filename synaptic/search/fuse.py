@@ -1,4 +1,6 @@
-"""The fusion of the lists by words, by meaning and by tokens, and of what is preferred."""
+"""Fuses the candidate lists by words, by meaning, by tokens and by preferences into one score
+for each entry.
+"""
 
 import math
 from collections.abc import Collection, Mapping
@@ -7,33 +9,35 @@ from .evidence import Evidence, Lists, Query, language_familiarity
 from .ranking import Ranking, score_aware_rrf
 
 PREFERENCE = 1.5
-"""The weight of the list of entries that meet preferences, beside the lists by words and by
-meaning. By eye.
+"""The weight of the list of entries that meet preferences, in the fusion with the other lists.
+By eye.
 """
 
 AWAY_A_DAY = 0.1
-"""A preferred entry counts 1 / (1 + rate * days), where days lie between it and the day that
-"two weeks ago" names. By eye.
+"""A preferred entry counts 1 / (1 + AWAY_A_DAY * days), where days is its distance from the day
+that the question asks about. By eye.
 """
 
 NEAR = 4.0
-"""The list by meaning has a full vote if its nearest entry lies this many deviations above the
-usual cosine; below that nothing is really near.
+"""The list by meaning has its full weight if its nearest entry is this many standard deviations
+above the usual cosine; below that nothing is really near.
 
 Chosen on `bench.py panel`; 3 or 5 do nearly as well.
 """
 
 PIECES = 16
-"""The tokens of a question from which on they count less: in a long one many meet by chance."""
+"""A question with more tokens than this gives the list by tokens less weight: in a long one
+many match by chance.
+"""
 
 LEAST = 0.1
-"""Deviations given to an entry that is no nearer than usual, and the least weight of meaning:
-both are above 0, so that the rank decides. By eye.
+"""The least value of an entry in a list, in standard deviations, and the least factor of the
+list by meaning: both are above 0, so that the rank still counts. By eye.
 """
 
 
 def fusion_weights(evidence: Evidence) -> dict[str, float]:
-    """The weight of each list in the fusion."""
+    """The configured weight of each list that is fused."""
     mode = evidence.mode
     weights = evidence.config.weights
     lists = ("lexical", "semantic", "tokens") if mode == "hybrid" else (mode,)
@@ -41,7 +45,8 @@ def fusion_weights(evidence: Evidence) -> dict[str, float]:
 
 
 def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> None:
-    """Scores candidates by their ranks; what meets preferences is a list of its own.
+    """Sets the score of each candidate by fusing its ranks in all lists; entries that meet
+    preferences are a list of their own.
 
     In a list an entry has its BM25, or the deviations above the usual of its cosine or of the
     closeness of its tokens. The usual is that of this question with a sample of the journal: to
@@ -94,12 +99,12 @@ def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Qu
 def select_deviations(
     deviations: Mapping[int, float], rows: Collection[int]
 ) -> dict[int, float]:
-    """The weight of these entries in a list of deviations above the usual."""
+    """The deviations of the entries in `rows`, each at least LEAST."""
     return {row: max(LEAST, apart) for row, apart in deviations.items() if row in rows}
 
 
 def score_of_all_words(evidence: Evidence, query: Query) -> float:
-    """The BM25 score, about, of a passage that holds every word of the query once."""
+    """The BM25 score, about, of a passage that contains every word of the query once."""
     total, counts = evidence.frequencies(query.terms)
     idf = [math.log((total - count + 0.5) / (count + 0.5)) for count in counts.values()]
     return sum(max(0.0, weight) for weight in idf)

@@ -1,5 +1,5 @@
-"""Counts the entries that tell of an event, where a question asks how often it happened, or
-when last.
+"""Counts the entries about an event, for questions that ask how often it happened, or when it
+last happened.
 """
 
 from collections import Counter
@@ -22,8 +22,8 @@ EVER = "0001-01-01"
 
 
 class Happened(NamedTuple):
-    """The entries that hold all `words`: their number, the newest of them first, and how many
-    are of each month, the newest first.
+    """The entries that contain all `words` of an event: their number, the newest ones first,
+    and their number by month, the newest month first.
     """
 
     words: str
@@ -33,7 +33,7 @@ class Happened(NamedTuple):
 
     @property
     def line(self) -> str:
-        """All of it but the texts, in a line."""
+        """The counts and dates in one line of text."""
         number = f"{self.total:,} {'entry' if self.total == 1 else 'entries'}"
         dates = ", ".join(dict.fromkeys(entry.date for entry in self.newest))
         months = ", ".join(f"{month} {count}" for month, count in self.months[:MONTHS])
@@ -43,8 +43,8 @@ class Happened(NamedTuple):
 def count_events_and_clean_notices(
     ws: Workspace, query: str, filters: Filters, result: SearchResult
 ) -> tuple[Happened | None, SearchResult]:
-    """(what `count_happened` counts, the result of the search). Where that is something, the
-    result no longer says that nothing is close.
+    """(the counted entries or None, the search result). If entries were counted, the notice
+    that nothing is close is removed from the result.
     """
     counted = count_events(ws, query, filters)
     if counted:
@@ -54,8 +54,8 @@ def count_events_and_clean_notices(
 
 
 def count_events(ws: Workspace, query: str, filters: Filters) -> Happened | None:
-    """The dated entries that hold every word of the event in any of its forms; None where the
-    query does not ask for that, or no entry does.
+    """Counts the dated entries that contain every word of the event in any of its forms. None
+    if the query does not ask about an event, or no entry does.
     """
     asked = asked_of(query, today=ws.clock().date())
     sought = happened(asked.text)

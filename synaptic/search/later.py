@@ -1,4 +1,4 @@
-"""Of two entries on one topic the later comes first: it may correct the earlier."""
+"""Puts the later of two entries on one topic first, because it may correct the earlier one."""
 
 from itertools import chain, combinations
 
@@ -9,11 +9,11 @@ from .ranking import Ranking, put_newest_of_topics_first, sort_by_score
 from .talk import speaker_by_entry
 
 TOP = 10
-"""Entries that can change places. By eye."""
+"""The number of first entries that may be reordered. By eye."""
 
 ALIKE, ALIKE_ASKED = 0.58, 0.35
-"""Two entries are on one topic from this closeness on: 0 as usual, 1 the same. The second is
-for questions that ask for the newest.
+"""Two entries are on one topic if their closeness is above this: 0 is the usual cosine, 1 the
+same text. The second value is for questions that ask for the newest.
 
 The first is chosen on freshness.json, the even cases of corrections.json (tests/data) and the
 panel, the second on newest.json; newest_held.json was held apart.
@@ -21,10 +21,11 @@ panel, the second on newest.json; newest_held.json was held apart.
 
 
 def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """The ranking, in which of two entries of the top on one topic the later stands first.
+    """Exchanges two of the first entries that are on one topic, if the later stands behind the
+    earlier.
 
-    The two exchange their places and scores. The turns of a talk stay: a later
-    one corrects no earlier one (LoCoMo and BEAM lose .004 to .013).
+    They exchange their scores too. Turns of a talk are not moved: a later one does not correct
+    an earlier one (LoCoMo and BEAM lose .004 to .013).
     """
     if evidence.vector is None:
         return ranked
@@ -64,8 +65,8 @@ def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 
 def _keeps_names(evidence: Evidence, earlier: str, later: str) -> bool:
-    """True if the later text holds each name and number that the question and the first text
-    share: Rome is not Paris.
+    """True if the later text contains every name and number that the question and the earlier
+    text share; else they are about different things, as Rome and Paris.
     """
     question = evidence.request.parsed.text
     names = evidence.stems(" ".join(NAME.findall(f"{question}\n{earlier}")))

@@ -1,5 +1,5 @@
-"""Finds, for a save, tags that fit, entries that it seems to replace, and open issues that it
-may settle.
+"""Finds, for an entry that is saved, tags that fit, older entries that it may replace, and open
+issues that it may settle.
 
 `scripts/bench.py near` measures what is near. Words alone tell nothing: they find none of the
 held corrections.
@@ -29,29 +29,31 @@ REJECTED = re.compile(
       (?: (?!\b(?:for|in|on|at|because|since|as|to)\b | [,;:(\n] | \.\s) . )*
     """
 )
-"""Words in which an entry says what it did not choose. Later entries need not name it: of 20
-pairs with such words (tests/data/replaced.json) 9 of 10 corrections are named instead of 4, and
-no more where nothing is replaced.
+"""Finds the words in which an entry says what it did not choose. A later entry need not name
+it: of 20 pairs with such words (tests/data/replaced.json) 9 of 10 corrections are named instead
+of 4, and no more where nothing is replaced.
 """
 
 COMPARED, MOST = 40, 2
-"""The nearest passages that are looked at, and the entries that are named."""
+"""The number of nearest passages that are compared, and the largest number of entries that are
+returned.
+"""
 
 ALIKE, APART = 0.5, 0.2
-"""The least cosine, and how much nearer than all others an entry must be. Chosen on
-freshness.json and on the even
-cases of corrections.json in tests/data."""
+"""The least cosine of an entry that may be replaced, and how far it must exceed the cosine of
+the next. Chosen on freshness.json and on the even cases of corrections.json in tests/data.
+"""
 
 MAX_SUGGESTED = 5
-"""Tags; saves need no more of this room."""
+"""The largest number of suggested tags."""
 
 
 def find_replaceable_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
-    """Up to MOST entries of its project that stand out; None while the entry has no vector.
+    """Up to MOST older entries of the same project that `new` may replace or settle; None while
+    `new` has no vector.
 
-    Of those that it could replace, which have its type, and of open issues, where its type can
-    settle one. One that supersedes is not asked which else it replaces. Raises Stale and
-    IndexFailed.
+    It may replace entries of its own type, unless it already supersedes one, and settle open
+    issues if its type can. Raises Stale and IndexFailed.
     """
     index = ws.index
     own = index.resolve(new.id).rowid
@@ -88,8 +90,8 @@ def find_replaceable_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | No
 
 
 def count_standing_out(cosines: Sequence[float]) -> int:
-    """The number of these, highest first, that are alike and nearer than all that follow; at
-    most MOST.
+    """The number of first cosines (descending) that are above ALIKE and exceed all later ones
+    by APART; at most MOST.
     """
     falling = [*cosines, 0.0]
     for count in range(1, min(MOST, len(cosines)) + 1):
@@ -99,11 +101,11 @@ def count_standing_out(cosines: Sequence[float]) -> int:
 
 
 def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
-    """True if the new entry lacks a name that the old one has: Rome is not Paris. Numbers are
-    what changes.
+    """True if the new entry lacks a name that the old one contains: then they are about
+    different things, as Rome and Paris. Numbers are ignored, because they are what changes.
 
-    What the old one rejected does not count as its subject. In a script without capitals every
-    word may be a name.
+    Names in what the old entry rejected do not count. In a script without capitals every word
+    may be a name.
     """
     text = REJECTED.sub(" ", f"{old.title}\n{old.content}")
     names = NAME.findall(text)
@@ -113,22 +115,22 @@ def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> b
 
 
 def numbers_in_entry(entry: Entry) -> set[str]:
-    """The numbers that an entry says. Where they differ, the later of two alike entries
-    replaces the earlier.
+    """The numbers in an entry's title and content. If they differ in two similar entries, the
+    later replaces the earlier.
     """
     return set(_NUMBER.findall(f"{entry.title}\n{entry.content}"))
 
 
 def is_open_issue(entry: Entry) -> bool:
-    """True for an issue that no tag closes."""
+    """True for an issue without a tag that closes it."""
     return entry.type == "issue" and not is_closed(entry.type, entry.tags)
 
 
 def suggest_tags(ws: Workspace, text: str, own: Sequence[str] = ()) -> Texts:
-    """Tags that the journal uses, whose words the text holds, without the text's `own`; the
-    most used first.
+    """Up to MAX_SUGGESTED tags of the journal whose words the text contains, the most used
+    first, without the tags in `own`.
 
-    None that calls an entry settled: "not done" holds the word `done`.
+    Tags that close an entry are never suggested: the text "not done" contains the word `done`.
     """
     text_stems = stems(text, ws.index.stem)
     uses = ws.index.vocabulary().tags

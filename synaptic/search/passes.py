@@ -1,4 +1,4 @@
-"""The rules that turn a question, a ranking or an answer round: one list, in their order.
+"""The optional rules that change a question, a ranking or an answer: one list, in their order.
 
 `scripts/bench.py BENCH --without NAME` measures an answer without one. A pass stays while its
 figure on text that it was not made on says so; what a caller asks for, and what the format of
@@ -39,12 +39,16 @@ from .second_search import (
 from .talk import favour_named_speakers
 
 Stage: TypeAlias = Literal["candidates", "ranking", "equals"]
-"""The candidates of a query or of a round; those of the search; those that fill the answer."""
+"""When a ranking pass runs: on the candidates of each query, on the ranking of the whole
+search, or on the ranking before equal hits are merged.
+"""
 
 
 @frozen
 class Pass:
-    """`bench` measures the pass; `figure` is what it adds on text that it was not made on."""
+    """One optional rule of a search. `bench` names the benchmark that measures it; `figure` is
+    its gain on data that it was not made on.
+    """
 
     name: str
     bench: str
@@ -53,7 +57,7 @@ class Pass:
 
 @frozen
 class QuestionPass(Pass):
-    """Changes the question before the first search."""
+    """A rule that changes the question before the first search."""
 
     applies: Callable[[Evidence], bool]
     change: Callable[[Evidence], Evidence]
@@ -61,7 +65,7 @@ class QuestionPass(Pass):
 
 @frozen
 class RankingPass(Pass):
-    """Changes the order of candidates, best first."""
+    """A rule that changes the order of the candidates."""
 
     stage: Stage
     applies: Callable[[Evidence], bool]
@@ -70,7 +74,7 @@ class RankingPass(Pass):
 
 @frozen
 class AnswerPass(Pass):
-    """Changes the answer, by another search."""
+    """A rule that changes the answer by a second search."""
 
     applies: Callable[[Attempt], bool]
     change: Callable[[Attempt, Search], Attempt]
@@ -180,7 +184,7 @@ PASSES: tuple[Pass, ...] = (
         figure="mistyped titles of notes: nDCG@10 +.013; 4 of 150 better, none worse",
     ),
 )
-"""In the order in which they apply, within a stage.
+"""All passes; within a stage they run in this order.
 
 The second team is that of tests/data/repositories_two.json, which was asked when the rules
 were made; of projects.json half was held apart.
@@ -188,13 +192,13 @@ were made; of projects.json half was held apart.
 
 
 def passes_without(name: str) -> tuple[Pass, ...]:
-    """The passes but the one of this name. Raises InvalidArgument with the names."""
+    """All passes except the one with this name. Raises InvalidArgument with the valid names."""
     chosen = one_of([row.name for row in PASSES], name, "pass")
     return tuple(row for row in PASSES if row.name != chosen)
 
 
 def apply_question_passes(evidence: Evidence) -> Evidence:
-    """The evidence of the question that is searched."""
+    """Runs the question passes that apply, and returns the changed evidence."""
     for row in PASSES:
         if isinstance(row, QuestionPass) and row.applies(evidence):
             evidence = row.change(evidence)
@@ -202,7 +206,7 @@ def apply_question_passes(evidence: Evidence) -> Evidence:
 
 
 def apply_ranking_passes(stage: Stage, ranked: Ranking, evidence: Evidence) -> Ranking:
-    """The candidates in the order that the passes of this stage give them."""
+    """Runs the ranking passes of a stage that apply, and returns the changed ranking."""
     for row in PASSES:
         if isinstance(row, RankingPass) and row.stage == stage and row.applies(evidence):
             ranked = row.change(ranked, evidence)
@@ -210,7 +214,9 @@ def apply_ranking_passes(stage: Stage, ranked: Ranking, evidence: Evidence) -> R
 
 
 def apply_answer_passes(attempt: Attempt, search: Search) -> Attempt:
-    """The answer after the passes that may search once more."""
+    """Runs the answer passes that apply, which may search again, and returns the changed
+    answer.
+    """
     for row in PASSES:
         if isinstance(row, AnswerPass) and row.applies(attempt):
             attempt = row.change(attempt, search)

@@ -37,7 +37,7 @@ from .smart import search_smart
 from .snippet import cut_snippet, stands_alone
 
 REASON_CHARS = 160
-"""The length of the reason why an entry was replaced. By eye."""
+"""The largest length, in characters, of the reason why an entry was replaced. By eye."""
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
 _SECTION = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]([^\n]+)")
@@ -46,7 +46,8 @@ _SECTION = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]([^\n]+)")
 def answer_query(
     query: str, evidence: Evidence, report: SyncReport, remarks: Sequence[str] = ()
 ) -> SearchResult:
-    """The answer to an understood request; its notices say `remarks` too.
+    """Searches for an understood request and returns the result; `remarks` are added to its
+    notices.
 
     The passes (`passes`) may change the question before the search, the ranking within, and
     the answer behind it, by another search.
@@ -72,10 +73,11 @@ def answer_query(
 
 
 def search_once(evidence: Evidence) -> Attempt:
-    """The answer to the words of the request, its hits in the order that is asked for.
+    """Runs one search, without answer passes, and returns its hits in the order that the
+    request asks for.
 
-    Without a limit it ends where nothing more fits. Where ranks are fused a score is the share
-    of such hits that were right.
+    Without a limit the answer ends after the last hit that fits. If ranks are fused, the score
+    of a hit is its chance of being right.
     """
     request = evidence.request
     if request.is_list:
@@ -117,7 +119,7 @@ def search_once(evidence: Evidence) -> Attempt:
 
 
 def _keep_fitting(winners: Ranking, judgement: Judgement) -> Ranking:
-    """The winners that fit, and others that hold a word of the question."""
+    """The winners that fit, and others that contain a word of the question."""
     fitting = []
     for place, (r, words) in enumerate(zip(winners, judgement.words, strict=True)):
         if place < judgement.fitting or words:
@@ -126,8 +128,8 @@ def _keep_fitting(winners: Ranking, judgement: Judgement) -> Ranking:
 
 
 def add_neighbours(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
-    """The hits; one that does not stand alone has the entries beside it, unless they are hits
-    themselves.
+    """Adds to each hit that cannot be understood alone the entries before and after it, unless
+    these are hits too.
     """
     unclear = []
     for row, hit in hits.items():
@@ -141,10 +143,11 @@ def add_neighbours(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
 
 
 def fetch_deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
-    """Candidates from deeper in the lists, to stand behind the others.
+    """Fetches candidates that rank below those in `passing`, for a large limit; none scores
+    above the worst of these.
 
-    They are the same for every limit, and nothing that is known of an entry changes: a larger
-    limit only adds hits.
+    They do not depend on the limit, and the scores of entries in `passing` do not change: a
+    larger limit only adds hits.
     """
     first = dict(evidence.lists)
     rows = first["lexical"].keys() | first["semantic"].keys()
@@ -160,7 +163,7 @@ def fetch_deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
 
 
 def list_entries(evidence: Evidence) -> Attempt:
-    """Entries in order, for a query that is nothing but filters, or nothing."""
+    """Lists entries in order, for a query without words."""
     request = evidence.request
     index = evidence.index
     if request.within is None:
@@ -182,7 +185,9 @@ def list_entries(evidence: Evidence) -> Attempt:
 
 
 def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
-    """The winners with their text and the passage that fits best, by row."""
+    """Reads the texts of the winners and returns them as hits by row, each with its best
+    passage and a snippet.
+    """
     request = evidence.request
     parsed = evidence.request.parsed
     passages = evidence.passages([r.rowid for r in winners])
@@ -241,9 +246,11 @@ def reasons_of_replacement(evidence: Evidence, ids: Sequence[str]) -> dict[str, 
 
 
 def _title_of_section(entry: Entry, passage: str, line: int, above: int) -> Entry:
-    """A note of a whole file, with the title and line of the section that holds the hit.
+    """For an entry that is a whole file: the entry with the title and line of the section in
+    which the hit lies.
 
-    `line` is that of the passage, `above` its lines above the first word that was sought.
+    `line` is the passage's first line, `above` the number of its lines before the first word
+    that was searched.
     """
     at = entry.content.find(passage)
     end = at + len("\n".join(passage.split("\n")[: above + 1]))
@@ -261,6 +268,7 @@ def _title_of_section(entry: Entry, passage: str, line: int, above: int) -> Entr
 
 
 def _explain_hit(evidence: Evidence, ranked: Ranked) -> Why:
+    """The signals, ranks and factors that made the score of a hit."""
     request = evidence.request
     standing = ranked.standing
     ranks = {}

@@ -30,22 +30,24 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
 """The weights of each preset. By eye."""
 
 USUAL_COUNT = 20
-"""The passages for which what is known of any text counts. By eye."""
+"""The number of passages as which the usual mean and deviation of any text count, when they are
+mixed with a sample. By eye.
+"""
 
 RECENCY_HALF_LIFE_DAYS = 10 * math.log(2)
 """The half-life of the signal `recency`, 6.93 days: it falls by a tenth a day. By eye."""
 
 ACCESS_SCALE = 5
-"""The logarithm of the reads (about 150) from which on more count no more. By eye."""
+"""ln(1 + reads) at which the signal `access` is 1: about 150 reads. By eye."""
 
 
 @dataclass(slots=True)
 class Ranked:
-    """A candidate; there are hundreds in a search.
+    """A candidate of a search with its score and the values that made it.
 
-    `similarity` is the cosine of its best chunk, `lexical` its BM25 over the best, `met` the
-    preferences that it meets, `symbolic` their share, half where nothing is preferred. `decay`
-    is 1 where age does not count. `also` are the rows of entries that say the same.
+    `similarity` is the cosine of its best chunk, `lexical` its BM25 divided by the best BM25,
+    `met` the preferences that it meets, `symbolic` their share, 0.5 if nothing is preferred.
+    `decay` is 1 where age does not count. `also` are the rows of entries with the same text.
     """
 
     standing: Standing
@@ -64,7 +66,9 @@ class Ranked:
 
     @property
     def signals(self) -> Signals:
-        """The signals of the entry, each from 0 to 1; None where it was not found that way."""
+        """The signals of the entry, each from 0 to 1; `semantic` or `lexical` is None if it was
+        not found by meaning or by words.
+        """
         standing = self.standing
         semantic = self.similarity
         importance = standing.importance
@@ -88,12 +92,14 @@ Ranking: TypeAlias = list[Ranked]
 
 
 def sort_by_score(ranked: Iterable[Ranked]) -> Ranking:
-    """By score; of equals the later."""
+    """Candidates sorted by score, best first; of equal scores the later entry first."""
     return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
 
 
 def sort_ranking(ranked: Ranking, order: Order) -> Ranking:
-    """The same entries in this order; of equals the newest first, and undated ones last."""
+    """The candidates sorted by `order`; of equal ones the newest first, and undated ones last.
+    `relevance` changes nothing.
+    """
     if order == "relevance":
         return list(ranked)
     by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
@@ -112,7 +118,8 @@ def score_aware_rrf(
     weights: Mapping[str, float],
     floors: Mapping[str, float] = MappingProxyType({}),
 ) -> dict[Key, float]:
-    """Score of every key in any of the rankings, from 0 to 1; 1 is first place in all of them.
+    """Fuses rankings by reciprocal rank and score: the score of each key from 0 to 1, where 1
+    is the first place in every ranking.
 
     score(d) = sum_i w_i * s_i(d) / max(s_i) / (k + rank_i(d)), over the best possible, ranks
     from 1: reciprocal rank fusion (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion
@@ -134,10 +141,10 @@ def score_aware_rrf(
 
 
 def decay_by_age(age_days: float, *, half_life_days: float, floor: float = 0.0) -> float:
-    """The weight of an entry of this age, from 1 (now) to `floor`; halfway after
-    `half_life_days`. Searches, the signal `recency` and briefings count age by it.
+    """The factor by which an entry of this age counts, from 1 (now) down to `floor`; halfway
+    after `half_life_days`. Searches, the signal `recency` and briefings use it.
 
-    A floor keeps an old answer that alone fits from being buried under new ones that hardly do.
+    A floor keeps the only fitting old entry above new ones that hardly fit.
     """
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 
@@ -145,8 +152,8 @@ def decay_by_age(age_days: float, *, half_life_days: float, floor: float = 0.0) 
 def usual_mean_and_deviation(
     sample: Vector, mean: float, deviation: float
 ) -> tuple[float, float]:
-    """Mean and deviation of these numbers, mixed with those of any text, as if USUAL_COUNT more
-    had been seen.
+    """Mean and standard deviation of a sample of cosines, mixed with the usual `mean` and
+    `deviation` as if these came from USUAL_COUNT more values.
     """
     count = len(sample)
     both = count + USUAL_COUNT
@@ -161,12 +168,12 @@ def usual_mean_and_deviation(
 def choose_weights(
     preset: str | None, weights: Mapping[str, Any] | None
 ) -> dict[str, float] | None:
-    """The weight of each signal, their sum 1; None where neither is given and ranks are fused
-    instead.
+    """The weights of the signals, which sum to 1; None if neither a preset nor weights are
+    given, so that ranks are fused.
 
-    A signal that is not named keeps the preset's weight; without a preset that of `layers`.
-    Raises InvalidArgument for unknown names, for a value that is not a number from 0 to 1, and
-    where nothing is left.
+    A signal that `weights` does not name keeps the weight of the preset, which is `layers` if
+    none is given. Raises InvalidArgument for unknown names, for a value that is not a number
+    from 0 to 1, and if all weights are 0.
     """
     if not preset and not weights:
         return None
@@ -183,17 +190,18 @@ def choose_weights(
 
 
 def weighted_mean(signals: Signals, weights: Mapping[str, float]) -> float:
-    """The weighted mean of the signals, in [0, 1]; a signal that is missing counts 0."""
+    """The weighted mean of the signals, from 0 to 1; a missing signal counts as 0."""
     return sum(weight * (getattr(signals, name) or 0.0) for name, weight in weights.items())
 
 
 def put_newest_of_topics_first(
     order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
 ) -> list[Key]:
-    """The order, in which of two entries that say the same thing the later stands first.
+    """Reorders keys so that of entries on one topic the newer stands first.
 
-    `same_topic` holds unordered pairs, `moment` anything that orders entries in time. Each
-    group of pairs that hang together stands, newest first, in the places that it had.
+    `same_topic` has unordered pairs of keys, `moment` the time of each key, or any sortable
+    value. All keys that pairs connect form a group; the group keeps its positions in the order,
+    sorted newest first.
     """
     groups = [[key] for key in order]
     for one, other in same_topic:

@@ -1,4 +1,6 @@
-"""Search: checks a question, asks an index in step with the journal, and notes its time."""
+"""The entry point of a search: parses the query, searches an index that is in step with the
+journal, and records the time it took.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
 ANY_PROJECT = "*"
 MAX_BUDGET_MS = 60_000
 CALLS_READ = 200
-"""Searches that tell what a search costs. By eye."""
+"""The number of recorded searches from which costs are estimated. By eye."""
 COUNTED_HITS = 3
-"""First hits of a search that count as read. By eye."""
+"""The number of first hits of a search that count as read. By eye."""
 STILL_LOADING = (
     "The model is still loading, so this answer is from words only; ask again in a second."
 )
@@ -50,15 +52,15 @@ def search(
     embed_ms: float = 200,
     **options: Any,
 ) -> SearchResult:
-    """The entries that fit the query best, best first.
+    """Searches the journal and returns the entries that fit the query, best first.
 
-    - `filters` are hard, `prefer` only raises what it fits.
-    - `strategy`: see `pipeline`; auto goes by the form of the query. `budget_ms` (with auto
-      only): words only, where searches usually take longer.
-    - `preset`, `weights`: signals are weighted; else ranks are fused and decay with age.
-    - `sub_queries` replace the parts of a smart search. `load_model`: waits for the model.
-    - `options`: `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and
-      `only_fitting`; see Request.
+    - Hits must pass `filters`; entries that match `prefer` only rank higher. - `strategy`: see
+    `pipeline`; `auto` chooses by the form of the query. `budget_ms` (only with auto): searches
+    by words only, if a search usually takes longer. - `preset`, `weights`: the score is a
+    weighted mean of signals; without them ranks are fused and decay with age. - `sub_queries`
+    replace the parts of a smart search. `load_model`: waits for the model. - `options`:
+    `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and `only_fitting`;
+    see Request.
 
     Entries of the asker's project count more, unless projects are named (`*`: all). Raises
     InvalidArgument with the valid values.
@@ -102,8 +104,8 @@ def search(
 def filters_and_own_project(
     ws: Workspace, filters: Filters, here: Checkout | None
 ) -> tuple[Filters, str | None]:
-    """(the filters, the key of the project to prefer: that of `here`, unless projects are
-    named).
+    """(the filters, the project whose entries count more: the project of the checkout `here`;
+    None if the filters name projects).
     """
     return drop_any_project(filters), None if filters.projects else asking_project(
         ws.config, here
@@ -111,7 +113,7 @@ def filters_and_own_project(
 
 
 def drop_any_project(filters: Filters) -> Filters:
-    """The filters; naming the project `*` is no filter by project."""
+    """The filters; if they name the project `*` (all projects), without a filter by project."""
     return replace(filters, projects=()) if ANY_PROJECT in filters.projects else filters
 
 
@@ -164,7 +166,9 @@ def _search_in_step(
 
 
 def _load_model(ws: Workspace, *, wait: bool) -> str:
-    """The reason why there is no model, and what to do; empty when it is ready."""
+    """Loads the model; returns the reason if that fails, or if it is not ready and `wait` is
+    False; empty if it is ready.
+    """
     if not wait and not ws.embedder.ready:
         return STILL_LOADING
     try:
@@ -175,5 +179,7 @@ def _load_model(ws: Workspace, *, wait: bool) -> str:
 
 
 def measure_recent_costs(ws: Workspace) -> Costs:
-    """The costs of searches on this machine, of this journal."""
+    """How long searches of this journal take on this machine, from its last CALLS_READ
+    searches.
+    """
     return measure_costs(ws.access.timed_searches(ws.index, CALLS_READ), time.time())

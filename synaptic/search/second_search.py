@@ -1,5 +1,5 @@
-"""Rules that ask once more: in all projects, among replaced entries, for a time alone, or with
-another spelling. `passes` has their order and their figures.
+"""Answer passes that search a second time: in all projects, with replaced entries, for a time
+only, or with corrected spelling. `passes` has their order and their figures.
 """
 
 import re
@@ -20,19 +20,23 @@ from .evidence import Evidence, replace_words
 from .near import NAME
 
 Search: TypeAlias = Callable[[Evidence], Attempt]
-"""Searches with this evidence."""
+"""A function that runs a search with the given evidence."""
 
 BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
 REPLACED = "Only entries that a later one replaced fit; `superseded by` names the later one."
 
 REASONS = 3
-"""Among the first of these hits a replaced entry is shown to who asks for a reason. By eye."""
+"""If the question asks for a reason, replaced entries among this many first hits are shown. By
+eye.
+"""
 
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 
 
 def is_known_elsewhere(evidence: Evidence) -> bool:
-    """True if entries of other projects alone hold a name in the question."""
+    """True if a name in the question occurs only in entries of other projects than the
+    asker's.
+    """
     own = evidence.request.project
     for word in find_names(evidence) if own else ():
         projects = {standing.project for standing in evidence.holders(word)}
@@ -42,17 +46,19 @@ def is_known_elsewhere(evidence: Evidence) -> bool:
 
 
 def ask_all_projects(evidence: Evidence) -> Evidence:
-    """The evidence of the same question, asked from no project."""
+    """The evidence of the same question without the asker's project, so that all projects count
+    the same.
+    """
     return evidence.of(project=None)
 
 
 def has_replaced_candidates(attempt: Attempt) -> bool:
-    """True if a later entry replaced a candidate."""
+    """True if a later entry replaced one of the candidates."""
     return bool(attempt.evidence.superseded_by)
 
 
 def show_replaced(attempt: Attempt, search: Search) -> Attempt:
-    """The answer with replaced entries, where they are asked for or they alone fit.
+    """Adds replaced entries to the answer, if the question asks for them or nothing else fits.
 
     | replaced entries stand           | where                                         |
     |----------------------------------|-----------------------------------------------|
@@ -89,7 +95,9 @@ def show_replaced(attempt: Attempt, search: Search) -> Attempt:
 def put_beside_later(
     hits: Sequence[Hit], replaced: Sequence[Hit], *, above: bool = False
 ) -> tuple[Hit, ...]:
-    """The hits and replaced ones, each below or above the hit that replaced it, else first."""
+    """The hits with the replaced ones inserted: each below (or `above`) the hit that replaced
+    it, or first if that is no hit.
+    """
     result = list(hits)
     for hit in reversed(replaced):
         ids = [other.entry.id for other in result]
@@ -113,14 +121,14 @@ def names_of_replaced(evidence: Evidence) -> dict[str, str]:
 
 
 def misses_preferred_time(attempt: Attempt) -> bool:
-    """True if nothing close is of the time that is preferred."""
+    """True if the question prefers a time, but nothing close to it is from that time."""
     request = attempt.evidence.request
     prefers_time = request.prefer.since or request.prefer.until
     return bool(prefers_time) and not (attempt.close or request.parsed.phrases)
 
 
 def list_preferred_time(attempt: Attempt, search: Search) -> Attempt:
-    """The entries of the time that is preferred, the newest first."""
+    """Replaces the answer by a list of the entries of the preferred time, the newest first."""
     request = attempt.evidence.request
     time = Filters(since=request.prefer.since, until=request.prefer.until)
     evidence = attempt.evidence.of(
@@ -134,15 +142,16 @@ def list_preferred_time(attempt: Attempt, search: Search) -> Attempt:
 
 
 def is_worth_spelling_check(attempt: Attempt) -> bool:
-    """True if the answer is weak and words count."""
+    """True if the answer is weak and the search uses words."""
     return attempt.weak and attempt.evidence.mode != "semantic"
 
 
 def correct_spelling(attempt: Attempt, search: Search) -> Attempt:
-    """The answer with the nearest known words in place of typing errors.
+    """Searches again with the nearest known words in place of typing errors, and returns that
+    answer if it is better.
 
-    Where meaning found something close, `signing` does not count as a typing error for
-    `singing`, unless both find the same.
+    If meaning found something close, the new answer is used only if its first hit is the same:
+    `signing` need not be a typing error for `singing`.
     """
     nearest = find_spelling_corrections(attempt.evidence)
     if not nearest:
@@ -160,8 +169,8 @@ def correct_spelling(attempt: Attempt, search: Search) -> Attempt:
 
 
 def find_spelling_corrections(evidence: Evidence) -> dict[str, str]:
-    """The nearest known word for each word of the question that no entry holds and that may be
-    a typing error.
+    """Maps each word of the question that no entry contains to the known word for which it may
+    be a typing error.
     """
     nearest = {}
     for term in evidence.request.parsed.terms:
@@ -174,9 +183,10 @@ def find_spelling_corrections(evidence: Evidence) -> dict[str, str]:
 
 
 def find_names(evidence: Evidence) -> dict[str, str]:
-    """The words of the question that are names or rare in any text, as typed, by term: `Vue`,
-    `pgbouncer`. The model has a token for each usual word, and several for each of these. None
-    in another language than English.
+    """Maps the terms of the question that are names or rare words to their spelling in the
+    question: `Vue`, `pgbouncer`. Empty for a question that is not in English.
+
+    A word is rare if the model splits it into several tokens.
 
     Measured on tests/data/panel (begun, beliefs, project): a name that no entry holds is in 49
     of 120 questions without an answer, and in 17 of 300 with one.
@@ -196,7 +206,9 @@ def find_names(evidence: Evidence) -> dict[str, str]:
 
 
 def missing_names(evidence: Evidence) -> list[str]:
-    """The names in the question, as typed, that no entry holds, but for typing errors."""
+    """The names in the question, as typed, that no entry contains, without likely typing
+    errors.
+    """
     missing = []
     for word, typed in find_names(evidence).items():
         is_mistyped = typed.islower() and len(word) > 5 and evidence.near_stems(word)

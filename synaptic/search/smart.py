@@ -1,4 +1,5 @@
-"""Smart search: the question in parts, and once more with the words of its best answers.
+"""Smart search: searches the question and its parts, and then again with the words of the best
+answers.
 
 | round | searched                                    | why                                    |
 |-------|---------------------------------------------|----------------------------------------|
@@ -23,15 +24,17 @@ PART_WEIGHT = 0.25
 """The weight of a sub-query; the question itself has 1. Chosen on LoCoMo, like the two below.
 """
 LOOKED_AT, BEGINNING = 3, 200
-"""Answers that are read for the second round, and characters of each."""
+"""The number of best answers whose text is used in the second round, and the characters used of
+each.
+"""
 FEEDBACK = 0.5
-"""The weight of the mean vector of these answers beside that of the question. Embedding their
-text is no better.
+"""The weight of the mean vector of the best answers, when it is added to the question's vector.
+Embedding their text is no better.
 """
 
 MAX_PART_TERMS = 8
-"""Words of a sub-query that are looked up: BM25 of a common word costs much and moves little.
-By eye.
+"""The largest number of words of a sub-query that are looked up: BM25 of a common word costs
+much and changes little. By eye.
 """
 
 SubAnswers = dict[SubQuery, Sequence[Ranked]]
@@ -39,8 +42,8 @@ SubAnswers = dict[SubQuery, Sequence[Ranked]]
 
 
 def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tuple[Round, ...]]:
-    """Candidates of the question, best first, from up to `max_rounds` rounds; the first always
-    runs. Stops when a round brings nothing new.
+    """Searches the question in up to `max_rounds` rounds, at least one; returns the candidates,
+    best first, and the rounds. Stops if a round does not change the best hits.
     """
     request = evidence.request
     watch = evidence.watch
@@ -70,7 +73,9 @@ def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tup
 def _run_sub_query(
     evidence: Evidence, answers: SubAnswers, text: str, meaning: Meaning | None
 ) -> bool:
-    """Runs a sub-query; False where it has no words or ran before."""
+    """Runs a sub-query and stores its candidates in `answers`; returns False if it has no words
+    or ran before.
+    """
     text = " ".join(text.replace('"', " ").split())
     terms = evidence.rarest(search_terms(text), MAX_PART_TERMS)
     if not terms or text in [query.query for query in answers]:
@@ -82,7 +87,7 @@ def _run_sub_query(
 
 
 def _move_question_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meaning | None:
-    """The meaning of the question, its vector moved towards those of these answers.
+    """The embedding of the question, its vector moved towards the vectors of the best answers.
 
     Rocchio 1971, "Relevance feedback in information retrieval".
     """
@@ -99,7 +104,7 @@ def _move_question_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meanin
 
 
 def _fuse_answers(evidence: Evidence, answers: SubAnswers) -> list[Ranked]:
-    """All candidates, best first."""
+    """Fuses the candidates of all sub-queries into one ranking, best first."""
     rankings = {}
     candidates: dict[int, Ranked] = {}
     for query, ranked in answers.items():
@@ -113,7 +118,7 @@ def _fuse_answers(evidence: Evidence, answers: SubAnswers) -> list[Ranked]:
 
 
 def _beginnings_of_entries(evidence: Evidence, best: Sequence[Ranked]) -> list[str]:
-    """The beginning of the title and best passage of each of these entries."""
+    """The first BEGINNING characters of the title and best passage of each entry."""
     passages = evidence.passages([r.rowid for r in best])
     texts = []
     for r in best:

@@ -1,4 +1,4 @@
-"""The lines of a passage that show the words of a query. Pure."""
+"""Cuts from a passage the lines that contain the words of a query. Pure."""
 
 import re
 from bisect import bisect_left
@@ -8,7 +8,7 @@ from ..language.lexicon import Words
 from ..language.words import words
 
 SHORT = 40
-"""Characters below which a turn of a talk says little by itself. By eye."""
+"""A turn of a talk with fewer characters than this is not understood alone. By eye."""
 
 _NOTES = Words("notes")
 _SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
@@ -20,7 +20,9 @@ _UNBROKEN = re.compile(r"\S+")
 
 
 def stands_alone(text: str) -> bool:
-    """False for a text that begins with a pronoun, and for a short turn: `Ada: Which one?`"""
+    """True if a text can be understood alone: it does not begin with a pronoun, and is not a
+    short turn of a talk such as `Ada: Which one?`.
+    """
     turn = _SPEAKER.sub("", text)
     first = next((word for _, word in words(turn)), "")
     return first not in _NOTES.table("pronouns") and (turn == text or len(turn) >= SHORT)
@@ -29,10 +31,10 @@ def stands_alone(text: str) -> bool:
 def cut_snippet(
     text: str, find: Callable[[str], Sequence[int]], *, length: int = 240
 ) -> tuple[str, int]:
-    """(the stretch of a passage that holds most of the sought words, lines before it).
+    """(the part of a passage with the most searched words, the number of lines before it).
 
-    `find` tells where these begin. The stretch has about `length` characters at most, is cut
-    between words, and has an ellipsis where text was left out.
+    `find` returns the offsets of the searched words. The part has at most about `length`
+    characters, is cut between words, and has an ellipsis where text was left out.
     """
     if len(text) <= length:
         return text, 0

@@ -1,4 +1,4 @@
-"""The turns of a talk: who says each, and whom the question names."""
+"""Recorded talks: finds the speaker of each turn, and the speakers that the question names."""
 
 import re
 from collections import Counter
@@ -9,31 +9,31 @@ from .evidence import Evidence
 from .ranking import Ranking, sort_by_score
 
 SPEAKS, LONGEST_LABEL = 4, 40
-"""How many titles must begin with the same label and a colon (`Ada: `) for it to name a
-speaker, and how many
-characters a label may have. By eye."""
+"""A label with a colon (`Ada: `) is a speaker if SPEAKS titles begin with it and it has at most
+LONGEST_LABEL characters. By eye.
+"""
 
 ASSISTANT = "assistant"
 ROLES = ("user", ASSISTANT)
-"""Speakers of a chat that are written without a capital."""
+"""Speakers in chats that are written without a capital."""
 
 UNNAMED = 0.5
-"""The factor of the score of an entry by a speaker whom the question does not name, if it names
+"""The factor of the score of an entry whose speaker the question does not name, if it names
 another. Chosen on LoCoMo, 1 to 3.
 """
 
 ASKS_ASSISTANT = re.compile(
     r"(?i)\b(assistant|did you|you (said|told|gave|suggest|recommend|advise))"
 )
-"""In a question for what an assistant said. Chosen on BEAM, 1 to 5."""
+"""Finds in a question that it asks for the words of an assistant. Chosen on BEAM, 1 to 5."""
 
 
 def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """An entry counts for more if the question names its speaker, and less if an assistant
-    says it, unless that is asked for: people ask for what they said themselves.
+    """Lowers the scores of turns by speakers whom the question does not name, if it names one,
+    and of an assistant's turns unless the question asks for them.
 
-    Both the titles and the question write a speaker with a capital: `Ada: the pool is 40 now`.
-    `fix: ...` names nobody.
+    People usually ask for their own words. Titles and the question write a speaker with a
+    capital: `Ada: the pool is 40 now`. `fix: ...` names nobody.
     """
     text = evidence.request.parsed.text
     asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
@@ -53,7 +53,9 @@ def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 
 def speaker_by_entry(ranked: Ranking) -> dict[int, str]:
-    """The speaker of each turn of a talk: the label of SPEAKS titles or more."""
+    """Maps the rows of turns of a talk to their speakers; a label at the beginning of at least
+    SPEAKS titles is a speaker.
+    """
     labels = {}
     for r in ranked:
         title = r.standing.title[:LONGEST_LABEL].replace("：", ": ")

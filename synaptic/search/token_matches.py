@@ -1,8 +1,9 @@
-"""Words that meet words: late interaction over the codes of tokens.
+"""Compares the tokens of the question with the tokens of passages: late interaction over binary
+codes.
 
-A passage's vector is one for all its words, in which a name or a number drowns. Here each token
-of the question looks for the token nearest to it. ColBERT (Khattab and Zaharia 2020), with the
-signs of a rotated basis in place of vectors (ITQ, Gong and Lazebnik 2011).
+A passage has one vector for all its words, which hides a name or a number. Here each token of
+the question finds its nearest token. ColBERT (Khattab and Zaharia 2020), with the signs of a
+rotated basis in place of vectors (ITQ, Gong and Lazebnik 2011).
 """
 
 import math
@@ -16,13 +17,15 @@ from .evidence import Evidence
 from .ranking import Ranking, usual_mean_and_deviation
 
 BESIDE = 0.85
-"""The factor for the nearest token of a neighbouring entry."""
+"""The factor of the closeness of a token in a neighbouring entry."""
 ANY_MEAN, ANY_DEVIATION = 0.25, 0.08
-"""Mean and deviation of the closeness of questions and passages of other matters, about."""
+"""Mean and standard deviation, about, of the closeness of questions to unrelated passages."""
 
 
 def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> dict[int, float]:
-    """The deviations by which each entry is closer to the question than is usual."""
+    """Maps rows to how much closer an entry's tokens are to the question than usual, in
+    standard deviations.
+    """
     coded = evidence.index.codes([r.rowid for r in ranked])
     if meaning.tokens is None or not meaning.words or not coded:
         return {}
@@ -48,7 +51,7 @@ def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> d
 
 
 def idf_shares(evidence: Evidence, asked: Sequence[str]) -> Matrix:
-    """The share of each word in the idf of all: shape (words, 1)."""
+    """Each word's share of the sum of the idf of all words; shape (words, 1)."""
     named = []
     for word in asked:
         parts = words(word)
@@ -59,8 +62,8 @@ def idf_shares(evidence: Evidence, asked: Sequence[str]) -> Matrix:
 
 
 def best_matches(asked: Matrix, codes: Sequence[bytes]) -> Matrix:
-    """The closeness of each passage's nearest token to each of the question: shape (passages,
-    tokens of the question).
+    """For each passage and each token of the question, the closeness of the passage's nearest
+    token; shape (passages, tokens of the question).
     """
     packed = np.frombuffer(b"".join(codes), np.uint8).reshape(-1, TOKEN_BITS // 8)
     signs = np.unpackbits(packed, axis=1).astype(np.float32)
@@ -71,7 +74,9 @@ def best_matches(asked: Matrix, codes: Sequence[bytes]) -> Matrix:
 
 
 def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
-    """Mean and deviation of the question's closeness to a sample of the journal."""
+    """Mean and standard deviation of the closeness of the question's tokens to a sample of the
+    journal.
+    """
     _, codes = evidence.index.sample()
     sums = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
     return usual_mean_and_deviation(sums, ANY_MEAN, ANY_DEVIATION)

@@ -1,21 +1,26 @@
-"""Words that a typing error may have changed. Pure."""
+"""Finds the words for which a word may be a typing error. Pure."""
 
 from collections.abc import Iterable
 
 from ..notes.dates import fold
 
 NEAR_STEMS = 5
-"""Stems near a word that no entry holds; their words are looked up. By eye."""
+"""The largest number of similar stems that are looked up for a word that no entry contains. By
+eye.
+"""
 
 LONGEST_TYPED = 64
-"""Letters of a word that may hold a typing error; comparing two of 20,000 takes 4 seconds."""
+"""A longer word is not checked for typing errors; comparing two words of 20,000 letters takes 4
+seconds.
+"""
 
 
 def find_near_stems(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
-    """Up to NEAR_STEMS indexed stems that `stem` may be a typing error of.
+    """Up to NEAR_STEMS stems of the index for which `stem` may be a typing error, nearest
+    first, then the most frequent.
 
-    The nearest come first, then the frequent. `indexed` holds (stem, number of documents).
-    A beginning counts: an error in its ending keeps `configuraton` whole.
+    `indexed` has (stem, number of documents). A stem may also match the beginning of `stem`,
+    because an error in the ending prevents stemming: `configuraton`.
     """
     allowed = allowed_typing_errors(stem)
     near = []
@@ -28,12 +33,15 @@ def find_near_stems(stem: str, indexed: Iterable[tuple[str, int]]) -> list[str]:
 
 
 def allowed_typing_errors(word: str) -> int:
-    """Typing errors that a word may hold: one in up to seven letters, two in more."""
+    """The number of typing errors that a word may have: 1 for up to seven letters, 2
+    for more.
+    """
     return 1 if len(word) <= 7 else 2
 
 
 def count_typing_errors(typed: str, word: str) -> int:
-    """Counts the typing errors in `typed` if `word` was meant, whatever its ending.
+    """The number of typing errors in `typed` if `word` was meant; differences in the ending do
+    not count.
 
     Accents do not count. A text of at most seven letters may only lack the `s` of a plural;
     in one of at most six no letter is replaced, so `regen` is not `regex`. Counting ends at
@@ -55,7 +63,8 @@ def count_typing_errors(typed: str, word: str) -> int:
 
 
 def typing_distance(a: str, b: str, most: int) -> int:
-    """Edits from a to b: insert, delete, replace, swap neighbours; at most `most + 1`.
+    """The number of edits from a to b (insert, delete, replace a letter, swap neighbours); if
+    it is above `most`, `most + 1`.
 
     Optimal string alignment (Damerau 1964). Words above LONGEST_TYPED letters are equal or far.
     """

@@ -1,4 +1,6 @@
-"""Reads a question with the words that this journal knows."""
+"""Reads times, projects, types and states from a question and turns them into options of the
+search.
+"""
 
 import re
 from collections.abc import Collection
@@ -17,23 +19,28 @@ from ..workspace.workspace import Workspace
 from .evidence import LIST_LIMIT, Request
 
 BOUNDED_DAYS = 90
-"""Days before today at which a bounded search begins where the question names no first day."""
+"""A bounded search begins this many days before today, unless the question names a first day.
+"""
 
 AROUND_DAYS = 3
-"""Days on either side of the day that "two weeks ago" names, which count too, the nearer first.
-By eye.
+"""If a question means about a day, such as "two weeks ago", this many days before and after it
+count too, the nearer first. By eye.
 """
 
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
-"""A date alone, which notes of other days may name: it is searched."""
+"""A query that is only a date: it is also searched as text, because notes of other days may
+name it.
+"""
 
 
 def understand(ws: Workspace, request: Request) -> Request:
-    """The search with what its words ask for besides themselves.
+    """The request, with the filters, preferences and order that the words of its question ask
+    for.
 
-    A time is preferred, not required, unless it stands with "only" or a list is asked for:
-    "decisions of January", "what did I do yesterday". What was given wins.
+    A time is preferred and not required, unless the question says "only" or asks for a list:
+    "decisions of January", "what did I do yesterday". Options that the caller gave are never
+    changed.
     """
     filters = request.filters
     if request.strategy == "bounded" and not filters.since:
@@ -47,8 +54,8 @@ def understand(ws: Workspace, request: Request) -> Request:
 
 
 def _read_project_scope(ws: Workspace, request: Request) -> Request:
-    """The search without words that name its projects: only this one, or all alike. What was
-    given wins.
+    """The request without words such as "in this project" or "in all projects", and with the
+    project filter that they mean. A filter by project that the caller gave is never changed.
     """
     own = request.project
     for name in ("only_here", "all_projects") if not request.filters.projects else ():
@@ -80,11 +87,11 @@ def _prefer_time_and_type(ws: Workspace, request: Request, asked: Asked) -> Requ
 
 
 def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
-    """The search as a list of a time, the oldest first, or of a kind or a state, the newest
-    first, or among such.
+    """The request as a list of entries of a time (the oldest first) or of a type or state (the
+    newest first); or a search among these. None if it is not a list.
 
-    None where other words are left, and where the journal has nothing of that kind. That
-    nothing is in that state, or of that project, is said.
+    It is not a list if other words are left, or if the journal has no entry of that type. If no
+    entry is in that state, or of that project, `nothing` says so.
     """
     own = request.filters
     parsed = request.parsed
@@ -133,8 +140,8 @@ def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | No
 
 
 def _requested_list(request: Request, asked: Asked, projects: Collection[str]) -> Listed | None:
-    """The list that the words ask for. Of a time that reaches to today it is of changes too,
-    the newest first.
+    """The list that the words ask for; None if they ask for none. A list of a time up to today
+    includes changes, the newest first.
     """
     text = asked.text
     times = asked.time_range
@@ -148,8 +155,8 @@ def _requested_list(request: Request, asked: Asked, projects: Collection[str]) -
 
 
 def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
-    """Maps the row of each entry that is new or was changed in the time of the filters to what
-    happened to it, the latest first.
+    """Maps the row of each entry that was added or changed in the time of the filters to a note
+    on the change, the latest first.
     """
     index = ws.index
     _, rows = index.listing(filters, order="newest", limit=MAX_LIMIT)
@@ -173,7 +180,9 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
 def _filters_of_list(
     request: Request, asked: Asked, wanted: Listed, known_projects: Collection[str]
 ) -> Filters:
-    """The filters that a list asks for; of a kind or a state those of the asking project."""
+    """The filters of a list; a list of a type or state is limited to the asker's project, if no
+    project is named.
+    """
     own = request.filters
     added = wanted.filters
     projects = added.projects
@@ -188,6 +197,7 @@ def _filters_of_list(
 
 
 def _replace_text(ws: Workspace, request: Request, text: str) -> Request:
+    """The request with another text, and the words of this text as its terms."""
     terms = search_terms(text, stop_words=ws.config.search.stop_words)
     return replace(request, parsed=replace(request.parsed, text=text, terms=terms))
 
@@ -206,7 +216,7 @@ def _name_of_list(filters: Filters, state: str) -> str:
 
 
 def _format_days(filters: Filters) -> str:
-    """The days that pass the filters: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since
+    """The days of the filters as text: `2026-11-20`, `2026-11-01 to 2026-11-10`, `since
     2026-11-20`.
     """
     since = filters.since
@@ -217,7 +227,9 @@ def _format_days(filters: Filters) -> str:
 
 
 def _notice_nearest_days(ws: Workspace, filters: Filters) -> str:
-    """A notice that nothing is of this time, and of the days around it that have entries."""
+    """A notice that no entry is of this time, with the nearest days before and after it that
+    have entries.
+    """
     before, after, _ = ws.index.calendar(filters.since or "", filters.until or "9999", limit=0)
     beside = " and ".join(day for day in (before, after) if day) or "none"
     of = "of " if filters.since and filters.until else ""
@@ -225,8 +237,8 @@ def _notice_nearest_days(ws: Workspace, filters: Filters) -> str:
 
 
 def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
-    """A notice that says what is listed, how many entries of it, and how many are left out as
-    replaced.
+    """A notice that names the list, the number of its entries, and how many replaced entries
+    are left out.
     """
     first = "nearest" if request.order == "relevance" else request.order
     notice = f"Read as a list, {first} first: {what}"
@@ -245,8 +257,8 @@ def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
 
 
 def filter_by_asked_time(filters: Filters, asked: Asked) -> Filters:
-    """The filters with the first and the last day that are asked for; around a day that is only
-    about the one that is meant.
+    """The filters with `since` and `until` set to the time that the question asks for; if it
+    means about a day, AROUND_DAYS before and after it.
     """
     times = asked.time_range
     if not times:
