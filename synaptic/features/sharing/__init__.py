@@ -21,7 +21,9 @@ COMMANDS = dict.fromkeys(
 
 
 def news(ws: Workspace) -> list[str]:
-    """Sentences on the last sync and the last publication, where there are any."""
+    """Returns sentences about the last git sync and the last publication; none if neither was
+    ever done.
+    """
     sentences: list[str] = []
     if ws.config.sync.url:
         from .syncing import sync_state
@@ -35,21 +37,27 @@ def news(ws: Workspace) -> list[str]:
 
 
 def served(flags: Json) -> dict[str, Any]:
-    """The arguments of a server that reads or writes a database, by the flags of `serve`."""
+    """Checks the flags `--read`, `--publish`, `--insecure` and `--writer` of `synaptic serve`;
+    returns the arguments for the server that reads or publishes a PostgreSQL database.
+    """
     from .databases import server_arguments
 
     return server_arguments(**flags)
 
 
 def access(config: Config, address: str) -> Workspace:
-    """A workspace on the journals that a database publishes."""
+    """Opens a read-only workspace on the journals that are published in the PostgreSQL database
+    at `address`.
+    """
     from .published import open_published
 
     return open_published(config, address)
 
 
 def forward(address: str) -> Forwarding:
-    """The Forwarding that hands calls on to the server that writes the journal."""
+    """Returns the client that forwards tool calls to the Synaptic server at `address`, which
+    writes the journal.
+    """
     from .forwarding import Forwarding
 
     return Forwarding(address)

@@ -10,8 +10,9 @@ from .forwarding import checked_writer
 
 
 def database_address(typed: str | None, *, insecure: bool) -> str:
-    """The address of the database that was typed, else that of the environment. Raises
-    ConfigError where psycopg is missing, and InvalidArgument.
+    """Returns the checked address of the PostgreSQL database: `typed`, else the value of
+    SYNAPTIC_DATABASE. Raises ConfigError if psycopg is not installed, InvalidArgument for an
+    invalid or insecure address.
     """
     try:
         from .published import VARIABLE, check_address
@@ -27,7 +28,10 @@ def database_address(typed: str | None, *, insecure: bool) -> str:
 def server_arguments(
     *, read: bool, publish: bool, insecure: bool, writer: str | None
 ) -> dict[str, Any]:
-    """The arguments of a server that reads or writes a database. Raises InvalidArgument."""
+    """Checks the flags of `synaptic serve` that concern a database; returns keyword arguments
+    for the server: `database` and `writer` for `--read`, `publish` for `--publish`, {} for
+    neither. Raises InvalidArgument for flags that exclude each other.
+    """
     if read and publish:
         raise InvalidArgument(
             "Give --read or --publish, not both.",

@@ -26,7 +26,10 @@ _LOOK = "Call again later; the user can look at the address of --writer and at i
 
 
 def checked_writer(url: str) -> str:
-    """The address of a writer without a path. Raises InvalidArgument."""
+    """Returns the address of the server that writes the journal as `https://host:port`, without
+    a path. Raises InvalidArgument unless it is https (http only on this machine), without
+    password and path.
+    """
     try:
         place = urlsplit(url.strip().removesuffix("/mcp").removesuffix("/"))
         name = place.hostname or ""
@@ -53,8 +56,9 @@ def checked_writer(url: str) -> str:
 
 
 class Forwarding:
-    """The way to a writer. `newest` holds the position after the last change that went this
-    way, by the name of the token; `behind` the names that once waited for theirs in vain.
+    """Forwards tool calls to the server that writes the journal, at `url`. `newest` maps the
+    name of a token to the index position after its last change; `behind` holds the names of
+    tokens for which waiting for that position once timed out.
     """
 
     def __init__(self, url: str) -> None:
@@ -70,8 +74,9 @@ class Forwarding:
     async def call(
         self, name: str, bearer: str, key: str, params: dict[str, Any]
     ) -> dict[str, Any]:
-        """The result of a call of a tool, for the token of this name. Raises Unreachable, which
-        says whether something may have been saved.
+        """Sends a tool call to the writing server and returns its result. `name` is the name of
+        the token, `bearer` its Authorization header, `key` the Idempotency-Key. Raises
+        Unreachable, which says whether something may have been saved.
         """
         import httpx2
 
@@ -117,8 +122,8 @@ class Forwarding:
 
 
 def _result_of(answer: Any) -> dict[str, Any] | None:
-    """The result in an answer; None for that of a program between, which may have sent the call
-    on. Raises Unreachable where nothing was saved.
+    """Returns the result in an HTTP answer of the writing server; None if a proxy answered,
+    which may have forwarded the call. Raises Unreachable if nothing was saved.
     """
     reply: Any = None
     try:

@@ -44,7 +44,9 @@ _MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
 
 
 class MergedFile(NamedTuple):
-    """The file, and the number of conflicts that a person must settle."""
+    """The bytes of a merged file, and the number of conflicts in it that a person must
+    settle.
+    """
 
     data: bytes
     conflicts: int
@@ -52,7 +54,7 @@ class MergedFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Piece:
-    """An entry, or a note under its H1, as it stands in one version.
+    """A piece of a journal file, as one version has it: an entry, or a note under an H1.
 
     `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
     are empty. `gap` holds the blank lines between it and a piece below. `id` is the written id,
@@ -81,8 +83,8 @@ class _Piece:
 
 
 class _Version(NamedTuple):
-    """One version in pieces. `head` stands above the first one, `end` holds the blank lines
-    below the last one.
+    """One version of a file, cut into pieces. `head` is the text above the first piece, `end`
+    the blank lines below the last one.
     """
 
     head: _Piece
@@ -93,8 +95,8 @@ class _Version(NamedTuple):
 def merge(
     base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str, by_lines: ByLines
 ) -> MergedFile:
-    """The file with the additions and edits of both sides. In a conflict an entry holds both
-    texts.
+    """Merges three versions of the journal file `path`, entry by entry; returns the file with
+    the additions and edits of both sides. In a conflict an entry holds both texts.
 
     `path` is relative to the journal. The BOM is that of ours.
     """
@@ -114,7 +116,9 @@ def merge(
 
 
 def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> MergedFile | None:
-    """The merged file; None if a version or the result is in doubt."""
+    """Merges `texts` (base, ours, theirs) entry by entry; None if the entries of a version or
+    of the result cannot be told with certainty.
+    """
     old = _split_version(texts[0], path, day_file)
     mine = _split_version(texts[1], path, day_file, is_side=True)
     other = _split_version(texts[2], path, day_file, is_side=True)
@@ -150,7 +154,8 @@ def _line_end(data: bytes) -> bytes:
 def _split_version(
     data: bytes, path: str, day_file: str, *, is_side: bool = False
 ) -> _Version | None:
-    """The version in pieces; None if it is in doubt what an entry is, or which entry it is.
+    """Cuts a version of a file into pieces; None if its entries cannot be told with
+    certainty.
 
     A side, ours or theirs, may hold conflicts within entries, but none around an entry. A base
     may hold those of git's merge of two bases.
@@ -205,7 +210,9 @@ def _split_version(
 
 
 def _is_torn(piece: _Piece) -> bool:
-    """True if a conflict begins or ends outside this piece."""
+    """True if a conflict begins in this piece and ends outside of it, or the other way
+    round.
+    """
     open_conflicts = 0
     for mark in _MARKS.findall(piece.text):
         open_conflicts += 1 if mark[:1] == b"<" else -1
@@ -221,8 +228,9 @@ def _is_torn(piece: _Piece) -> bool:
 def _matches(
     one: list[_Piece], other: list[_Piece], *, added: bool = False
 ) -> dict[_Piece, _Piece]:
-    """Pairs of the same piece in `one` and `other`: by id, or without an id by the whole text;
-    then by the heading, unless both sides `added` them. Order tells equal pieces apart.
+    """Maps each piece of `one` to the same piece in `other`: by id, or without an id by the
+    whole text; then by the heading, unless both sides `added` them. Equal pieces are matched in
+    order.
     """
     keys: list[Callable[[_Piece], object]] = [lambda piece: piece.id or piece.text]
     if not added:
@@ -245,7 +253,8 @@ def _matches(
 
 
 def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> Iterator[_Piece]:
-    """The merged pieces that stay, in the order of ours.
+    """Yields the merged pieces of the new file, in the order of ours. Deleted pieces are left
+    out.
 
     A piece that only theirs has comes after the piece above it there. If both sides have such
     pieces at one place, time decides.
@@ -279,7 +288,9 @@ def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> I
 
 
 def _survives(piece: _Piece, old: _Piece | None) -> bool:
-    """False for a piece that one side deleted and the other did not edit."""
+    """False for a piece that one side deleted and the other side did not edit. `old` is the
+    same piece in the base.
+    """
     return old is None or piece.text != old.text
 
 
@@ -319,8 +330,8 @@ def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
 
 
 def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
-    """A text with the paragraphs and items of a list that both sides added below it; empty if
-    either did more, or if ours could swallow theirs.
+    """Returns the base text with the paragraphs and list items that both sides added below it;
+    empty if a side changed anything else, or if the end of ours could swallow theirs.
     """
     is_added = base and all(
         side.startswith(base) and _TAIL.match(side, len(base)) for side in (ours, theirs)
@@ -331,8 +342,8 @@ def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
 
 
 def _conflict(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
-    """Two texts between the conflict marks that git uses, each as private as alone: an open
-    fence or comment of ours ends before theirs.
+    """Returns both texts between git's conflict markers. An open code fence or comment of ours
+    is closed before theirs begins, so that each text is as private as it was alone.
     """
     lines = [b"<<<<<<< ours", ours.strip(b"\r\n"), b"======="]
     text = LONE_CR.sub("\n", ours.decode("latin-1"))

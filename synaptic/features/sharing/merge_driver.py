@@ -28,8 +28,8 @@ _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
 
 @frozen
 class Setup:
-    """A repository, the line of its attributes that names the driver, and whether anything had
-    to be changed.
+    """The result of `set_up`: the git repository, the file of its attributes, the line that
+    names the merge driver, and whether anything was changed.
     """
 
     repository: Path
@@ -71,7 +71,9 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
 
 
 def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
-    """0 for a clean merge, else CONFLICTS; the file `ours` holds the result."""
+    """Merges three files as git's merge driver: writes the result into the file `ours`; returns
+    0 for a clean merge, else CONFLICTS. `path` is the file's path in the repository.
+    """
     merged = merge(
         base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines
     )
@@ -80,7 +82,9 @@ def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> 
 
 
 def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
-    """(git's merge of three texts by lines, number of conflicts)."""
+    """Merges three texts line by line with git; returns (merged text, number of conflicts).
+    Raises JournalError if git fails.
+    """
     with tempfile.TemporaryDirectory() as folder:
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (ours, base, theirs), strict=True):
@@ -96,8 +100,8 @@ def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
 
 
 def _attribute_line(journal: Path, root: Path) -> str:
-    """The attributes line for every Markdown file below the journal. A path with blanks is
-    quoted as in C.
+    """Returns the line of git's attributes that selects the merge driver for every Markdown
+    file in the folder `journal` of the repository `root`. A path with blanks is quoted as in C.
     """
     if journal == root:
         return f"*.md merge={DRIVER}"
@@ -109,7 +113,9 @@ def _attribute_line(journal: Path, root: Path) -> str:
 
 
 def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
-    """True when the file had to be changed. Every other byte of it stays."""
+    """Adds the line to git's attributes file, or removes it; True if the file had to be
+    changed. All other bytes stay the same.
+    """
     with disk_errors(attributes, "changed"):
         old = _read_attributes(attributes)
         lines = old.splitlines(keepends=True)
@@ -137,7 +143,8 @@ def _read_attributes(attributes: Path) -> bytes:
 
 
 def _put_driver(journal: Path) -> bool:
-    """True when the repository's configuration had to be changed.
+    """Names the merge driver in the configuration of the repository; True if that had to be
+    changed.
 
     If Synaptic fails to answer, the command lets git merge by lines, because git would
     otherwise take ours for the result. `-P` keeps Python from importing a repository's own
@@ -160,7 +167,9 @@ def _put_driver(journal: Path) -> bool:
 
 
 def _git_line(folder: Path, *args: str) -> str:
-    """Git's answer about the repository around `folder`. Raises JournalError if git fails."""
+    """Runs git in `folder` and returns its output without the line end. Raises JournalError if
+    git fails.
+    """
     done = git(folder, *args)
     if done.returncode:
         raise JournalError(

@@ -39,42 +39,50 @@ VERSION = 1
 K1, B = 1.2, 0.75
 """The constants k1 and b of BM25, as FTS5 has them."""
 MOST_SCORED = 2_000
-"""Chunks of which a search computes the BM25, about. Of 300,000 chunks of recombined sentences
-that finds all of the best 20 of 60 questions.
+"""The approximate number of chunks of which a search computes the BM25 score. Of 300,000 chunks
+of recombined sentences that finds all of the best 20 for 60 queries.
 """
 SCANNED = 480
-"""Vectors that one step of HNSW keeps in view; it takes more steps where it needs them."""
+"""The number of candidate vectors that HNSW keeps in one step (`hnsw.ef_search`); it takes more
+steps where it needs them.
+"""
 FEW = 1_000
-"""Up to this number of chunks all vectors are compared in full."""
+"""Up to this number of chunks, the query is compared with all vectors instead of using HNSW."""
 LEAST_COUNTED = 200
-"""Passages in which phrases are counted, which takes some 10 ms."""
+"""The least number of chunks in which phrases are counted exactly, which takes about 10 ms."""
 MOST_STEM_BYTES = 2_000
-"""The longest word that a tsvector holds."""
+"""The longest word, in bytes, that a tsvector can hold."""
 CONNECT_S = 10
 STATEMENT_S = 60
 """Seconds after which PostgreSQL ends a statement; a query of a search takes milliseconds."""
 HOLDING = "chunk_of_words"
-"""In SQL: the chunks, as their index of words is used."""
+"""The placeholder in SQL for the chunks as their full-text index is used. It is replaced by the
+views of the allowed journals.
+"""
 LAGGING = frozenset({"sample"})
-"""Names of kept values that may lag behind what is published."""
+"""Names of cached values that may be older than the last publication."""
 _PHRASE = re.compile(r'"((?:[^"]|"")*)"(\*?)')
 
 
 class Phrase(NamedTuple):
-    """Stems that stand one after another; of a `beginning`, the last is cut short."""
+    """Stems that must follow each other in a text. If `beginning`, the last one is only the
+    beginning of a stem.
+    """
 
     stems: tuple[str, ...]
     beginning: bool
 
     @property
     def query(self) -> str:
-        """The phrase as a tsquery."""
+        """The phrase as a PostgreSQL tsquery."""
         quoted = [quote(stem) for stem in self.stems]
         return " <-> ".join(quoted) + ":*" * self.beginning
 
     @property
     def counted(self) -> str:
-        """SQL for how often it stands in a chunk `c`; its values are the stems."""
+        """SQL that counts how often the phrase occurs in a chunk `c`; its parameters are the
+        stems.
+        """
         tests = ["{}.lexeme = ?"] * len(self.stems)
         if self.beginning:
             tests[-1] = "starts_with({}.lexeme, ?)"
@@ -89,7 +97,9 @@ class Phrase(NamedTuple):
 
 
 class State(NamedTuple):
-    """The facts of a published journal that every search needs."""
+    """One row of the table `state` for a published journal: counts and the model, which every
+    search needs.
+    """
 
     name: str
     published: int
@@ -103,7 +113,9 @@ class State(NamedTuple):
 
 
 class PostgresEngine:
-    """One connection; one thread owns it."""
+    """The search engine of published journals, over one PostgreSQL connection. Only one thread
+    may use it.
+    """
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -119,8 +131,8 @@ class PostgresEngine:
 
     @contextmanager
     def transaction(self, allowed: Sequence[str] | None = ()) -> Iterator[None]:
-        """A context in which only rows of these journals are seen; None: of all that are
-        ready. Raises IndexUnusable where the database cannot be read.
+        """Runs the block in a read-only transaction that sees only the journals in `allowed`;
+        None allows all that are ready. Raises IndexUnusable if the database cannot be read.
         """
         if self._db is not None and self._db.info.transaction_status:
             yield
@@ -139,13 +151,17 @@ class PostgresEngine:
             raise
 
     def hide_after(self, at: int) -> None:
-        """Hides entries that bear a later time, to the end of the transaction."""
+        """Hides entries dated later than `at` (an instant as stored in the index) until the end
+        of the transaction.
+        """
         self.cache = {}
         self.rows("SELECT set_config('synaptic.until', ?, true)", str(at))
         self._hides = True
 
     def _leave(self) -> None:
-        """Ends the transaction, so that nothing of one asker is left to the next."""
+        """Rolls the transaction back, so that the next user of the connection sees nothing of
+        the last one's journals.
+        """
         if self._db is not None:
             try:
                 self._db.rollback()
@@ -221,21 +237,23 @@ class PostgresEngine:
             return cast("Made", self.cache[name])
 
     def bytes_of(self, path: str) -> bytes | None:
-        """The published bytes of a file; None where there is none."""
+        """Returns the published bytes of a file; None if no file has this path."""
         return self.value("SELECT bytes FROM source WHERE path = ?", path)  # type: ignore[no-any-return]
 
     def bytes_of_all(self, paths: Sequence[str]) -> dict[str, bytes]:
-        """Maps the path of each of these files to its published bytes."""
+        """Maps each of these paths to the published bytes of the file."""
         sql = f"SELECT path, bytes FROM source WHERE path IN {THESE}"
         return dict(self.rows(sql, json.dumps(paths)))
 
     def size(self) -> int:
-        """Bytes of the text: those on disk tell of other journals."""
+        """The bytes of all texts that the asker may read. The size on disk would tell of other
+        journals.
+        """
         return int(self.value("SELECT coalesce(sum(length(bytes)), 0) FROM source"))
 
     def meta(self, key: str) -> Any:
-        """As in the engine; also None if the journals have different values, because their
-        vectors cannot be compared.
+        """Returns a value of the index, such as its model; None if the allowed journals have
+        different values, because their vectors cannot be compared then.
         """
         with self.transaction():
             values = {getattr(state, key, None) for state in self._states}
@@ -254,7 +272,9 @@ class PostgresEngine:
         return self._by_tokenizer.stem(word)
 
     def _phrases(self, expression: str) -> list[Phrase]:
-        """The phrases of an FTS5 expression, `"a b" OR "c"*`, that may be published."""
+        """Returns the phrases in an FTS5 expression such as `"a b" OR "c"*`, without those that
+        have a stem too long for a tsvector.
+        """
         phrases = []
         for text, star in _PHRASE.findall(expression):
             stems = self._by_tokenizer.of(text.replace('""', '"'), is_query=True)
@@ -293,8 +313,9 @@ class PostgresEngine:
     def lexical(
         self, terms: Sequence[str], passing: Passing | None, *, limit: int
     ) -> list[Candidate]:
-        """Of very many matches only those are scored that hold a rare word, or two. Phrases and
-        beginnings are counted in the best of these: that takes time.
+        """Returns the best `limit` chunks for these terms by BM25. If very many chunks match,
+        only those with a rare term or two frequent terms are scored. Phrases and prefixes are
+        counted exactly only in the best of these, because that takes time.
         """
         with self.transaction():
             total, counts = self.frequencies(terms)
@@ -333,8 +354,8 @@ class PostgresEngine:
         *,
         exactly: bool = False,
     ) -> tuple[str, list[Any]]:
-        """SQL for the BM25 of a chunk `c`, and its values. Unless `exactly`, how often a phrase
-        stands there is taken from its rarest word.
+        """Returns (SQL for the BM25 score of a chunk `c`, its parameters). Unless `exactly`,
+        the count of a phrase is taken from its rarest word.
         """
         length = sum(state.length for state in self._states)
         parts = []
@@ -355,7 +376,9 @@ class PostgresEngine:
     def passing_chunks(
         self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
     ) -> Passing | None:
-        """The filters as SQL conditions, which the query itself applies."""
+        """Returns the filters as (SQL condition, parameters) for the search query itself; None
+        if every chunk passes.
+        """
         condition, values = of_chunks(filters, within, phrases)
         if self._hides:
             condition += " AND e.at IS NOT NULL"  # of rows that are seen
@@ -397,7 +420,7 @@ class PostgresEngine:
 
 
 def another_version(version: int) -> IndexUnusable:
-    """The error for tables of another version than VERSION."""
+    """Returns the error for a database whose tables are of another version than VERSION."""
     hint = "Update Synaptic here: a newer one published this."
     if version < VERSION:
         hint = (
@@ -413,13 +436,14 @@ def another_version(version: int) -> IndexUnusable:
 
 
 def any_of(phrases: Sequence[Phrase]) -> str:
-    """A tsquery for chunks that hold any of these."""
+    """Returns a tsquery for chunks that hold any of these phrases."""
     return " | ".join(f"({phrase.query})" for phrase in phrases)
 
 
 def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
-    """The terms, and pairs of frequent terms, of which the best of `total` chunks hold one.
-    About MOST_SCORED hold one.
+    """Returns groups of terms, single rare terms and pairs of frequent ones: a chunk that holds
+    all terms of a group is worth scoring. About MOST_SCORED of `total` chunks do. `counts`: the
+    number of chunks that hold each term.
     """
     groups: set[tuple[str, ...]] = set()
     frequent = []
@@ -441,8 +465,8 @@ def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
 
 
 def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
-    """A connection to this address of libpq. Statements are not prepared, which PgBouncer
-    cannot follow.
+    """Opens a connection to PostgreSQL at a libpq address. Statements are not prepared, because
+    PgBouncer does not support that.
     """
     return psycopg.connect(
         address,
@@ -455,7 +479,9 @@ def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
 
 
 def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
-    """The error as a person is told of it; it shows no password."""
+    """Returns an IndexUnusable that explains an error of PostgreSQL to a person, without the
+    password of the address.
+    """
     about = conninfo_to_dict(address)
     where = f"{about.get('dbname', '')} at {about.get('host', 'this machine')}".strip()
     reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
@@ -480,12 +506,14 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
 
 @lru_cache(20_000)
 def quote(stem: str) -> str:
-    """A stem as a lexeme of a tsvector or a tsquery."""
+    """Quotes a stem as a lexeme of a tsvector or a tsquery."""
     return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
 def storable(value: Any) -> Any:
-    """The value as PostgreSQL takes it: a text without NUL and half characters."""
+    """Returns the value as PostgreSQL can store it: NUL characters and lone surrogates are
+    taken out of a text.
+    """
     if isinstance(value, str):
         return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
     return value
@@ -498,7 +526,9 @@ def _bits(vector: np.ndarray[Any, Any]) -> str:
 
 @lru_cache(500)
 def translated(sql: str) -> tuple[str, tuple[bool, ...]]:
-    """SQL of SQLite as PostgreSQL has it, and of each value whether it is a list in JSON."""
+    """Translates SQL of SQLite to PostgreSQL; returns (SQL, for each parameter True if it is a
+    JSON list that must be bound as an array).
+    """
     for pattern, meant in _OTHERWISE:
         sql = pattern.sub(meant, sql)
     lists = []
@@ -540,12 +570,14 @@ _OTHERWISE = [
         (r"\bLIMIT \?", "LIMIT nullif(?::bigint, -1)"),
     )
 ]
-"""Patterns of SQL of SQLite, and the SQL of PostgreSQL in their place. A list is bound as an
-array.
+"""Patterns in SQL of SQLite, and the SQL of PostgreSQL that replaces each. A list is bound as
+an array.
 """
 
 SEARCH_PATH = "synaptic, public, extensions"
-"""Where the tables and pgvector are; some hosts keep extensions apart."""
+"""The PostgreSQL schemas with our tables and with pgvector; some hosts have extensions in a
+schema `extensions`.
+"""
 _BEGIN: Any = f"""
     BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY;
     SET LOCAL search_path = {SEARCH_PATH}; SET LOCAL jit = off;

@@ -43,13 +43,15 @@ from .postgres import (
 
 SCHEMA = Path(__file__).with_name("postgres.sql")
 READERS = "synaptic_reader"
-"""The role whose members may read, where the database has it."""
+"""The PostgreSQL role whose members may read published journals; a database may lack it."""
 OLDEST_PGVECTOR = [0, 8]
-"""The first that goes on searching where filters are narrow."""
+"""The first version of pgvector that continues an HNSW search where filters leave few hits."""
 MOST_WORDS = 60_000
-"""Limits of a tsvector. Few chunks reach them; a hundred thousand tags are cut."""
+"""A tsvector takes at most this many words. Few chunks reach that; only a list of a hundred
+thousand tags would be cut.
+"""
 BYTES_A_CHUNK = 900
-"""Memory that the graph of nearest vectors takes while it is built, for each."""
+"""Bytes of memory for each chunk while the HNSW graph of vectors is built."""
 
 Meanings = Mapping[int, tuple[bytes, bytes]]
 """Maps the hash of a chunk's text to its int8 vector and the codes of its tokens."""
@@ -57,8 +59,9 @@ Meanings = Mapping[int, tuple[bytes, bytes]]
 
 @frozen
 class Settled:
-    """The decisions of the journal's index about an entry: the id in force, the number of
-    its last change, and who stands for a preference.
+    """The decisions of the journal's own index about one entry: `other_id`, the id in force
+    where several entries have the same id; `twin`, which of equal entries it is; `change`, the
+    number of its last change; and `consent`, who confirmed a preference.
     """
 
     twin: int = 0
@@ -83,8 +86,8 @@ class PublishedFile:
 
 
 class Position(NamedTuple):
-    """The index that was published: its model, the number of its count of changes, and its
-    latest change.
+    """The state of the index at a publication: its model, the count of its changes since it was
+    made, and its latest change.
     """
 
     model: str | None
@@ -95,7 +98,9 @@ class Position(NamedTuple):
 
 
 class Publication:
-    """The rows of one journal in a database, which one process at a time may change."""
+    """Writes the rows of one published journal in a PostgreSQL database. One process at a time
+    may do so for a journal.
+    """
 
     def __init__(self, address: str, journal: str, *, stemming: bool) -> None:
         self.address = address
@@ -127,7 +132,9 @@ class Publication:
     # -- the schema
 
     def _make_schema(self) -> None:
-        """Makes the schema where there is none. Raises IndexUnusable for another version."""
+        """Creates the tables if the database has none. Raises IndexUnusable for tables of
+        another version.
+        """
         with self._db.transaction():
             self._db.execute("SELECT pg_advisory_xact_lock(hashtext('synaptic schema'))")
             if not self._value("SELECT to_regclass('synaptic.version')::text"):
@@ -151,7 +158,8 @@ class Publication:
             )
 
     def take(self, ids: Sequence[str]) -> None:
-        """Takes the journal for this process. `ids` are some of its entries.
+        """Locks the published journal for this process. `ids` are ids of some of its
+        entries.
 
         Raises Busy while another process has it, and IndexUnusable where a journal of this name
         is published that holds none of them.
@@ -173,7 +181,7 @@ class Publication:
                 )
 
     def make(self) -> None:
-        """Makes room for the journal that was taken."""
+        """Creates the partition of this journal and its row, if they are missing."""
         with self._own_errors(), self._db.transaction():
             self._db.execute(_STAGES)
             self._db.execute(_ADD_JOURNAL, (self.journal,))
@@ -198,7 +206,9 @@ class Publication:
         )
 
     def finish(self) -> None:
-        """Makes what searches need and no row yet had, and lets readers in."""
+        """Builds the indexes that searches need, as far as they are missing, and lets readers
+        see the journal.
+        """
         with self._own_errors():
             chunks, dimensions = self._db.execute(_MADE).fetchone() or (0, None)
             if self._made_for == (dimensions,):
@@ -217,7 +227,7 @@ class Publication:
                 self._db.execute(_READY, (self.journal,))
 
     def drop(self) -> None:
-        """Takes the journal out of the database. Raises NotFound for one that is not there."""
+        """Deletes the journal from the database. Raises NotFound if it is not there."""
         with self._own_errors(), self._db.transaction():
             if not self._value("SELECT 1 FROM journal WHERE name = $1", self.journal):
                 raise NotFound(
@@ -232,7 +242,7 @@ class Publication:
     # -- rows
 
     def seen(self) -> dict[str, bytes]:
-        """Maps the path of each published file to its `seen`."""
+        """Maps the path of each published file to the keyed hash of its sources."""
         with self._own_errors():
             rows = self._db.execute("SELECT path, seen FROM source").fetchall()
         return {path.removeprefix(f"@{self.journal}/"): seen for path, seen in rows}
@@ -240,8 +250,9 @@ class Publication:
     def put(
         self, files: Sequence[PublishedFile], removed: Sequence[str], position: Position | None
     ) -> None:
-        """Publishes these files in one transaction, and takes away the `removed`. Entries that
-        say the same stay as they are. `position`: with them all is published.
+        """Publishes `files` and deletes the `removed` paths in one transaction; unchanged
+        entries keep their rows. `position` is given with the last files, when the whole index
+        is published.
         """
         with self._own_errors(), self._db.transaction():
             change = _Change(self, files)
@@ -252,7 +263,7 @@ class Publication:
 
 
 class _Change:
-    """One transaction of a publication."""
+    """One transaction of a publication: new files, removed files and their rows."""
 
     def __init__(self, of: Publication, files: Sequence[PublishedFile]) -> None:
         self._db = of._db
@@ -376,7 +387,9 @@ class _Change:
         self._add("chunk", rowid, entry, *place, len(stems), words, often, rough)
 
     def _count(self, sign: int, entries: Sequence[int]) -> None:
-        """Adds these entries to the counts of chunks and stems, or takes them off."""
+        """Adds (`sign` 1) these entries to the counts of chunks and stems, or subtracts them
+        (-1).
+        """
         if entries:
             self._db.execute(_COUNT_CHUNKS, (list(entries), sign))
             self._db.execute(_COUNT_STEMS, (list(entries), sign))
@@ -385,7 +398,7 @@ class _Change:
 
 
 def _storable_values(values: Sequence[Any]) -> tuple[Any, ...]:
-    """The values as the tables take them, which know no truth but numbers."""
+    """Returns the values as PostgreSQL stores them; True and False become 1 and 0."""
     return tuple(int(value) if isinstance(value, bool) else storable(value) for value in values)
 
 
@@ -411,7 +424,9 @@ _COLUMNS = {
 _STAGES: Any = "".join(
     f"CREATE TEMP TABLE new_{table} (LIKE {table}) ON COMMIT DELETE ROWS;" for table in _COLUMNS
 )
-"""COPY does not go where rows are hidden from some."""
+"""SQL for temporary tables, because PostgreSQL's COPY cannot write to tables with row-level
+security.
+"""
 _COPY: dict[str, Any] = {
     table: f"COPY new_{table} (journal, {', '.join(columns)}) FROM STDIN"
     for table, columns in _COLUMNS.items()

@@ -34,11 +34,15 @@ BY_DATES = (
 )
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _TORN = re.compile(r"\w+://(?:[^/?]*@[^/?]*|[^@?]*/[^?]*)@")
-"""An address in which the password ends too early, and its rest would be shown as a host."""
+"""Matches an address with an unescaped @ or / in the password: the rest of the password would
+be shown as a host.
+"""
 
 
 class PublishedJournal(Journal):
-    """The files as they were published. Their paths begin with `@` and the journal's name."""
+    """The published files of all allowed journals, to be read only. Their paths begin with `@`
+    and the journal's name.
+    """
 
     def __init__(self, config: Config, engine: PostgresEngine) -> None:
         super().__init__(config)
@@ -69,7 +73,9 @@ class PublishedJournal(Journal):
 
 @frozen
 class Published(Access):
-    """The way into the journals of a database, of which the asker may read these; None: all."""
+    """The read-only access to the published journals of a database. `journals` are those that
+    the asker may read; None: all.
+    """
 
     engine: PostgresEngine
     journals: Texts | None = None
@@ -86,8 +92,8 @@ class Published(Access):
         return self.in_one_state(question.as_it_is)
 
     def in_one_state(self, run: Callable[[], Result]) -> Result:
-        """The result of `run` on the journals that the asker may read. A connection that was
-        lost is opened again once.
+        """Runs `run` in one transaction on the journals that the asker may read, and returns
+        its result. A lost connection is opened again once.
         """
         try:
             return self._in_transaction(run)
@@ -137,7 +143,9 @@ class Published(Access):
 
 
 def open_published(config: Config, address: str) -> Workspace:
-    """A workspace on the journals of this database; one thread owns it."""
+    """Opens a read-only workspace on the published journals in the PostgreSQL database at
+    `address`. Only one thread may use it.
+    """
     engine = PostgresEngine(address)
     config = replace(config, track_access=False, metrics=False)
     return Workspace(
@@ -153,8 +161,9 @@ def open_published(config: Config, address: str) -> Workspace:
 
 
 def check_address(address: str, *, insecure: bool = False, typed: bool = False) -> str:
-    """The address of libpq to use. Another host than this machine has to prove who it is,
-    unless `insecure`; one that was `typed` may hold no password. Raises InvalidArgument.
+    """Returns the libpq address to use. A host other than this machine must prove its identity
+    by TLS, unless `insecure`; an address that was `typed` on the command line may hold no
+    password. Raises InvalidArgument.
     """
     if not address:
         raise InvalidArgument(

@@ -27,17 +27,17 @@ from ...workspace.workspace import Workspace
 from .publication import Position, Publication, PublishedFile, Settled
 
 BATCH_FILES, BATCH_BYTES = 200, 1_000_000
-"""Files, or bytes of them, that are published in one transaction."""
+"""A transaction publishes at most this many files, or about this many bytes."""
 STEP_S = 0.25
-"""Seconds between two looks for a change."""
+"""Seconds between two checks of the index for a change."""
 RETRY_S = 5.0
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 @frozen
 class PublishReport:
-    """The changes of a publication. `left_out` counts files with a secret in their names;
-    `readers`: the database has the role for them.
+    """The result of a publication. `left_out` counts files with a secret in their names;
+    `readers` is True if the database has the role `synaptic_reader`.
     """
 
     journal: str
@@ -49,8 +49,8 @@ class PublishReport:
 
 
 class CleanJournal(Journal):
-    """The journal without private passages and secrets. `latest` are the bytes of the file that
-    was read last, `digest` is their hash before they were cleaned.
+    """The journal without private passages and secrets. `latest` holds the cleaned bytes of the
+    file that was read last, `digest` the hash of its original bytes.
     """
 
     def __init__(self, ws: Workspace) -> None:
@@ -70,8 +70,9 @@ class CleanJournal(Journal):
 
 
 class Wanted(NamedTuple):
-    """The state of the index: by path a hash of what a file's rows are made of, by path and own
-    id who stands for a preference, the position, and the state of git's history.
+    """The state of the index that is to be published: by path a keyed hash of all that a file's
+    rows are made of, by (path, own id) who confirmed a preference, the position, and the state
+    of git's history.
     """
 
     seen: dict[str, bytes]
@@ -81,7 +82,7 @@ class Wanted(NamedTuple):
 
 
 class Publisher:
-    """Keeps a publication in step with a journal.
+    """Updates the published copy of a journal in a PostgreSQL database.
 
     What files are made of is hashed with a key of this machine, so that nobody can try from
     outside what a private passage says.
@@ -97,8 +98,8 @@ class Publisher:
         self.close = self._to.close
 
     def begin(self, progress: Progress | None = None) -> None:
-        """Takes the name for this journal, whose passages get the vectors that they lack.
-        Raises Busy, and IndexUnusable.
+        """Locks the name in the database for this journal, creates its tables, and embeds the
+        passages that lack a vector. Raises Busy, and IndexUnusable.
         """
         self._take()
         self._to.make()
@@ -109,7 +110,7 @@ class Publisher:
         self._seen = self._to.seen()
 
     def drop(self) -> None:
-        """Takes the journal out of the database, and forgets the name. Raises Busy,
+        """Deletes the published journal from the database, and forgets its name. Raises Busy,
         IndexUnusable, and NotFound.
         """
         self._take()
@@ -120,7 +121,9 @@ class Publisher:
         self._to.take(in_step(self._ws, lambda _: self._ws.index.some_ids()))
 
     def follow(self, progress: Progress | None = None) -> PublishReport:
-        """Publishes what differs now, in transactions of some files each."""
+        """Publishes all files that changed since the last publication, some files in each
+        transaction; returns a report.
+        """
         started = time.monotonic()
         wanted = in_step(self._ws, lambda _: self._wanted(), embed_ms=200, at_least=8)
         named = {path for path in wanted.seen if not _has_secret(path)}
@@ -203,8 +206,8 @@ class Publisher:
     def _meanings_of_cleaned(
         self, file: FileRows, stored: Mapping[int, tuple[bytes, bytes]]
     ) -> dict[int, tuple[bytes, bytes]]:
-        """The meanings of passages that only stand so in the cleaned file; none without the
-        model.
+        """Embeds the passages that differ in the cleaned file; returns their vectors and token
+        codes by hash, {} if the model cannot be loaded.
         """
         meanings = {}
         with suppress(ModelError):
@@ -223,8 +226,9 @@ def keep_publishing(
     report_to: Callable[[PublishReport | SynapticError], None],
     wanted: Callable[[], bool],
 ) -> None:
-    """Publishes after each change of the index, while it is `wanted`. Others keep the index in
-    step with the journal. Where publishing fails it begins anew in a while.
+    """Publishes after each change of the index, as long as `wanted()` is True; calls
+    `report_to` after each publication or error. Another process updates the index. After an
+    error it starts again in RETRY_S.
     """
     while wanted():
         try:
@@ -251,7 +255,9 @@ def _index_version(ws: Workspace) -> Any:
 
 
 def publication_state(ws: Workspace) -> Texts:
-    """A sentence on how far the publication is behind; none where nothing is published."""
+    """Returns a sentence about the last publication: when it was, and whether changes wait;
+    none if nothing was published.
+    """
     record = kept_in(ws.config.state / PUBLISHED)
     if "journal" not in record:
         return ()
@@ -270,7 +276,9 @@ def _has_secret(path: str) -> bool:
 
 
 def _name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:
-    """The name under which this journal is published, and the key. Raises InvalidArgument."""
+    """Returns (the name under which this journal is published, the secret key for its hashes).
+    Raises InvalidArgument.
+    """
     record = kept_in(ws.config.state / PUBLISHED)
     before = record.get("journal", "")
     name = name or before

@@ -113,7 +113,7 @@ def _sync(
 
 
 def _amount(entries: int, files: int) -> str:
-    """`2 entries in 1 file`, `1 file`, `nothing`."""
+    """Returns a count as a phrase: `2 entries in 1 file`, `1 file` or `nothing`."""
     if not files:
         return "nothing"
     in_files = files_counted(files)
@@ -190,8 +190,9 @@ def _published_text(done: PublishReport | SynapticError) -> str:
     context_settings={"ignore_unknown_options": True},
 )
 def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: str) -> int:
-    """The merge driver that git calls; exit status 0 for a clean merge, 10 for one with
-    conflicts, else `ours` is as it was.
+    """Merges a note as git's merge driver: writes the result into `ours` and returns git's exit
+    status: 0 for a clean merge, 10 for one with conflicts. With any other status `ours` is
+    unchanged.
     """
     try:
         return merge_driver.drive(

@@ -24,7 +24,9 @@ def remember(config: Config, **news: Any) -> None:
 
 
 def allow(config: Config, id: str) -> None:
-    """Lets the secret of a hit be sent from now on. Raises NotFound for an unknown id."""
+    """Allows the secret with this hit id to be sent from now on. Raises NotFound for an unknown
+    id.
+    """
     record = memory(config)
     waiting = record.get("hits", [])
     if id not in waiting:

@@ -25,12 +25,13 @@ from .trees import join
 
 NOT_RECEIVED = "Not received"
 _NO_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
-"""Errors that would strike every other file, too."""
+"""Numbers of OSErrors that would strike every other file, too, such as a full disk."""
 
 
 def take(repo: Repo, head: str, held: str, merged: str) -> None:
-    """Brings the files from `held` to `merged`, and the branch from `head`. Raises JournalError
-    where the disk takes no more; the next sync goes on there.
+    """Changes the files from the state of the commit `held` to that of `merged`, and moves the
+    branch from `head` to `merged`. Raises JournalError if the disk accepts no more writes; the
+    next sync continues there.
     """
     if merged != head or held != merged:
         remember(repo.config, applying=[head, held, merged])
@@ -38,7 +39,7 @@ def take(repo: Repo, head: str, held: str, merged: str) -> None:
 
 
 def finish(repo: Repo) -> None:
-    """Ends what `take` began, maybe in a sync that was killed."""
+    """Completes the change of files that `take` began, also if a killed sync began it."""
     head, held, merged = memory(repo.config).get("applying") or ("", "", "")
     if merged and repo.commit(merged) and repo.commit(held) == held:
         now = repo.commit("HEAD")
@@ -57,8 +58,8 @@ def finish(repo: Repo) -> None:
 
 
 def _apply(repo: Repo, head: str, before: str, after: str) -> dict[str, Entry | None]:
-    """Makes the change between two commits in the files, which may have changed since. Returns
-    the files that were not received, each with its entry in `before`.
+    """Applies the difference between two commits to the files of the journal, which may have
+    changed since. Returns the files that could not be changed, each with its entry in `before`.
     """
     old = repo.tree(before)
     new = repo.tree(after)
@@ -95,7 +96,9 @@ def _apply(repo: Repo, head: str, before: str, after: str) -> dict[str, Entry | 
 def _receive(
     repo: Repo, paths: Sequence[str], old: Tree, new: Tree
 ) -> Iterator[tuple[str, Obstacle | None]]:
-    """Each path, with the reason why its file could not be changed; None if it was."""
+    """Changes the files at `paths` from the tree `old` to `new`; yields each path with the
+    obstacle that prevented it, or None.
+    """
     writer = repo.journal.writer
     with repo.journal.writing():
         settled = writer.settled.read_text() if writer.settled.exists() else ""
@@ -120,7 +123,9 @@ def _receive(
 def _receive_file(
     repo: Repo, path: str, before: bytes | None, after: bytes | None
 ) -> Obstacle | None:
-    """Makes one change in a file; the reason why it cannot be made."""
+    """Merges one received change into a file; returns the obstacle that prevents it, or
+    None.
+    """
     writer = repo.journal.writer
 
     def make(data: bytes, status: Stat) -> Draft | None:
@@ -143,7 +148,9 @@ def _receive_file(
 
 
 def _reason_of(error: SynapticError, path: str) -> Obstacle:
-    """The reason why one file was not received. Raises an error that all others would meet."""
+    """Returns the reason why one file was not received. Raises JournalError or Busy if every
+    other file would meet the same error.
+    """
     if isinstance(error, Busy):
         raise error
     reason = reason_in(error, path)
@@ -155,7 +162,9 @@ def _reason_of(error: SynapticError, path: str) -> Obstacle:
 
 
 def _hold(repo: Repo, commit: str, left: dict[str, Entry | None]) -> None:
-    """Notes the files of this commit that are not here as they are there."""
+    """Stores in the git ref HELD the versions of the files that differ here from `commit`.
+    `left` maps their paths to the entries that this machine has.
+    """
     tree = repo.tree(commit)
     changes: Changes = {}
     for path, entry in left.items():
@@ -173,8 +182,9 @@ def _hold(repo: Repo, commit: str, left: dict[str, Entry | None]) -> None:
 
 
 def _follow(repo: Repo, before: str, after: str) -> None:
-    """Brings git's index to the new commit, but for what a person staged. Files that are not
-    here as they are there get the mark of a sparse checkout: no commit by hand removes them.
+    """Updates git's index from commit `before` to `after`, except for what a person staged.
+    Files that this machine has in another version are marked as in a sparse checkout, so that
+    no manual commit removes them.
     """
     old = repo.tree(before)
     new = repo.tree(after)

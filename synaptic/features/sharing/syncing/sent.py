@@ -30,13 +30,13 @@ from .sync_repository import Changes, Repo, Tree
 from .trees import joined
 
 TITLES = 20
-"""Titles in the message of a commit."""
+"""The most titles of entries in the message of a commit."""
 NOT_SENT = "Not sent"
 
 
 class Snapshot(NamedTuple):
-    """Two commits. `held` has the files as they are here; `ours` has their changes, on top of
-    what is shared.
+    """The ids of two commits. `held` has the files as this machine has them; `ours` has their
+    changes on top of the shared commit.
     """
 
     held: str
@@ -44,7 +44,9 @@ class Snapshot(NamedTuple):
 
 
 def snapshot(repo: Repo, head: str) -> Snapshot:
-    """Commits of the files as they are. Both are `head` if nothing changed and all is here."""
+    """Commits the files of the journal as they are; returns the ids of both commits, which are
+    `head` if nothing changed and every file was received.
+    """
     shared = repo.tree(head)
     left = repo.left(head)
     here = {path: entry for path, entry in shared.items() if path not in left}
@@ -70,12 +72,14 @@ def snapshot(repo: Repo, head: str) -> Snapshot:
 
 
 def note_paths(repo: Repo, head: str) -> list[str]:
-    """The paths of the notes that would be sent."""
+    """Returns the paths of the notes that a sync would send."""
     return [path for path in _shared_files(repo, repo.tree(head)) if is_note(path)]
 
 
 def count_entries(repo: Repo, paths: Sequence[str], before: Tree, after: Tree) -> int:
-    """The number of entries in these files that are new, changed or deleted in `after`."""
+    """Returns how many entries in these files are new, changed or deleted between the trees
+    `before` and `after`.
+    """
     count = 0
     notes = [path for path in paths if is_note(path)]
     for path, versions in repo.texts(notes, before, after):
@@ -85,7 +89,7 @@ def count_entries(repo: Repo, paths: Sequence[str], before: Tree, after: Tree) -
 
 
 def _note_entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, bytes]]:
-    """The entries of one version of a note, as (id, bytes)."""
+    """Returns the entries in one version of a note as a set of (id, bytes)."""
     if not data:
         return set()
     entries = repo.journal.parse(path, data).entries
@@ -93,7 +97,9 @@ def _note_entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, b
 
 
 def ignored_notice(repo: Repo, head: str) -> list[str]:
-    """A sentence on the notes that git is told to ignore, and that therefore stay here."""
+    """Returns a sentence about the new notes that git ignores and a sync therefore does not
+    send; [] if there are none.
+    """
     new = [path for path in _present(repo) if path not in repo.tree(head) and is_note(path)]
     paths = sorted(repo.ignored(new))
     if not paths:
@@ -103,7 +109,7 @@ def ignored_notice(repo: Repo, head: str) -> list[str]:
 
 
 def _present(repo: Repo) -> list[str]:
-    """The paths of the files here with the name of a note or an attachment, sorted."""
+    """Returns the sorted paths of all notes and attachments in the journal's folder."""
     paths = []
     root = repo.config.journal
     shares = repo.shares
@@ -119,7 +125,9 @@ def _present(repo: Repo) -> list[str]:
 
 
 def _shared_files(repo: Repo, here: Tree) -> list[str]:
-    """The paths of the files that are sent if they differ from `here`."""
+    """Returns the paths of the files that a sync may send. `here` are the files that this
+    machine held last: git's ignore rules do not count for them.
+    """
     paths = []
     for path in _present(repo):
         place = repo.config.journal / path
@@ -139,8 +147,8 @@ def _shared_files(repo: Repo, here: Tree) -> list[str]:
 
 
 def _edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
-    """The files that differ from `here`, which this machine held last; None for one that was
-    deleted since.
+    """Maps the paths that changed since the tree `here`, which this machine held last, to their
+    new bytes; None for a deleted file.
     """
     kind = "sha256" if len(head) == 64 else "sha1"
     edits: dict[str, bytes | None] = {}
@@ -166,8 +174,8 @@ def _edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
 def _edits_with_room(
     repo: Repo, shared: Tree, edits: dict[str, bytes | None], left: dict[str, Entry | None]
 ) -> dict[str, bytes | None]:
-    """The edits without those of a path at which the repository holds what was not received: a
-    link, or a folder where there is a file here.
+    """Returns the edits without those whose path is occupied in the repository by something
+    that was not received: a link, or a folder where this machine has a file.
     """
     paths = {path for path in shared if edits.get(path, b"") is not None}
     paths |= {path for path, data in edits.items() if data is not None}
@@ -187,7 +195,7 @@ def _edits_with_room(
 
 
 def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
-    """Raises Refused if git would pass one of these files through a program."""
+    """Raises Refused if git's attributes name a filter program for one of these files."""
     names = os.fsencode("".join(f"{path}\0" for path in paths))
     output = repo.ask("check-attr", "-z", "--stdin", "filter", stdin=names)
     words = os.fsdecode(output).split("\0")
@@ -201,7 +209,9 @@ def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
 
 
 def _commit_message(repo: Repo, shared: Tree, changes: Changes) -> str:
-    """The titles of new and changed entries, as an agent sees them."""
+    """Returns the commit message: the titles of new and changed entries, with secrets
+    redacted.
+    """
     screen = Screen("redact")
     titles = []
     for path, (old,) in repo.texts([path for path in changes if is_note(path)], shared):

@@ -33,7 +33,7 @@ from ....journal.names import is_readable, printable
 from .. import merge_driver
 
 Entry = tuple[str, str]
-"""The mode and the object of a file in a commit."""
+"""A file of a git tree: its mode and its object id."""
 FILE_MODES = ("100644", "100755")
 SETUP = {
     ".gitattributes": f"*.md merge={merge_driver.DRIVER} -text\n",
@@ -43,9 +43,9 @@ SETUP = {
 received: what they say here is this machine's own.
 """
 PATH_BYTES = 4000
-"""The most bytes of a path; no disk takes a longer one."""
+"""The longest path in bytes that any disk takes."""
 NAMES = 5
-"""Files that one sentence names."""
+"""The most files that one sentence names."""
 _UNSEEN_ON_MAC = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 """Code points that HFS+ ignores in a name, so that `.g<U+200C>it` is `.git` (git: utf8.c)."""
 _SHORT_NAME = re.compile(r"git~[0-9]+", re.IGNORECASE)
@@ -57,7 +57,9 @@ _RESERVED = re.compile(
 
 
 class Obstacle(NamedTuple):
-    """The reason why a file is neither sent nor received, and the next step."""
+    """The reason why a file is neither sent nor received, in `words`, and the next `step` for a
+    person.
+    """
 
     words: str
     step: str
@@ -85,7 +87,7 @@ IGNORED = Obstacle("ignored by git", "`git check-ignore -v FILE` there names the
 
 @dataclass(frozen=True)
 class Shares:
-    """The rule for one journal; `system` is an `os.name`."""
+    """Decides which files of one journal are sent and received. `system` is an `os.name`."""
 
     config: Config
     roots: Roots
@@ -93,7 +95,9 @@ class Shares:
 
     @cached_property
     def _apart(self) -> tuple[str, ...]:
-        """The folders within the journal that belong to the home or to another source."""
+        """Folders inside the journal that belong to Synaptic's home or to another source of
+        notes.
+        """
         root = real_path(self.config.journal)
         places = [place for name, place in self.roots.folders.items() if name]
         real = [real_path(place) for place in (*places, self.config.state)]
@@ -101,7 +105,7 @@ class Shares:
         return tuple(f"{place.relative_to(root).as_posix()}/" for place in inside)
 
     def is_ours(self, path: str) -> bool:
-        """True for the path of a note or an attachment of this journal."""
+        """True if `path` is the path of a note or an attachment of this journal."""
         for step in path.split("/"):
             name = visible(step)
             if not name or name.startswith(".") or _SHORT_NAME.fullmatch(name):
@@ -111,7 +115,9 @@ class Shares:
         return is_note(path) or is_picture_name(path) or path.startswith("attachments/")
 
     def against(self, path: str, mode: str = FILE_MODES[0], size: int = 0) -> Obstacle | None:
-        """The reason why a file of this mode and so many bytes is not shared; None if it is."""
+        """Returns the obstacle to sharing a file of this git mode and size in bytes; None if it
+        may be shared.
+        """
         if not self.is_ours(path):
             return FOREIGN
         if not is_readable(path):
@@ -125,8 +131,8 @@ class Shares:
         return SIZE if size > PICTURE_BYTES else None
 
     def obstacle(self, path: str, *, is_new: bool) -> Obstacle | None:
-        """The reason why no file can be written at this path now; `is_new`: none came before.
-        Raises OSError.
+        """Returns the obstacle to writing a file at this path now; None if it can be written.
+        `is_new`: the file does not exist here yet. Raises OSError.
         """
         here = self.config.journal
         *folders, name = path.split("/")
@@ -155,17 +161,19 @@ class Shares:
 
 
 def reason_in(error: SynapticError, path: str) -> Obstacle:
-    """An error of one file as a reason; the path in it can be printed."""
+    """Turns an error about one file into an obstacle, with its path in printable form."""
     return Obstacle(error.message.replace(path, printable(path)).rstrip("."), error.hint)
 
 
 def visible(name: str) -> str:
-    """A name as a Mac with HFS+ reads it."""
+    """Returns a file name without the characters that a Mac with HFS+ ignores."""
     return _UNSEEN_ON_MAC.sub("", name)
 
 
 def _mode(place: Path) -> int | None:
-    """The mode of what stands there, links not followed; None if nothing does."""
+    """Returns the st_mode of the file or folder at `place`, without following links; None if it
+    does not exist.
+    """
     try:
         return place.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
@@ -173,7 +181,9 @@ def _mode(place: Path) -> int | None:
 
 
 def is_gone(place: Path) -> bool:
-    """True if no file has this path, but nothing or a folder; False also if nobody can know."""
+    """True if no file exists at this path (nothing or a folder does); False also if that cannot
+    be found out.
+    """
     with suppress(OSError):
         mode = _mode(place)
         return mode is None or stat.S_ISDIR(mode)
@@ -181,8 +191,8 @@ def is_gone(place: Path) -> bool:
 
 
 def clashes(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Pairs of these files of which the first would have to be a folder for the second: `a` and
-    `a/b`.
+    """Yields pairs of paths that exclude each other, because the first would have to be a
+    folder for the second: `a` and `a/b`.
     """
     above = "\0"
     for path in sorted(paths, key=lambda path: path.replace("/", "\0")):
@@ -194,7 +204,9 @@ def clashes(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Report:
-    """What a sync has done, and what it has to tell."""
+    """Collects during a sync the received files, the conflicts, and the files that were left
+    out.
+    """
 
     received: set[str] = field(default_factory=set)
     conflicts: dict[str, None] = field(default_factory=dict)
@@ -203,15 +215,15 @@ class Report:
     )
 
     def leave(self, direction: str, path: str, reason: Obstacle) -> None:
-        """Notes a file that is `Not sent` or `Not received`."""
+        """Records a file that is `Not sent` or `Not received`, and the obstacle."""
         self.left[direction, reason][path] = None
 
     def holds(self, reason: Obstacle) -> bool:
-        """True if a file was left for this reason."""
+        """True if a file was left out because of this obstacle."""
         return any(each == reason for _, each in self.left)
 
     def notices(self) -> list[str]:
-        """A sentence for each direction and reason."""
+        """Returns a sentence for each direction and obstacle."""
         return [
             f"{direction}: {name_some([*paths])} ({reason.words}). {reason.step}"
             for (direction, reason), paths in self.left.items()
@@ -219,6 +231,6 @@ class Report:
 
 
 def name_some(paths: Sequence[str]) -> str:
-    """The first of these paths, and the number of the others."""
+    """Lists the first NAMES paths, and the number of the others: `a.md, b.md and 3 more`."""
     names = ", ".join(map(printable, paths[:NAMES]))
     return f"{names} and {len(paths) - NAMES:,} more" if len(paths) > NAMES else names

@@ -20,11 +20,11 @@ from .shares import visible
 from .sync_repository import Repo
 
 REMOTE_TIMEOUT_S = 3600
-"""Seconds for git to fetch or push: enough for a first join with many pictures. A dead line
-ends it sooner.
+"""Seconds that git may take to fetch or push: enough for a first sync with many pictures. A
+broken connection ends it sooner.
 """
 TIP = "refs/heads/tip"
-"""In the bare repository: the last commit of the remote branch that was seen."""
+"""In the bare repository: the ref of the remote branch's last commit that was fetched."""
 _URL = re.compile(
     r"https://[^/@\s]+/\S+|ssh://(?:[\w.+-]+@)?(?!-)[\w.:\[\]-]+/\S+|/.+"
     r"|(?:[\w.+-]+@)?(?!-)[\w.-]{2,}:(?!:|//)\S+"
@@ -34,17 +34,23 @@ _ADVICE = re.compile(r"\n(?:fatal: Could not read from remote|To add an exceptio
 _WHY = re.compile(
     r"^(?:(?:remote|error|fatal): *|unable to access \S+ )*+(['\w].*?)\.?[ \r]*$", re.MULTILINE
 )
-"""A line with words, without git's marks."""
+"""Matches a line of git's output that explains an error, without the prefix such as
+`fatal:`.
+"""
 _RULE = re.compile(r"^error: object (\w{40,64}): (\w+: .+)$", re.MULTILINE)
-"""The object and the rule: `error: object 2daf...: hasDotgit: contains '.git'`."""
+"""Matches an object id and the rule of git that it breaks: `error: object 2daf...: hasDotgit:
+contains '.git'`.
+"""
 _HOSTILE = re.compile(r"\.+|\.git.*|git~\d+|.*/.*|", re.IGNORECASE)
-"""The names in a tree to which such a rule may apply."""
+"""Matches file names in a git tree that git may refuse."""
 _FULL = re.compile(r"No space left on device|Disk quota exceeded")
 _VALID_URLS = ("https://HOST/PATH", "ssh://USER@HOST/PATH", "USER@HOST:PATH", "/PATH")
 
 
 def check_url(url: str) -> None:
-    """Raises InvalidArgument for an address that git may not be given."""
+    """Raises InvalidArgument for a repository address of a form that is not allowed, or with a
+    password.
+    """
     if not _URL.fullmatch(url):
         raise InvalidArgument(
             "A journal cannot be shared through this address. It may hold no password.",
@@ -54,12 +60,16 @@ def check_url(url: str) -> None:
 
 
 def run_git_bare(repo: Repo, *args: str) -> tuple[int, str]:
-    """(exit status, output) of git in the bare repository, which may reach others."""
+    """Runs git in the bare repository in `.state`, where it may use the network; returns (exit
+    status, output).
+    """
     return _run(repo.config.state / "sync.git", repo.objects, *args)
 
 
 def _run(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
-    """(exit status, output) of git in a bare repository of our own, which is made at need."""
+    """Runs git in the bare repository `bare`, which is created if missing and stores objects in
+    `objects`; returns (exit status, output).
+    """
     try:
         if not (bare / "HEAD").exists():
             bare.mkdir(exist_ok=True)
@@ -74,7 +84,8 @@ def _run(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
 
 
 def branch_of(config: Config, url: str) -> str:
-    """The branch of the remote that holds a journal; "" if the remote is empty.
+    """Returns the name of the branch of the remote repository that holds a journal; "" if the
+    remote is empty.
 
     Raises Refused if it holds something else, JournalError if it cannot be reached.
     """
@@ -105,7 +116,9 @@ def branch_of(config: Config, url: str) -> str:
 
 
 def fetch(repo: Repo) -> tuple[str, str]:
-    """(the last commit of the remote branch or "", the reason why it cannot be reached)."""
+    """Fetches the remote branch; returns (its last commit or "", the reason why it cannot be
+    reached or "").
+    """
     shared = repo.config.sync
     refs = f"+refs/heads/{shared.branch}:{TIP}"
     failed, output = run_git_bare(repo, "fetch", "-q", "--no-tags", shared.url, refs)
@@ -123,7 +136,9 @@ def fetch(repo: Repo) -> tuple[str, str]:
 
 
 def push(repo: Repo, commit: str) -> tuple[str, bool]:
-    """(the reason why the commit was not sent or "", True if another machine pushed first)."""
+    """Pushes a commit to the remote branch; returns (the reason why it was not sent or "", True
+    if another machine pushed first).
+    """
     shared = repo.config.sync
     refs = f"{commit}:refs/heads/{shared.branch}"
     failed, output = run_git_bare(repo, "push", "--porcelain", shared.url, refs)
@@ -135,8 +150,8 @@ def push(repo: Repo, commit: str) -> tuple[str, bool]:
 
 
 def reason_of(config: Config, output: str, url: str = "", branch: str = "") -> str:
-    """Why git failed, and the next step for a person. With a branch, a file that git refuses is
-    looked up there.
+    """Returns a sentence that explains git's error `output`, with the next step. With a branch,
+    the path of a file that git refuses is looked up there.
     """
     rule = _RULE.search(output)
     if rule:
@@ -158,7 +173,8 @@ def reason_of(config: Config, output: str, url: str = "", branch: str = "") -> s
 
 
 def _place_of(config: Config, id: str, url: str, branch: str) -> str:
-    """The path of an object that git refuses, as it can be printed; "" if it cannot be found.
+    """Returns the printable path in a remote branch of the object `id`, which git refuses; ""
+    if it cannot be found.
 
     Folders and names are fetched without git's check into a repository that is removed again.
     """

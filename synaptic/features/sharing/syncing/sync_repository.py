@@ -18,23 +18,23 @@ from ....workspace.git import git
 from .shares import FILE_MODES, Entry, Report, Shares
 
 MADE = "refs/synaptic/made"
-"""The last commit that was made; it keeps git from removing objects."""
+"""The git ref of the last commit that a sync made; it keeps git from deleting its objects."""
 HELD = "refs/synaptic/held"
-"""A commit with the files that this machine holds. Its parent is the shared commit, from which
-it differs in what could not be received. Missing if the two are equal.
+"""The git ref of a commit with the files that this machine has. Its parent is the shared
+commit, from which it differs in files that could not be received. Missing if the two are equal.
 """
 PORTION_BYTES = 64_000_000
-"""Files that are read at once."""
+"""The most bytes of files that are read into memory at once."""
 
 Tree = Mapping[str, Entry]
-"""The entry of each file of a commit, by path."""
+"""Maps the path of each file of a commit to its mode and object."""
 Changes = dict[str, bytes | Entry | None]
-"""The next bytes of files, or their entries; None removes one."""
+"""Maps paths to the new bytes or the tree entry of a file; None deletes the file."""
 
 
 @dataclass(frozen=True)
 class Repo:
-    """The journal and its repository. `objects` is the folder of the objects."""
+    """A journal and its git repository. `objects` is the folder with git's objects."""
 
     config: Config
     journal: Journal
@@ -47,7 +47,9 @@ class Repo:
         return Shares(self.config, self.journal.roots)
 
     def ask(self, *args: str, stdin: bytes = b"") -> bytes:
-        """Git's answer on the journal's repository. Raises JournalError if git fails."""
+        """Runs git in the journal's repository and returns its output. Raises JournalError if
+        git fails.
+        """
         done = git(self.config.journal, *args, stdin=stdin)
         if done.returncode:
             reason = done.stderr.decode(errors="replace").strip()
@@ -55,24 +57,26 @@ class Repo:
         return done.stdout
 
     def look(self, *args: str) -> str:
-        """The same; empty if git fails."""
+        """Runs git in the journal's repository and returns its output as text; empty if git
+        fails.
+        """
         done = git(self.config.journal, *args)
         return "" if done.returncode else os.fsdecode(done.stdout).strip()
 
     def commit(self, name: str) -> str:
-        """The id of a commit; empty if there is none of that name."""
+        """Returns the id of the commit with this name, such as HEAD; empty if there is none."""
         return self.look("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
 
     def tree(self, commit: str) -> Tree:
-        """The files of a commit; none for an empty name."""
+        """Returns the files of a commit; {} for an empty id."""
         if commit and commit not in self._trees:
             output = self.ask("ls-tree", "-r", "-z", "--full-tree", commit)
             self._trees[commit] = parse_tree(output, 2)
         return self._trees.get(commit, {})
 
     def left(self, head: str) -> dict[str, Entry | None]:
-        """The files of which this machine does not hold the version of `head`, each with the
-        version that it holds; None for a file that never came.
+        """Maps the path of each file that this machine does not have in the version of `head`
+        to the version that it has; None for a file that was never received.
         """
         held = self.commit(HELD)
         if not held:
@@ -83,7 +87,7 @@ class Repo:
         return {path: mine.get(path) for path in paths if mine.get(path) != now.get(path)}
 
     def ignored(self, paths: Collection[str]) -> set[str]:
-        """The paths that git is told to ignore, and those of which it cannot tell."""
+        """Returns which of these paths git ignores, including those that git cannot check."""
         if not paths or not (self.config.journal / ".git").exists():
             return set()
         names = os.fsencode("".join(f"{path}\0" for path in paths))
@@ -99,7 +103,7 @@ class Repo:
         return ignored
 
     def sizes(self, ids: Iterable[str]) -> dict[str, int]:
-        """The bytes of these objects."""
+        """Maps the ids of git objects to their sizes in bytes."""
         lines = "".join(f"{id}\n" for id in sorted(set(ids)))
         if not lines:
             return {}
@@ -109,7 +113,7 @@ class Repo:
         return {id: int(size) for id, size in pairs}
 
     def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
-        """The bytes of these objects."""
+        """Maps the ids of git objects to their bytes."""
         wanted = sorted(set(ids))
         if not wanted:
             return {}
@@ -127,8 +131,8 @@ class Repo:
     def texts(
         self, paths: Sequence[str], *trees: Tree
     ) -> Iterator[tuple[str, list[bytes | None]]]:
-        """Each path with its bytes in these trees, None where there is no plain file. A portion
-        of them is in memory at once.
+        """Yields each path with its bytes in each of the trees, None if there is no plain file.
+        At most PORTION_BYTES are in memory at once.
         """
         ids = {path: [_object_of_file(tree.get(path)) for tree in trees] for path in paths}
         sizes = self.sizes(id for row in ids.values() for id in row if id)
@@ -145,7 +149,9 @@ class Repo:
                 total = 0
 
     def make(self, parents: Sequence[str], tree: Tree, changes: Changes, message: str) -> str:
-        """A new commit: the first of these parents, whose tree is `tree`, with the changes."""
+        """Creates a commit with these parents and returns its id. It has the files of `tree`,
+        which is that of the first parent, with the changes.
+        """
         text = message.encode("utf-8", "replace")
         who = self.look("var", "GIT_COMMITTER_IDENT")
         who = who or f"Synaptic <synaptic@localhost> {time.time():.0f} +0000"
@@ -169,7 +175,9 @@ class Repo:
 
 
 def parse_tree(output: bytes, place: int) -> Tree:
-    """The files that git lists; the object of each is the word in this place."""
+    """Parses git's list of files. `place` is the index of the column that holds the object
+    id.
+    """
     files = {}
     for line in os.fsdecode(output).split("\0")[:-1]:
         about, _, path = line.partition("\t")
@@ -179,17 +187,17 @@ def parse_tree(output: bytes, place: int) -> Tree:
 
 
 def differing(one: Tree, other: Tree) -> list[str]:
-    """The paths at which two trees differ, sorted."""
+    """Returns the sorted paths at which two trees differ."""
     return sorted(path for path in {*one, *other} if one.get(path) != other.get(path))
 
 
 def without(commit: str) -> list[str]:
-    """The words by which git leaves out a commit and all before it."""
+    """Returns git arguments that exclude a commit and all its ancestors; [] for an empty id."""
     return [f"^{commit}"] if commit else []
 
 
 def _object_of_file(entry: Entry | None) -> str:
-    """The object of a plain file; empty for everything else."""
+    """Returns the object id of a regular file; empty for a link, a submodule or None."""
     return entry[1] if entry and entry[0] in FILE_MODES else ""
 
 

@@ -41,7 +41,7 @@ from .trees import merge_commits
 from .unseen import screen
 
 TRIES = 6
-"""The most tries of a push while others push first."""
+"""The most attempts to push while other machines push first."""
 PAUSE_S = 0.2
 LOCK_TIMEOUT_S = 300
 _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
@@ -49,9 +49,11 @@ _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVE
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """The numbers of files that were sent and received, but for SETUP, and of the entries in
-    them that are new, changed or deleted. `conflicts` are files in which both machines changed
-    one entry; `sent` is None where nothing could be sent.
+    """The result of a sync: numbers of files sent and received, and of new, changed or deleted
+    entries in them.
+
+    The files of SETUP are not counted. `conflicts` are paths of files in which both machines
+    changed one entry; `sent` is None if nothing could be sent.
     """
 
     url: str
@@ -65,7 +67,9 @@ class Synced:
 
 
 def sync_state(config: Config) -> list[str]:
-    """Sentences on the last sync and on what waits; none where nothing is shared."""
+    """Returns sentences about the last git sync and about changes that wait to be sent; none if
+    the journal is not shared.
+    """
     if not config.sync.url:
         return []
     record = memory(config)
@@ -90,8 +94,8 @@ def sync_state(config: Config) -> list[str]:
 
 
 def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | None:
-    """Shares the journal through this repository from now on, if a person agrees to the
-    question; None if not.
+    """Shares the journal through the git repository at `url` from now on, if `agree(question)`
+    returns True; returns None if not.
 
     A remote that holds a journal is joined. Raises Refused for one that holds something else,
     and for a journal inside of another repository.
@@ -136,14 +140,14 @@ def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced 
 
 
 def _union(ours: bytes, theirs: bytes) -> bytes:
-    """Our lines, and then theirs that we lack."""
+    """Returns the lines of ours, and then the lines of theirs that ours lacks."""
     lines = ours.splitlines()
     more = [line for line in theirs.splitlines() if line not in lines]
     return b"".join(line + b"\n" for line in [*lines, *more])
 
 
 def sync(config: Config) -> Synced:
-    """Sends the journal's changes and takes those of the other machines.
+    """Syncs the journal through git: sends its changes and receives those of other machines.
 
     Raises Refused for a secret, for a repository that is busy with something else and for one
     that does not belong to the journal alone; Busy; and JournalError.
@@ -170,7 +174,9 @@ def sync(config: Config) -> Synced:
 
 
 def _synced(repo: Repo) -> tuple[Synced, str]:
-    """(the result, the reason why nothing was sent or "")."""
+    """Runs the steps of a sync once, and the push up to TRIES times; returns (result, the
+    reason why nothing was sent or "").
+    """
     url = repo.config.sync.url
     finish(repo)
     first: Tree | None = None
@@ -224,7 +230,9 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
 
 
 def _repo(config: Config) -> Repo:
-    """The journal's repository. Raises Refused if it is not in a state to sync."""
+    """Opens the journal's git repository. Raises Refused if its state allows no sync, such as
+    an unfinished merge.
+    """
     journal = Journal(config)
     journal.prepare()
     repo = Repo(config, journal)
@@ -253,7 +261,9 @@ def _repo(config: Config) -> Repo:
 
 @contextmanager
 def _alone(config: Config) -> Iterator[None]:
-    """A context in which no other process of this home syncs. Raises Busy."""
+    """Locks syncing for this home while the block runs. Raises Busy if another process
+    syncs.
+    """
     from filelock import Timeout  # slow to import
 
     try:

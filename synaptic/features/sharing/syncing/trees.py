@@ -16,12 +16,12 @@ from .shares import FILE_MODES, SETUP, clashes, name_some
 from .sync_repository import Changes, Repo, Tree, differing
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
-"""The bytes of a file: base, ours, theirs; None where there is no file."""
+"""The bytes of a file in three versions: base, ours, theirs; None where it does not exist."""
 
 
 class MergedTree(NamedTuple):
-    """A commit that holds both sides, and the paths of ours that cannot stand in it: theirs has
-    a folder where we have a file, or the other way round.
+    """The id of a merged commit, and in `unsent` the paths of ours that it cannot hold, because
+    theirs has a folder where ours has a file, or the other way round.
     """
 
     commit: str
@@ -29,8 +29,8 @@ class MergedTree(NamedTuple):
 
 
 def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
-    """A commit that holds both; one of the two if it holds the other. Raises Refused if theirs
-    names a filter.
+    """Merges two commits into a new one; returns one of the two if it already holds the other.
+    Raises Refused if theirs names a filter in `.gitattributes`.
     """
     base = repo.look("merge-base", ours, theirs) if ours and theirs else ""
     if not theirs or base == theirs:
@@ -68,8 +68,8 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
 
 
 def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> set[str]:
-    """The paths at which theirs stays as it is: one of the two is a file that is never
-    received.
+    """Returns the paths at which the merged commit takes theirs unmerged, because one of the
+    two versions is never received as a note, such as a link.
     """
     plain = [other[path][1] for path in paths if other.get(path, ("", ""))[0] in FILE_MODES]
     sizes = repo.sizes(plain)
@@ -87,7 +87,9 @@ def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> se
 
 
 def _without_room(mine: Tree, other: Tree, changes: Changes) -> tuple[str, ...]:
-    """The paths of ours that the merged tree cannot hold beside those of theirs."""
+    """Returns the paths of ours that cannot exist beside the paths of theirs, such as a file
+    `a` beside `a/b`.
+    """
     paths = {path for path in mine if path not in changes}
     paths |= {path for path, change in changes.items() if change is not None}
     unsent = {below if above in other else above for above, below in clashes(paths)}
@@ -95,8 +97,8 @@ def _without_room(mine: Tree, other: Tree, changes: Changes) -> tuple[str, ...]:
 
 
 def joined(repo: Repo, path: str, versions: Versions, theirs: str) -> Changes:
-    """The changes that bring theirs into our side. Of two versions that cannot become one,
-    theirs gets a name of its own, which says its commit.
+    """Merges three versions of a file; returns the changes to make in our tree. Of two versions
+    that cannot be merged, theirs gets another name, with the id of its commit.
     """
     _, one, two = versions
     data, clash = join(repo, path, versions)
@@ -109,8 +111,8 @@ def joined(repo: Repo, path: str, versions: Versions, theirs: str) -> Changes:
 
 
 def join(repo: Repo, path: str, versions: Versions) -> tuple[bytes | None, bool]:
-    """(the file with the changes of both, or None for no file; True for a conflict). A conflict
-    in which the result is ours leaves out theirs.
+    """Merges three versions of a file; returns (merged bytes or None for no file, True for a
+    conflict). If the result of a conflict equals ours, theirs is not in it.
     """
     base, ours, theirs = versions
     if theirs in (ours, base):

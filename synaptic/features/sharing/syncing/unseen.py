@@ -21,11 +21,13 @@ from .sync_repository import Repo, without
 _RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
 _LINK = "120000"
 HITS = 5
-"""Secrets that an error names."""
+"""The most secrets that an error lists."""
 
 
 class _Text(NamedTuple):
-    """A text that is to be sent with `commit`. The remote holds `there` in its place."""
+    """A text that is to be sent with `commit`: a file, a file name or a commit message. `there`
+    is the version that the remote already has.
+    """
 
     place: str
     text: str
@@ -34,14 +36,16 @@ class _Text(NamedTuple):
     is_name: bool = False
 
     def where(self, start: int) -> str:
-        """The place of an offset, as it can be printed."""
+        """Returns the printable position of an offset: `path:line`, or `the name of path`."""
         if self.is_name:
             return f"the name of {printable(self.place)}"
         return f"{printable(self.place)}:{line_number(self.text, start)}"
 
 
 def screen(repo: Repo, commit: str, theirs: str) -> None:
-    """Raises Refused if a commit that no other machine has seen holds a secret."""
+    """Looks for secrets in all commits that the remote lacks. Raises Refused if there is
+    one.
+    """
     if not commit or commit == theirs:
         return
     record = memory(repo.config)
@@ -76,8 +80,8 @@ def screen(repo: Repo, commit: str, theirs: str) -> None:
 
 
 def _unseen(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
-    """The texts of the commits that the remote lacks. Files above 50 MB are left out: only a
-    person can have committed them.
+    """Yields all texts of the commits that the remote lacks. Files above 50 MB are left out:
+    only a person can have committed them.
     """
     sign = token_hex(16)
     log = ["log", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "-z"]
