@@ -112,14 +112,14 @@ def publish(journal: LargeJournal, paths: list[str], database: Database) -> Iter
     """
     entries = journal.entries
     with closing(Publication(database.address, JOURNAL, stemming=True)) as publication:
-        publication.take([])
-        publication.make()
+        publication.lock_journal([])
+        publication.create_partition()
         with database.connect() as db:
             [(process,)] = db.execute(_PUBLISHER).fetchall()
         begun = cpu_seconds(process)
         started = time.perf_counter()
         for number, files in enumerate(journal.batches(paths, FILES), start=1):
-            publication.put(files, (), POSITION)
+            publication.write_files(files, (), POSITION)
             if number % 20 == 0:
                 done = number * FILES / len(paths)
                 took = time.perf_counter() - started
@@ -127,7 +127,7 @@ def publish(journal: LargeJournal, paths: list[str], database: Database) -> Iter
         yield spent("text and vectors", started, begun, process, entries)
         begun = cpu_seconds(process)
         started = time.perf_counter()
-        publication.finish()
+        publication.build_indexes()
         yield spent("indexes", started, begun, process, entries)
 
 
@@ -368,8 +368,8 @@ def published(workspace: Workspace, server: Postgres) -> Iterator[tuple[Workspac
     with server.database() as database:
         address = reading_role(database)
         with closing(Publisher(workspace, database.address, JOURNAL)) as publisher:
-            publisher.begin()
-            publisher.follow()
+            publisher.start_publishing()
+            publisher.publish_changes()
         reader = open_published(workspace.config, address)
         yield (replace(reader, embedder=workspace.embedder, clock=workspace.clock), database)
         reader.close()

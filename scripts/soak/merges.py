@@ -22,7 +22,7 @@ from attack import Broken, attack, check, git, ids
 
 from synaptic import Config
 from synaptic.features.sharing.merge import merge
-from synaptic.features.sharing.merge_driver import by_lines, set_up
+from synaptic.features.sharing.merge_driver import merge_by_lines, set_up_merge_driver
 from synaptic.notes.privacy import mask
 from synaptic.notes.reading import parse_entries
 
@@ -134,7 +134,7 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     title = choose.choice(titles)
     texts = [_written(title, notes, choose) for notes in (base, ours.notes, theirs.notes)]
     if number % THROUGH_GIT:
-        done = merge(texts[0], texts[1], texts[2], DAY, "%Y-%m-%d.md", by_lines)
+        done = merge(texts[0], texts[1], texts[2], DAY, "%Y-%m-%d.md", merge_by_lines)
         data, conflicts = done.data, done.conflicts > 0
     else:
         data, conflicts = _through_git(folder, texts)
@@ -238,7 +238,7 @@ def _through_git(folder: Path, texts: Sequence[bytes]) -> tuple[bytes, bool]:
     journal = folder / "journal"
     journal.mkdir()
     git(journal, "init", "-q", "-b", "main")
-    set_up(Config(home=folder, journal=journal))
+    set_up_merge_driver(Config(home=folder, journal=journal))
     for branch, text in zip(("main", "ours", "theirs"), texts, strict=True):
         if branch != "main":
             git(journal, "checkout", "-q", "-b", branch, "main")

@@ -20,7 +20,7 @@ from trials import examples
 from synaptic import Workspace, get, restore, save, search, update
 from synaptic.errors import InvalidArgument, Refused
 from synaptic.features.sharing.merge import merge
-from synaptic.features.sharing.merge_driver import by_lines
+from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.models import Entry
 from synaptic.notes.blocks import MASK
 from synaptic.notes.markdown import compose_entry, parse_entries
@@ -284,7 +284,7 @@ def test_a_merge_shows_nothing_that_was_private(
         *map(named, base),
     ]
     versions = ["\n".join(common).encode(), edited(ours), edited(theirs)]
-    merged = merge(*versions, f"{DATE}.md", "%Y-%m-%d.md", by_lines).data
+    merged = merge(*versions, f"{DATE}.md", "%Y-%m-%d.md", merge_by_lines).data
     open_words = {word for data in versions for word in words_in(mask(data))}
     private = {word for data in versions for word in words_in(data)} - open_words
     shown = " ".join(f"{e.title} {e.content} {e.tags}" for e in entries_of(merged)).encode()
@@ -304,7 +304,12 @@ def test_a_passage_that_two_edits_would_tear_stays_private() -> None:
     ours = base.replace("d\n", "d\nhers\n")
     theirs = base.replace("<private>\na", "a\n")
     merged = merge(
-        base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines
+        base.encode(),
+        ours.encode(),
+        theirs.encode(),
+        f"{DATE}.md",
+        "%Y-%m-%d.md",
+        merge_by_lines,
     )
     assert merged.conflicts and b"\nhers\n" in merged.data
     assert "hers" not in str(entries_of(merged.data))
@@ -317,7 +322,12 @@ def test_a_passage_that_one_side_edits_and_the_other_takes_out_keeps_its_end() -
     ours = ours.replace("## 11:00 two", "New two.").replace("more\n</private>", "New three.")
     theirs = base.replace("one", "1").replace("two", "2")
     merged = merge(
-        base.encode(), ours.encode(), theirs.encode(), f"{DATE}.md", "%Y-%m-%d.md", by_lines
+        base.encode(),
+        ours.encode(),
+        theirs.encode(),
+        f"{DATE}.md",
+        "%Y-%m-%d.md",
+        merge_by_lines,
     )
     assert (
         merged.conflicts

@@ -21,7 +21,7 @@ from trials import Rounds, examples
 
 from synaptic import Workspace, delete, find, save, status, update
 from synaptic.features.sharing.merge import MergedFile, merge
-from synaptic.features.sharing.merge_driver import by_lines
+from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.notes.markdown import parse_entries
 
 pytestmark = pytest.mark.fault(row=12)
@@ -245,7 +245,7 @@ def test_line_ends_and_bom_stay(eol: str, bom: str) -> None:
 
 
 def by_entries(base: bytes, ours: bytes, theirs: bytes) -> MergedFile:
-    return merge(base, ours, theirs, DAY, "%Y-%m-%d.md", by_lines)
+    return merge(base, ours, theirs, DAY, "%Y-%m-%d.md", merge_by_lines)
 
 
 def day(*entries: str, above: str = "# 2026-11-21\n\n") -> bytes:

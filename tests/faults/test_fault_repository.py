@@ -14,7 +14,7 @@ import pytest
 from hubs import run_git
 from outside import TIMEOUT_S, Home
 
-from synaptic.features.sharing.merge_driver import by_lines
+from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.workspace.checkout import checkout_around
 
 pytestmark = [
@@ -138,7 +138,7 @@ def test_no_program_that_a_partial_clone_names_is_run(
     home.ask("git-setup", "--remove")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GIT_DIR", str(clone / ".git"))  # as git does when it calls the driver
-        assert by_lines(b"a\n", b"a\nb\n", b"a\n") == (b"a\nb\n", 0)
+        assert merge_by_lines(b"a\n", b"a\nb\n", b"a\n") == (b"a\nb\n", 0)
     assert trap.sprung() == []
 
 

@@ -72,8 +72,8 @@ def readers(database: Database, name: str = "reader", **about: Any) -> str:
 
 def publish(ws: Workspace, address: str, journal: str) -> None:
     with closing(Publisher(ws, address, journal)) as publisher:
-        publisher.begin()
-        publisher.follow()
+        publisher.start_publishing()
+        publisher.publish_changes()
 
 
 @contextmanager

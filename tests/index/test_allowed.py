@@ -604,9 +604,9 @@ def test_a_journal_under_way_or_dropped_is_not_seen(shelf: Shelf, postgres: Serv
             closing(Publisher(ws, database.address, "web")) as publisher,
             reading(reader, shelf.homes["web"]) as everything,
         ):
-            publisher.begin()
+            publisher.start_publishing()
             assert "pump" not in told(everything, QUESTIONS["find"])
-            publisher.follow()
+            publisher.publish_changes()
             assert "pump" in told(everything, QUESTIONS["find"])
-            publisher.drop()
+            publisher.unpublish()
             assert "pump" not in told(everything, QUESTIONS["find"])

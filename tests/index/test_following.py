@@ -159,25 +159,25 @@ def test_a_publication_that_follows_equals_one_made_anew(
         followed, anew = (stack.enter_context(postgres.database()) for _ in range(2))
         ws = stack.enter_context(open_home(home))
         publisher = stack.enter_context(closing(Publisher(ws, followed.address, "platform")))
-        publisher.begin()
+        publisher.start_publishing()
         for number, name in enumerate(names):
             if name == "follow":
-                publisher.follow()
+                publisher.publish_changes()
                 continue
             try:
                 word = step(ws, name, chance, number)
             except SynapticError:
                 continue  # such as an edit of a copy
             if word:
-                publisher.follow()
+                publisher.publish_changes()
                 hidden.append(word)
                 file = ws.config.journal / f"typed {number}.md"
                 lines = file.read_text() if file.exists() else ""
                 file.write_text(
                     f"# Typed {number}\n\n<private>\n{lines}\n</private>\n\nShown.\n"
                 )
-        publisher.follow()
-        publisher.follow()
+        publisher.publish_changes()
+        publisher.publish_changes()
         publish(ws, anew.address, "platform")
         with (
             psycopg.connect(followed.superuser) as first,

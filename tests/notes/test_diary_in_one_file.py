@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from outside import Home
 
 from synaptic.features.sharing.merge import merge
-from synaptic.features.sharing.merge_driver import by_lines
+from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.notes.blocks import TIME
 from synaptic.notes.diary import read_when
 from synaptic.notes.reading import parse_entries
@@ -287,7 +287,7 @@ def test_two_machines_merge_a_diary_by_entries(text: str) -> None:
         + "More.\n"
     )
     merged = merge(
-        text.encode(), ours.encode(), theirs.encode(), "diary.md", "%Y-%m-%d.md", by_lines
+        text.encode(), ours.encode(), theirs.encode(), "diary.md", "%Y-%m-%d.md", merge_by_lines
     )
     assert merged.conflicts == 0
     found = read(merged.data.decode())

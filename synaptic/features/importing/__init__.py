@@ -16,21 +16,23 @@ COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_
 
 
 def recover(ws: Workspace) -> list[str]:
-    """Finishes imports that were killed; returns the names of the runs."""
+    """Finishes imports that were killed; returns the names of their runs."""
     from .import_runs import resume
 
     return resume(ws)
 
 
 def catch_up(ws: Workspace) -> None:
-    """Digests the sessions that a hook noted."""
+    """Makes digests of the agent sessions that a hook noted."""
     from .import_runs import digest_noted
 
     digest_noted(ws)
 
 
 def news(ws: Workspace) -> list[str]:
-    """A sentence on what could be imported."""
+    """Returns a sentence about other programs' data that could be imported; [] if there is
+    none.
+    """
     from .import_command import found_text
     from .import_runs import left_out
 
@@ -39,14 +41,18 @@ def news(ws: Workspace) -> list[str]:
 
 
 def offer(home: str | None, wanted: bool | None) -> Json:
-    """Imports what other programs have left here if `wanted`, or if a person agrees."""
+    """Lists the data of other programs on this machine and imports it if `wanted`, or after
+    asking a person if `wanted` is None. Returns the imported files and new entries as JSON.
+    """
     from .import_command import offer_sources
 
     return offer_sources(home, wanted=wanted)
 
 
 def transcripts(ws: Workspace, listing: Listing) -> Listing:
-    """The digests of a listing with the lines of the transcripts from which they were made."""
+    """Returns the session digests in `listing` with the transcript lines from which each was
+    made as their text.
+    """
     from .import_runs import with_source
 
     return with_source(ws, listing)

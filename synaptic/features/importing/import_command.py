@@ -22,7 +22,9 @@ from . import import_runs
 from .readers.record import IN_PLACE, sources
 
 NAMED, EXAMPLES = 5, 3
-"""Projects and skipped records that are named; entries that are shown."""
+"""The most projects and skipped records that are listed by name, and the most entries that are
+shown as examples.
+"""
 
 
 def run_import(
@@ -35,7 +37,9 @@ def run_import(
     undo: str | None = None,
     **choices: Any,
 ) -> int:
-    """The exit status."""
+    """Runs `synaptic import`: lists sources, shows the plan, asks, writes or undoes an import;
+    returns the exit status.
+    """
     yes = yes or IN_JSON.get()
     if undo is not None:
         if agreed("import --undo", f"Take {undo} back?", yes=yes):
@@ -75,8 +79,8 @@ def run_import(
 
 
 def _index_imported(ws: Workspace) -> None:
-    """Takes what was imported into the index, with its meaning. A full disk undoes no import:
-    a note says that the index waits.
+    """Indexes and embeds the imported entries. If the disk is full, the import stays and a note
+    says that the index is updated later.
     """
     try:
         in_step(ws, lambda _: None)
@@ -91,7 +95,7 @@ def _index_imported(ws: Workspace) -> None:
 
 
 def _list_sources(ws: Workspace) -> None:
-    """Answers with the programs on this machine whose records can be imported."""
+    """Prints the programs on this machine whose data can be imported."""
     for run in ws.journal.runs.open():
         terminal.say(
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
@@ -116,13 +120,14 @@ def _done_text(done: import_runs.Done) -> str:
 
 
 def found_text(files_by_source: Mapping[str, int]) -> str:
-    """The sources that are not imported, each with the number of its files."""
+    """Lists the sources that are not imported yet, each with its number of files."""
     counts = [f"{source} ({files:,})" for source, files in files_by_source.items()]
     return f"Not imported yet, with the number of files: {', '.join(counts)}."
 
 
 def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
-    """Says what other programs have left here; takes it in if `wanted`, or if a person agrees.
+    """Lists the data of other programs on this machine; imports it if `wanted`, or after asking
+    a person if `wanted` is None. Returns JSON.
 
     The files of each source, and the new entries.
     """

@@ -59,15 +59,15 @@ from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, repor
 from .readers.source import changed_at, files_below
 
 SETTLED = timedelta(minutes=10)
-"""Within this time after its end, the files of a session are assumed to be as it left them."""
+"""A session's files are assumed to be unchanged for this long after its end."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
-"""Limits of one run, whose entries are kept in memory. The next run of the same import goes on
-after them.
+"""The most entries and characters of one run, which are kept in memory. The next run of the
+same import continues after them.
 """
 FORGOTTEN = "forgotten"
-"""The file of the hashes of the sessions that are never imported again."""
+"""The name of the file with hashes of the sessions that are never imported again."""
 MOST_PARTS = 200
-"""More than the digests of any session."""
+"""More than the number of digests that any session has."""
 
 
 STATES = {
@@ -78,11 +78,13 @@ STATES = {
     "deleted": "deleted before, and not brought back",
     "others": "of other projects",
 }
-"""The states of a record, and the words for each."""
+"""The states of an imported record, each with its text for people."""
 
 
 class Coming(NamedTuple):
-    """An entry that is to stand in the file `path`, and the record that it is made of."""
+    """An entry that an import will write to the file `path`, and the record from which it is
+    made.
+    """
 
     path: str
     entry: Entry
@@ -91,9 +93,9 @@ class Coming(NamedTuple):
 
 @dataclass(slots=True)
 class ImportPlan:
-    """The effects of an import: `new` and `grown` entries in order of time, `counts` by STATES,
-    `skipped` records as (where, why), and in `screened` the counts of screening notices.
-    `projects` are those of the home and of the records.
+    """What an import would do: `new` and `grown` entries in order of time, `counts` of records
+    by STATES, `skipped` records as (where, why), and in `screened` the counts of privacy
+    notices. `projects` are those of the home and of the records.
     """
 
     source: str
@@ -111,8 +113,8 @@ class ImportPlan:
 
 @frozen
 class Done:
-    """The result of an import, or of taking one back. `kept` are (id, title, why) of entries
-    that stay. Pictures that could not be taken are among the `skipped` of the plan.
+    """The result of an import or of its undo. `kept` are (id, title, reason) of entries that
+    were not removed.
     """
 
     run: str
@@ -121,13 +123,17 @@ class Done:
 
 
 def places_of(source: str) -> list[Path]:
-    """The places where the program of this source keeps its data on this machine."""
+    """Returns the files and folders in which the program `source` keeps its data on this
+    machine.
+    """
     find = getattr(reader_of(source), "find", None)  # where an export is only a person knows
     return find(Path.home(), os.environ) if find else []
 
 
 def look_around(config: Config, progress: Progress) -> Iterator[Json]:
-    """The readable data on this machine: source, place, number of records, dates."""
+    """Yields a row for each program with readable data on this machine: source, place, number
+    of records, dates.
+    """
     finds = []
     names = list(sources())
     for number, source in enumerate(names, 1):
@@ -158,7 +164,7 @@ def look_around(config: Config, progress: Progress) -> Iterator[Json]:
 
 
 def vaults() -> list[Path]:
-    """The vaults that Obsidian knows on this machine."""
+    """Returns the folders of the vaults that Obsidian's settings on this machine list."""
     from .readers.shared import named_in  # a hook that notes a session does without
 
     config = user_config_path("obsidian", appauthor=False, roaming=True) / "obsidian.json"
@@ -168,7 +174,7 @@ def vaults() -> list[Path]:
 
 
 def left_out(config: Config) -> dict[str, int]:
-    """The number of files of each source that was never imported, without reading them.
+    """Counts by source the files that were never imported, without reading them.
 
     Digests that a hook made do not count as imports. A missing home is not created.
     """
@@ -184,12 +190,12 @@ def left_out(config: Config) -> dict[str, int]:
 
 
 def _pass_over(*_: str) -> None:
-    """Ignores a report: the import itself makes it."""
+    """Ignores a skipped record; the import itself will report it."""
 
 
 def new_memories(config: Config) -> dict[str, list[Path]]:
-    """The notes in agents' own memories that are not read yet, by the line of `sources` that
-    names them.
+    """Returns the Markdown notes in agents' own memory folders that Synaptic does not read yet,
+    by the `sources` line that would include them.
     """
     new: dict[str, list[Path]] = {}
     for name, pattern in MEMORIES.items():
@@ -200,8 +206,8 @@ def new_memories(config: Config) -> dict[str, list[Path]]:
 
 
 def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) -> None:
-    """Reads these folders from now on: lines of `sources`. Raises ConfigError for one that is
-    read already and for a second of its name.
+    """Adds folders to the setting `sources`, so that their notes are read from now on. Raises
+    ConfigError for a folder that is read already and for a name that is used already.
     """
     file = config.home / "config.toml"
     text = file.read_text("utf-8-sig") if file.exists() else ""
@@ -212,7 +218,7 @@ def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) 
 
 
 def notes_in(config: Config, root: Path) -> int:
-    """The number of notes in a folder that may become one of the `sources`.
+    """Counts the notes in a folder that a person wants to add to the setting `sources`.
 
     Raises InvalidArgument for a folder without notes, and for one that holds the home.
     """
@@ -233,7 +239,7 @@ def plan(
     into: str | None = None,
     progress: Progress | None = None,
 ) -> ImportPlan:
-    """The effects that an import of this source would have. Nothing is written.
+    """Returns what an import of this source would do. Nothing is written.
 
     `place` is a file or folder; without it, the program's own places are read. With `project`
     only entries of these projects come; a single one is given to entries without a project.
@@ -274,7 +280,9 @@ def plan(
 
 
 class _Known:
-    """The entries that this home has, or had, of a source: records are compared with them."""
+    """The entries of one source that this home has or had, with which new records are
+    compared.
+    """
 
     def __init__(
         self,
@@ -307,7 +315,7 @@ class _Known:
         self._project = cache(lambda folder: project_at(state, Path(folder), taken))
 
     def entry(self, screen: Screen, record: Record) -> Entry:
-        """The entry of a record, screened. Raises Refused, InvalidArgument."""
+        """Makes the screened entry of a record. Raises Refused, InvalidArgument."""
         project = record.project
         if record.folder and not project:
             project = self._project(record.folder)
@@ -347,7 +355,9 @@ class _Known:
         return entry
 
     def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
-        """The state of an entry, and the entry with the place where it is or comes."""
+        """Returns the state of a record (one of STATES), and its entry with the file where it
+        is or will be.
+        """
         part = entry.short_id
         id, path = self._standing.get(part, (entry.id, self._path(entry.at)))
         coming = Coming(path, replace(entry, id=id), replace(record, text=""))
@@ -392,8 +402,8 @@ def _records(
 
 
 def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
-    """Writes what was planned, each day file once. A run that is killed is finished by
-    `resume`.
+    """Writes the entries of a plan, each day file in one step. If the process is killed,
+    `resume` finishes the run.
     """
     name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
     done = {run.name for run in ws.journal.runs.all() if not run.open}
@@ -421,8 +431,8 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
 
 
 def digest_noted(ws: Workspace) -> None:
-    """Digests the sessions that `capture` noted. A session that cannot be read now is not tried
-    again.
+    """Makes digests of the sessions that a hook noted. A session that cannot be read now is not
+    tried again.
     """
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
@@ -439,7 +449,7 @@ def digest_noted(ws: Workspace) -> None:
 
 
 def resume(ws: Workspace) -> list[str]:
-    """Finishes the runs that were killed; returns their names."""
+    """Finishes the import runs that were killed; returns their names."""
     runs = ws.journal.runs.open()
     for run in runs:
         take_in(ws.journal, run)
@@ -447,8 +457,8 @@ def resume(ws: Workspace) -> list[str]:
 
 
 def with_source(ws: Workspace, listing: Listing) -> Listing:
-    """The digests of sessions in this list, each with what its lines of the transcript say in
-    place of its own text.
+    """Replaces the text of each session digest in the listing by its lines of the
+    transcript.
 
     Private passages and secrets are left out of it. Raises InvalidArgument for any other entry,
     NotFound where the client has deleted the transcript.
@@ -486,18 +496,18 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
 
 
 def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
-    """The keys of an entry's comment that the index does not know."""
+    """Returns the keys in an entry's comment that the index does not store."""
     return dict(_entries_by_id(ws, entry.path).get(entry.id, entry).extra)
 
 
 def _entries_by_id(ws: Workspace, path: str) -> dict[str, Entry]:
-    """The entries of a file by their ids."""
+    """Maps ids to the entries of a file."""
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
 def forget(ws: Workspace, session: str) -> Done:
-    """Removes the digests of a session, with all copies. `session` is the client's whole id, or
-    the id of a digest.
+    """Removes all digests of a session for good, with their older versions. `session` is the
+    client's whole session id, or the id of a digest.
 
     The session is never imported again: a hash of its id stays. Raises NotFound without a
     digest.
@@ -527,8 +537,9 @@ def _session_hash(source: str, key: str) -> str:
 
 
 def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
-    """Takes a run back, to the trash. Entries that were edited, or that others name, stay and
-    are listed; so do preferences in force, unless a person `confirms`.
+    """Undoes an import run by moving its entries to the trash. Entries that were edited, or
+    that others refer to, stay and are listed; so do preferences in force, unless a person
+    `confirms`.
 
     Raises InvalidArgument for an unknown run, and names the known ones.
     """
@@ -557,8 +568,8 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
 
 
 def _follow_source(ws: Workspace, new: Entry, old: Entry) -> Entry:
-    """The entry that says what its source says now, unless somebody edited it, or a person
-    confirmed it as a preference.
+    """Returns `new`, the entry as its source has it now; returns `old` instead if somebody
+    edited it, or a person confirmed it as a preference.
     """
     is_rule = old.id in read_log(ws.config.state).confirmed
     if is_rule or _was(old) != _edit_hash(old):
@@ -572,7 +583,7 @@ def _was(entry: Entry) -> str:
 
 
 def _edit_hash(entry: Entry) -> str:
-    """A hash of what a person may edit."""
+    """Returns a hash of the parts of an entry that a person may edit."""
     text = "\0".join(
         (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))
     )
@@ -580,5 +591,7 @@ def _edit_hash(entry: Entry) -> str:
 
 
 def key_id(source: str, key: str) -> str:
-    """The last eight characters of the id of a record."""
+    """Returns the last eight characters of a record's entry id, made from its source and
+    key.
+    """
     return base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())

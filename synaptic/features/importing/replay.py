@@ -28,22 +28,26 @@ from .readers.record import reader_of
 from .readers.session import Session
 
 FEW_WORDS = 3
-"""A prompt with fewer words is a word of consent."""
+"""A prompt with fewer words is left out, because it only agrees to something."""
 TOP, FETCHED = 5, 50
-"""Entries that an answer brings, and those among which ended ones are looked for."""
+"""The number of entries in an answer, and the number fetched, from which ended entries are left
+out.
+"""
 CHARS = 4
-"""Characters of a token, about."""
+"""The approximate number of characters in a token."""
 ERROR_CHARS = 100
-"""The beginning of an error line that must be the same."""
+"""Two error lines are the same if their first characters, this many, are the same."""
 WAYS = {"memory": "hybrid", "words": "lexical"}
-"""The compared ways to search, and the strategy of each."""
+"""The search methods that are compared, each with its strategy."""
 
 
 @frozen
 class Case:
-    """A prompt. `later` are the files that its session edited afterwards and the errors that it
-    met, each with its kind, "file" or "error"; `tokens` and `named` what each of WAYS brought
-    and which of them its entries name.
+    """A prompt of a past session, and how the memory answered it. `later` maps the files that
+    the session edited afterwards, and the errors that it met, to "file" or "error".
+
+    By each of WAYS, `tokens` is the length of the answer and `named` lists those files and
+    errors that its entries mention.
     """
 
     at: datetime
@@ -61,7 +65,8 @@ def replay(
     prompts: int = 200,
     progress: Progress | None = None,
 ) -> list[Case]:
-    """The newest `prompts`, oldest first. `show` gives the text of an answer.
+    """Searches the memory, as it was at the time, for the newest `prompts` of past sessions;
+    returns a case for each, oldest first. `show` returns the text of a search result.
 
     Journal and index stay as they are. Raises ModelError without a model.
     """
@@ -119,8 +124,9 @@ def _search_before(
 
 
 def table(cases: list[Case]) -> dict[str, dict[str, float]]:
-    """The figures of each of WAYS: `files` and `errors` are the prompts after which one came,
-    `file_named` and `error_named` those for which an entry named one.
+    """Summarizes the cases for each of WAYS: `files` and `errors` count prompts that were
+    followed by an edited file or an error, `file_named` and `error_named` count those for which
+    a found entry mentioned it.
     """
     rows = {}
     for way in WAYS:
@@ -135,8 +141,8 @@ def table(cases: list[Case]) -> dict[str, dict[str, float]]:
 
 
 def extremes(cases: list[Case]) -> dict[str, list[Case]]:
-    """The ten cases that named most, and the ten that named nothing, in most tokens, though a
-    file was edited or an error met.
+    """Returns the ten cases with the most mentions, and the ten longest answers that mentioned
+    nothing although a file was edited or an error met.
     """
     ranked = sorted(
         (case for case in cases if case.later),

@@ -30,25 +30,27 @@ from ...workspace.workspace import Workspace, open_workspace
 
 MAX_QUESTIONS = 300
 TOO_FEW = 10
-"""With fewer questions the figures mean nothing."""
+"""With fewer queries than this, the figures mean nothing."""
 FEW = (
     "Questions: {}, too few to tell anything. Give more entries a title of two telling words "
     "or more, with at least ten words of text below, and ask again."
 )
 ASKED_FEW = "Questions: {}, too few to tell anything. Ask for more: `--questions {}`."
 DEPTH = 20
-"""Hits among which an entry must be to count as found."""
+"""An entry counts as found if it is among this many first hits."""
 WORDS_LEFT = 10
-"""An entry must have this many words besides those of its title. Chosen by eye."""
+"""An entry is only searched for if its text has this many words besides those of its title.
+Chosen by eye.
+"""
 WAYS = {"words": "lexical", "meaning": "semantic", "default": "auto"}
-"""The compared ways to search, and the strategy of each."""
+"""The search methods that are compared, each with its strategy."""
 
 _WORD = re.compile(r"[^\W_]+")
 
 
 @frozen
 class Missed:
-    """A question whose entry is not among the first hits of the default search."""
+    """A query whose entry was not among the first DEPTH hits of the default search."""
 
     question: str
     date: str | None
@@ -58,8 +60,8 @@ class Missed:
 
 @frozen
 class Evaluation:
-    """`mrr` is the mean reciprocal rank, 0 to 1, of each of WAYS, `margin` half of the 95 %
-    interval of the last of them, by the normal approximation.
+    """The result of `evaluate`: `mrr` is the mean reciprocal rank, 0 to 1, for each of WAYS;
+    `margin` is half of the 95 % interval of the last of them, by the normal approximation.
     """
 
     date: str
@@ -74,7 +76,7 @@ class Evaluation:
 def evaluate(
     ws: Workspace, *, questions: int = MAX_QUESTIONS, progress: Progress | None = None
 ) -> Evaluation:
-    """Measures each of WAYS on this journal.
+    """Measures how well each of WAYS finds entries of this journal by their titles.
 
     Raises ModelError without a model. Journal and index stay as they are.
     """
@@ -102,7 +104,9 @@ def evaluate(
 
 
 def _few_questions_notice(asked: int, questions: int) -> Texts:
-    """A remark if too few questions were asked, of `questions` that the person wanted."""
+    """Returns a notice if fewer than TOO_FEW queries were possible; () otherwise. `questions`
+    is the number that the person asked for.
+    """
     if asked >= TOO_FEW:
         return ()
     if asked == questions:
@@ -113,8 +117,8 @@ def _few_questions_notice(asked: int, questions: int) -> Texts:
 def _ranks(
     ws: Workspace, asked: Sequence[Entry], progress: Progress | None
 ) -> dict[str, list[float]]:
-    """For each way of searching, the reciprocal ranks of these entries; 0 for an entry that is
-    not found.
+    """Searches for the title of each entry; returns for each of WAYS the reciprocal ranks of
+    the entries, 0 for an entry that was not found.
     """
     ranks: dict[str, list[float]] = {way: [] for way in WAYS}
     everywhere = Filters(projects=(ANY_PROJECT,))
@@ -141,7 +145,9 @@ def _ranks(
 
 
 def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[str, str]:
-    """Writes the journal with dots in the place of these titles; returns the new paths."""
+    """Writes a copy of the journal to `folder` with dots in place of the titles; maps old paths
+    to new ones.
+    """
     titles = sorted((_WORD.findall(entry.title) for entry in asked), reverse=True)
     patterns = [rb"[\W_]+".join(map(str.encode, title)) for title in titles]
     titles_pattern = re.compile(rb"(?i)(?<!\w)(?:%b)(?!\w)" % b"|".join(patterns or [b"(?!)"]))
@@ -161,8 +167,8 @@ def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[
 
 
 def _pick_askable_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries that can be asked for. The ends of their ids, which are random, draw them:
-    the same journal gives the same questions, and a new entry changes few.
+    """Picks the entries whose titles can be searched for, in a pseudo-random order by the end
+    of their ids: the same journal gives the same queries.
     """
     uses: dict[str, list[Entry]] = {}
     for entry in entries:

@@ -37,7 +37,9 @@ def _evaluate(ws: Workspace, **choices: Any) -> None:
 
 
 def _end_like_control_c() -> None:
-    """Lets SIGTERM and SIGHUP end the command as Ctrl-C does: a copied index is deleted."""
+    """Makes SIGTERM and SIGHUP end the command as Ctrl-C does, so that the temporary index is
+    deleted.
+    """
     import signal
 
     for name in ("SIGTERM", "SIGHUP"):

@@ -11,8 +11,8 @@ from .model_switch import Model, Switch
 
 
 def evaluation_text(evaluation: Evaluation, to: Output) -> str:
-    """The figure of each way to search, over which questions, and the first that the default
-    does not answer.
+    """Formats an evaluation for the terminal: the figure of each search method, the number of
+    queries, and the first ones that failed.
     """
     if not evaluation.questions:
         return "No entry of this journal can be made a question."
@@ -34,7 +34,7 @@ def evaluation_text(evaluation: Evaluation, to: Output) -> str:
 
 
 def models_text(offers: Sequence[Model]) -> str:
-    """A line for each model: name, languages, size, dimensions, marks."""
+    """Formats a line for each model: name, languages, size, dimensions, remarks."""
     lines = []
     for model in offers:
         about = "ships" if model.ships else "downloaded" if model.downloaded else ""
@@ -50,7 +50,7 @@ def models_text(offers: Sequence[Model]) -> str:
 
 
 def comparison_text(tried: Switch) -> str:
-    """Two lines: the success of the default search with each model."""
+    """Formats two lines: the success of the default search with each of the two models."""
     lines = []
     for name, evaluation in (
         (tried.before, tried.with_before),

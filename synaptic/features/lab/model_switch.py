@@ -17,13 +17,13 @@ from ...workspace.workspace import Workspace, open_workspace
 from .evaluate import TOO_FEW, Evaluation, evaluate
 
 QUESTIONS = 100
-"""Questions that compare two models: half a minute with a large one."""
+"""The number of queries that compare two models: half a minute with a large model."""
 
 
 @frozen
 class Model:
-    """A model by fastembed's name or its folder. `downloaded`: it needs no network. None means
-    unknown.
+    """An embedding model that can be chosen, by fastembed's name or its folder. `downloaded`:
+    it needs no network. None means unknown.
     """
 
     name: str
@@ -37,9 +37,8 @@ class Model:
 
 @frozen
 class Switch:
-    """A change from the model `before` to another. `with_before` and `with_model` compare them
-    on this journal; None for a way back, if `before` has read less than half of the notes, or
-    without enough questions.
+    """A change from the model `before` to another. `with_before` and `with_model` are the
+    evaluations of both on this journal; None if they were not compared.
     """
 
     model: str
@@ -51,7 +50,9 @@ class Switch:
 
 
 def models(ws: Workspace) -> tuple[Model, ...]:
-    """The model that ships, the offers of `data/models.toml`, and models used before."""
+    """Returns the models that can be chosen: the one that ships with Synaptic, those of
+    `data/models.toml`, and models used before.
+    """
     offered = about_models()["offered"]
     catalogue = listed_models()
     cache = ws.config.state / "models"
@@ -89,7 +90,8 @@ def use(
     agree: Callable[[Switch], bool] = lambda _: True,
     progress: Progress | None = None,
 ) -> Switch:
-    """Uses this model from now on, if `agree` says so, which is told how the two compare.
+    """Changes the embedding model to `model`, if `agree` returns True for the comparison of
+    both.
 
     Steps: load (and download) it, embed the journal into the model's own index, ask 100
     questions of both, name it in config.toml. The way back to a model that was used before is
@@ -133,14 +135,14 @@ def use(
 
 
 def _knows(ws: Workspace) -> bool:
-    """True if at least half of the notes have a vector by this model."""
+    """True if at least half of the notes have a vector of the current model."""
     counts = in_step(ws, lambda _: ws.index.counts())
     is_own = ws.index.meta("model") == ws.embedder.name
     return is_own and 2 * counts.pending_passages <= counts.chunks
 
 
 def _spelled(model: str) -> str:
-    """The name as fastembed spells it, or the whole path of a folder."""
+    """Returns the model's name in fastembed's spelling, or the absolute path of a folder."""
     if model.startswith(("/", "~", ".")) or Path(model).is_dir():
         return str(Path(model).expanduser().resolve())
     if model.casefold() == DEFAULT_MODEL.casefold():

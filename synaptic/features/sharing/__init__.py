@@ -26,13 +26,13 @@ def news(ws: Workspace) -> list[str]:
     """
     sentences: list[str] = []
     if ws.config.sync.url:
-        from .syncing import sync_state
+        from .syncing import describe_sync
 
-        sentences += sync_state(ws.config)
+        sentences += describe_sync(ws.config)
     if (ws.config.state / PUBLISHED).exists():
-        from .publisher import publication_state
+        from .publisher import describe_publication
 
-        sentences += publication_state(ws)
+        sentences += describe_publication(ws)
     return sentences
 
 

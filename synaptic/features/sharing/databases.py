@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from ...errors import ConfigError, InvalidArgument
-from .forwarding import checked_writer
+from .forwarding import check_writer_address
 
 
 def database_address(typed: str | None, *, insecure: bool) -> str:
@@ -15,14 +15,14 @@ def database_address(typed: str | None, *, insecure: bool) -> str:
     invalid or insecure address.
     """
     try:
-        from .published import VARIABLE, check_address
+        from .published import VARIABLE, check_database_address
     except ImportError as error:
         raise ConfigError(
-            "This needs psycopg, which is not installed.",
+            "Published journals need the Python package psycopg, which is not installed.",
             hint="pip install 'synaptic-journal[postgres]'",
         ) from error
     address = typed or os.environ.get(VARIABLE, "")
-    return check_address(address, insecure=insecure, typed=typed is not None)
+    return check_database_address(address, insecure=insecure, typed=typed is not None)
 
 
 def server_arguments(
@@ -34,19 +34,24 @@ def server_arguments(
     """
     if read and publish:
         raise InvalidArgument(
-            "Give --read or --publish, not both.",
-            "The server of a journal publishes it; others read it.",
+            "--read and --publish exclude each other: a server reads published journals, or "
+            "publishes its own.",
+            "Give --publish on the machine with the journal, --read on all others.",
         )
     if writer and not read:
         raise InvalidArgument(
             "--writer can only be given with --read: any other server writes its own journal.",
-            "`synaptic serve --read --writer URL`, or without it.",
+            "Give `synaptic serve --read --writer URL`, or leave out --writer.",
         )
     if not (read or publish):
         if insecure:
-            raise InvalidArgument("--insecure can only be given with --read or --publish.")
+            raise InvalidArgument(
+                "--insecure can only be given with --read or --publish: it concerns "
+                "the connection to the database.",
+                "Leave out --insecure.",
+            )
         return {}
     database = database_address(None, insecure=insecure)
     if publish:
         return {"publish": ["--insecure"] * insecure}
-    return {"database": database, "writer": checked_writer(writer) if writer else ""}
+    return {"database": database, "writer": check_writer_address(writer) if writer else ""}

@@ -4,7 +4,7 @@
 |-------------------------------------|---------------------------------------------------|
 | answers a call                      | its answer                                        |
 | cannot be reached, refuses          | nothing was saved                                 |
-| gives no answer, also when repeated | it is not known whether it was saved              |
+| gives no answer, also when repeated | it is not known whether the text was saved        |
 
 The writer answers a repeated call, which has the same Idempotency-Key, with its first answer.
 """
@@ -22,10 +22,13 @@ from ...serving.running import is_loopback
 
 CONNECT_S, ANSWER_S = 5.0, 60.0
 _NOTHING = "Nothing was saved."
-_LOOK = "Call again later; the user can look at the address of --writer and at its log."
+_LOOK = (
+    "Call again later. The user can check the address given with --writer, and the log of "
+    "that server."
+)
 
 
-def checked_writer(url: str) -> str:
+def check_writer_address(url: str) -> str:
     """Returns the address of the server that writes the journal as `https://host:port`, without
     a path. Raises InvalidArgument unless it is https (http only on this machine), without
     password and path.
@@ -97,20 +100,23 @@ class Forwarding:
                     break
                 reason = one_line(str(error))[:200] or type(error).__name__
                 raise Unreachable(
-                    f"The writer of the journal cannot be reached ({reason}). {_NOTHING}",
+                    f"The server that writes the journal cannot be reached ({reason}). "
+                    f"{_NOTHING}",
                     hint=_LOOK,
                 ) from error
             except (httpx2.TransportError, httpx2.DecodingError):
                 was_sent = True
                 continue
-            result = _result_of(answer)
+            result = _read_result(answer)
             if result is not None:
                 self._keep_position(name, result)
                 return result
             was_sent = True
         raise Unreachable(
-            "The writer of the journal gave no answer: it is not known whether it was saved.",
-            hint="Search for it first; call again only if it is not there.",
+            "The server that writes the journal gave no answer: it is not known whether "
+            "the text "
+            "was saved.",
+            hint="Search for the text first; call again only if it is not there.",
         )
 
     def _keep_position(self, name: str, result: dict[str, Any]) -> None:
@@ -121,7 +127,7 @@ class Forwarding:
             self.behind.discard(name)
 
 
-def _result_of(answer: Any) -> dict[str, Any] | None:
+def _read_result(answer: Any) -> dict[str, Any] | None:
     """Returns the result in an HTTP answer of the writing server; None if a proxy answered,
     which may have forwarded the call. Raises Unreachable if nothing was saved.
     """
@@ -135,12 +141,12 @@ def _result_of(answer: Any) -> dict[str, Any] | None:
     error = reply.get("error") if isinstance(reply, dict) else None
     if answer.status_code in (401, 403):
         raise Unreachable(
-            f"The writer of the journal refuses this token. {_NOTHING}",
-            hint="The same token must stand in its tokens.toml, too.",
+            f"The server that writes the journal refuses this token. {_NOTHING}",
+            hint="Add this token to tokens.toml on that server, too.",
         )
     if isinstance(error, dict):
         raise Unreachable(
-            f"The writer of the journal refused the call: "
+            f"The server that writes the journal refused the call: "
             f"{one_line(str(error.get('message')))[:200]} {_NOTHING}",
             hint=_LOOK,
         )
@@ -152,5 +158,6 @@ def _result_of(answer: Any) -> dict[str, Any] | None:
     elif answer.is_success or answer.is_server_error:
         return None
     raise Unreachable(
-        f"At the address of --writer no Synaptic answers, but {what}. {_NOTHING}", hint=_LOOK
+        f"At the address given with --writer no Synaptic answers, but {what}. {_NOTHING}",
+        hint=_LOOK,
     )

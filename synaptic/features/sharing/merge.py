@@ -106,16 +106,16 @@ def merge(
         return MergedFile(ours, 0)
     bom = _BOM if ours.startswith(_BOM) else b""
     texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
-    done = _by_entries(texts, path, day_file)
+    done = _merge_by_entries(texts, path, day_file)
     if not done and not any(mentions(text) or _ID.search(text) for text in texts):
         done = MergedFile(*by_lines(*texts))
     if not done:
-        eol = _line_end(ours)
-        done = MergedFile(_conflict(texts[1], texts[2], eol) + eol, 1)
+        eol = _find_line_end(ours)
+        done = MergedFile(_conflict_text(texts[1], texts[2], eol) + eol, 1)
     return MergedFile(bom + done.data, done.conflicts)
 
 
-def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> MergedFile | None:
+def _merge_by_entries(texts: Sequence[bytes], path: str, day_file: str) -> MergedFile | None:
     """Merges `texts` (base, ours, theirs) entry by entry; None if the entries of a version or
     of the result cannot be told with certainty.
     """
@@ -127,8 +127,8 @@ def _by_entries(texts: Sequence[bytes], path: str, day_file: str) -> MergedFile 
     if not (old.pieces or mine.pieces or other.pieces):
         return None
     pieces = [
-        _merged(old.head, mine.head, other.head),
-        *_in_order(old.pieces, mine.pieces, other.pieces),
+        _merge_piece(old.head, mine.head, other.head),
+        *_merge_pieces_in_order(old.pieces, mine.pieces, other.pieces),
     ]
     data = b"".join(piece.text + piece.gap for piece in pieces[:-1])
     data += pieces[-1].text + mine.end
@@ -143,7 +143,7 @@ def _piece_texts(pieces: Iterable[_Piece]) -> list[bytes]:
     return [piece.text for piece in pieces]
 
 
-def _line_end(data: bytes) -> bytes:
+def _find_line_end(data: bytes) -> bytes:
     return b"\r\n" if b"\r\n" in data else b"\n"
 
 
@@ -201,7 +201,7 @@ def _split_version(
         )
     if is_side and any(_is_torn(piece) for piece in [head, *pieces]):
         return None
-    below = _line_end(data) * 2
+    below = _find_line_end(data) * 2
     if pieces:
         pieces[-1] = replace(pieces[-1], gap=below)
     elif head.text:
@@ -225,7 +225,7 @@ def _is_torn(piece: _Piece) -> bool:
 # ------------------------------------------------------------------------
 
 
-def _matches(
+def _match_pieces(
     one: list[_Piece], other: list[_Piece], *, added: bool = False
 ) -> dict[_Piece, _Piece]:
     """Maps each piece of `one` to the same piece in `other`: by id, or without an id by the
@@ -252,49 +252,51 @@ def _matches(
     return pairs
 
 
-def _in_order(base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]) -> Iterator[_Piece]:
+def _merge_pieces_in_order(
+    base: list[_Piece], ours: list[_Piece], theirs: list[_Piece]
+) -> Iterator[_Piece]:
     """Yields the merged pieces of the new file, in the order of ours. Deleted pieces are left
     out.
 
     A piece that only theirs has comes after the piece above it there. If both sides have such
     pieces at one place, time decides.
     """
-    here = _matches(base, ours)
-    there = _matches(base, theirs)
+    here = _match_pieces(base, ours)
+    there = _match_pieces(base, theirs)
     old_of = {piece: old for old, piece in [*here.items(), *there.items()]}
     twins = {piece: there[old] for old, piece in here.items() if old in there}
     new_here = [piece for piece in ours if piece not in old_of]
     new_there = [piece for piece in theirs if piece not in old_of]
-    twins |= _matches(new_here, new_there, added=True)
+    twins |= _match_pieces(new_here, new_there, added=True)
     common = set(twins.values())
     below: dict[_Piece | None, deque[_Piece]] = defaultdict(deque)
     above = None
     for piece in theirs:
         if piece in common:
             above = piece
-        elif _survives(piece, old_of.get(piece)):
+        elif _survives_deletion(piece, old_of.get(piece)):
             below[above].append(piece)
     waiting = below[None]
     for piece in ours:
         twin = twins.get(piece)
-        if not twin and not _survives(piece, old_of.get(piece)):
+        if not twin and not _survives_deletion(piece, old_of.get(piece)):
             continue
-        while waiting and (twin or _is_before(waiting[0], piece)):
+        while waiting and (twin or _is_earlier(waiting[0], piece)):
             yield waiting.popleft()
-        yield _merged(old_of.get(piece), piece, twin) if twin else piece
+        yield _merge_piece(old_of.get(piece), piece, twin) if twin else piece
         if twin:
             waiting = below[twin]
     yield from waiting
 
 
-def _survives(piece: _Piece, old: _Piece | None) -> bool:
+def _survives_deletion(piece: _Piece, old: _Piece | None) -> bool:
     """False for a piece that one side deleted and the other side did not edit. `old` is the
     same piece in the base.
     """
     return old is None or piece.text != old.text
 
 
-def _is_before(one: _Piece, other: _Piece) -> bool:
+def _is_earlier(one: _Piece, other: _Piece) -> bool:
     return one.at is not None and other.at is not None and one.at < other.at
 
 
@@ -302,7 +304,7 @@ def _is_before(one: _Piece, other: _Piece) -> bool:
 # ----------------------------------------------------------------------
 
 
-def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
+def _merge_piece(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     old = base or _Piece(b"", b"", b"", b"")
     if theirs.text in (ours.text, old.text):
         return ours
@@ -315,7 +317,7 @@ def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     for was, mine, other in zip(old.parts, ours.parts, theirs.parts, strict=True):
         part = other if mine == was else mine
         if was != mine != other != was:
-            part = _with_both_tails(was, mine, other)
+            part = _append_both_tails(was, mine, other)
             clash |= not part
         parts.append(part)
     if not clash:
@@ -325,11 +327,11 @@ def _merged(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     if private or theirs.head != ours.head:
         head, _ = escape(theirs.head.decode("latin-1"), typed=True)
         other_text = head.encode("latin-1") + other_text
-    eol = _line_end(ours.text)
-    return replace(ours, body=eol + _conflict(ours.body, other_text, eol), conflict=True)
+    eol = _find_line_end(ours.text)
+    return replace(ours, body=eol + _conflict_text(ours.body, other_text, eol), conflict=True)
 
 
-def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+def _append_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     """Returns the base text with the paragraphs and list items that both sides added below it;
     empty if a side changed anything else, or if the end of ours could swallow theirs.
     """
@@ -341,7 +343,7 @@ def _with_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     return ours + theirs[len(base) :]
 
 
-def _conflict(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
+def _conflict_text(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
     """Returns both texts between git's conflict markers. An open code fence or comment of ours
     is closed before theirs begins, so that each text is as private as it was alone.
     """

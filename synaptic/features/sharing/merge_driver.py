@@ -27,9 +27,9 @@ _LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
 
 
 @frozen
-class Setup:
-    """The result of `set_up`: the git repository, the file of its attributes, the line that
-    names the merge driver, and whether anything was changed.
+class MergeDriverSetup:
+    """The result of `set_up_merge_driver`: the git repository, the file of its attributes,
+    the line that names the merge driver, and whether anything was changed.
     """
 
     repository: Path
@@ -38,7 +38,7 @@ class Setup:
     changed: bool
 
 
-def set_up(config: Config, *, remove: bool = False) -> Setup:
+def set_up_merge_driver(config: Config, *, remove: bool = False) -> MergeDriverSetup:
     """Sets up this clone so that git merges the journal by entries, or removes that. Every
     clone needs it once.
 
@@ -46,19 +46,20 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
     Raises JournalError if the journal is in no git repository, or if git is missing.
     """
     journal = config.journal
-    root = Path(_git_line(journal, "rev-parse", "--show-toplevel"))
+    root = Path(_git_output(journal, "rev-parse", "--show-toplevel"))
     if not journal.resolve().is_relative_to(
         root.resolve()
     ):  # core.worktree may name any folder
         raise JournalError(
             f"{journal} is not in the working tree of its git repository, {root}.",
-            hint=f"`git -C {journal} config core.worktree` names another folder; take it out.",
+            hint="The git setting core.worktree names another folder; remove it: "
+            f"git -C {shlex.quote(str(journal))} config --unset core.worktree",
         )
-    attributes = journal / _git_line(journal, "rev-parse", "--git-path", "info/attributes")
+    attributes = journal / _git_output(journal, "rev-parse", "--git-path", "info/attributes")
     line = _attribute_line(journal.resolve(), root.resolve())
-    changed = _put_line(attributes, line, remove=remove)
+    changed = _edit_attributes(attributes, line, remove=remove)
     if not remove:
-        changed |= _put_driver(journal)
+        changed |= _configure_driver(journal)
     elif not re.search(
         rf"merge={DRIVER}\s*$",
         _read_attributes(attributes).decode("utf-8", "replace"),
@@ -67,21 +68,26 @@ def set_up(config: Config, *, remove: bool = False) -> Setup:
         git(
             journal, "config", "--remove-section", f"merge.{DRIVER}"
         )  # no other journal in this repository uses it
-    return Setup(root, attributes, line, changed)
+    return MergeDriverSetup(root, attributes, line, changed)
 
 
-def drive(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
+def run_merge_driver(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
     """Merges three files as git's merge driver: writes the result into the file `ours`; returns
     0 for a clean merge, else CONFLICTS. `path` is the file's path in the repository.
     """
     merged = merge(
-        base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file, by_lines
+        base.read_bytes(),
+        ours.read_bytes(),
+        theirs.read_bytes(),
+        path,
+        day_file,
+        merge_by_lines,
     )
     overwrite(ours, merged.data)
     return CONFLICTS if merged.conflicts else 0
 
 
-def by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
+def merge_by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
     """Merges three texts line by line with git; returns (merged text, number of conflicts).
     Raises JournalError if git fails.
     """
@@ -112,7 +118,7 @@ def _attribute_line(journal: Path, root: Path) -> str:
     return f"{pattern} merge={DRIVER}"
 
 
-def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
+def _edit_attributes(attributes: Path, line: str, *, remove: bool) -> bool:
     """Adds the line to git's attributes file, or removes it; True if the file had to be
     changed. All other bytes stay the same.
     """
@@ -125,7 +131,8 @@ def _put_line(attributes: Path, line: str, *, remove: bool) -> bool:
         joint = b"" if not old or old.endswith(b"\n") else b"\n"
         if attributes.is_symlink() or attributes.parent.is_symlink():
             raise JournalError(
-                f"{attributes} is a link, which is not followed.", "Put a file in its place."
+                f"{attributes} is a link, which is not followed.",
+                "Replace the link by a regular file, and repeat the command.",
             )
         attributes.parent.mkdir(exist_ok=True)
         attributes.write_bytes(
@@ -142,7 +149,7 @@ def _read_attributes(attributes: Path) -> bytes:
         return b""
 
 
-def _put_driver(journal: Path) -> bool:
+def _configure_driver(journal: Path) -> bool:
     """Names the merge driver in the configuration of the repository; True if that had to be
     changed.
 
@@ -161,21 +168,20 @@ def _put_driver(journal: Path) -> bool:
     for key, value in wanted.items():
         name = f"merge.{DRIVER}.{key}"
         if _decode(git(journal, "config", "--local", "--get", name).stdout) != value:
-            _git_line(journal, "config", "--local", name, value)
+            _git_output(journal, "config", "--local", name, value)
             changed = True
     return changed
 
 
-def _git_line(folder: Path, *args: str) -> str:
+def _git_output(folder: Path, *args: str) -> str:
     """Runs git in `folder` and returns its output without the line end. Raises JournalError if
     git fails.
     """
     done = git(folder, *args)
     if done.returncode:
         raise JournalError(
-            f"{folder} is in no git repository that can be used "
-            f"({_decode(done.stderr).strip()}).",
-            f"Make one: git -C {shlex.quote(str(folder))} init",
+            f"{folder} is not in a usable git repository ({_decode(done.stderr).strip()}).",
+            f"Create one: git -C {shlex.quote(str(folder))} init",
         )
     return _decode(done.stdout)
 

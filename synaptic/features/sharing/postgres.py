@@ -73,13 +73,13 @@ class Phrase(NamedTuple):
     beginning: bool
 
     @property
-    def query(self) -> str:
+    def tsquery(self) -> str:
         """The phrase as a PostgreSQL tsquery."""
-        quoted = [quote(stem) for stem in self.stems]
+        quoted = [quote_lexeme(stem) for stem in self.stems]
         return " <-> ".join(quoted) + ":*" * self.beginning
 
     @property
-    def counted(self) -> str:
+    def count_sql(self) -> str:
         """SQL that counts how often the phrase occurs in a chunk `c`; its parameters are the
         stems.
         """
@@ -138,19 +138,19 @@ class PostgresEngine:
             yield
             return
         try:
-            db = self._connected()
+            db = self._open_connection()
             db.execute(_BEGIN)
-            self._allow(db, allowed)
+            self._allow_journals(db, allowed)
             yield
             db.execute("COMMIT")
         except psycopg.Error as error:
-            self._leave()
-            raise unusable(error, self.address) from error
+            self._roll_back()
+            raise database_error(error, self.address) from error
         except BaseException:
-            self._leave()
+            self._roll_back()
             raise
 
-    def hide_after(self, at: int) -> None:
+    def hide_entries_after(self, at: int) -> None:
         """Hides entries dated later than `at` (an instant as stored in the index) until the end
         of the transaction.
         """
@@ -158,7 +158,7 @@ class PostgresEngine:
         self.rows("SELECT set_config('synaptic.until', ?, true)", str(at))
         self._hides = True
 
-    def _leave(self) -> None:
+    def _roll_back(self) -> None:
         """Rolls the transaction back, so that the next user of the connection sees nothing of
         the last one's journals.
         """
@@ -168,23 +168,25 @@ class PostgresEngine:
             except psycopg.Error:
                 self.close()
 
-    def _connected(self) -> psycopg.Connection:
+    def _open_connection(self) -> psycopg.Connection:
         if self._db is None or self._db.closed:
-            self._db = connect(self.address, autocommit=True)
+            self._db = open_connection(self.address, autocommit=True)
             [(role, version)] = self._db.execute(_SEES_ALL).fetchall()
             if role:
                 self.close()
                 raise IndexUnusable(
-                    f"The role {role} owns the tables or passes by their rules: it would see "
-                    "every journal.",
-                    hint="Let readers log in as a member of synaptic_reader (docs/TEAM.md).",
+                    f"The database role {role} owns the tables or bypasses their row-level "
+                    "security: "
+                    "it would see every journal.",
+                    hint="Connect as a role that is only a member of synaptic_reader "
+                    "(docs/TEAM.md).",
                 )
             if version != VERSION:
                 self.close()
-                raise another_version(version)
+                raise wrong_version_error(version)
         return self._db
 
-    def _allow(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
+    def _allow_journals(self, db: psycopg.Connection, allowed: Sequence[str] | None) -> None:
         asked = "*" if allowed is None else ",".join(allowed)
         db.execute("SELECT set_config('synaptic.journals', $1, true)", (asked,))
         db.execute(_ALLOW, (None if allowed is None else list(allowed),))
@@ -211,18 +213,18 @@ class PostgresEngine:
     # -- what both engines do
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        text, lists = translated(sql)
+        text, lists = translate_sql(sql)
         bound: list[Any] = []
         for value, is_list in zip(values, lists, strict=True):
             if is_list:
-                bound.append([storable(each) for each in json.loads(value)])
+                bound.append([storable_value(each) for each in json.loads(value)])
             elif isinstance(value, Match):
-                bound.append(any_of(self._phrases(value)))
+                bound.append(any_phrase_query(self._phrases(value)))
             else:
-                bound.append(storable(value))
+                bound.append(storable_value(value))
         with self.transaction():
             text = text.replace(HOLDING, f"({self._words})")
-            return self._connected().execute(text, bound).fetchall()
+            return self._open_connection().execute(text, bound).fetchall()
 
     def column(self, sql: str, *values: Any) -> list[Any]:
         return [row[0] for row in self.rows(sql, *values)]
@@ -262,14 +264,14 @@ class PostgresEngine:
     # -- words
 
     @property
-    def _by_tokenizer(self) -> Stems:
+    def _stemmer(self) -> Stems:
         stemming = self.meta("stemming") is not False
         if stemming not in self._stems:
             self._stems[stemming] = Stems(stemming)
         return self._stems[stemming]
 
     def stem(self, word: str) -> str | None:
-        return self._by_tokenizer.stem(word)
+        return self._stemmer.stem(word)
 
     def _phrases(self, expression: str) -> list[Phrase]:
         """Returns the phrases in an FTS5 expression such as `"a b" OR "c"*`, without those that
@@ -277,7 +279,7 @@ class PostgresEngine:
         """
         phrases = []
         for text, star in _PHRASE.findall(expression):
-            stems = self._by_tokenizer.of(text.replace('""', '"'), is_query=True)
+            stems = self._stemmer.of(text.replace('""', '"'), is_query=True)
             if stems and all(len(stem.encode()) < MOST_STEM_BYTES for stem in stems):
                 phrases.append(Phrase(tuple(stems), bool(star)))
         return phrases
@@ -308,7 +310,7 @@ class PostgresEngine:
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         if len(stem.encode()) >= MOST_STEM_BYTES:
             return []
-        return self.column(_WITH_STEM, quote(stem), limit)
+        return self.column(_WITH_STEM, quote_lexeme(stem), limit)
 
     def lexical(
         self, terms: Sequence[str], passing: Passing | None, *, limit: int
@@ -328,11 +330,11 @@ class PostgresEngine:
             sql = _SCORED.format(score=score, entries=ENTRIES * bool(passing))
             sql += f"{condition} ORDER BY score DESC, c.rowid DESC LIMIT ?"
             every = {(term,) for term in counts}
-            likely = best_held(counts, total)
+            likely = terms_worth_scoring(counts, total)
             best: list[Candidate] = []
             for way in (likely, every - likely and every):
                 sought = " | ".join(
-                    " & ".join(f"({any_of(phrases[term])})" for term in together)
+                    " & ".join(f"({any_phrase_query(phrases[term])})" for term in together)
                     for together in way
                 )
                 if sought:
@@ -364,10 +366,10 @@ class PostgresEngine:
             for phrase in phrases[term]:
                 times = ", ".join(["coalesce((c.repeats ->> ?)::int, 1)"] * len(phrase.stems))
                 if exactly and not phrase.is_word:
-                    times = phrase.counted
+                    times = phrase.count_sql
                 parts.append(_PART.format(times=times))
                 idf = max(1e-6, math.log((total - count + 0.5) / (count + 0.5)))
-                values += [phrase.query, idf * (K1 + 1), K1 * (1 - B), K1 * B]
+                values += [phrase.tsquery, idf * (K1 + 1), K1 * (1 - B), K1 * B]
                 values += [max(1, total) / max(1, length), *phrase.stems]
         return " + ".join(parts) or "0", values
 
@@ -419,7 +421,7 @@ class PostgresEngine:
             ]
 
 
-def another_version(version: int) -> IndexUnusable:
+def wrong_version_error(version: int) -> IndexUnusable:
     """Returns the error for a database whose tables are of another version than VERSION."""
     hint = "Update Synaptic here: a newer one published this."
     if version < VERSION:
@@ -435,12 +437,12 @@ def another_version(version: int) -> IndexUnusable:
     )
 
 
-def any_of(phrases: Sequence[Phrase]) -> str:
+def any_phrase_query(phrases: Sequence[Phrase]) -> str:
     """Returns a tsquery for chunks that hold any of these phrases."""
-    return " | ".join(f"({phrase.query})" for phrase in phrases)
+    return " | ".join(f"({phrase.tsquery})" for phrase in phrases)
 
 
-def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
+def terms_worth_scoring(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
     """Returns groups of terms, single rare terms and pairs of frequent ones: a chunk that holds
     all terms of a group is worth scoring. About MOST_SCORED of `total` chunks do. `counts`: the
     number of chunks that hold each term.
@@ -464,7 +466,7 @@ def best_held(counts: Mapping[str, int], total: int) -> set[tuple[str, ...]]:
     return groups
 
 
-def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
+def open_connection(address: str, *, autocommit: bool) -> psycopg.Connection:
     """Opens a connection to PostgreSQL at a libpq address. Statements are not prepared, because
     PgBouncer does not support that.
     """
@@ -478,7 +480,7 @@ def connect(address: str, *, autocommit: bool) -> psycopg.Connection:
     )
 
 
-def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
+def database_error(error: psycopg.Error, address: str) -> IndexUnusable:
     """Returns an IndexUnusable that explains an error of PostgreSQL to a person, without the
     password of the address.
     """
@@ -505,12 +507,12 @@ def unusable(error: psycopg.Error, address: str) -> IndexUnusable:
 
 
 @lru_cache(20_000)
-def quote(stem: str) -> str:
+def quote_lexeme(stem: str) -> str:
     """Quotes a stem as a lexeme of a tsvector or a tsquery."""
     return "'" + stem.replace("\\", "\\\\").replace("'", "''") + "'"
 
 
-def storable(value: Any) -> Any:
+def storable_value(value: Any) -> Any:
     """Returns the value as PostgreSQL can store it: NUL characters and lone surrogates are
     taken out of a text.
     """
@@ -525,7 +527,7 @@ def _bits(vector: np.ndarray[Any, Any]) -> str:
 
 
 @lru_cache(500)
-def translated(sql: str) -> tuple[str, tuple[bool, ...]]:
+def translate_sql(sql: str) -> tuple[str, tuple[bool, ...]]:
     """Translates SQL of SQLite to PostgreSQL; returns (SQL, for each parameter True if it is a
     JSON list that must be bound as an array).
     """

@@ -34,11 +34,11 @@ from .postgres import (
     MOST_STEM_BYTES,
     SEARCH_PATH,
     VERSION,
-    another_version,
-    connect,
-    quote,
-    storable,
-    unusable,
+    database_error,
+    open_connection,
+    quote_lexeme,
+    storable_value,
+    wrong_version_error,
 )
 
 SCHEMA = Path(__file__).with_name("postgres.sql")
@@ -74,11 +74,11 @@ class Settled:
 class PublishedFile:
     """A file as it is published, without private passages and secrets.
 
-    `seen` is a keyed hash of all that it was made of.
+    `source_hash` is a keyed hash of everything that the rows are made of.
     """
 
     path: str
-    seen: bytes
+    source_hash: bytes
     bytes: bytes
     rows: Sequence[tuple[EntryRow, Settled]]
     model: str | None
@@ -86,8 +86,8 @@ class PublishedFile:
 
 
 class Position(NamedTuple):
-    """The state of the index at a publication: its model, the count of its changes since it was
-    made, and its latest change.
+    """The state of the index at a publication: its model, `counting`, which differs after the
+    index was made anew, and `change`, the number of its latest change.
     """
 
     model: str | None
@@ -110,8 +110,8 @@ class Publication:
         self._stems = Stems(stemming)
         self._part = sql.Identifier("synaptic", f"chunk_{journal}")
         self._words = sql.Identifier("synaptic", f"words_{journal}")
-        with self._own_errors():
-            self._db = connect(address, autocommit=True)
+        with self._translate_errors():
+            self._db = open_connection(address, autocommit=True)
             for name, value in (("search_path", SEARCH_PATH), ("synaptic.journals", journal)):
                 self._db.execute("SELECT set_config($1, $2, false)", (name, value))
             self._make_schema()
@@ -120,13 +120,13 @@ class Publication:
         self._db.close()
 
     @contextmanager
-    def _own_errors(self) -> Iterator[None]:
+    def _translate_errors(self) -> Iterator[None]:
         try:
             yield
         except psycopg.Error as error:
-            raise unusable(error, self.address) from error
+            raise database_error(error, self.address) from error
 
-    def _value(self, query: Any, *values: Any) -> Any:
+    def _fetch_value(self, query: Any, *values: Any) -> Any:
         return self._db.cursor(row_factory=scalar_row).execute(query, values).fetchone()
 
     # -- the schema
@@ -137,64 +137,70 @@ class Publication:
         """
         with self._db.transaction():
             self._db.execute("SELECT pg_advisory_xact_lock(hashtext('synaptic schema'))")
-            if not self._value("SELECT to_regclass('synaptic.version')::text"):
+            if not self._fetch_value("SELECT to_regclass('synaptic.version')::text"):
                 self._db.execute("CREATE EXTENSION IF NOT EXISTS vector")
                 self._db.execute(SCHEMA.read_text("utf-8"))
                 self._db.execute("INSERT INTO synaptic.version VALUES ($1)", (VERSION,))
             self._check_versions()
-            self.has_readers = bool(self._value(_HAS_READERS, READERS))
+            self.has_readers = bool(self._fetch_value(_HAS_READERS, READERS))
             if self.has_readers:
                 self._db.execute(_GRANT)
 
     def _check_versions(self) -> None:
-        version = self._value("SELECT number FROM version")
+        version = self._fetch_value("SELECT number FROM version")
         if version != VERSION:
-            raise another_version(version)
-        pgvector = self._value(_PGVECTOR) or "none"
+            raise wrong_version_error(version)
+        pgvector = self._fetch_value(_PGVECTOR) or "none"
         if list(map(int, re.findall(r"\d+", pgvector)))[:2] < OLDEST_PGVECTOR:
             raise IndexUnusable(
                 f"The database has pgvector {pgvector}; 0.8 or later is needed.",
-                hint="Have it made, or updated: ALTER EXTENSION vector UPDATE.",
+                hint="Have an administrator of the database run: ALTER EXTENSION vector "
+                "UPDATE.",
             )
 
-    def take(self, ids: Sequence[str]) -> None:
+    def lock_journal(self, ids: Sequence[str]) -> None:
         """Locks the published journal for this process. `ids` are ids of some of its
         entries.
 
         Raises Busy while another process has it, and IndexUnusable where a journal of this name
         is published that holds none of them.
         """
-        with self._own_errors():
-            if not self._value(_LOCK, self.journal):
+        with self._translate_errors():
+            if not self._fetch_value(_LOCK, self.journal):
                 raise Busy(
-                    f"Another process publishes the journal {self.journal!r}.",
-                    hint="`serve --publish` does it after each save: one is enough.",
+                    f"Another process already publishes the journal {self.journal!r}.",
+                    hint="Nothing to do if that is `serve --publish`, which publishes "
+                    "after each save; else "
+                    "try again when it has ended.",
                 )
-            shared = self._value(
+            shared = self._fetch_value(
                 "SELECT count(*) FROM entry WHERE own_id = ANY ($1)", list(ids)
             )
-            if not shared and self._value("SELECT count(*) FROM entry"):
+            if not shared and self._fetch_value("SELECT count(*) FROM entry"):
                 raise IndexUnusable(
-                    f"The database has another journal of the name {self.journal!r}: it shares "
-                    "no entry with this one.",
-                    hint="synaptic publish --journal ANOTHER",
+                    "The database already has another journal with the name "
+                    f"{self.journal!r}: it "
+                    "shares no entry with this one.",
+                    hint="Publish under another name: synaptic publish --journal NAME",
                 )
 
-    def make(self) -> None:
+    def create_partition(self) -> None:
         """Creates the partition of this journal and its row, if they are missing."""
-        with self._own_errors(), self._db.transaction():
+        with self._translate_errors(), self._db.transaction():
             self._db.execute(_STAGES)
             self._db.execute(_ADD_JOURNAL, (self.journal,))
             self._db.execute(_ADD_STATE, (self.journal, self._stemming))
-            if not self._value("SELECT to_regclass($1)::text", self._part.as_string(None)):
+            if not self._fetch_value(
+                "SELECT to_regclass($1)::text", self._part.as_string(None)
+            ):
                 name = sql.Literal(self.journal)
                 self._db.execute(_PART.format(self._part, name, self._words))
                 for column in ("rowid", "entry"):
-                    self._index("btree", column, column)
+                    self._create_index("btree", column, column)
                 if self.has_readers:
                     self._db.execute(_GRANT_WORDS.format(self._words))
 
-    def _index(self, method: str, name: str, on: str, where: str = "true") -> None:
+    def _create_index(self, method: str, name: str, on: str, where: str = "true") -> None:
         self._db.execute(
             sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING {} ({}) WHERE {}").format(
                 sql.Identifier(f"chunk_{self.journal}_{name}"),
@@ -205,34 +211,34 @@ class Publication:
             )
         )
 
-    def finish(self) -> None:
+    def build_indexes(self) -> None:
         """Builds the indexes that searches need, as far as they are missing, and lets readers
         see the journal.
         """
-        with self._own_errors():
+        with self._translate_errors():
             chunks, dimensions = self._db.execute(_MADE).fetchone() or (0, None)
             if self._made_for == (dimensions,):
                 return
             memory = min(2_000_000, max(65_536, chunks * BYTES_A_CHUNK // 1024))
             self._db.execute(_BUILD_WITHIN, (f"{memory}kB",))
-            self._index("gin", "words", "words")
-            self._index("btree", "hash", "hash, rowid", "vector > 0")
+            self._create_index("gin", "words", "words")
+            self._create_index("btree", "hash", "hash, rowid", "vector > 0")
             if dimensions:
                 bits = 8 * rough_bits(np.zeros((1, dimensions), np.int8)).shape[1]
                 near = f"(rough::bit({bits})) bit_hamming_ops"
-                self._index("hnsw", f"near_{bits}", near, "rough IS NOT NULL")
+                self._create_index("hnsw", f"near_{bits}", near, "rough IS NOT NULL")
             self._made_for = (dimensions,)
-            if not self._value("SELECT ready FROM journal WHERE name = $1", self.journal):
+            if not self._fetch_value("SELECT ready FROM journal WHERE name = $1", self.journal):
                 self._db.execute("ANALYZE")
                 self._db.execute(_READY, (self.journal,))
 
-    def drop(self) -> None:
+    def drop_journal(self) -> None:
         """Deletes the journal from the database. Raises NotFound if it is not there."""
-        with self._own_errors(), self._db.transaction():
-            if not self._value("SELECT 1 FROM journal WHERE name = $1", self.journal):
+        with self._translate_errors(), self._db.transaction():
+            if not self._fetch_value("SELECT 1 FROM journal WHERE name = $1", self.journal):
                 raise NotFound(
                     f"The database has no journal {self.journal!r}.",
-                    hint="`synaptic status` says which name this one has.",
+                    hint="`synaptic status` says under which name this journal is published.",
                 )
             for table in (*_OF_ENTRIES, "entry", "source", "stem"):
                 self._db.execute(_EMPTY.format(sql.Identifier(table)))
@@ -241,23 +247,23 @@ class Publication:
 
     # -- rows
 
-    def seen(self) -> dict[str, bytes]:
+    def source_hashes(self) -> dict[str, bytes]:
         """Maps the path of each published file to the keyed hash of its sources."""
-        with self._own_errors():
+        with self._translate_errors():
             rows = self._db.execute("SELECT path, seen FROM source").fetchall()
         return {path.removeprefix(f"@{self.journal}/"): seen for path, seen in rows}
 
-    def put(
+    def write_files(
         self, files: Sequence[PublishedFile], removed: Sequence[str], position: Position | None
     ) -> None:
         """Publishes `files` and deletes the `removed` paths in one transaction; unchanged
         entries keep their rows. `position` is given with the last files, when the whole index
         is published.
         """
-        with self._own_errors(), self._db.transaction():
+        with self._translate_errors(), self._db.transaction():
             change = _Change(self, files)
-            change.take_away([f"@{self.journal}/{path}" for path in removed])
-            change.write()
+            change.delete_files([f"@{self.journal}/{path}" for path in removed])
+            change.write_files()
             latest = position or self._db.execute(_POSITION).fetchone()
             self._db.execute(_UPDATE_STATE, latest)
 
@@ -273,15 +279,15 @@ class _Change:
         self._rows: dict[str, list[tuple[Any, ...]]] = {}
         self._doomed: list[int] = []
 
-    def take_away(self, paths: Sequence[str]) -> None:
-        self._doomed += self._column(_ENTRIES_OF_PATHS, list(paths))
+    def delete_files(self, paths: Sequence[str]) -> None:
+        self._doomed += self._fetch_column(_ENTRIES_OF_PATHS, list(paths))
         self._db.execute("DELETE FROM source WHERE path = ANY ($1)", (list(paths),))
 
-    def write(self) -> None:
+    def write_files(self) -> None:
         stored_sources = self._db.execute(_SOURCES, (list(self._files),)).fetchall()
         sources: dict[str, int] = dict(stored_sources)
         for path in self._files.keys() - sources.keys():
-            [sources[path]] = self._numbers(1)
+            [sources[path]] = self._new_rowids(1)
         stored: dict[tuple[int, str], list[Any]] = {}
         for source, own_id, *columns in self._db.execute(_STORED, (list(sources.values()),)):
             stored[source, own_id] = columns
@@ -289,7 +295,7 @@ class _Change:
         new = []
         for path, file in self._files.items():
             source = sources[path]
-            self._add("source", source, path, file.seen, file.bytes)
+            self._add_row("source", source, path, file.source_hash, file.bytes)
             for seq, (row, settled) in enumerate(file.rows):
                 chunks = row.chunks()
                 embedded = [chunk.hash in file.meanings for chunk in chunks]
@@ -303,11 +309,11 @@ class _Change:
                 elif tuple(stood) != place:
                     moved.append((*place, rowid))
         self._doomed += [columns[0] for columns in stored.values()]
-        self._delete()
+        self._delete_rows()
         with self._db.cursor() as cursor:
             cursor.executemany(_MOVE, moved)
         wanted = len(new) + sum(len(chunks) for *_, chunks, _ in new)
-        numbers = iter(self._numbers(wanted))
+        numbers = iter(self._new_rowids(wanted))
         for entry in new:
             self._add_entry(numbers, *entry)
         for table, rows in self._rows.items():
@@ -315,23 +321,23 @@ class _Change:
                 for values in rows:
                     copy.write_row((self._journal, *_storable_values(values)))
             self._db.execute(_MOVE_IN[table])
-        self._count(1, [row[0] for row in self._rows.get("entry", ())])
+        self._adjust_counts(1, [row[0] for row in self._rows.get("entry", ())])
 
-    def _delete(self) -> None:
-        self._count(-1, self._doomed)
+    def _delete_rows(self) -> None:
+        self._adjust_counts(-1, self._doomed)
         for table in (*_OF_ENTRIES, "chunk"):
             of_entries = sql.SQL("DELETE FROM {} WHERE entry = ANY ($1)")
             self._db.execute(of_entries.format(sql.Identifier(table)), (self._doomed,))
         self._db.execute("DELETE FROM entry WHERE rowid = ANY ($1)", (self._doomed,))
         self._db.execute("DELETE FROM source WHERE path = ANY ($1)", (list(self._files),))
 
-    def _add(self, table: str, *row: Any) -> None:
+    def _add_row(self, table: str, *row: Any) -> None:
         self._rows.setdefault(table, []).append(row)
 
-    def _numbers(self, count: int) -> list[int]:
-        return self._column("SELECT nextval('number') FROM generate_series(1, $1)", count)
+    def _new_rowids(self, count: int) -> list[int]:
+        return self._fetch_column("SELECT nextval('number') FROM generate_series(1, $1)", count)
 
-    def _column(self, query: Any, *values: Any) -> list[Any]:
+    def _fetch_column(self, query: Any, *values: Any) -> list[Any]:
         return self._db.cursor(row_factory=scalar_row).execute(query, values).fetchall()
 
     def _add_entry(
@@ -351,10 +357,10 @@ class _Change:
         in_force = (entry.id, None, settled.other_id)[settled.twin]
         consent = settled.consent or (None, None)
         own = (rowid, in_force, entry.date, entry.dated, settled.twin, settled.other_id)
-        self._add("entry", *own, settled.change, *consent, *values.values())
+        self._add_row("entry", *own, settled.change, *consent, *values.values())
         for table, labels in labels_of(row).items():
             for label in labels:
-                self._add(table, rowid, *label)
+                self._add_row(table, rowid, *label)
         for number, chunk in enumerate(chunks):
             meaning = meanings.get(chunk.hash) if chunk.embed else None
             self._add_chunk(next(numbers), rowid, number, chunk, meaning)
@@ -370,7 +376,7 @@ class _Change:
         stems = self._stems.of(normalize_for_index(chunk.words))
         # PostgreSQL joins what is equal, and leaves out positions beyond its limits
         words = " ".join(
-            f"{quote(stem)}:{number}"
+            f"{quote_lexeme(stem)}:{number}"
             for number, stem in enumerate(stems[:MOST_WORDS], start=1)
             if len(stem.encode()) < MOST_STEM_BYTES
         )
@@ -380,13 +386,13 @@ class _Change:
             vector, codes = meaning
             state = 1
             rough = f"x{rough_bits(np.frombuffer(vector, np.int8)[None]).tobytes().hex()}"
-            self._add("vector", rowid, entry, vector)
-            self._add("token", rowid, entry, codes)
+            self._add_row("vector", rowid, entry, vector)
+            self._add_row("token", rowid, entry, codes)
         place = (seq, chunk.start, chunk.end, chunk.hash, state)
         often = json.dumps(repeats) if repeats else None
-        self._add("chunk", rowid, entry, *place, len(stems), words, often, rough)
+        self._add_row("chunk", rowid, entry, *place, len(stems), words, often, rough)
 
-    def _count(self, sign: int, entries: Sequence[int]) -> None:
+    def _adjust_counts(self, sign: int, entries: Sequence[int]) -> None:
         """Adds (`sign` 1) these entries to the counts of chunks and stems, or subtracts them
         (-1).
         """
@@ -399,7 +405,9 @@ class _Change:
 
 def _storable_values(values: Sequence[Any]) -> tuple[Any, ...]:
     """Returns the values as PostgreSQL stores them; True and False become 1 and 0."""
-    return tuple(int(value) if isinstance(value, bool) else storable(value) for value in values)
+    return tuple(
+        int(value) if isinstance(value, bool) else storable_value(value) for value in values
+    )
 
 
 _OF_ENTRIES = ("tag", "file", "supersedes", "field", "link", "name", "task", "vector", "token")

@@ -55,7 +55,10 @@ class PublishedJournal(Journal):
     def read(self, path: str) -> bytes:
         data = self._engine.bytes_of(path)
         if data is None:
-            raise NotFound(f"No file {path} is published.", hint="It was moved or deleted.")
+            raise NotFound(
+                f"No file {path} is published.",
+                hint="It was moved or deleted. Search for the entry again.",
+            )
         return data
 
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
@@ -66,8 +69,9 @@ class PublishedJournal(Journal):
 
     def writing(self) -> Any:
         raise Refused(
-            "A published journal is only read.",
-            hint="Write where the journal is; `serve --read --writer URL` hands it on.",
+            "A published journal cannot be changed here.",
+            hint="Write on the machine with the journal, or have this server started with "
+            "`synaptic serve --read --writer URL`, which forwards changes to it.",
         )
 
 
@@ -108,7 +112,9 @@ class Published(Access):
                 wanted = f" of {', '.join(self.journals)}" if self.journals else ""
                 raise NotFound(
                     f"No journal{wanted} is published there yet.",
-                    hint="`synaptic publish` publishes one; `token --journals` names them.",
+                    hint="Publish one with `synaptic publish`, or make a token for other "
+                    "journals with "
+                    "`synaptic token --journals`.",
                 )
             return run()
 
@@ -127,7 +133,7 @@ class Published(Access):
     @contextmanager
     def hiding_after(self, moment: datetime) -> Iterator[Access]:
         with self.engine.transaction(self.journals):
-            self.engine.hide_after(instant(moment))
+            self.engine.hide_entries_after(instant(moment))
             yield replace(self, is_past=True, remark=BY_DATES.format(moment))
 
     def verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]]:
@@ -160,14 +166,14 @@ def open_published(config: Config, address: str) -> Workspace:
     )
 
 
-def check_address(address: str, *, insecure: bool = False, typed: bool = False) -> str:
+def check_database_address(address: str, *, insecure: bool = False, typed: bool = False) -> str:
     """Returns the libpq address to use. A host other than this machine must prove its identity
     by TLS, unless `insecure`; an address that was `typed` on the command line may hold no
     password. Raises InvalidArgument.
     """
     if not address:
         raise InvalidArgument(
-            f"{VARIABLE} does not name a database.",
+            f"No database was given, and {VARIABLE} is not set.",
             hint=f"export {VARIABLE}=postgresql://me@db.example.org/notes, or service=notes; "
             "the password goes into ~/.pgpass.",
         )
@@ -183,12 +189,13 @@ def check_address(address: str, *, insecure: bool = False, typed: bool = False) 
                 "host=HOST dbname=DATABASE",
                 "service=NAME",
             ),
-            hint="In a password @ and / are written %40 and %2F; better in ~/.pgpass.",
+            hint="Write @ and / in a password as %40 and %2F, or put the password into "
+            "~/.pgpass.",
         ) from error
     if typed and about.get("password"):
         raise InvalidArgument(
             "A password on the command line can be read by others on this machine.",
-            hint="Put it into ~/.pgpass, or name a service.",
+            hint="Put the password into ~/.pgpass, or give service=NAME.",
         )
     hosts = f"{about.get('host') or ''},{about.get('hostaddr') or ''}".strip(",")
     is_local = all(host.startswith("/") or host in _LOCAL for host in hosts.split(","))
@@ -199,6 +206,6 @@ def check_address(address: str, *, insecure: bool = False, typed: bool = False) 
         raise InvalidArgument(
             f"sslmode={mode} does not prove that {hosts} is the database.",
             valid=("sslmode=verify-full",),
-            hint="--insecure connects without that, in a network that you trust.",
+            hint="In a network that you trust, --insecure connects without this proof.",
         )
     return make_conninfo(address, sslmode="verify-full")

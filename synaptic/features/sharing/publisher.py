@@ -69,13 +69,13 @@ class CleanJournal(Journal):
         """Does nothing: the live journal alone removes old copies of private text."""
 
 
-class Wanted(NamedTuple):
+class IndexState(NamedTuple):
     """The state of the index that is to be published: by path a keyed hash of all that a file's
     rows are made of, by (path, own id) who confirmed a preference, the position, and the state
     of git's history.
     """
 
-    seen: dict[str, bytes]
+    source_hashes: dict[str, bytes]
     consents: dict[tuple[str, str], Consent]
     position: Position
     head: str
@@ -91,70 +91,76 @@ class Publisher:
     def __init__(self, ws: Workspace, address: str, journal: str | None = None) -> None:
         self._ws = ws
         self._clean = CleanJournal(ws)
-        self.journal, self._key = _name_and_key(ws, journal)
+        self.journal, self._key = _read_name_and_key(ws, journal)
         self._to = Publication(address, self.journal, stemming=ws.config.search.stemming)
-        self._seen: dict[str, bytes] = {}
+        self._source_hashes: dict[str, bytes] = {}
         self._position: Position | None = None
         self.close = self._to.close
 
-    def begin(self, progress: Progress | None = None) -> None:
+    def start_publishing(self, progress: Progress | None = None) -> None:
         """Locks the name in the database for this journal, creates its tables, and embeds the
         passages that lack a vector. Raises Busy, and IndexUnusable.
         """
-        self._take()
-        self._to.make()
-        _remember(self._ws, journal=self.journal, key=self._key.hex())
+        self._lock_journal()
+        self._to.create_partition()
+        _update_publish_record(self._ws, journal=self.journal, key=self._key.hex())
         with suppress(ModelError, Busy):  # what has no vector yet follows later
             self._ws.embedder.load()
             embed_pending(self._ws, budget_s=None, progress=progress)
-        self._seen = self._to.seen()
+        self._source_hashes = self._to.source_hashes()
 
-    def drop(self) -> None:
+    def unpublish(self) -> None:
         """Deletes the published journal from the database, and forgets its name. Raises Busy,
         IndexUnusable, and NotFound.
         """
-        self._take()
-        self._to.drop()
+        self._lock_journal()
+        self._to.drop_journal()
         (self._ws.config.state / PUBLISHED).unlink(missing_ok=True)
 
-    def _take(self) -> None:
-        self._to.take(in_step(self._ws, lambda _: self._ws.index.some_ids()))
+    def _lock_journal(self) -> None:
+        self._to.lock_journal(in_step(self._ws, lambda _: self._ws.index.some_ids()))
 
-    def follow(self, progress: Progress | None = None) -> PublishReport:
+    def publish_changes(self, progress: Progress | None = None) -> PublishReport:
         """Publishes all files that changed since the last publication, some files in each
         transaction; returns a report.
         """
         started = time.monotonic()
-        wanted = in_step(self._ws, lambda _: self._wanted(), embed_ms=200, at_least=8)
-        named = {path for path in wanted.seen if not _has_secret(path)}
-        removed = sorted(self._seen.keys() - named)
-        changed = sorted(path for path in named if self._seen.get(path) != wanted.seen[path])
+        wanted = in_step(self._ws, lambda _: self._read_index_state(), embed_ms=200, at_least=8)
+        named = {path for path in wanted.source_hashes if not _has_secret(path)}
+        removed = sorted(self._source_hashes.keys() - named)
+        changed = sorted(
+            path
+            for path in named
+            if self._source_hashes.get(path) != wanted.source_hashes[path]
+        )
         done = 0
-        for files in self._batches(changed, wanted):
-            self._to.put(files, (), None)
-            self._seen |= {file.path: file.seen for file in files}
+        for files in self._read_batches(changed, wanted):
+            self._to.write_files(files, (), None)
+            self._source_hashes |= {file.path: file.source_hash for file in files}
             done += len(files)
             if progress:
                 progress("publishing", done, len(changed))
         if removed or wanted.position != self._position:
-            self._to.put((), removed, wanted.position)
-            self._seen = {path: seen for path, seen in self._seen.items() if path in named}
+            self._to.write_files((), removed, wanted.position)
+            self._source_hashes = {
+                path: seen for path, seen in self._source_hashes.items() if path in named
+            }
             self._position = wanted.position
             counting, change = wanted.position.counting, wanted.position.change
-            _remember(
+            _update_publish_record(
                 self._ws,
                 counting=counting,
                 change=change,
                 at=self._ws.clock().timestamp(),
                 trouble="",
             )
-        self._to.finish()
-        left_out = len(wanted.seen) - len(named)
+        self._to.build_indexes()
+        left_out = len(wanted.source_hashes) - len(named)
         seconds = time.monotonic() - started
         readers = self._to.has_readers
         return PublishReport(self.journal, done, len(removed), left_out, readers, seconds)
 
-    def _wanted(self) -> Wanted:
+    def _read_index_state(self) -> IndexState:
         index = self._ws.index
         preferences = every_preference(self._ws)
         own_ids = index.own_ids([entry.id for entry in preferences])
@@ -170,14 +176,16 @@ class Publisher:
             sources = f"{model} {made}".encode()
             seen[path] = hashlib.blake2b(sources, key=self._key, digest_size=16).digest()
         position = Position(model, dimensions, usual, *index.latest_change())
-        return Wanted(seen, consents, position, index.meta("head") or "")
+        return IndexState(seen, consents, position, index.meta("head") or "")
 
-    def _batches(self, paths: Sequence[str], wanted: Wanted) -> Iterator[list[PublishedFile]]:
+    def _read_batches(
+        self, paths: Sequence[str], wanted: IndexState
+    ) -> Iterator[list[PublishedFile]]:
         batch: list[PublishedFile] = []
         size = 0
         for path in paths:
             with suppress(NotFound):  # the next time it is gone from the index, too
-                batch.append(self._published(path, wanted))
+                batch.append(self._clean_file(path, wanted))
                 size += len(batch[-1].bytes)
             if len(batch) == BATCH_FILES or size > BATCH_BYTES:
                 yield batch
@@ -185,11 +193,11 @@ class Publisher:
         if batch:
             yield batch
 
-    def _published(self, path: str, wanted: Wanted) -> PublishedFile:
+    def _clean_file(self, path: str, wanted: IndexState) -> PublishedFile:
         ws = self._ws
         stamp = self._clean.stamp(path)
         if stamp is None:
-            raise NotFound(f"{path} is gone.")
+            raise NotFound(f"The file {path} was deleted while it was published.")
         file = read_file(replace(ws, journal=self._clean), stamp, wanted.head)
         settled = ws.index.settled(path)
         rows = []
@@ -199,11 +207,11 @@ class Publisher:
             rows.append((row, Settled(*of_index, tuple(consent))))
         meanings = ws.index.meanings_of_file(path)
         if file.digest != self._clean.digest:
-            meanings |= self._meanings_of_cleaned(file, meanings)
+            meanings |= self._embed_cleaned(file, meanings)
         model, data = wanted.position.model, self._clean.latest
-        return PublishedFile(path, wanted.seen[path], data, rows, model, meanings)
+        return PublishedFile(path, wanted.source_hashes[path], data, rows, model, meanings)
 
-    def _meanings_of_cleaned(
+    def _embed_cleaned(
         self, file: FileRows, stored: Mapping[int, tuple[bytes, bytes]]
     ) -> dict[int, tuple[bytes, bytes]]:
         """Embeds the passages that differ in the cleaned file; returns their vectors and token
@@ -233,17 +241,17 @@ def keep_publishing(
     while wanted():
         try:
             with closing(Publisher(ws, address, journal)) as publisher:
-                publisher.begin()
+                publisher.start_publishing()
                 while wanted():
                     at = _index_version(ws)
-                    report = publisher.follow()
+                    report = publisher.publish_changes()
                     if report.files or report.removed:
                         report_to(report)
                     while wanted() and _index_version(ws) == at:
                         time.sleep(STEP_S)
         except (Busy, IndexUnusable) as error:
             if not isinstance(error, Busy):
-                _remember(ws, trouble=str(error))
+                _update_publish_record(ws, trouble=str(error))
             report_to(error)
             time.sleep(RETRY_S)
 
@@ -254,7 +262,7 @@ def _index_version(ws: Workspace) -> Any:
     return ws.index.file.data_version()
 
 
-def publication_state(ws: Workspace) -> Texts:
+def describe_publication(ws: Workspace) -> Texts:
     """Returns a sentence about the last publication: when it was, and whether changes wait;
     none if nothing was published.
     """
@@ -275,7 +283,7 @@ def _has_secret(path: str) -> bool:
     return Screen("redact").redacted("path", path) != path
 
 
-def _name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:
+def _read_name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     """Returns (the name under which this journal is published, the secret key for its hashes).
     Raises InvalidArgument.
     """
@@ -287,20 +295,20 @@ def _name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:
             f"This journal is published as {before}. Publishing it under a second name would "
             "leave the first there, never updated again.",
             valid=(before,),
-            hint="`synaptic publish --drop` removes the first.",
+            hint="To rename it, remove the first: `synaptic publish --drop`.",
         )
     if not _NAME.fullmatch(name):
         raise InvalidArgument(
             f"{name!r} cannot be the name of a published journal."
             if name
-            else "The journal has no name yet under which it is published.",
+            else "The journal has no name yet under which to publish it.",
             valid=("1 to 40 small letters, digits, - and _",),
-            hint="synaptic publish --journal NAME",
+            hint="Give a name: synaptic publish --journal NAME",
         )
     return name, bytes.fromhex(record.get("key") or secrets.token_hex(32))
 
 
-def _remember(ws: Workspace, **more: Any) -> None:
+def _update_publish_record(ws: Workspace, **more: Any) -> None:
     file = ws.config.state / PUBLISHED
     make_dirs(file.parent, private=True)
     overwrite(file, json.dumps(kept_in(file) | more).encode())

@@ -35,7 +35,7 @@ def git_setup(home: str | None, remove: bool) -> None:
 
     Example: synaptic git-setup
     """
-    done = merge_driver.set_up(load_config(home), remove=remove)
+    done = merge_driver.set_up_merge_driver(load_config(home), remove=remove)
     text = f"Merges in {done.repository} are git's own again."
     notices = []
     if not remove:
@@ -77,18 +77,24 @@ def _sync(
 
     config = load_config(home)
     if (init or allow or auto) and agent():
-        raise Refused("Only a person may change where the journal is sent.")
+        raise Refused(
+            "Only a person may use --init, --allow and --auto, which decide where the "
+            "journal is "
+            "sent.",
+            "Ask the user to run the command.",
+        )
     if auto is not None:
         if auto and not can_ask():
             raise Refused(
-                "Only a person may switch on automatic syncing, and only in a terminal."
+                "Only a person may switch on automatic syncing, and only in a terminal.",
+                "Run `synaptic sync --auto` in a terminal.",
             )
         if not auto or typer.confirm("Sync by itself from now on?", err=True):
             write_setting(config.home, "sync.auto", auto)
         now = load_config(home).sync.auto
         return print_answer({"success": True, "auto": now}, f"Syncs by itself: {now}")
     if allow:
-        syncing.allow(config, allow)
+        syncing.allow_secret(config, allow)
     if init is not None:
         check_can_ask("sync --init", yes=yes)
         done = syncing.init_sync(
@@ -106,13 +112,13 @@ def _sync(
         )
     text = ""
     if done.sent is not None:
-        sent = _amount(done.sent_entries, done.sent)
-        received = _amount(done.received_entries, done.received)
+        sent = _count_phrase(done.sent_entries, done.sent)
+        received = _count_phrase(done.received_entries, done.received)
         text = f"Sent: {sent}. Received: {received}."
     return print_answer({"success": True} | wire.as_json(done), clean(text), notices)
 
 
-def _amount(entries: int, files: int) -> str:
+def _count_phrase(entries: int, files: int) -> str:
     """Returns a count as a phrase: `2 entries in 1 file`, `1 file` or `nothing`."""
     if not files:
         return "nothing"
@@ -156,22 +162,22 @@ def _publish(
             ws,
             address,
             journal,
-            lambda done: emit(_published_text(done)),
+            lambda done: emit(_publish_report_text(done)),
             lambda: parent in (None, str(os.getppid())),
         )
     publisher = Publisher(ws, address, journal)
     if drop:
-        publisher.drop()
+        publisher.unpublish()
         return print_answer(
             {"success": True}, f"The journal {publisher.journal} was taken out of the database."
         )
     progress = terminal.progress()
-    publisher.begin(progress)
-    done = publisher.follow(progress)
-    return print_answer({"success": True} | wire.as_json(done), _published_text(done))
+    publisher.start_publishing(progress)
+    done = publisher.publish_changes(progress)
+    return print_answer({"success": True} | wire.as_json(done), _publish_report_text(done))
 
 
-def _published_text(done: PublishReport | SynapticError) -> str:
+def _publish_report_text(done: PublishReport | SynapticError) -> str:
     if isinstance(done, SynapticError):
         return clean(str(done))
     text = f"Published as {done.journal}: files {done.files:,}, removed {done.removed:,}."
@@ -195,7 +201,7 @@ def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: st
     unchanged.
     """
     try:
-        return merge_driver.drive(
+        return merge_driver.run_merge_driver(
             base, ours, theirs, path, day_file=load_config(ctx.obj).day_file
         )
     except Exception as error:

@@ -57,10 +57,19 @@ def said(at: ForkedHome, address: str, *args: str, code: int = 1) -> str:
 
 
 ADDRESSES: dict[str, tuple[str, int]] = {
-    "": ("SYNAPTIC_DATABASE does not name a database. export SYNAPTIC_DATABASE=", 2),
+    "": (
+        "No database was given, and SYNAPTIC_DATABASE is not set. export SYNAPTIC_DATABASE=",
+        2,
+    ),
     "nonsense": ("This is not the address of a PostgreSQL database. Valid: postgresql://", 2),
-    "postgresql://me:hunter2@ss@127.0.0.1/notes": ("@ and / are written %40 and %2F", 2),
-    "postgresql://me:hunter2/ss@127.0.0.1/notes": ("@ and / are written %40 and %2F", 2),
+    "postgresql://me:hunter2@ss@127.0.0.1/notes": (
+        "Write @ and / in a password as %40 and %2F",
+        2,
+    ),
+    "postgresql://me:hunter2/ss@127.0.0.1/notes": (
+        "Write @ and / in a password as %40 and %2F",
+        2,
+    ),
     "host=127.0.0.1 password='hunter2": (
         "This is not the address of a PostgreSQL database.",
         2,
@@ -84,7 +93,9 @@ def test_an_address_that_leads_nowhere(at: ForkedHome, address: str) -> None:
 def test_a_password_on_the_command_line_is_refused(at: ForkedHome) -> None:
     for typed in ("postgresql://me:hunter2@localhost/notes", "host=/tmp password=hunter2"):
         answer = said(at, "", typed, code=2)
-        assert "can be read by others on this machine. Put it into ~/.pgpass" in answer
+        assert (
+            "can be read by others on this machine. Put the password into ~/.pgpass" in answer
+        )
 
 
 def test_a_name_that_is_none(at: ForkedHome, database: Database) -> None:
@@ -167,7 +178,7 @@ STATES: dict[str, tuple[Callable[[Database], str], str]] = {
     "no pgvector": (_no_vector, "Have pgvector 0.8 or later installed"),
     "older pgvector": (
         _older_vector,
-        "pgvector 0.7.4; 0.8 or later is needed. Have it made, or updated",
+        "pgvector 0.7.4; 0.8 or later is needed. Have an administrator of the database run: ALTER",
     ),
     "pgvector dropped": (_vector_dropped, "pgvector none; 0.8 or later is needed."),
     "newer schema": (partial(_schema, version=99), "Update Synaptic here"),
@@ -222,13 +233,13 @@ def test_a_name_that_another_journal_has(tmp_path: Path, database: Database) -> 
                 save(other, text)
             with pytest.raises(IndexUnusable) as refused:
                 publish(other, database.address, "platform")
-            assert "another journal of the name 'platform'" in str(refused.value)
-            assert "--journal ANOTHER" in str(refused.value)
+            assert "another journal with the name 'platform'" in str(refused.value)
+            assert "--journal NAME" in str(refused.value)
             with (
                 closing(Publisher(other, database.address, "platform")) as publisher,
                 pytest.raises(IndexUnusable, match="another journal"),
             ):
-                publisher.drop()
+                publisher.unpublish()
             publish(other, database.address, f"web{number}")  # the refused name was not kept
             with pytest.raises(InvalidArgument, match="is published as web"):
                 publish(other, database.address, "second")
@@ -244,10 +255,12 @@ def test_two_publishers_of_one_journal(
         closing(Publisher(ws, database.address, "platform")) as first,
     ):
         save(ws, "The pump leaks.")
-        first.begin()
+        first.start_publishing()
         answer = said(at, database.address, "--journal", "platform")
-        assert "Another process publishes the journal 'platform'. `serve --publish`" in answer
-        first.follow()
+        assert (
+            "Another process already publishes the journal 'platform'. Nothing to do" in answer
+        )
+        first.publish_changes()
         with pytest.raises(Busy):
             publish(ws, database.address, "platform")
 
@@ -365,11 +378,14 @@ def test_a_database_that_was_killed_answers_again(tmp_path: Path) -> None:
             reading(reader, tmp_path) as readable,
         ):
             save(ws, "The pump leaks.")
-            publisher.begin()
-            publisher.follow()
+            publisher.start_publishing()
+            publisher.publish_changes()
             assert len(search(readable, "pump").hits) == 1
             server.kill()
-            for asked in (lambda: search(readable, "pump"), lambda: publisher.follow()):
+            for asked in (
+                lambda: search(readable, "pump"),
+                lambda: publisher.publish_changes(),
+            ):
                 save(ws, f"Waits for the database {os.urandom(4).hex()}.")
                 with pytest.raises(IndexUnusable) as refused:
                     asked()

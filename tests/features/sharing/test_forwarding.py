@@ -19,7 +19,7 @@ from homes import open_home
 from served import Served, a_port, served
 
 from synaptic.errors import InvalidArgument
-from synaptic.features.sharing.forwarding import POSITION, IndexPosition, checked_writer
+from synaptic.features.sharing.forwarding import POSITION, IndexPosition, check_writer_address
 from synaptic.mcp.server import BEHIND
 from synaptic.verbs.browse import find, get
 from synaptic.verbs.saving import save
@@ -30,7 +30,7 @@ from synaptic.features.page import app
 app.serve_site({home!r}, Remote, host="127.0.0.1", writer={writer!r})
 """
 """Serves a home, and hands writing on."""
-UNKNOWN = "it is not known whether it was saved"
+UNKNOWN = "it is not known whether the text was saved"
 
 
 def token(home: Path, *words: str) -> str:
@@ -187,7 +187,7 @@ def test_an_answer_that_is_lost_is_asked_for_again_and_nothing_is_done_twice(
         assert (
             lost["isError"]
             and UNKNOWN in lost["text"]
-            and "Search for it first" in lost["text"]
+            and "Search for the text first" in lost["text"]
         )
         assert text().count("Bread.") == 1
     # what a client repeats with its own key
@@ -313,8 +313,8 @@ def test_a_position_is_of_one_count_of_changes() -> None:
 )
 def test_the_address_of_a_writer(url: str, said: str) -> None:
     if not said:
-        assert checked_writer(url) == url.removesuffix("/mcp").removesuffix("/")
+        assert check_writer_address(url) == url.removesuffix("/mcp").removesuffix("/")
         return
     with pytest.raises(InvalidArgument, match=said) as refused:
-        checked_writer(url)
+        check_writer_address(url)
     assert "hush" not in str(refused.value) and "https://memory.example." in refused.value.hint

@@ -24,7 +24,7 @@ from served import Served, a_port, served
 from synaptic.config import load_config
 from synaptic.features.page.routes import PAGES
 from synaptic.features.sharing.published import open_published
-from synaptic.features.sharing.publisher import Publisher, publication_state
+from synaptic.features.sharing.publisher import Publisher, describe_publication
 from synaptic.mcp.server import BEHIND
 from synaptic.mcp.tools import READING
 from synaptic.serving.tokens import Tokens
@@ -54,8 +54,8 @@ class Team:
     def publish(self, name: str) -> None:
         with open_home(self.homes[name]) as ws:
             publisher = Publisher(ws, self.database.address, name)
-            publisher.begin()
-            publisher.follow()
+            publisher.start_publishing()
+            publisher.publish_changes()
             publisher.close()
 
     @contextmanager
@@ -341,7 +341,7 @@ def test_a_database_that_goes_is_named_and_one_that_comes_back_is_read(tmp_path:
 
 def test_the_last_time_it_was_published_is_told_by_the_clock_of_the_home(team: Team) -> None:
     with open_home(team.homes["barn"]) as ws:
-        assert "Last published as barn on 2026-11-21 at 09:30" in publication_state(ws)[0]
+        assert "Last published as barn on 2026-11-21 at 09:30" in describe_publication(ws)[0]
 
 
 def test_what_an_answer_about_the_past_keeps_is_not_of_the_present(team: Team) -> None:
@@ -354,10 +354,10 @@ def test_what_an_answer_about_the_past_keeps_is_not_of_the_present(team: Team) -
 OF_READER = "reader:hush"  # apart: no file of the project holds a secret
 HUSH = f"postgresql://{OF_READER}@db.example.org/notes"
 BAD = {
-    "--read": ("", "SYNAPTIC_DATABASE does not name a database"),
+    "--read": ("", "No database was given"),
     "--read --no-link": ("nonsense", "not the address of a PostgreSQL database"),
     "--read --port 0": (f"{HUSH}?sslmode=require", "sslmode=require does not prove"),
-    "--read --publish": ("service=notes", "Give --read or --publish, not both"),
+    "--read --publish": ("service=notes", "--read and --publish exclude each other"),
     "--read --writer ftp://memory.example": (
         HUSH,
         "--writer is not an address that begins with",

@@ -532,7 +532,7 @@ def test_whatever_another_machine_sends_stays_as_it_is(
         assert {**machines.tree(), "own.md": ""} == {**there, "own.md": ""}
         for path, line in there.items():
             place = config.journal / path
-            is_received = not shares.against(path, line.split()[0])
+            is_received = not shares.obstacle_to_sharing(path, line.split()[0])
             assert not place.is_symlink()
             if path not in SETUP:
                 assert os.path.lexists(place) == is_received
@@ -562,5 +562,5 @@ def test_a_name_counts_where_it_matters(
 ) -> None:
     config = load_config(tmp_path)
     roots = Roots(config.roots)
-    assert (Shares(config, roots, "nt").against(path) is None) == on_windows
-    assert (Shares(config, roots, "posix").against(path) is None) == elsewhere
+    assert (Shares(config, roots, "nt").obstacle_to_sharing(path) is None) == on_windows
+    assert (Shares(config, roots, "posix").obstacle_to_sharing(path) is None) == elsewhere

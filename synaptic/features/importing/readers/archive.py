@@ -18,24 +18,28 @@ from .record import Record, Skipped, reporting
 from .source import FILE_BYTES, UNPACKED_BYTES, changed_at, files_below
 
 BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
-"""A zip is refused if one file unpacks to more than both limits; JSON shrinks to a tenth."""
+"""A zip is refused if one file in it exceeds both limits: unpacked bytes, and their ratio to
+the packed bytes. JSON shrinks to a tenth.
+"""
 INNER_BYTES, INNER_RATIO = 10_000_000, 10
-"""The same limits for a zip in a zip, which is packed already and is copied to the disk."""
+"""The same two limits for a zip inside a zip, which is already packed and is copied to the
+disk.
+"""
 UNPACKED_RATIO = 20
-"""A zip gives at most UNPACKED_BYTES, or this many times its size."""
+"""A zip may unpack to UNPACKED_BYTES, or to this many times its own size if that is less."""
 EPOCH = datetime(1980, 1, 1)
-"""The first day of zips, for a file whose date is invalid."""
+"""The earliest date that a zip can store, used for a file whose date is invalid."""
 ZIP_ERRORS = (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.BadZipFile)
 
 
 class ExportedFile(NamedTuple):
-    """A file of an export. `at`: its last change, naive, in the local zone."""
+    """A file in an export. `at`: the time of its last change, naive, in the local zone."""
 
     open: Callable[[], IO[bytes]]
     at: datetime
 
     def read(self, max_bytes: int = FILE_BYTES) -> bytes:
-        """Its bytes. Raises ValueError for a larger file."""
+        """Returns the bytes of the file. Raises ValueError for more than `max_bytes`."""
         with self.open() as stream:
             data = stream.read(max_bytes + 1)
         if len(data) > max_bytes:
@@ -44,7 +48,9 @@ class ExportedFile(NamedTuple):
 
 
 def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
-    """The files of an export by relative path. Raises InvalidArgument for an unreadable zip."""
+    """Opens an export and maps the relative paths of its files to them. Raises InvalidArgument
+    for an unreadable zip.
+    """
     paths = files_below(path, skipped, "*")
     if paths == [path]:
         stream = open_regular(path)
@@ -69,7 +75,8 @@ def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
 def _zipped(
     file: IO[bytes], skipped: Skipped, left: list[int], *, inner: bool = False
 ) -> Iterator[tuple[str, ExportedFile]]:
-    """The files of a zip, by name. `left`: the bytes that all zips may still give.
+    """Yields (name, file) of the files in a zip. `left` holds one number: the bytes that all
+    zips together may still unpack.
 
     A file never gives more bytes than the zip says of it.
     """

@@ -30,7 +30,9 @@ _SHOWN_TYPES = ("text", "multimodal_text", "code")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A digest of each conversation: each request with the last answer; long ones in parts."""
+    """Yields a digest of each conversation: each request with the last answer to it, in several
+    parts if it is long.
+    """
     return read_items(
         path,
         skipped,
@@ -61,7 +63,9 @@ def _add_claude(session: Session, talk: Any) -> None:
 
 
 def _add_chatgpt(session: Session, talk: Any) -> None:
-    """Adds the messages that a person sees, in order."""
+    """Adds to the session the messages of a ChatGPT conversation that a person sees, in
+    order.
+    """
     mapping = talk["mapping"]
     node = talk.get("current_node")
     messages = {}

@@ -28,7 +28,7 @@ _ESCAPED = re.compile(r"\\([.!()'\"])")
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A record for each entry, in the time of its place.
+    """Yields a record for each diary entry, with the local time of its place.
 
     A starred entry has importance 8; the name of a journal is a tag.
     """
@@ -74,7 +74,9 @@ def _diary_record(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> I
 
 
 def _time_of(entry: Any) -> datetime:
-    """The day and hour at the entry's place; in the local zone if its zone is unknown."""
+    """Returns the local time at the place of a Day One entry, naive; in this machine's zone if
+    the entry's is unknown.
+    """
     at = datetime.fromisoformat(entry["creationDate"]).astimezone()
     with suppress(ValueError, OSError, LookupError):
         at = at.astimezone(ZoneInfo(entry["timeZone"])).replace(tzinfo=None)

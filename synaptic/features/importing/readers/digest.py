@@ -32,17 +32,21 @@ from .session import PATTERNS, TABLE, Event, Session
 from .source import changed_at, files_below
 
 PART_CHARS, HEAD_CHARS = 6000, 400
-"""Characters of a part, and the share of them for its first line."""
+"""The most characters in one part of a digest, and those of them that are reserved for its
+first line.
+"""
 TITLE_CHARS = 80
 ASKED_CHARS = 700
 SAID_CHARS = 1100
 LINE_CHARS = 150
 FEW_PROMPTS = 3
-"""Requests of a session that gets a digest even if nothing was changed and nothing failed."""
+"""A session with this many requests gets a digest even if nothing was changed and nothing
+failed.
+"""
 COMMANDS = 8
-"""Commands that a turn lists; the others are counted."""
+"""The most commands listed for one request; the others are counted."""
 READ_CHARS = 100_000
-"""Characters of a text that are searched for secrets; the rest of it is left out."""
+"""The most characters of a text that are searched for secrets; the rest is left out."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,8 @@ class Transcripts:
                 yield from digest(session, is_work=True)
 
     def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
-        """The sessions of a transcript or of all below a folder, oldest first.
+        """Yields the sessions in a transcript, or in all transcripts below a folder, oldest
+        first. Raises InvalidArgument if there are none.
 
         `DATABASE/ID` is one session of a database, or of another file that holds several.
         """
@@ -88,7 +93,8 @@ class Transcripts:
 
 
 def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
-    """The parts of a session in order.
+    """Yields a record for each part of a session, in order; nothing for a session that is not
+    worth it.
 
     None if nobody asked anything, or if only an answer to a greeting followed; also None for a
     session without an edit, a commit, an error or FEW_PROMPTS requests.
@@ -124,7 +130,7 @@ def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
 
 
 def _session_title(session: Session, request: str) -> str:
-    """The client's title, else the first request.
+    """Returns the client's own title of the session, else the first request.
 
     The client's model made its title of all requests, so one with private text is not used.
     """
@@ -135,7 +141,9 @@ def _session_title(session: Session, request: str) -> str:
 
 
 def _split_parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[str]]]:
-    """(events, texts of the turns) of each part."""
+    """Divides requests and their events into parts; returns (events, Markdown texts) of each
+    part.
+    """
     parts: list[tuple[list[Event], list[str]]] = []
     room = 0
     for turn in turns:
@@ -163,7 +171,7 @@ def _digest_head(session: Session, events: Sequence[Event], until: datetime) -> 
 
 
 def screened(events: Sequence[Event]) -> Iterator[Event]:
-    """The events of a whole session that may be shown, without private text and secrets.
+    """Yields the events of a whole session without private passages and secrets.
 
     Events after a request that is wholly private are private too.
     """
@@ -188,7 +196,7 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
 
 
 def _requests(events: Iterable[Event]) -> list[bytes]:
-    """The text of each request.
+    """Returns the UTF-8 text of each request in a session.
 
     One that closes a private passage of the request before gets the opening tag.
     """
@@ -211,7 +219,9 @@ def _says_something(turn: Sequence[Event]) -> bool:
 
 
 def _turn_lines(turn: Sequence[Event]) -> Iterator[str]:
-    """The lines of a turn: request, last answer, edited files, commands and commits."""
+    """Yields the Markdown lines of one request: its text, the last answer, edited files,
+    commands and commits.
+    """
     request, *after = turn
     for line in _markdown(request.text, ASKED_CHARS).splitlines():
         yield f"> {line}".rstrip()
@@ -230,7 +240,7 @@ def _turn_lines(turn: Sequence[Event]) -> Iterator[str]:
 
 
 def _commands(after: Sequence[Event]) -> Iterator[str]:
-    """The lines of the commands that did more than look around.
+    """Yields a line for each command that did more than look around.
 
     If there are many, the last ones.
     """
@@ -250,7 +260,9 @@ def _commands(after: Sequence[Event]) -> Iterator[str]:
 
 
 def _clean(text: str, private: Collection[bytes]) -> str:
-    """`text` without private passages, lines that repeat one of `private`, and secrets."""
+    """Returns `text` without private passages, secrets, and lines that repeat one of the
+    `private` texts.
+    """
     if not text:
         return ""
     text = without_private(text)
@@ -263,7 +275,9 @@ def _clean(text: str, private: Collection[bytes]) -> str:
 
 
 def _markdown(text: str, limit: int) -> str:
-    """`text` for the body of an entry: no headings, tasks or tags, short code."""
+    """Returns `text` for the body of an entry, shortened to `limit` characters: headings, tasks
+    and tags are made plain, code is shortened.
+    """
     text = PATTERNS["fence"].sub(lambda fence: f"{_code(fence[2])}\n", text)
     for mark in TABLE["markdown"]:
         text = re.sub(mark["pattern"], mark["by"], text, flags=re.MULTILINE | re.DOTALL)
@@ -278,7 +292,7 @@ def _shorten(text: str, limit: int) -> str:
 
 
 def _code(text: str) -> str:
-    """The first line of a text as code."""
+    """Returns the first line of a text as inline code."""
     first, _, rest = text.strip().partition("\n")
     first = _shorten(f"{first} …" if rest else first, LINE_CHARS)
     return f"`` {first} ``" if "`" in first else f"`{first}`"

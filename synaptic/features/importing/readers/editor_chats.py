@@ -48,12 +48,14 @@ from .source import read_json
 
 
 def _path_of(uri: object) -> str:
-    """The path of a URI, which is a text or VS Code's object."""
+    """Returns the file path of a URI, which is a text or an object of VS Code."""
     return text_of(uri, "path") or unquote(urlsplit(text_of(uri)).path)
 
 
 def _workspace_folder(storage: Path) -> str:
-    """The folder of the workspace that an editor keeps here; "" if it has none."""
+    """Returns the folder that was open in the editor for this workspace storage; "" if there
+    was none.
+    """
     with suppress(OSError, ValueError):
         workspace = read_json(read_regular(storage / "workspace.json", SETTINGS_BYTES))
         return _path_of(dig(workspace, "folder") or dig(workspace, "workspace"))
@@ -140,7 +142,9 @@ def _vscode_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
 
 
 def _state_after(state: Any, change: dict[str, Any]) -> Any:
-    """The state of a chat after a line of its log."""
+    """Applies one line of a VS Code chat log to the state of the chat, and returns the new
+    state.
+    """
     kind = change["kind"]
     value = change.get("v")
     if kind == 0:
@@ -180,7 +184,7 @@ def _add_request(session: Session, number: int, request: Any) -> None:
 
 
 def _add_terminal(session: Session, number: int, part: Any) -> None:
-    """Adds the command of a call, unless the person refused it."""
+    """Adds the terminal command of a tool call, unless the person refused it."""
     data = dig(part, "toolSpecificData")
     status = dig(data, "terminalCommandState", "exitCode")
     if status is None and dig(part, "isConfirmed", "type") in (0, 5):
@@ -194,7 +198,9 @@ def _add_terminal(session: Session, number: int, part: Any) -> None:
 
 
 _BASE = ("XDG_CONFIG_HOME", ".config")
-"""A variable that names the folder of both editors, and the usual one below the home folder."""
+"""The environment variable that names the folder of both editors' data, and the default below
+the home folder.
+"""
 if sys.platform == "darwin":
     _BASE = ("", "Library/Application Support")
 BY_SOURCE = {

@@ -39,7 +39,8 @@ def _gemini_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
 
 
 def _apply_records(file: Path, skipped: Skipped) -> tuple[Json, list[tuple[int, Any]]]:
-    """The head, and (line, message) of those that were not taken back.
+    """Reads a Gemini transcript: returns (its head, messages that were not taken back as (line,
+    message)).
 
     In a `.json` it is (number, message).
     """

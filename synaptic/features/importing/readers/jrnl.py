@@ -41,7 +41,7 @@ def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A record for each entry; a starred one has importance 8."""
+    """Yields a record for each jrnl entry; a starred entry has importance 8."""
     keys: Counter[str] = Counter()
 
     def record_of(entry: Any, *_: object) -> Iterator[Record]:
@@ -64,7 +64,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 
 def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
-    """The bytes of each entry of a text file, or the entries of the JSON."""
+    """Yields the bytes of each entry of a text file, or the entries of a JSON export."""
     file = cast(BufferedReader, stream)
     if file.peek(3).removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
         yield from json_items(ENTRIES, file)
@@ -78,7 +78,7 @@ def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
 
 
 def _parse(entry: bytes) -> Json:
-    """An entry of a text file in the form of the JSON."""
+    """Parses an entry of a jrnl text file into the form of the JSON export."""
     begin, _, rest = entry.decode().partition("] ")
     day, clock, *half = begin.removeprefix("[").split()
     hour, minute = clock.split(":")[:2]

@@ -32,9 +32,13 @@ _TABLES = {
 _COUNTERS = tuple(
     "access_ quality_ last_accessed embedding created_at updated_at tags type".split()
 )
-"""Prefixes of metadata that the program keeps for itself, or that another column holds."""
+"""Prefixes of metadata keys that are left out, because they are internal to the program or
+repeat a column.
+"""
 LINKED = 200_000
-"""Memories and relations whose links are read: all titles are kept in memory."""
+"""The most memories and relations of which links are read, because all titles are kept in
+memory.
+"""
 find = partial(find_places, names=_NAMES, usual=_FOLDERS, holds="sqlite_vec.db")
 
 
@@ -49,7 +53,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 
 def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
-    """The lines `- kind [[Title]]` of each memory, by its hash."""
+    """Maps the hash of each memory to its lines of links, `- kind [[Title]]`."""
     titles = {}
     relations = []
     for table, row in islice(rows(path, _TABLES, skipped), LINKED):

@@ -30,7 +30,7 @@ from .shared import headed
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
-"""Characters that a link cannot hold."""
+"""Matches text that cannot stand in a link."""
 _LINK = re.compile(
     r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
 )
@@ -47,14 +47,15 @@ _BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);
 _BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
 """Long runs of blanks and open tags: parser and converter are quadratic in their length."""
 TEXT_BYTES, TAGS = 2_000_000, 20_000
-"""A page with more text (without pictures) or more tags is left out: they take memory and time.
+"""A page with more bytes of text (without pictures) or more HTML tags is left out, because it
+takes too much memory and time.
 """
 _HEAD = 2_000
-"""Bytes or characters in which the title and the properties of a page are looked for."""
+"""The first bytes or characters of a page, in which its title and properties are looked for."""
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    """A record for each page; links between pages become `[[Title]]`.
+    """Yields a record for each exported page; links between pages become `[[Title]]`.
 
     Its key is Notion's id, else its path.
     """
@@ -75,7 +76,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 
 def _ids(path: str) -> list[str]:
-    """Notion's id in the name of a page, a list of one or none."""
+    """Returns Notion's id in the path of a page as a list of one, or []."""
     return _ID.findall(PurePosixPath(path).name)[-1:]
 
 
@@ -89,7 +90,7 @@ def _title(name: str, file: ExportedFile) -> str:
 
 @dataclass
 class _Page:
-    """A page while its pictures are collected."""
+    """A page that is being read, with the pictures collected so far."""
 
     name: str
     files: dict[str, ExportedFile]
@@ -125,13 +126,17 @@ class _Page:
         return [self.name, *_ids(self.name)][-1]
 
     def _set_aside(self, picture: re.Match[bytes]) -> bytes:
-        """Replaces a picture within the page by its path."""
+        """Stores an inline picture as a file, and returns the path that replaces it in the
+        text.
+        """
         read = partial(_read_inline, self.files[self.name], *picture.span(2))
         digest = sha256(picture[2]).hexdigest()
         return self._attach(digest, f".{picture[1].decode()}", read).encode()
 
     def _show(self, link: re.Match[str]) -> str:
-        """A link as an entry shows it."""
+        """Rewrites a Markdown link for the entry: `[[Title]]` for a page, a path in the journal
+        for a picture.
+        """
         is_picture, words, target = link.groups()
         path = normpath(join(dirname(self.name), unquote(target)))
         for page in (path, *_ids(path)):
@@ -146,14 +151,16 @@ class _Page:
         return f"![]({place})"
 
     def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
-        """The path of a picture in the journal."""
+        """Registers a picture and returns its path in the journal. `read` returns its bytes."""
         name = sha256(identity.encode()).hexdigest()[:32] + suffix
         self.pictures[name] = read
         return f"{PICTURE_FOLDER}/{name}"
 
 
 def _of_html(html: str) -> str:
-    """The title, properties and text of an HTML page, as Notion writes Markdown."""
+    """Converts an HTML page to Markdown with title, properties and text, as Notion's Markdown
+    export has them.
+    """
     from bs4 import BeautifulSoup
     from markdownify import MarkdownConverter
 
@@ -182,5 +189,7 @@ def _of_html(html: str) -> str:
 
 
 def _read_inline(page: ExportedFile, start: int, end: int) -> bytes:
-    """The picture between these bytes of a page, read again: a plan may hold thousands."""
+    """Reads the inline picture between the byte offsets `start` and `end` of a page again,
+    because a plan may hold thousands.
+    """
     return b64decode(page.read()[start:end])

@@ -11,8 +11,8 @@ from ....errors import SynapticError, one_of
 from ....models import EntryType, Texts
 
 Skipped = Callable[[str, str], None]
-"""Receives the place of a record that cannot be imported, and the reason:
-`skipped("memory.jsonl:12", "it is not JSON")`.
+"""Reports a record that cannot be imported, as (place, reason): `skipped("memory.jsonl:12", "it
+is not JSON")`.
 """
 
 
@@ -21,7 +21,7 @@ _TEXTS = "key text title tags project folder branch files by".split()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """The content of one future entry.
+    """The content of one future entry, as every reader yields it.
 
     `key`: the source's own id; an entry's id is made of it, so it never changes.
     `text`: Markdown.
@@ -65,7 +65,8 @@ class Record:
 
 @contextmanager
 def reporting(skipped: Skipped, where: str) -> Iterator[None]:
-    """Reports a record that cannot be read to `skipped` and goes on after it.
+    """Runs the block that reads one record; reports any exception in it to `skipped` and
+    continues after the block.
 
     Any exception may come: other programs change their formats, and anybody may have written
     the file. A package that is not installed is no fault of the record: that error passes.
@@ -85,15 +86,15 @@ def reporting(skipped: Skipped, where: str) -> Iterator[None]:
 
 
 IN_PLACE = ("obsidian", "logseq", "markdown", "memories")
-"""Sources that need no reader: Synaptic reads these folders of Markdown where they are."""
+"""Sources without a reader: Synaptic reads these folders of Markdown where they are."""
 MEMORIES = {
     "claude": ".claude/projects/*/memory",
     "codex": ".codex/memories",
     "gemini": ".gemini/tmp/*/memory",
     "gemini-all": ".gemini/GEMINI.md",
 }
-"""The places below the home folder where agents keep memories of their own, as Markdown: seen
-in Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61.
+"""Patterns below the home folder of the files in which agents keep their own memories as
+Markdown, as in Claude Code 2.1, Codex 0.169 and Gemini CLI 0.61.
 """
 READERS = {
     "claude-code": "claude_code",
@@ -120,17 +121,17 @@ READERS = {
     "chatgpt": "conversations",
     "claude-ai": "conversations",
 }
-"""The module of each source, in the order in which help lists them."""
+"""Maps each source to its reader's module, in the order in which help lists them."""
 
 
 def sources() -> dict[str, str]:
-    """By the name of each source the module of its reader; those of plug-ins last."""
+    """Maps the name of each source to its reader's module; sources of plug-ins come last."""
     return {source: f"{__package__}.{name}" for source, name in READERS.items()} | readers()
 
 
 def reader_of(source: str) -> Any:
-    """The reader of a source: a module of this room, its READER, or one of its BY_SOURCE.
-    Raises InvalidArgument for an unknown name.
+    """Returns the reader of a source: an object with `read` and maybe `find`. Raises
+    InvalidArgument for an unknown name.
 
     `read(path, skipped)` yields the records of a place, or of a file or folder that a person
     names, in any order; it reports damage to `skipped`, and raises InvalidArgument if nothing

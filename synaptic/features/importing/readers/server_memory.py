@@ -25,13 +25,17 @@ from .source import FILE_BYTES, changed_at, json_values
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 BEGIN = '{"type":'
 OBSERVATIONS = 500_000
-"""Observations that are read: all are kept in memory, for a name may stand in several lines."""
+"""The most observations that are read: all are kept in memory, because a name may occur in
+several lines.
+"""
 find = partial(find_places, names=["MEMORY_FILE_PATH"], usual=[_PROGRAM], holds="memory.jsonl")
 
 
 @dataclass(slots=True)
 class Entity:
-    """All lines about one name; `observations` and `links` are lines of Markdown."""
+    """All data about one name of the knowledge graph; `observations` and `links` are lines of
+    Markdown.
+    """
 
     kinds: list[str] = field(default_factory=list)
     observations: dict[str, None] = field(default_factory=dict)

@@ -26,7 +26,7 @@ Kind = Literal["asked", "said", "ran", "edited"]
 ROLES: dict[object, Kind] = {"user": "asked", "human": "asked", "assistant": "said"}
 EPOCH = datetime.fromtimestamp(0, UTC)
 PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "relativeWorkspacePath")
-"""The arguments that name the file of an edit, in the tools of all clients."""
+"""The keys of tool arguments that hold the path of an edited file, for all clients."""
 TABLE = tomllib.loads((DATA / "transcripts.toml").read_text("utf-8"))
 PATTERNS = {
     name: re.compile(pattern, re.MULTILINE | re.DOTALL)
@@ -36,7 +36,7 @@ PATTERNS = {
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """A request, an answer, a command or an edited file.
+    """One event of a session: a request, an answer, a command or an edited file.
 
     `line`: its line in the transcript, or the number of its message in a database; 0 if a
     subagent did it.
@@ -58,7 +58,7 @@ class Event:
 
 @dataclass(slots=True)
 class Session:
-    """A session up to the end of its transcript.
+    """A session of an agent, with its events up to the end of the transcript.
 
     `folder`: where it began; `title`: the client's own; `at`: the time of the next event.
     """
@@ -73,12 +73,14 @@ class Session:
     at: datetime = EPOCH
 
     def set_time(self, value: object) -> None:
-        """Sets the time of the next events; a value that is not a time changes nothing."""
+        """Sets the time of the events that are added next; an invalid value changes nothing."""
         with suppress(ValueError, OverflowError, OSError):
             self.at = (moment(value) or self.at).astimezone()
 
     def add(self, kind: Kind, line: int, content: object) -> Event:
-        """Adds an event, but no text that a program wrote for the person, and no repetition."""
+        """Adds an event and returns it; text that a program wrote in the person's name, and
+        repeated text, is left out.
+        """
         text = text_of(content)
         checkout = _checkout(self.folder)
         if kind == "asked":
@@ -95,8 +97,9 @@ class Session:
         return event
 
     def add_call(self, line: int, call: object, name: str, arguments: str, id: str) -> None:
-        """Adds the events of a tool's call: a command, edited files, or none. Its name, its
-        arguments, also as JSON, and its id are under these keys.
+        """Adds the events of a tool call: a command, edited files, or none. `name`, `arguments`
+        and `id` are the keys in `call` of the tool's name, its arguments (an object or JSON)
+        and the id of the call.
         """
         values = dig(call, arguments)
         with suppress(ValueError):
@@ -116,7 +119,7 @@ class Session:
             events.append(self.add("edited", line, path))
 
     def add_block(self, line: int, block: object) -> None:
-        """Adds a tool's call or its result, as Anthropic's API writes them."""
+        """Adds a content block of Anthropic's API: a tool call or its result."""
         kind = dig(block, "type")
         if kind == "tool_use":
             self.add_call(line, block, "name", "input", "id")
@@ -128,7 +131,9 @@ class Session:
             self.add_result(dig(block, "tool_use_id"), output, failed)
 
     def keep_work_of_subagents(self) -> None:
-        """Sorts in the edits and commits of subagents (line 0); drops their other events."""
+        """Sorts edits and commits of subagents (line 0) by time into the events; drops the
+        other events of subagents.
+        """
         own_work = [
             event
             for event in self.events
@@ -141,7 +146,7 @@ class Session:
     def add_result(
         self, call: object, output: str, failed: bool | None = None, status: object = None
     ) -> None:
-        """Adds the result of a call to its events.
+        """Adds the result of a tool call to the events of that call. `call` is its id.
 
         An exit status that is not given is looked for at both ends of the output.
         """
@@ -186,14 +191,16 @@ def _commit_of(command: str, output: str) -> str:
 
 @cache
 def _checkout(folder: str) -> str:
-    """The checkout around a folder, or the folder itself."""
+    """Returns the root of the git checkout around a folder; the folder itself if there is
+    none.
+    """
     here = Path(folder or "/")
     checkouts = (at for at in (here, *here.parents) if os.path.lexists(at / ".git"))
     return str(next(checkouts, here))
 
 
 def events(source: str, place: Path, key: str) -> list[Event]:
-    """The events of a session; [] if its transcript is gone.
+    """Reads the events of a session; [] if its transcript was deleted.
 
     `place` is one of the places that the reader finds.
     """
@@ -213,7 +220,8 @@ def events(source: str, place: Path, key: str) -> list[Event]:
 def sessions_of_lines(
     client: str, add: Callable[[Session, int, Json], None], files: list[Path], skipped: Skipped
 ) -> Iterator[Session]:
-    """A session of each file of JSON lines; `add` adds the events of a line.
+    """Yields a session for each file of JSON lines; `add(session, line number, line)` adds the
+    events of a line.
 
     Its key is the name of the file, unless `add` sets another one; with an empty key the file
     is left out.
@@ -237,7 +245,8 @@ def sessions_of_databases(
     skipped: Skipped,
     id: str = "",
 ) -> Iterator[Session]:
-    """The sessions of SQLite databases, or the one with this `id`.
+    """Yields the sessions in SQLite databases, or only the one with this `id`. `add(session,
+    number, row)` adds the events of a row.
 
     The first statement gives their `id`, `directory` and `title`, the second the `number` and
     time `at` of each part, and what `add` needs. A database in `.crush` is of the folder around
@@ -260,7 +269,8 @@ def sessions_of_databases(
 
 
 def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
-    """(number, value) of each line that is a JSON object; the whole of a `.json` is line 1.
+    """Yields (line number, object) for each line that is a JSON object; the whole of a `.json`
+    file counts as line 1.
 
     Damage is reported to `skipped`, but not a torn last line, for a session may go on.
     """

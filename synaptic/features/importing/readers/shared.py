@@ -32,7 +32,7 @@ _CONTROL = re.compile(
 )
 SETTINGS_BYTES = 1_000_000
 STEPS = 1_000_000_000
-"""SQLite's steps for one statement: about ten seconds. A view may never end."""
+"""The most SQLite instructions for one statement, about ten seconds. A view may never end."""
 _KNOWN_KEYS = frozenset(
     "title name type node_type tags tag date created modified originsessionid".split()
 )
@@ -45,7 +45,8 @@ def find_places(
     usual: Iterable[str],
     holds: str,
 ) -> list[Path]:
-    """The files, and the folders with a file `holds`, of one program.
+    """Returns the files of one program, and the folders that contain a file named like the
+    pattern `holds`.
 
     `usual` are patterns below the home folder, `names` variables of the environment.
     """
@@ -57,7 +58,7 @@ def find_places(
 
 
 def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
-    """The paths in a program's config, YAML or JSON.
+    """Returns the paths that a program's config file (YAML or JSON) lists.
 
     It holds `table: {name: {key: PATH}}`, or `{name: PATH}`.
     """
@@ -72,7 +73,7 @@ def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
 
 
 def tags_of(*names: str) -> Texts:
-    """Tags of these names; `2026`, which has no letter, becomes `tag-2026`.
+    """Makes tags of these names; `2026`, which has no letter, becomes `tag-2026`.
 
     The name of an entry type gives no tag.
     """
@@ -81,7 +82,8 @@ def tags_of(*names: str) -> Texts:
 
 
 def moment(*values: Any) -> datetime | None:
-    """The first valid moment: seconds or milliseconds since 1970, or ISO text.
+    """Returns the first of the values that is a valid time: seconds or milliseconds since 1970,
+    or ISO text. None if there is none.
 
     ISO text without a zone is UTC.
     """
@@ -96,7 +98,7 @@ def moment(*values: Any) -> datetime | None:
 
 
 def items_of(value: Any) -> list[str]:
-    """The items of a JSON list, or the words between commas."""
+    """Returns the items of a JSON list, or of a text with commas between."""
     items = value.split(",") if isinstance(value, str) else []
     with suppress(ValueError, TypeError):
         items = list(read_json(value))
@@ -105,21 +107,21 @@ def items_of(value: Any) -> list[str]:
 
 
 def dig(value: object, *keys: str) -> Any:
-    """The value under these keys, one within the other; None if there is none."""
+    """Returns the value at these nested keys; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
 def list_of(value: object, *keys: str) -> list[Any]:
-    """The list under these keys, else []."""
+    """Returns the list at these nested keys; [] if there is none."""
     value = dig(value, *keys)
     return value if isinstance(value, list) else []
 
 
 def text_of(value: object, *keys: str) -> str:
-    """The text under these keys: a text or number, an object with `text`, `output` or `result`,
-    or a list of these; "" for any other value.
+    """Returns the text at these nested keys: a text or number, an object with `text`, `output`
+    or `result`, or a list of these; "" for any other value.
 
     Thoughts, colours, control characters and halves of surrogates are left out.
     """
@@ -133,7 +135,8 @@ def text_of(value: object, *keys: str) -> str:
 
 
 def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
-    """Paragraphs, the lines of each list, and a line `name:: value` for each field.
+    """Joins paragraphs, lists of lines, and a line `name:: value` for each field, to
+    Markdown.
 
     Empty parts and fields are left out.
     """
@@ -148,7 +151,8 @@ def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]
 
 @contextmanager
 def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection to a private copy of a database and its log; the copy is deleted afterwards.
+    """Opens a private copy of an SQLite database and its log while the block runs, and deletes
+    the copy afterwards.
 
     A row of more than RECORD_BYTES is refused. Raises InvalidArgument for an error of SQLite.
     """
@@ -172,7 +176,9 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
-    """The rows of a statement. Raises sqlite3.OperationalError after STEPS of SQLite."""
+    """Runs a statement and returns its cursor. Raises sqlite3.OperationalError after STEPS
+    instructions of SQLite.
+    """
     rounds = count()
     db.set_progress_handler(lambda: next(rounds) > STEPS / 10_000, 10_000)
     return db.execute(sql, values)
@@ -181,7 +187,7 @@ def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> 
 def rows(
     path: Path, tables: Mapping[str, set[str]], skipped: Skipped
 ) -> Iterator[tuple[str, Json]]:
-    """(table, row by column) of the tables that have these columns.
+    """Yields (table, row as a dict) of the tables that have at least these columns.
 
     A table that ends with an error is reported to `skipped`. Raises InvalidArgument if no table
     has its columns.
@@ -208,7 +214,9 @@ def rows(
 
 
 def headed(text: str) -> tuple[str, str]:
-    """(title, body) of a text that begins with an H1; ("", text) of any other."""
+    """Splits a text that begins with an H1 into (title, body); returns ("", text) for any
+    other.
+    """
     h1 = _H1.match(text)
     title = h1[1].rstrip(" \t#") if h1 else ""
     return (title, text[h1.end() :]) if h1 and title else ("", text)
@@ -217,7 +225,8 @@ def headed(text: str) -> tuple[str, str]:
 def notes(
     path: Path, skipped: Skipped, within: Sequence[str] = ()
 ) -> Iterator[tuple[Path, Record]]:
-    """(file, record) of each Markdown file below a folder or its parts, or of one file.
+    """Yields (file, record) for each Markdown file below a folder or in its subfolders
+    `within`, or for one file.
 
     Hidden files are left out. A record's title is `title` or `name` of the front matter, else
     the H1, else the file's name; `type` is its kind; other keys become fields. Its time is that
@@ -278,7 +287,9 @@ def _moment_of_note(path: Path, front: FrontMatter, values: Mapping[str, str]) -
 
 
 def from_home(path: Path) -> str:
-    """The path below the home folder, so that it stays the same for another user name."""
+    """Returns a path relative to the home folder, so that it is the same for another user
+    name.
+    """
     place = path.absolute()
     home = Path.home()
     return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()

@@ -17,27 +17,32 @@ from typing import IO, Any
 from .record import Skipped
 
 DEEPEST = 100
-"""Levels of nested lists and objects."""
+"""The most levels of nested JSON lists and objects."""
 RECORD_BYTES, RECORD_VALUES = 1 << 24, 500_000
-"""Bytes of a line, item or row, and its commas and brackets: memory grows with both."""
+"""The most bytes of one line, item or row, and the most values in it: memory grows with
+both.
+"""
 FILE_BYTES = 1 << 26
 """The most bytes of a file that is read whole: a page, a note or a program's settings."""
 UNPACKED_BYTES = 4_000_000_000
-"""Bytes that a packed file may give."""
+"""The most bytes that a packed file may unpack to."""
 _CHUNK = 1 << 20
-"""Characters of a list that are read at once."""
+"""The number of characters of a list that are read at once."""
 _STRING = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"')
 _NO_SIGN = bytes(set(range(256)) - set(b"[]{},"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 ENTRIES = r'\s*\{.*?"entries"\s*:\s*\['
-"""The begin of the list `entries` of an object, for `json_items`."""
+"""A pattern for `json_items` that matches the beginning of an object up to its list
+`entries`.
+"""
 _DECODER = json.JSONDecoder()
 _BETWEEN = re.compile(r"[\s,\0]*")
 _NEXT = re.compile(r"[\s,]*(\])?")
 
 
 def files_below(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
-    """The regular files below a folder with such names, sorted; of a file, the file itself.
+    """Returns the sorted regular files below a folder whose names match the patterns; for a
+    file, the file itself.
 
     A link out of the folder and a file that is not regular are reported to `skipped`.
     """
@@ -66,7 +71,9 @@ def files_below(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
 
 
 def changed_at(path: Path) -> datetime:
-    """The last change of a file, naive, in the local zone; 1970 for an impossible time."""
+    """Returns the time of a file's last change, naive, in the local zone; 1970 if the time is
+    impossible.
+    """
     try:
         return datetime.fromtimestamp(path.stat().st_mtime)
     except (ValueError, OverflowError, OSError):
@@ -74,7 +81,7 @@ def changed_at(path: Path) -> datetime:
 
 
 def read_json(data: object) -> Any:
-    """The value of a JSON text.
+    """Parses a JSON text within the limits.
 
     Raises ValueError if it is not JSON, or has too many levels, bytes or values.
     """
@@ -133,7 +140,8 @@ def _check_limits(record: str) -> None:
 
 
 def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
-    """The items of the list that follows the pattern `begin`, read one after the other.
+    """Yields the items of the JSON list that follows the first match of the pattern `begin`,
+    reading one item at a time.
 
     Raises ValueError where the JSON is damaged, and at an item beyond a limit.
     """

@@ -12,23 +12,29 @@ from ....errors import NotFound
 from ....journal import disk
 
 
-def memory(config: Config) -> dict[str, Any]:
+def read_sync_record(config: Config) -> dict[str, Any]:
     return disk.kept_in(config.state / "sync.json")
 
 
-def remember(config: Config, **news: Any) -> None:
-    record = memory(config) | news
+def update_sync_record(config: Config, **news: Any) -> None:
+    record = read_sync_record(config) | news
     path = config.state / "sync.json"
     with disk.disk_errors(path):
         disk.overwrite(path, json.dumps(record).encode())
 
 
-def allow(config: Config, id: str) -> None:
+def allow_secret(config: Config, id: str) -> None:
     """Allows the secret with this hit id to be sent from now on. Raises NotFound for an unknown
     id.
     """
-    record = memory(config)
+    record = read_sync_record(config)
     waiting = record.get("hits", [])
     if id not in waiting:
-        raise NotFound(f"No secret that waits is called {id}.", hint=f"Known: {waiting}.")
-    remember(config, allowed=[*record.get("allowed", []), id])
+        raise NotFound(
+            f"The last sync found no secret with the id {id!r}.",
+            valid=waiting,
+            hint=""
+            if waiting
+            else "Run `synaptic sync`, which lists the secrets that it finds.",
+        )
+    update_sync_record(config, allowed=[*record.get("allowed", []), id])

@@ -1,7 +1,8 @@
 """Brings the files and the branch of this machine to a merged commit.
 
-1. `take` notes what is about to happen, so that the next sync can finish it after a kill.
-2. `_apply` changes one file after another by the one way of `FileWriter`.
+1. `receive_commit` notes what is about to happen, so that the next sync can finish it after
+a kill.
+2. `_apply_difference` changes one file after another by the one way of `FileWriter`.
 3. What could not be received stands in the difference of `HELD` from the merged commit.
 4. The branch moves, and then git's index follows, but for what a person staged.
 """
@@ -18,62 +19,75 @@ from ....journal import disk
 from ....journal.comments import ids_in
 from ....journal.writer import Draft, Stat
 from ....workspace.git import git
-from .memory import memory, remember
-from .shares import EDITED, FILE_MODES, FOREIGN, IGNORED, LONG, Entry, Obstacle, reason_in
-from .sync_repository import HELD, Changes, Repo, Tree, differing, parse_tree
-from .trees import join
+from .memory import read_sync_record, update_sync_record
+from .shares import (
+    EDITED,
+    FILE_MODES,
+    FOREIGN,
+    IGNORED,
+    LONG,
+    Entry,
+    Obstacle,
+    obstacle_from_error,
+)
+from .sync_repository import HELD, Changes, Repo, Tree, differing_paths, parse_tree
+from .trees import merge_file_versions
 
 NOT_RECEIVED = "Not received"
 _NO_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO)
 """Numbers of OSErrors that would strike every other file, too, such as a full disk."""
 
 
-def take(repo: Repo, head: str, held: str, merged: str) -> None:
+def receive_commit(repo: Repo, head: str, held: str, merged: str) -> None:
     """Changes the files from the state of the commit `held` to that of `merged`, and moves the
     branch from `head` to `merged`. Raises JournalError if the disk accepts no more writes; the
     next sync continues there.
     """
     if merged != head or held != merged:
-        remember(repo.config, applying=[head, held, merged])
-        finish(repo)
+        update_sync_record(repo.config, applying=[head, held, merged])
+        finish_receiving(repo)
 
 
-def finish(repo: Repo) -> None:
-    """Completes the change of files that `take` began, also if a killed sync began it."""
-    head, held, merged = memory(repo.config).get("applying") or ("", "", "")
-    if merged and repo.commit(merged) and repo.commit(held) == held:
-        now = repo.commit("HEAD")
+def finish_receiving(repo: Repo) -> None:
+    """Completes the change of files that `receive_commit` began, also if a killed sync began
+    it.
+    """
+    head, held, merged = read_sync_record(repo.config).get("applying") or ("", "", "")
+    if merged and repo.find_commit(merged) and repo.find_commit(held) == held:
+        now = repo.find_commit("HEAD")
         if now != merged or head == merged:
-            left = _apply(repo, head, held, merged)
+            left = _apply_difference(repo, head, held, merged)
             if now == head:
-                _hold(repo, merged, left)
+                _store_held_files(repo, merged, left)
         if now == head != merged:
             none = "0" * len(merged)
-            repo.ask("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
+            repo.run_git("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
             disk.fault("sync-moved")
         if now in (head, merged):
-            _follow(repo, head, merged)
+            _update_git_index(repo, head, merged)
     repo.journal.writer.settled.unlink(missing_ok=True)
-    remember(repo.config, applying=None)
+    update_sync_record(repo.config, applying=None)
 
 
-def _apply(repo: Repo, head: str, before: str, after: str) -> dict[str, Entry | None]:
+def _apply_difference(
+    repo: Repo, head: str, before: str, after: str
+) -> dict[str, Entry | None]:
     """Applies the difference between two commits to the files of the journal, which may have
     changed since. Returns the files that could not be changed, each with its entry in `before`.
     """
-    old = repo.tree(before)
-    new = repo.tree(after)
-    last = repo.tree(head)
-    paths = differing(old, new) if before != after else []
+    old = repo.read_tree(before)
+    new = repo.read_tree(after)
+    last = repo.read_tree(head)
+    paths = differing_paths(old, new) if before != after else []
     plain = [new[path][1] for path in paths if new.get(path, ("", ""))[0] in FILE_MODES]
-    sizes = repo.sizes(plain)
-    added = [path for path in paths if path not in old and repo.shares.is_ours(path)]
-    ignored = repo.ignored(added)
+    sizes = repo.object_sizes(plain)
+    added = [path for path in paths if path not in old and repo.shares.is_shareable_path(path)]
+    ignored = repo.find_ignored(added)
     left: dict[str, Entry | None] = {}
     wanted = []
     for path in paths:
         mode, id = new.get(path, (FILE_MODES[0], ""))
-        reason = repo.shares.against(path, mode, sizes.get(id, 0))
+        reason = repo.shares.obstacle_to_sharing(path, mode, sizes.get(id, 0))
         if path in ignored and not reason:
             reason = IGNORED
         if not reason:
@@ -81,19 +95,19 @@ def _apply(repo: Repo, head: str, before: str, after: str) -> dict[str, Entry | 
         elif path in new:
             left[path] = old.get(path)
             if reason != FOREIGN or last.get(path) != new[path]:
-                repo.report.leave(NOT_RECEIVED, path, reason)
+                repo.report.leave_out(NOT_RECEIVED, path, reason)
     wanted.sort(key=lambda path: path in new)  # a deleted file may give way to a folder
-    reasons = dict(_receive(repo, wanted, old, new))
+    reasons = dict(_receive_files(repo, wanted, old, new))
     again = [path for path in wanted if reasons[path] == EDITED]
-    reasons |= _receive(repo, again, old, new)
+    reasons |= _receive_files(repo, again, old, new)
     for path, reason in reasons.items():
         if reason:
             left[path] = old.get(path)
-            repo.report.leave(NOT_RECEIVED, path, reason)
+            repo.report.leave_out(NOT_RECEIVED, path, reason)
     return left
 
 
-def _receive(
+def _receive_files(
     repo: Repo, paths: Sequence[str], old: Tree, new: Tree
 ) -> Iterator[tuple[str, Obstacle | None]]:
     """Changes the files at `paths` from the tree `old` to `new`; yields each path with the
@@ -103,7 +117,7 @@ def _receive(
     with repo.journal.writing():
         settled = writer.settled.read_text() if writer.settled.exists() else ""
     done = set(settled.splitlines())
-    for path, (before, after) in repo.texts(paths, old, new):
+    for path, (before, after) in repo.read_versions(paths, old, new):
         reason = None
         try:
             if json.dumps(path) not in done:
@@ -111,7 +125,7 @@ def _receive(
         except Changed:
             reason = EDITED
         except SynapticError as error:
-            reason = _reason_of(error, path)
+            reason = _obstacle_of_error(error, path)
         for id in ids_in(before or b"") - ids_in(after or b"") if not reason else ():
             repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
         if not reason:
@@ -133,13 +147,13 @@ def _receive_file(
         if added and added <= ids_in(data):
             return None  # a sync that was killed did it, and a hand edit hid that
         present = data if status else None
-        wanted, _ = join(repo, path, (before, present, after))
+        wanted, _ = merge_file_versions(repo, path, (before, present, after))
         writer.intend(path, wanted)
         return None if wanted == present else Draft(wanted)
 
     with repo.journal.writing():
         with disk.disk_errors(path):
-            obstacle = repo.shares.obstacle(path, is_new=before is None)
+            obstacle = repo.shares.obstacle_to_writing(path, is_new=before is None)
         if obstacle:
             return obstacle if after is not None else None
         writer.change(path, make)
@@ -147,13 +161,13 @@ def _receive_file(
     return None
 
 
-def _reason_of(error: SynapticError, path: str) -> Obstacle:
+def _obstacle_of_error(error: SynapticError, path: str) -> Obstacle:
     """Returns the reason why one file was not received. Raises JournalError or Busy if every
     other file would meet the same error.
     """
     if isinstance(error, Busy):
         raise error
-    reason = reason_in(error, path)
+    reason = obstacle_from_error(error, path)
     number = error.__cause__.errno if isinstance(error.__cause__, OSError) else None
     if number in _NO_DISK:
         step = f"{reason.step} The next sync goes on there."
@@ -161,47 +175,47 @@ def _reason_of(error: SynapticError, path: str) -> Obstacle:
     return LONG if number == errno.ENAMETOOLONG else reason
 
 
-def _hold(repo: Repo, commit: str, left: dict[str, Entry | None]) -> None:
+def _store_held_files(repo: Repo, commit: str, left: dict[str, Entry | None]) -> None:
     """Stores in the git ref HELD the versions of the files that differ here from `commit`.
     `left` maps their paths to the entries that this machine has.
     """
-    tree = repo.tree(commit)
+    tree = repo.read_tree(commit)
     changes: Changes = {}
     for path, entry in left.items():
         if entry != tree.get(path):
             changes[path] = entry
-    held = repo.commit(HELD)
+    held = repo.find_commit(HELD)
     if not changes:
         if held:
-            repo.ask("update-ref", "-d", HELD)
+            repo.run_git("update-ref", "-d", HELD)
         return
-    if repo.commit(f"{HELD}^") != commit or repo.left(commit) != changes:
-        made = repo.make([commit], tree, changes, "The files of this machine")
-        repo.ask("update-ref", HELD, made)
+    if repo.find_commit(f"{HELD}^") != commit or repo.unreceived(commit) != changes:
+        made = repo.make_commit([commit], tree, changes, "The files of this machine")
+        repo.run_git("update-ref", HELD, made)
     disk.fault("sync-held")
 
 
-def _follow(repo: Repo, before: str, after: str) -> None:
+def _update_git_index(repo: Repo, before: str, after: str) -> None:
     """Updates git's index from commit `before` to `after`, except for what a person staged.
     Files that this machine has in another version are marked as in a sparse checkout, so that
     no manual commit removes them.
     """
-    old = repo.tree(before)
-    new = repo.tree(after)
-    staged = parse_tree(repo.ask("ls-files", "-s", "-z"), 1)
-    left = repo.left(after)
-    marked = os.fsdecode(repo.ask("ls-files", "-t", "-z")).split("\0")
+    old = repo.read_tree(before)
+    new = repo.read_tree(after)
+    staged = parse_tree(repo.run_git("ls-files", "-s", "-z"), 1)
+    left = repo.unreceived(after)
+    marked = os.fsdecode(repo.run_git("ls-files", "-t", "-z")).split("\0")
     back = {line[2:] for line in marked if line.startswith("S ")} - left.keys()
     here = {path for path in back if os.path.lexists(repo.config.journal / path)}
     lines: dict[str, str] = {}
-    for path in sorted({*differing(old, new), *here}):
+    for path in sorted({*differing_paths(old, new), *here}):
         if staged.get(path) == old.get(path):
             mode, id = new.get(path, ("0", "0" * len(after)))
             lines[path] = f"{mode} {id}\t{path}\0"
     aside = [path for path in left if path in new and (path in staged or path in lines)]
     odd = "".join(lines.pop(path, "") for path in aside)
     words = ("update-index", "-z")
-    repo.ask(*words, "--index-info", stdin=os.fsencode("".join(lines.values())))
+    repo.run_git(*words, "--index-info", stdin=os.fsencode("".join(lines.values())))
     names = "".join(f"{path}\0" for path in aside)
     marks = ("--skip-worktree", "--stdin")
     for options, paths in ((("--index-info",), odd), (marks, names)):

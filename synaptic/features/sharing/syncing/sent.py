@@ -13,7 +13,7 @@ from ....files import PICTURE_BYTES
 from ....journal.folder import is_note
 from ....journal.names import printable
 from ....notes.screening import Screen
-from .memory import memory
+from .memory import read_sync_record
 from .shares import (
     FILE_MODES,
     IGNORED,
@@ -21,13 +21,13 @@ from .shares import (
     SIZE,
     TAKEN,
     Entry,
-    clashes,
-    is_gone,
-    name_some,
-    reason_in,
+    find_path_clashes,
+    is_file_gone,
+    list_some_paths,
+    obstacle_from_error,
 )
 from .sync_repository import Changes, Repo, Tree
-from .trees import joined
+from .trees import merge_file_changes
 
 TITLES = 20
 """The most titles of entries in the message of a commit."""
@@ -43,37 +43,39 @@ class Snapshot(NamedTuple):
     ours: str
 
 
-def snapshot(repo: Repo, head: str) -> Snapshot:
+def commit_files(repo: Repo, head: str) -> Snapshot:
     """Commits the files of the journal as they are; returns the ids of both commits, which are
     `head` if nothing changed and every file was received.
     """
-    shared = repo.tree(head)
-    left = repo.left(head)
+    shared = repo.read_tree(head)
+    left = repo.unreceived(head)
     here = {path: entry for path, entry in shared.items() if path not in left}
     here |= {path: entry for path, entry in left.items() if entry}
-    edits = _edits(repo, head, here)
-    fitting = _edits_with_room(repo, shared, edits, left)
+    edits = _find_edits(repo, head, here)
+    fitting = _drop_blocked_edits(repo, shared, edits, left)
     _check_filters(repo, fitting)
     changes: Changes = {path: edit for path, edit in fitting.items() if path not in left}
     behind = [path for path in fitting if path in left]
-    for path, (old, now) in repo.texts(behind, here, shared):
-        changes |= joined(repo, path, (old, now, fitting[path]), head)
-    if not memory(repo.config).get("shared"):
+    for path, (old, now) in repo.read_versions(behind, here, shared):
+        changes |= merge_file_changes(repo, path, (old, now, fitting[path]), head)
+    if not read_sync_record(repo.config).get("shared"):
         added = {name: text.encode() for name, text in SETUP.items() if name not in shared}
         changes |= added
     ours = head
     if changes:
-        ours = repo.make([head], shared, changes, _commit_message(repo, shared, changes))
+        ours = repo.make_commit([head], shared, changes, _commit_message(repo, shared, changes))
     overlay: Changes = {path: fitting.get(path, entry) for path, entry in left.items()}
     held = ours
     if overlay:
-        held = repo.make([ours], repo.tree(ours), overlay, "The files of this machine")
+        held = repo.make_commit(
+            [ours], repo.read_tree(ours), overlay, "The files of this machine"
+        )
     return Snapshot(held, ours)
 
 
 def note_paths(repo: Repo, head: str) -> list[str]:
     """Returns the paths of the notes that a sync would send."""
-    return [path for path in _shared_files(repo, repo.tree(head)) if is_note(path)]
+    return [path for path in _list_files_to_send(repo, repo.read_tree(head)) if is_note(path)]
 
 
 def count_entries(repo: Repo, paths: Sequence[str], before: Tree, after: Tree) -> int:
@@ -82,7 +84,7 @@ def count_entries(repo: Repo, paths: Sequence[str], before: Tree, after: Tree) -
     """
     count = 0
     notes = [path for path in paths if is_note(path)]
-    for path, versions in repo.texts(notes, before, after):
+    for path, versions in repo.read_versions(notes, before, after):
         old, new = (_note_entries(repo, path, data) for data in versions)
         count += len({id for id, _ in old ^ new})
     return count
@@ -96,19 +98,23 @@ def _note_entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, b
     return {(entry.id, data[entry.there.start : entry.there.end].strip()) for entry in entries}
 
 
-def ignored_notice(repo: Repo, head: str) -> list[str]:
+def describe_ignored_notes(repo: Repo, head: str) -> list[str]:
     """Returns a sentence about the new notes that git ignores and a sync therefore does not
     send; [] if there are none.
     """
-    new = [path for path in _present(repo) if path not in repo.tree(head) and is_note(path)]
-    paths = sorted(repo.ignored(new))
+    new = [
+        path
+        for path in _list_shareable_files(repo)
+        if path not in repo.read_tree(head) and is_note(path)
+    ]
+    paths = sorted(repo.find_ignored(new))
     if not paths:
         return []
     count = f"{len(paths):,} notes stay" if len(paths) > 1 else "1 note stays"
-    return [f"{count} here: {name_some(paths)} ({IGNORED.words}). {IGNORED.step}"]
+    return [f"{count} here: {list_some_paths(paths)} ({IGNORED.words}). {IGNORED.step}"]
 
 
-def _present(repo: Repo) -> list[str]:
+def _list_shareable_files(repo: Repo) -> list[str]:
     """Returns the sorted paths of all notes and attachments in the journal's folder."""
     paths = []
     root = repo.config.journal
@@ -119,19 +125,19 @@ def _present(repo: Repo) -> list[str]:
         for name in names:
             place = here / name
             path = place.relative_to(root).as_posix()
-            if shares.is_ours(path) and not place.is_symlink() and place.is_file():
+            if shares.is_shareable_path(path) and not place.is_symlink() and place.is_file():
                 paths.append(path)
     return sorted(paths)
 
 
-def _shared_files(repo: Repo, here: Tree) -> list[str]:
+def _list_files_to_send(repo: Repo, here: Tree) -> list[str]:
     """Returns the paths of the files that a sync may send. `here` are the files that this
     machine held last: git's ignore rules do not count for them.
     """
     paths = []
-    for path in _present(repo):
+    for path in _list_shareable_files(repo):
         place = repo.config.journal / path
-        reason = repo.shares.against(path)
+        reason = repo.shares.obstacle_to_sharing(path)
         try:
             size = place.stat().st_size
         except OSError:  # gone meanwhile, or in a folder that may not be read
@@ -139,39 +145,43 @@ def _shared_files(repo: Repo, here: Tree) -> list[str]:
         if size > PICTURE_BYTES:
             reason = reason or SIZE
         if reason:
-            repo.report.leave(NOT_SENT, path, reason)
+            repo.report.leave_out(NOT_SENT, path, reason)
         else:
             paths.append(path)
-    ignored = repo.ignored([path for path in paths if path not in here])
+    ignored = repo.find_ignored([path for path in paths if path not in here])
     return [path for path in paths if path not in ignored]
 
 
-def _edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
+def _find_edits(repo: Repo, head: str, here: Tree) -> dict[str, bytes | None]:
     """Maps the paths that changed since the tree `here`, which this machine held last, to their
     new bytes; None for a deleted file.
     """
     kind = "sha256" if len(head) == 64 else "sha1"
     edits: dict[str, bytes | None] = {}
-    present = set(_shared_files(repo, here))
+    present = set(_list_files_to_send(repo, here))
     for path in sorted(present):
         try:
             data = repo.journal.read(path)
         except NotFound:
             continue
         except JournalError as error:
-            repo.report.leave(NOT_SENT, path, reason_in(error, path))
+            repo.report.leave_out(NOT_SENT, path, obstacle_from_error(error, path))
             continue
         blob = hashlib.new(kind, b"blob %d\0" % len(data) + data)
         if blob.hexdigest() != here.get(path, ("", ""))[1]:
             edits[path] = data
     for path in here.keys() - present:
         is_plain = here[path][0] in FILE_MODES
-        if is_plain and repo.shares.is_ours(path) and is_gone(repo.config.journal / path):
+        if (
+            is_plain
+            and repo.shares.is_shareable_path(path)
+            and is_file_gone(repo.config.journal / path)
+        ):
             edits[path] = None
     return edits
 
 
-def _edits_with_room(
+def _drop_blocked_edits(
     repo: Repo, shared: Tree, edits: dict[str, bytes | None], left: dict[str, Entry | None]
 ) -> dict[str, bytes | None]:
     """Returns the edits without those whose path is occupied in the repository by something
@@ -179,32 +189,33 @@ def _edits_with_room(
     """
     paths = {path for path in shared if edits.get(path, b"") is not None}
     paths |= {path for path, data in edits.items() if data is not None}
-    taken = {path for pair in clashes(paths) for path in pair}
+    taken = {path for pair in find_path_clashes(paths) for path in pair}
     fitting = {}
     for path, data in edits.items():
         is_taken = path in taken
         entry = shared.get(path)
         if entry and (path in left or entry[0] not in FILE_MODES):
-            size = repo.sizes([entry[1]])[entry[1]] if entry[0] in FILE_MODES else 0
-            is_taken |= repo.shares.against(path, entry[0], size) is not None
+            size = repo.object_sizes([entry[1]])[entry[1]] if entry[0] in FILE_MODES else 0
+            is_taken |= repo.shares.obstacle_to_sharing(path, entry[0], size) is not None
         if not is_taken:
             fitting[path] = data
         elif data is not None:
-            repo.report.leave(NOT_SENT, path, TAKEN)
+            repo.report.leave_out(NOT_SENT, path, TAKEN)
     return fitting
 
 
 def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
     """Raises Refused if git's attributes name a filter program for one of these files."""
     names = os.fsencode("".join(f"{path}\0" for path in paths))
-    output = repo.ask("check-attr", "-z", "--stdin", "filter", stdin=names)
+    output = repo.run_git("check-attr", "-z", "--stdin", "filter", stdin=names)
     words = os.fsdecode(output).split("\0")
     for path, value in zip(words[::3], words[2::3], strict=False):
         if value not in ("unspecified", "unset"):
             raise Refused(
                 f"Nothing was synced: git passes {printable(path)} through the filter {value}, "
                 f"which Synaptic does not run.",
-                hint="Take the filter out of .gitattributes.",
+                hint="Remove the word filter=... for this file from .gitattributes, and "
+                "sync again.",
             )
 
 
@@ -214,7 +225,7 @@ def _commit_message(repo: Repo, shared: Tree, changes: Changes) -> str:
     """
     screen = Screen("redact")
     titles = []
-    for path, (old,) in repo.texts([path for path in changes if is_note(path)], shared):
+    for path, (old,) in repo.read_versions([path for path in changes if is_note(path)], shared):
         before, after = (
             repo.journal.parse(path, data).entries if isinstance(data, bytes) else ()
             for data in (old, changes[path])

@@ -94,7 +94,7 @@ class Shares:
     system: str = os.name
 
     @cached_property
-    def _apart(self) -> tuple[str, ...]:
+    def _excluded_folders(self) -> tuple[str, ...]:
         """Folders inside the journal that belong to Synaptic's home or to another source of
         notes.
         """
@@ -104,21 +104,27 @@ class Shares:
         inside = [place for place in real if place != root and place.is_relative_to(root)]
         return tuple(f"{place.relative_to(root).as_posix()}/" for place in inside)
 
-    def is_ours(self, path: str) -> bool:
+    def is_shareable_path(self, path: str) -> bool:
         """True if `path` is the path of a note or an attachment of this journal."""
         for step in path.split("/"):
-            name = visible(step)
+            name = without_invisible_characters(step)
             if not name or name.startswith(".") or _SHORT_NAME.fullmatch(name):
                 return False
-        if self.roots.of(path)[0] or self.roots.excludes(path) or path.startswith(self._apart):
+        if (
+            self.roots.of(path)[0]
+            or self.roots.excludes(path)
+            or path.startswith(self._excluded_folders)
+        ):
             return False
         return is_note(path) or is_picture_name(path) or path.startswith("attachments/")
 
-    def against(self, path: str, mode: str = FILE_MODES[0], size: int = 0) -> Obstacle | None:
+    def obstacle_to_sharing(
+        self, path: str, mode: str = FILE_MODES[0], size: int = 0
+    ) -> Obstacle | None:
         """Returns the obstacle to sharing a file of this git mode and size in bytes; None if it
         may be shared.
         """
-        if not self.is_ours(path):
+        if not self.is_shareable_path(path):
             return FOREIGN
         if not is_readable(path):
             return NAME
@@ -130,7 +136,7 @@ class Shares:
             return KIND
         return SIZE if size > PICTURE_BYTES else None
 
-    def obstacle(self, path: str, *, is_new: bool) -> Obstacle | None:
+    def obstacle_to_writing(self, path: str, *, is_new: bool) -> Obstacle | None:
         """Returns the obstacle to writing a file at this path now; None if it can be written.
         `is_new`: the file does not exist here yet. Raises OSError.
         """
@@ -138,14 +144,14 @@ class Shares:
         *folders, name = path.split("/")
         for step in folders:
             here /= step
-            mode = _mode(here)
+            mode = _file_mode(here)
             if mode is None:
                 return None
             if not stat.S_ISDIR(mode):
                 path = here.relative_to(self.config.journal).as_posix()
                 words = f"{printable(path)} is not a folder"
                 return Obstacle(f"{words} here", "Rename that, then sync.")
-        mode = _mode(here / name)
+        mode = _file_mode(here / name)
         if mode is None:
             return None
         if stat.S_ISDIR(mode):
@@ -160,17 +166,17 @@ class Shares:
         return None
 
 
-def reason_in(error: SynapticError, path: str) -> Obstacle:
+def obstacle_from_error(error: SynapticError, path: str) -> Obstacle:
     """Turns an error about one file into an obstacle, with its path in printable form."""
     return Obstacle(error.message.replace(path, printable(path)).rstrip("."), error.hint)
 
 
-def visible(name: str) -> str:
+def without_invisible_characters(name: str) -> str:
     """Returns a file name without the characters that a Mac with HFS+ ignores."""
     return _UNSEEN_ON_MAC.sub("", name)
 
 
-def _mode(place: Path) -> int | None:
+def _file_mode(place: Path) -> int | None:
     """Returns the st_mode of the file or folder at `place`, without following links; None if it
     does not exist.
     """
@@ -180,17 +186,17 @@ def _mode(place: Path) -> int | None:
         return None
 
 
-def is_gone(place: Path) -> bool:
+def is_file_gone(place: Path) -> bool:
     """True if no file exists at this path (nothing or a folder does); False also if that cannot
     be found out.
     """
     with suppress(OSError):
-        mode = _mode(place)
+        mode = _file_mode(place)
         return mode is None or stat.S_ISDIR(mode)
     return False
 
 
-def clashes(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
+def find_path_clashes(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yields pairs of paths that exclude each other, because the first would have to be a
     folder for the second: `a` and `a/b`.
     """
@@ -214,23 +220,23 @@ class Report:
         default_factory=lambda: defaultdict(dict)
     )
 
-    def leave(self, direction: str, path: str, reason: Obstacle) -> None:
+    def leave_out(self, direction: str, path: str, reason: Obstacle) -> None:
         """Records a file that is `Not sent` or `Not received`, and the obstacle."""
         self.left[direction, reason][path] = None
 
-    def holds(self, reason: Obstacle) -> bool:
+    def has_left_out(self, reason: Obstacle) -> bool:
         """True if a file was left out because of this obstacle."""
         return any(each == reason for _, each in self.left)
 
-    def notices(self) -> list[str]:
+    def describe_left_out(self) -> list[str]:
         """Returns a sentence for each direction and obstacle."""
         return [
-            f"{direction}: {name_some([*paths])} ({reason.words}). {reason.step}"
+            f"{direction}: {list_some_paths([*paths])} ({reason.words}). {reason.step}"
             for (direction, reason), paths in self.left.items()
         ]
 
 
-def name_some(paths: Sequence[str]) -> str:
+def list_some_paths(paths: Sequence[str]) -> str:
     """Lists the first NAMES paths, and the number of the others: `a.md, b.md and 3 more`."""
     names = ", ".join(map(printable, paths[:NAMES]))
     return f"{names} and {len(paths) - NAMES:,} more" if len(paths) > NAMES else names

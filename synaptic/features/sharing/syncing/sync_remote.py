@@ -16,7 +16,7 @@ from ....errors import InvalidArgument, JournalError, Refused
 from ....journal.names import printable
 from ....workspace.git import git
 from .. import merge_driver
-from .shares import visible
+from .shares import without_invisible_characters
 from .sync_repository import Repo
 
 REMOTE_TIMEOUT_S = 3600
@@ -53,9 +53,11 @@ def check_url(url: str) -> None:
     """
     if not _URL.fullmatch(url):
         raise InvalidArgument(
-            "A journal cannot be shared through this address. It may hold no password.",
+            "A journal cannot be shared through this address: it is of an unknown form, or "
+            "holds a "
+            "password.",
             valid=_VALID_URLS,
-            hint="A password belongs into git's credential helper.",
+            hint="Store the password in git's credential helper.",
         )
 
 
@@ -63,10 +65,10 @@ def run_git_bare(repo: Repo, *args: str) -> tuple[int, str]:
     """Runs git in the bare repository in `.state`, where it may use the network; returns (exit
     status, output).
     """
-    return _run(repo.config.state / "sync.git", repo.objects, *args)
+    return _run_git_in(repo.config.state / "sync.git", repo.objects, *args)
 
 
-def _run(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
+def _run_git_in(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
     """Runs git in the bare repository `bare`, which is created if missing and stores objects in
     `objects`; returns (exit status, output).
     """
@@ -83,19 +85,19 @@ def _run(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
     return done.returncode, output
 
 
-def branch_of(config: Config, url: str) -> str:
+def find_journal_branch(config: Config, url: str) -> str:
     """Returns the name of the branch of the remote repository that holds a journal; "" if the
     remote is empty.
 
     Raises Refused if it holds something else, JournalError if it cannot be reached.
     """
     with tempfile.TemporaryDirectory(dir=config.state) as name:
-        remote = partial(_run, Path(name), Path(name, "objects"))
+        remote = partial(_run_git_in, Path(name), Path(name, "objects"))
         failed, output = remote("ls-remote", "--symref", url)
         if failed:
             raise JournalError(
-                f"{url} cannot be reached: {reason_of(config, output)}",
-                hint="Create the repository first.",
+                f"{url} cannot be reached: {explain_git_error(config, output)}",
+                hint="Check the address; the repository must exist before.",
             )
         head = re.findall(r"^ref: refs/heads/(\S+)\tHEAD", output, re.MULTILINE)
         branches = head + re.findall(r"\trefs/heads/(\S+)$", output, re.MULTILINE)
@@ -104,18 +106,18 @@ def branch_of(config: Config, url: str) -> str:
         branch = str(branches[0])
         failed, output = remote("fetch", "-q", "--no-tags", url, f"refs/heads/{branch}:{TIP}")
         if failed:
-            reason = reason_of(config, output, url, branch)
+            reason = explain_git_error(config, output, url, branch)
             raise JournalError(f"{url} cannot be read: {reason}")
         signs = ("-e", f"merge={merge_driver.DRIVER}", "-e", "<!-- syn:")
         if remote("grep", "-q", "-F", *signs, TIP)[0]:
             raise Refused(
                 f"{url} is not empty, and does not hold a journal of Synaptic.",
-                hint="Name an empty repository.",
+                hint="Create an empty repository, and give its address.",
             )
         return branch
 
 
-def fetch(repo: Repo) -> tuple[str, str]:
+def fetch_branch(repo: Repo) -> tuple[str, str]:
     """Fetches the remote branch; returns (its last commit or "", the reason why it cannot be
     reached or "").
     """
@@ -126,16 +128,16 @@ def fetch(repo: Repo) -> tuple[str, str]:
     if not failed:
         return tip, ""
     if "couldn't find remote ref" not in output:
-        return tip, reason_of(repo.config, output, shared.url, shared.branch)
+        return tip, explain_git_error(repo.config, output, shared.url, shared.branch)
     if tip:
         raise Refused(
             f"{shared.url} has no branch {shared.branch} any more; nothing was sent.",
-            hint=f"Begin anew: synaptic sync --init {shared.url}",
+            hint=f"Share the journal again: synaptic sync --init {shared.url}",
         )
     return "", ""
 
 
-def push(repo: Repo, commit: str) -> tuple[str, bool]:
+def push_commit(repo: Repo, commit: str) -> tuple[str, bool]:
     """Pushes a commit to the remote branch; returns (the reason why it was not sent or "", True
     if another machine pushed first).
     """
@@ -146,16 +148,16 @@ def push(repo: Repo, commit: str) -> tuple[str, bool]:
         run_git_bare(repo, "update-ref", TIP, commit)
         return "", False
     is_late = re.search(r"rejected\](?!.*(?:declined|unpack))", output) is not None
-    return reason_of(repo.config, output, shared.url), is_late
+    return explain_git_error(repo.config, output, shared.url), is_late
 
 
-def reason_of(config: Config, output: str, url: str = "", branch: str = "") -> str:
+def explain_git_error(config: Config, output: str, url: str = "", branch: str = "") -> str:
     """Returns a sentence that explains git's error `output`, with the next step. With a branch,
     the path of a file that git refuses is looked up there.
     """
     rule = _RULE.search(output)
     if rule:
-        place = _place_of(config, rule[1], url, branch) if branch else ""
+        place = _path_of_object(config, rule[1], url, branch) if branch else ""
         return (
             f"git refuses {place or 'a file'} there ({rule[2]}). Take it out of the branch and "
             f"of its history, on the machine that added it."
@@ -172,7 +174,7 @@ def reason_of(config: Config, output: str, url: str = "", branch: str = "") -> s
     return reason
 
 
-def _place_of(config: Config, id: str, url: str, branch: str) -> str:
+def _path_of_object(config: Config, id: str, url: str, branch: str) -> str:
     """Returns the printable path in a remote branch of the object `id`, which git refuses; ""
     if it cannot be found.
 
@@ -180,7 +182,7 @@ def _place_of(config: Config, id: str, url: str, branch: str) -> str:
     """
     with tempfile.TemporaryDirectory(dir=config.state) as name:
         bare = Path(name)
-        remote = partial(_run, bare, bare / "objects")
+        remote = partial(_run_git_in, bare, bare / "objects")
         unchecked = ("-c", "fetch.fsckObjects=false", "-c", "transfer.fsckObjects=false")
         words = ("fetch", "-q", "--no-tags", "--filter=blob:none")
         remote(*unchecked, *words, url, f"refs/heads/{branch}:{TIP}")
@@ -191,5 +193,9 @@ def _place_of(config: Config, id: str, url: str, branch: str) -> str:
         place = match[1] or ""
         entries = remote("ls-tree", "--name-only", "-z", id)
         names = [] if entries[0] else entries[1].split("\0")
-        bad = [each for each in names[:-1] if _HOSTILE.fullmatch(visible(each))]
+        bad = [
+            each
+            for each in names[:-1]
+            if _HOSTILE.fullmatch(without_invisible_characters(each))
+        ]
         return printable(os.path.join(place, bad[0])) if bad else printable(place)  # noqa: PTH118

@@ -46,7 +46,7 @@ class Repo:
     def shares(self) -> Shares:
         return Shares(self.config, self.journal.roots)
 
-    def ask(self, *args: str, stdin: bytes = b"") -> bytes:
+    def run_git(self, *args: str, stdin: bytes = b"") -> bytes:
         """Runs git in the journal's repository and returns its output. Raises JournalError if
         git fails.
         """
@@ -56,37 +56,37 @@ class Repo:
             raise JournalError(f"git {args[0]} failed: {reason}")
         return done.stdout
 
-    def look(self, *args: str) -> str:
+    def try_git(self, *args: str) -> str:
         """Runs git in the journal's repository and returns its output as text; empty if git
         fails.
         """
         done = git(self.config.journal, *args)
         return "" if done.returncode else os.fsdecode(done.stdout).strip()
 
-    def commit(self, name: str) -> str:
+    def find_commit(self, name: str) -> str:
         """Returns the id of the commit with this name, such as HEAD; empty if there is none."""
-        return self.look("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
+        return self.try_git("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
 
-    def tree(self, commit: str) -> Tree:
+    def read_tree(self, commit: str) -> Tree:
         """Returns the files of a commit; {} for an empty id."""
         if commit and commit not in self._trees:
-            output = self.ask("ls-tree", "-r", "-z", "--full-tree", commit)
+            output = self.run_git("ls-tree", "-r", "-z", "--full-tree", commit)
             self._trees[commit] = parse_tree(output, 2)
         return self._trees.get(commit, {})
 
-    def left(self, head: str) -> dict[str, Entry | None]:
+    def unreceived(self, head: str) -> dict[str, Entry | None]:
         """Maps the path of each file that this machine does not have in the version of `head`
         to the version that it has; None for a file that was never received.
         """
-        held = self.commit(HELD)
+        held = self.find_commit(HELD)
         if not held:
             return {}
-        mine = self.tree(held)
-        now = self.tree(head)
-        paths = differing(self.tree(f"{held}^"), mine)
+        mine = self.read_tree(held)
+        now = self.read_tree(head)
+        paths = differing_paths(self.read_tree(f"{held}^"), mine)
         return {path: mine.get(path) for path in paths if mine.get(path) != now.get(path)}
 
-    def ignored(self, paths: Collection[str]) -> set[str]:
+    def find_ignored(self, paths: Collection[str]) -> set[str]:
         """Returns which of these paths git ignores, including those that git cannot check."""
         if not paths or not (self.config.journal / ".git").exists():
             return set()
@@ -99,26 +99,26 @@ class Repo:
             return {*paths}
         ignored = set()
         for path in paths:
-            ignored |= self.ignored([path])
+            ignored |= self.find_ignored([path])
         return ignored
 
-    def sizes(self, ids: Iterable[str]) -> dict[str, int]:
+    def object_sizes(self, ids: Iterable[str]) -> dict[str, int]:
         """Maps the ids of git objects to their sizes in bytes."""
         lines = "".join(f"{id}\n" for id in sorted(set(ids)))
         if not lines:
             return {}
         check = "--batch-check=%(objectname) %(objectsize)"
-        output = self.ask("cat-file", check, stdin=lines.encode())
+        output = self.run_git("cat-file", check, stdin=lines.encode())
         pairs = (line.split(" ") for line in output.decode().splitlines())
         return {id: int(size) for id, size in pairs}
 
-    def blobs(self, ids: Iterable[str]) -> dict[str, bytes]:
+    def read_objects(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Maps the ids of git objects to their bytes."""
         wanted = sorted(set(ids))
         if not wanted:
             return {}
         lines = "".join(f"{id}\n" for id in wanted)
-        output = self.ask("cat-file", "--batch", stdin=lines.encode())
+        output = self.run_git("cat-file", "--batch", stdin=lines.encode())
         blobs = {}
         at = 0
         for id in wanted:
@@ -128,49 +128,55 @@ class Repo:
             at += 1
         return blobs
 
-    def texts(
+    def read_versions(
         self, paths: Sequence[str], *trees: Tree
     ) -> Iterator[tuple[str, list[bytes | None]]]:
         """Yields each path with its bytes in each of the trees, None if there is no plain file.
         At most PORTION_BYTES are in memory at once.
         """
-        ids = {path: [_object_of_file(tree.get(path)) for tree in trees] for path in paths}
-        sizes = self.sizes(id for row in ids.values() for id in row if id)
+        ids = {path: [_file_object_id(tree.get(path)) for tree in trees] for path in paths}
+        sizes = self.object_sizes(id for row in ids.values() for id in row if id)
         portion: list[str] = []
         total = 0
         for path in paths:
             portion.append(path)
             total += sum(sizes[id] for id in ids[path] if id)
             if total > PORTION_BYTES or path == paths[-1]:
-                blobs = self.blobs(id for each in portion for id in ids[each] if id)
+                blobs = self.read_objects(id for each in portion for id in ids[each] if id)
                 for each in portion:
                     yield each, [blobs[id] if id else None for id in ids[each]]
                 portion = []
                 total = 0
 
-    def make(self, parents: Sequence[str], tree: Tree, changes: Changes, message: str) -> str:
+    def make_commit(
+        self, parents: Sequence[str], tree: Tree, changes: Changes, message: str
+    ) -> str:
         """Creates a commit with these parents and returns its id. It has the files of `tree`,
         which is that of the first parent, with the changes.
         """
         text = message.encode("utf-8", "replace")
-        who = self.look("var", "GIT_COMMITTER_IDENT")
+        who = self.try_git("var", "GIT_COMMITTER_IDENT")
         who = who or f"Synaptic <synaptic@localhost> {time.time():.0f} +0000"
         lines = [b"commit %b\nmark :1\ncommitter %b" % (MADE.encode(), os.fsencode(who))]
         lines.append(b"data %d\n%b" % (len(text), text))
         for word, parent in zip(("from", "merge"), filter(None, parents), strict=False):
             lines.append(f"{word} {parent}".encode())
         removed = [path for path, change in changes.items() if change is None]
-        lines += [b"D %b" % _quoted(path) for path in removed]  # they may give way to a folder
+        lines += [
+            b"D %b" % _quote_path(path) for path in removed
+        ]  # they may give way to a folder
         for path, change in changes.items():
             if isinstance(change, bytes):
                 mode = tree.get(path, ("", ""))[0]
                 mode = mode if mode in FILE_MODES else FILE_MODES[0]
-                lines.append(b"M %b inline %b" % (mode.encode(), _quoted(path)))
+                lines.append(b"M %b inline %b" % (mode.encode(), _quote_path(path)))
                 lines.append(b"data %d\n%b" % (len(change), change))
             elif change:
-                lines.append(f"M {change[0]} {change[1]} ".encode() + _quoted(path))
+                lines.append(f"M {change[0]} {change[1]} ".encode() + _quote_path(path))
         lines.append(b"\nget-mark :1\ndone\n")
-        made = self.ask("fast-import", "--quiet", "--force", "--done", stdin=b"\n".join(lines))
+        made = self.run_git(
+            "fast-import", "--quiet", "--force", "--done", stdin=b"\n".join(lines)
+        )
         return made.decode().strip()
 
 
@@ -186,22 +192,22 @@ def parse_tree(output: bytes, place: int) -> Tree:
     return files
 
 
-def differing(one: Tree, other: Tree) -> list[str]:
+def differing_paths(one: Tree, other: Tree) -> list[str]:
     """Returns the sorted paths at which two trees differ."""
     return sorted(path for path in {*one, *other} if one.get(path) != other.get(path))
 
 
-def without(commit: str) -> list[str]:
+def args_excluding_commit(commit: str) -> list[str]:
     """Returns git arguments that exclude a commit and all its ancestors; [] for an empty id."""
     return [f"^{commit}"] if commit else []
 
 
-def _object_of_file(entry: Entry | None) -> str:
+def _file_object_id(entry: Entry | None) -> str:
     """Returns the object id of a regular file; empty for a link, a submodule or None."""
     return entry[1] if entry and entry[0] in FILE_MODES else ""
 
 
-def _quoted(path: str) -> bytes:
+def _quote_path(path: str) -> bytes:
     name = os.fsencode(path)
     for sign in (b"\\", b'"'):
         name = name.replace(sign, b"\\" + sign)

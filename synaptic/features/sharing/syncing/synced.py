@@ -1,10 +1,10 @@
 """Shares the journal with other machines through a branch of a git repository.
 
-1. `snapshot` makes a commit of the notes and attachments. Nothing moves yet.
+1. `commit_files` makes a commit of the notes and attachments. Nothing moves yet.
 2. git fetches into a bare repository in `.state`, which stores objects in the journal's.
 3. `merge_commits` makes a commit of both sides, file by file and entry by entry.
-4. `screen` reads all that no other machine has seen. A secret ends the sync here.
-5. `take` changes files by the one way of `FileWriter`, and the branch moves.
+4. `refuse_secrets` reads all that the remote lacks. A secret ends the sync here.
+5. `receive_commit` changes files by the one way of `FileWriter`, and the branch moves.
 6. git pushes, without force. If somebody was quicker, it goes on at 1.
 
 What a person staged stays staged. After a kill the next sync finishes step 5; it leaves alone
@@ -31,14 +31,14 @@ from ....journal.names import printable
 from ....journal.settings import write_setting
 from ....notes.privacy import mask, passages
 from .. import merge_driver
-from .memory import memory, remember
-from .received import finish, take
-from .sent import NOT_SENT, count_entries, ignored_notice, note_paths, snapshot
+from .memory import read_sync_record, update_sync_record
+from .received import finish_receiving, receive_commit
+from .sent import NOT_SENT, commit_files, count_entries, describe_ignored_notes, note_paths
 from .shares import SETUP, TAKEN
-from .sync_remote import branch_of, check_url, fetch, push
-from .sync_repository import Repo, Tree, differing, without
+from .sync_remote import check_url, fetch_branch, find_journal_branch, push_commit
+from .sync_repository import Repo, Tree, args_excluding_commit, differing_paths
 from .trees import merge_commits
-from .unseen import screen
+from .unseen import refuse_secrets
 
 TRIES = 6
 """The most attempts to push while other machines push first."""
@@ -66,13 +66,13 @@ class Synced:
     notices: tuple[str, ...]
 
 
-def sync_state(config: Config) -> list[str]:
+def describe_sync(config: Config) -> list[str]:
     """Returns sentences about the last git sync and about changes that wait to be sent; none if
     the journal is not shared.
     """
     if not config.sync.url:
         return []
-    record = memory(config)
+    record = read_sync_record(config)
     last = float(record.get("at", 0))
     journal = Journal(config)
     repo = Repo(config, journal)
@@ -81,8 +81,8 @@ def sync_state(config: Config) -> list[str]:
         for stamp in journal.scan()
         if not journal.roots.of(stamp.path)[0]
     )
-    commits = ("rev-list", "--count", "HEAD", *without(record.get("shared", "")))
-    counts = {"commits": int(repo.look(*commits) or 0), "changed files": newer}
+    commits = ("rev-list", "--count", "HEAD", *args_excluding_commit(record.get("shared", "")))
+    counts = {"commits": int(repo.try_git(*commits) or 0), "changed files": newer}
     waiting = [f"{name} {count:,}" for name, count in counts.items() if count]
     at = time.localtime(record.get("clock", last))
     when = time.strftime("on %Y-%m-%d at %H:%M", at) if last else "never"
@@ -90,7 +90,11 @@ def sync_state(config: Config) -> list[str]:
     sentences = [f"Synced with {config.sync.url} {when}. {rest}"]
     if record.get("trouble"):
         sentences.append(f"The last sync did not work: {record['trouble']}")
-    return [*sentences, *record.get("left", []), *ignored_notice(repo, repo.commit("HEAD"))]
+    return [
+        *sentences,
+        *record.get("left", []),
+        *describe_ignored_notes(repo, repo.find_commit("HEAD")),
+    ]
 
 
 def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced | None:
@@ -104,21 +108,21 @@ def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced 
     journal = Journal(config)
     journal.prepare()
     repo = Repo(config, journal)
-    root = repo.look("rev-parse", "--show-toplevel")
+    root = repo.try_git("rev-parse", "--show-toplevel")
     if root and real_path(root) != real_path(config.journal):
         raise Refused(
             f"The journal lies inside of the git repository {root}, which holds other files "
             "too.",
             hint="`synaptic git-setup` lets that repository merge the journal by entries.",
         )
-    head = repo.look("symbolic-ref", "-q", "--short", "HEAD") if root else ""
-    branch = branch_of(config, url) or head or "main"
+    head = repo.try_git("symbolic-ref", "-q", "--short", "HEAD") if root else ""
+    branch = find_journal_branch(config, url) or head or "main"
     if head not in ("", branch):
         raise Refused(
-            f"The journal is on the branch {head}, the remote on {branch}.",
-            hint=f"Rename it: git -C {config.journal} branch -m {branch}",
+            f"The journal is on the git branch {head}, the remote repository on {branch}.",
+            hint=f"Rename the local branch: git -C {config.journal} branch -m {branch}",
         )
-    files = note_paths(repo, repo.commit("HEAD") if root else "")
+    files = note_paths(repo, repo.find_commit("HEAD") if root else "")
     private = sum(len(passages(mask(journal.read(path)))) for path in files)
     if not agree(
         f"Share the journal through {url}, branch {branch}? Its {len(files):,} notes go there "
@@ -126,12 +130,12 @@ def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced 
     ):
         return None
     if not root:
-        repo.ask("init", "-q", "--template=", "-b", branch)
+        repo.run_git("init", "-q", "--template=", "-b", branch)
     for name, lines in SETUP.items():
         file = config.journal / name
         old = file.read_bytes() if file.exists() else b""
-        file.write_bytes(_union(old, lines.encode()))
-    merge_driver.set_up(config)
+        file.write_bytes(_union_of_lines(old, lines.encode()))
+    merge_driver.set_up_merge_driver(config)
     shutil.rmtree(config.state / "sync.git", ignore_errors=True)
     write_setting(config.home, "sync.url", url)
     write_setting(config.home, "sync.branch", branch)
@@ -139,7 +143,7 @@ def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced 
     return sync(replace(config, sync=shared))
 
 
-def _union(ours: bytes, theirs: bytes) -> bytes:
+def _union_of_lines(ours: bytes, theirs: bytes) -> bytes:
     """Returns the lines of ours, and then the lines of theirs that ours lacks."""
     lines = ours.splitlines()
     more = [line for line in theirs.splitlines() if line not in lines]
@@ -153,72 +157,79 @@ def sync(config: Config) -> Synced:
     that does not belong to the journal alone; Busy; and JournalError.
     """
     if not config.sync.url:
-        raise Refused("The journal is not shared.", hint="Share it: synaptic sync --init URL")
+        raise Refused(
+            "The journal is not shared with other machines.",
+            hint="Share it through a git repository: synaptic sync --init URL",
+        )
     check_url(config.sync.url)
-    with _alone(config):
+    with _lock_syncing(config):
         try:
-            repo = _repo(config)
-            synced, trouble = _synced(repo)
+            repo = _open_repository(config)
+            synced, trouble = _run_sync_steps(repo)
         except SynapticError as error:
             with suppress(JournalError):  # the disk is full: that is the error
-                remember(config, trouble=str(error))
+                update_sync_record(config, trouble=str(error))
             raise
-        left = repo.report.notices()
+        left = repo.report.describe_left_out()
         news: dict[str, Any] = {"hits": [], "trouble": trouble, "left": left}
         if not trouble:
             # files are compared with `at`, people read the time of `clock`
             news |= {"at": time.time(), "clock": make_clock()().timestamp()}
             news["shared"] = synced.commit
-        remember(config, **news)
+        update_sync_record(config, **news)
         return synced
 
 
-def _synced(repo: Repo) -> tuple[Synced, str]:
+def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
     """Runs the steps of a sync once, and the push up to TRIES times; returns (result, the
     reason why nothing was sent or "").
     """
     url = repo.config.sync.url
-    finish(repo)
+    finish_receiving(repo)
     first: Tree | None = None
     for attempt in range(TRIES):
         time.sleep(PAUSE_S * attempt * (1 + random.random()))
         repo.report.left.clear()
-        head = repo.commit("HEAD")
-        held, ours = snapshot(repo, head)
+        head = repo.find_commit("HEAD")
+        held, ours = commit_files(repo, head)
         if first is None:
-            first = repo.tree(held)
+            first = repo.read_tree(held)
         disk.fault("sync-made")
-        theirs, trouble = fetch(repo)
+        theirs, trouble = fetch_branch(repo)
         disk.fault("sync-fetched")
         merged, unsent = merge_commits(repo, ours, theirs)
         disk.fault("sync-merged")
-        screen(repo, merged, theirs)
+        refuse_secrets(repo, merged, theirs)
         if unsent:  # such a file stays here, so it is nothing that the merge could take away
             for path in unsent:
-                repo.report.leave(NOT_SENT, path, TAKEN)
-            tree = repo.tree(held)
-            held = repo.make([held], tree, dict.fromkeys(unsent), "The files of this machine")
-        take(repo, head, held, merged)
-        if merged != head and repo.report.holds(TAKEN):
+                repo.report.leave_out(NOT_SENT, path, TAKEN)
+            tree = repo.read_tree(held)
+            held = repo.make_commit(
+                [held], tree, dict.fromkeys(unsent), "The files of this machine"
+            )
+        receive_commit(repo, head, held, merged)
+        if merged != head and repo.report.has_left_out(TAKEN):
             continue  # what came may have made room
         sent: list[str] = []
         if merged != theirs and not trouble:
-            changed = differing(repo.tree(theirs), repo.tree(merged))
+            changed = differing_paths(repo.read_tree(theirs), repo.read_tree(merged))
             sent = [path for path in changed if path not in SETUP]
-            trouble, is_late = push(repo, merged)
+            trouble, is_late = push_commit(repo, merged)
             disk.fault("sync-pushed")
             if is_late:
                 continue
         if trouble:
             trouble = f"Nothing was sent to {url}: {trouble}"
-        notices = [*repo.report.notices(), *ignored_notice(repo, merged)]
+        notices = [*repo.report.describe_left_out(), *describe_ignored_notes(repo, merged)]
         synced = Synced(
             url,
             merged,
             None if trouble else len(sent),
             len(repo.report.received),
-            0 if trouble else count_entries(repo, sent, repo.tree(theirs), repo.tree(merged)),
-            count_entries(repo, sorted(repo.report.received), first, repo.tree(merged)),
+            0
+            if trouble
+            else count_entries(repo, sent, repo.read_tree(theirs), repo.read_tree(merged)),
+            count_entries(repo, sorted(repo.report.received), first, repo.read_tree(merged)),
             tuple(map(printable, repo.report.conflicts)),
             tuple([trouble, *notices] if trouble else notices),
         )
@@ -229,7 +240,7 @@ def _synced(repo: Repo) -> tuple[Synced, str]:
     )
 
 
-def _repo(config: Config) -> Repo:
+def _open_repository(config: Config) -> Repo:
     """Opens the journal's git repository. Raises Refused if its state allows no sync, such as
     an unfinished merge.
     """
@@ -238,29 +249,31 @@ def _repo(config: Config) -> Repo:
     repo = Repo(config, journal)
     folder = config.journal
     about = ("--path-format=absolute", "--show-toplevel", "--git-dir", "--git-path", "objects")
-    root, *places = repo.look("rev-parse", *about).split("\n")
+    root, *places = repo.try_git("rev-parse", *about).split("\n")
     if not places or real_path(root) != real_path(folder):
         raise Refused(
-            f"{folder} is not a git repository of its own.",
-            hint=f"Begin anew: synaptic sync --init {config.sync.url}",
+            f"The journal {folder} is not a git repository of its own.",
+            hint=f"Share it again: synaptic sync --init {config.sync.url}",
         )
     if any(Path(places[0], name).exists() for name in _BUSY):
         raise Refused(
             "Nothing was synced: a merge, rebase or the like is under way in the journal.",
-            hint="Finish or abort it with git, then sync.",
+            hint="Finish or abort it with git, then run `synaptic sync` again.",
         )
-    head = repo.look("symbolic-ref", "-q", "HEAD")
+    head = repo.try_git("symbolic-ref", "-q", "HEAD")
     branch = config.sync.branch
     if head != f"refs/heads/{branch}":
         raise Refused(
-            f"Nothing was synced: the journal is on {head or 'no branch (a detached HEAD)'}.",
-            hint=f"git -C {folder} switch {branch}",
+            "Nothing was synced: the journal's repository is on "
+            f"{head or 'no branch (a detached HEAD)'}, "
+            f"not on {branch}.",
+            hint=f"Switch back: git -C {folder} switch {branch}",
         )
     return replace(repo, objects=Path(places[1]))
 
 
 @contextmanager
-def _alone(config: Config) -> Iterator[None]:
+def _lock_syncing(config: Config) -> Iterator[None]:
     """Locks syncing for this home while the block runs. Raises Busy if another process
     syncs.
     """
@@ -270,4 +283,6 @@ def _alone(config: Config) -> Iterator[None]:
         with file_lock(config.state / "sync.lock", LOCK_TIMEOUT_S, config.journal):
             yield
     except Timeout as error:
-        raise Busy("Another process is syncing.", hint="Try again later.") from error
+        raise Busy(
+            "Another process is syncing this journal.", hint="Try again when it has ended."
+        ) from error

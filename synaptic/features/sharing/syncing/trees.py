@@ -12,8 +12,8 @@ from ....errors import JournalError, Refused
 from ....journal.folder import is_note
 from .. import merge_driver
 from ..merge import merge
-from .shares import FILE_MODES, SETUP, clashes, name_some
-from .sync_repository import Changes, Repo, Tree, differing
+from .shares import FILE_MODES, SETUP, find_path_clashes, list_some_paths
+from .sync_repository import Changes, Repo, Tree, differing_paths
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
 """The bytes of a file in three versions: base, ours, theirs; None where it does not exist."""
@@ -32,76 +32,81 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     """Merges two commits into a new one; returns one of the two if it already holds the other.
     Raises Refused if theirs names a filter in `.gitattributes`.
     """
-    base = repo.look("merge-base", ours, theirs) if ours and theirs else ""
+    base = repo.try_git("merge-base", ours, theirs) if ours and theirs else ""
     if not theirs or base == theirs:
         return MergedTree(ours)
     filters = ("grep", "-l", "-F", "-e", "filter=", theirs, "--", ":(glob)**/.gitattributes")
-    named = [line.partition(":")[2] for line in repo.look(*filters).splitlines()]
+    named = [line.partition(":")[2] for line in repo.try_git(*filters).splitlines()]
     if named:
         raise Refused(
-            f"Nothing was synced: {name_some(named)} names a filter, and Synaptic runs none.",
-            hint="Take it out on the machine that added it.",
+            f"Nothing was synced: {list_some_paths(named)} names a filter program, "
+            "and Synaptic runs none.",
+            hint="Remove the word filter=... from that file on the machine that added it, "
+            "and sync "
+            "there.",
         )
     if not ours or base == ours:
         return MergedTree(theirs)
-    was = repo.tree(base)
-    mine = repo.tree(ours)
-    other = repo.tree(theirs)
+    was = repo.read_tree(base)
+    mine = repo.read_tree(ours)
+    other = repo.read_tree(theirs)
     changes: Changes = {}
     both = []
-    for path in differing(mine, other):
+    for path in differing_paths(mine, other):
         if other.get(path) == was.get(path):
             continue
         if mine.get(path) == was.get(path):
             changes[path] = other.get(path)
         else:
             both.append(path)
-    theirs_alone = _not_shared(repo, both, mine, other)
+    theirs_alone = _paths_to_take_unmerged(repo, both, mine, other)
     changes |= {path: other[path] for path in theirs_alone}
     both = [path for path in both if path not in theirs_alone]
-    for path, (old, one, two) in repo.texts(both, was, mine, other):
-        changes |= joined(repo, path, (old, one, two), theirs)
-    unsent = _without_room(mine, other, changes)
+    for path, (old, one, two) in repo.read_versions(both, was, mine, other):
+        changes |= merge_file_changes(repo, path, (old, one, two), theirs)
+    unsent = _paths_without_room(mine, other, changes)
     changes |= dict.fromkeys(unsent)
     message = "Merge the journal of another machine"
-    return MergedTree(repo.make([ours, theirs], mine, changes, message), unsent)
+    return MergedTree(repo.make_commit([ours, theirs], mine, changes, message), unsent)
 
 
-def _not_shared(repo: Repo, paths: Sequence[str], mine: Tree, other: Tree) -> set[str]:
+def _paths_to_take_unmerged(
+    repo: Repo, paths: Sequence[str], mine: Tree, other: Tree
+) -> set[str]:
     """Returns the paths at which the merged commit takes theirs unmerged, because one of the
     two versions is never received as a note, such as a link.
     """
     plain = [other[path][1] for path in paths if other.get(path, ("", ""))[0] in FILE_MODES]
-    sizes = repo.sizes(plain)
+    sizes = repo.object_sizes(plain)
     alone = set()
     for path in paths:
         if path not in other:
             continue
         mode, id = other[path]
         is_link = mode not in FILE_MODES or mine.get(path, FILE_MODES)[0] not in FILE_MODES
-        is_note_here = repo.shares.is_ours(path)
-        reason = is_note_here and repo.shares.against(path, mode, sizes.get(id, 0))
+        is_note_here = repo.shares.is_shareable_path(path)
+        reason = is_note_here and repo.shares.obstacle_to_sharing(path, mode, sizes.get(id, 0))
         if is_link or reason or path in SETUP:
             alone.add(path)
     return alone
 
 
-def _without_room(mine: Tree, other: Tree, changes: Changes) -> tuple[str, ...]:
+def _paths_without_room(mine: Tree, other: Tree, changes: Changes) -> tuple[str, ...]:
     """Returns the paths of ours that cannot exist beside the paths of theirs, such as a file
     `a` beside `a/b`.
     """
     paths = {path for path in mine if path not in changes}
     paths |= {path for path, change in changes.items() if change is not None}
-    unsent = {below if above in other else above for above, below in clashes(paths)}
+    unsent = {below if above in other else above for above, below in find_path_clashes(paths)}
     return tuple(sorted(unsent))
 
 
-def joined(repo: Repo, path: str, versions: Versions, theirs: str) -> Changes:
+def merge_file_changes(repo: Repo, path: str, versions: Versions, theirs: str) -> Changes:
     """Merges three versions of a file; returns the changes to make in our tree. Of two versions
     that cannot be merged, theirs gets another name, with the id of its commit.
     """
     _, one, two = versions
-    data, clash = join(repo, path, versions)
+    data, clash = merge_file_versions(repo, path, versions)
     if not clash or data != one:
         return {} if data == one else {path: data}
     name = PurePosixPath(path)
@@ -110,7 +115,7 @@ def joined(repo: Repo, path: str, versions: Versions, theirs: str) -> Changes:
     return {beside.as_posix(): two}
 
 
-def join(repo: Repo, path: str, versions: Versions) -> tuple[bytes | None, bool]:
+def merge_file_versions(repo: Repo, path: str, versions: Versions) -> tuple[bytes | None, bool]:
     """Merges three versions of a file; returns (merged bytes or None for no file, True for a
     conflict). If the result of a conflict equals ours, theirs is not in it.
     """
@@ -123,7 +128,7 @@ def join(repo: Repo, path: str, versions: Versions) -> tuple[bytes | None, bool]
     if is_note(path):
         with suppress(JournalError):  # git merges no text with NUL by lines
             texts = (base or b"", ours or b"", theirs or b"")
-            done = merge(*texts, path, repo.config.day_file, merge_driver.by_lines)
+            done = merge(*texts, path, repo.config.day_file, merge_driver.merge_by_lines)
             clash = done.conflicts > 0
             if clash and None in (ours, theirs):
                 return edited, False

@@ -14,9 +14,9 @@ from ....files import PICTURE_BYTES, is_picture_name
 from ....journal.names import printable
 from ....notes.redaction import line_number
 from ....notes.screening import visible_secrets
-from .memory import memory, remember
+from .memory import read_sync_record, update_sync_record
 from .shares import FILE_MODES
-from .sync_repository import Repo, without
+from .sync_repository import Repo, args_excluding_commit
 
 _RAW = re.compile(rb":\d+ (\d+) [0-9a-f]+ ([0-9a-f]+) \w\d*\0([^\0]+)")
 _LINK = "120000"
@@ -35,25 +35,29 @@ class _Text(NamedTuple):
     there: str = ""
     is_name: bool = False
 
-    def where(self, start: int) -> str:
+    def describe_position(self, start: int) -> str:
         """Returns the printable position of an offset: `path:line`, or `the name of path`."""
         if self.is_name:
             return f"the name of {printable(self.place)}"
         return f"{printable(self.place)}:{line_number(self.text, start)}"
 
 
-def screen(repo: Repo, commit: str, theirs: str) -> None:
+def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
     """Looks for secrets in all commits that the remote lacks. Raises Refused if there is
     one.
     """
     if not commit or commit == theirs:
         return
-    record = memory(repo.config)
+    record = read_sync_record(repo.config)
     salt = record.get("salt") or token_hex(16)
-    head = repo.commit("HEAD")
-    committed = set(repo.look("rev-list", head, *without(theirs)).split()) if head else set()
+    head = repo.find_commit("HEAD")
+    committed = (
+        set(repo.try_git("rev-list", head, *args_excluding_commit(theirs)).split())
+        if head
+        else set()
+    )
     hits: dict[str, str] = {}
-    for text in _unseen(repo, commit, theirs):
+    for text in _list_unsent_texts(repo, commit, theirs):
         for secret in visible_secrets(text.text):
             value = text.text[secret.start : secret.end]
             if value in text.there:
@@ -63,32 +67,36 @@ def screen(repo: Repo, commit: str, theirs: str) -> None:
             if id not in record.get("allowed", []):
                 is_here = text.commit in committed
                 when = f"commit {text.commit[:8]}" if is_here else "not committed yet"
-                hits[id] = f"{secret.kind} in {text.where(secret.start)} ({when}, {id})"
+                hits[id] = (
+                    f"{secret.kind} in {text.describe_position(secret.start)} ({when}, {id})"
+                )
     if not hits:
         return
-    remember(repo.config, salt=salt, hits=list(hits))
+    update_sync_record(repo.config, salt=salt, hits=list(hits))
     sentences = list(hits.values())[:HITS]
-    hint = "Take it out of the file, or rename the file, and sync again"
+    hint = "Remove the secret from the file, or rename the file, and sync again"
     if any("(commit" in sentence for sentence in sentences):
-        base = repo.look("merge-base", head, theirs) if theirs else ""
+        base = repo.try_git("merge-base", head, theirs) if theirs else ""
         undo = f"reset --soft {base[:12]}" if base else "update-ref -d HEAD"
         hint = f"`git -C {repo.config.journal} {undo}` takes back the commits. {hint}"
     raise Refused(
         f"Nothing was sent: {'; '.join(sentences)}.",
-        hint=f"{hint}; or `synaptic sync --allow ID` sends it all the same.",
+        hint=f"{hint}; or let it be sent: `synaptic sync --allow ID`.",
     )
 
 
-def _unseen(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
+def _list_unsent_texts(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
     """Yields all texts of the commits that the remote lacks. Files above 50 MB are left out:
     only a person can have committed them.
     """
     sign = token_hex(16)
     log = ["log", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "-z"]
     log += ["--no-show-signature", "--no-mailmap", f"-O{os.devnull}"]
-    output = repo.ask(*log, f"--format={sign}%H%n%B{sign}", commit, *without(theirs), "--")
+    output = repo.run_git(
+        *log, f"--format={sign}%H%n%B{sign}", commit, *args_excluding_commit(theirs), "--"
+    )
     parts = output.split(sign.encode())[1:]
-    there = repo.tree(theirs)
+    there = repo.read_tree(theirs)
     names: dict[str, str] = {}
     files: dict[tuple[str, str], str] = {}
     for about, changed in zip(parts[::2], parts[1::2], strict=True):
@@ -105,10 +113,10 @@ def _unseen(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
                 files[path, blob.decode()] = id
     for path, id in names.items():
         yield _Text(path, path, id, is_name=True)
-    sizes = repo.sizes(blob for _, blob in files)
+    sizes = repo.object_sizes(blob for _, blob in files)
     files = {file: id for file, id in files.items() if sizes[file[1]] <= PICTURE_BYTES}
     old = {path: there[path][1] for path, _ in files if there.get(path, ("",))[0] in FILE_MODES}
-    blobs = repo.blobs([*old.values(), *(blob for _, blob in files)])
+    blobs = repo.read_objects([*old.values(), *(blob for _, blob in files)])
     for (path, blob), id in files.items():
         before = blobs.get(old.get(path, ""), b"").decode("utf-8", "replace")
         yield _Text(path, blobs[blob].decode("utf-8", "replace"), id, before)
