@@ -37,6 +37,18 @@ _MARKUP = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?"
 )
 _NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
+_CODE_SPAN = re.compile(r"(`+[^`]*`+)")
+_EMPHASIS = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"\*\*(?=\S)(.+?)(?<=\S)\*\*",  # **bold**
+        r"~~(?=\S)(.+?)(?<=\S)~~",  # ~~struck~~
+        r"==(?=\S)(.+?)(?<=\S)==",  # ==marked==
+        r"(?<!\w)__(?![a-z0-9_]+__)(?=\S)(.+?)(?<=\S)__(?!\w)",  # __bold text__
+        r"(?<![\w*])\*(?=[^\s*])([^*]+)(?<=\S)\*(?![\w*])",  # *slanted*
+        r"(?<!\w)_(?=[^\s_])([^_]+)(?<=\S)_(?!\w)",  # _slanted_
+    )
+)
 _SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
 
 
@@ -183,10 +195,26 @@ def _first_sentence(lines: list[str]) -> str:
         )
         text = " ".join(more) or text
     text = _IMAGE.sub(r"\1", text[:1000])
-    text = " ".join(text.replace("**", "").split())
+    text = " ".join(without_emphasis(text).split())
     if end := _SENTENCE_END.search(text):
         text = text[: end.end()]
     return clean_title(shortened(text.removesuffix("."), _TITLE_LENGTH))[0]
+
+
+def without_emphasis(text: str) -> str:
+    """A line without the marks of emphasis; a name like `__init__` and code stay.
+
+    | line                            | without emphasis       |
+    |---------------------------------|------------------------|
+    | `***Notes***`, `**_Notes_**`    | `Notes`                |
+    | `~~Old~~ and **new**`           | `Old and new`          |
+    | `2*3*4`, `a_b_c`, `__init__`    | the same               |
+    """
+    parts = _CODE_SPAN.split(text)
+    for number in range(0, len(parts), 2):
+        for pattern in _EMPHASIS:
+            parts[number] = pattern.sub(r"\1", parts[number])
+    return "".join(parts)
 
 
 def shortened(text: str, most: int) -> str:

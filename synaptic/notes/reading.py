@@ -43,6 +43,7 @@ from .header import (
     read_heading,
     read_title,
     unique,
+    without_emphasis,
     without_mark,
 )
 from .marks import PAGE_PROPERTIES, fields_of, page_properties
@@ -354,7 +355,8 @@ class _Reader:
             entries = self._outline()
         if not entries:
             if len(marks) == 1 and not self.front.title:  # the only H1, wherever it stands
-                self.front = self.front._replace(title=read_title(self._heading(marks[0]))[0])
+                title = without_emphasis(read_title(self._heading(marks[0]))[0])
+                self.front = self.front._replace(title=title)
             entries = [
                 self._note(self.start, len(self.text), leading(self.text, self.start, marks))
             ]
@@ -578,6 +580,7 @@ class _Reader:
             head_end = min(eol_at(self.text, h1.start, end) + 1, end)
             line, by = self._writer(h1, self._heading(h1))
             title, tags = read_title(line)
+            title = without_emphasis(title)
         body = body_span(self.text, head_end, end)
         if body[0] == body[1]:
             of_days = not name and (self.of_day or self.diary > 0)

@@ -29,8 +29,9 @@ OF_AN_ENTRY = (
 ).split()
 OF_AN_ERROR = ("code", "message", "valid", "hint")
 OF_A_ROW = (
-    "id at date type title content tags project importance files by via path line".split()
-)
+    """id at date date_source type title content tags project importance files by via path
+    line"""
+).split()
 
 
 def as_json(value: Any) -> Any:
@@ -49,10 +50,13 @@ def as_json(value: Any) -> Any:
 
 
 def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
+    """The values of an entry; an undated one has no `at`, `date` and `time`."""
     properties: dict[str, list[str]] = {}
     for name, value in entry.fields:
         properties.setdefault(name, []).append(value)
     data = {name: as_json(getattr(entry, name, None)) for name in OF_AN_ENTRY}
+    if not entry.dated:
+        data |= dict.fromkeys(("at", "date", "time"))
     data |= {"superseded_by": superseded_by, "fields": properties, "truncated": False}
     return data | {"line": entry.there.line}
 

@@ -55,6 +55,20 @@ def test_rows_read_back_as_the_entries_are(filled: ForkedHome, tmp_path: Path) -
     assert "hunter2" not in text and "Said" in text
 
 
+def test_an_undated_note_gets_no_day(home: ForkedHome) -> None:
+    home.journal.mkdir(parents=True)
+    (home.journal / "2026-11-20.md").write_text("# Quay\n\nCrates.\n")
+    (home.journal / "quay.md").write_text("# Rope\n\nTar.\n")
+    rows = {row["title"]: row for row in home.ask("export")}
+    assert (rows["Quay"]["date"], rows["Quay"]["date_source"]) == ("2026-11-20", "file")
+    assert (rows["Rope"]["at"], rows["Rope"]["date"]) == (None, None)
+    assert rows["Rope"]["date_source"] == "mtime"
+    [note] = home.ask("get", rows["Rope"]["id"])["entries"]
+    assert (note["at"], note["date"], note["time"]) == (None, None, None)
+    table = list(csv.DictReader(io.StringIO(home.run("export", "--csv").out, newline="")))
+    assert {row["title"]: row["date"] for row in table} == {"Quay": "2026-11-20", "Rope": ""}
+
+
 def test_no_cell_of_a_table_is_a_formula(home: ForkedHome) -> None:
     for text in ("=1+1", "+1", "-1", "@SUM(A1)"):
         home.ask("save", "-", "--title", text, stdin=f"{text} in a cell")

@@ -365,6 +365,27 @@ def test_the_h1_of_a_day_is_a_note_where_it_says_more_than_the_date(
         assert found == [heading] * is_title + ["Meeting"] * bool(below)
 
 
+@pytest.mark.parametrize(
+    ("written", "title"),
+    [
+        ("***Tides***", "Tides"),
+        ("**_High_** water", "High water"),
+        ("__Low water__ at *noon*", "Low water at noon"),
+        ("_~~Old~~_ and ==new==", "Old and new"),
+        ("`a*b*c` of **2*3*4**", "`a*b*c` of 2*3*4"),
+        ("Call __init__ and a_b_c", "Call __init__ and a_b_c"),
+        ("Pass *args and **kwargs", "Pass *args and **kwargs"),
+        ("这是**重点**内容", "这是重点内容"),
+    ],
+)
+def test_a_title_has_no_marks_of_emphasis(written: str, title: str) -> None:
+    [block] = read(f"- {written}\n\t- below\n", "journals/2026_11_21.md").entries
+    [page] = read(f"# {written}\n\nText.\n", "page.md").entries
+    [prose] = read(f"{written}\n\nText.\n", "2026-11-21.md").entries
+    assert block.title == page.title == title
+    assert prose.content.startswith(written)
+
+
 def test_blocks_of_a_logseq_day_are_entries() -> None:
     text = (
         "- TODO Call Ada #work\n\t- she has the key\n\t- ```\n- in code\n\t  ```\n-\n- Paid "
