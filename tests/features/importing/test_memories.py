@@ -237,6 +237,15 @@ def test_an_older_mcp_memory_service_database_has_no_graph_and_no_deletions(
     assert read.skipped == [(f"{path}: b", "it has no text")]
 
 
+def test_a_memory_is_dated_by_its_front_matter_its_name_or_its_file(tmp_path: Path) -> None:
+    put(tmp_path / "a.md", "---\ntitle: A\ncreated: 1772638200000\n---\nTides.\n")
+    put(tmp_path / "2026-03-05 B.md", "Ebb.\n")
+    put(tmp_path / "c.md", "+++\ntitle = 'C'\ndate = 2026-03-06\n+++\nFlood.\n")
+    read = Read("claude-code-memory", tmp_path)
+    days = {title: read[title].at.date().isoformat() for title in ("A", "2026-03-05 B", "C")}
+    assert list(days.values()) == ["2026-03-04", "2026-03-05", "2026-03-06"]
+
+
 def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
     tmp_path: Path,
 ) -> None:
@@ -270,7 +279,9 @@ def test_claude_codes_notes_are_of_the_folder_that_their_folder_is_named_by(
     note = read[there]["no-mocks"]
     assert (note.folder, note.tags) == (str(here), ("feedback",))
     assert note.at == datetime(2026, 7, 30, 7, 40, 18, 191000, tzinfo=UTC)
-    assert note.text == "No mocks.\n\ndescription:: Use a database"
+    assert note.text == (
+        "No mocks.\n\ndescription:: Use a database\nnode_type:: memory\ntype:: feedback"
+    )
     torn = read[there]["no YAML"]
     assert (torn.tags, "this: is none" in torn.text, "Likes tea." in torn.text) == (
         ("user",),

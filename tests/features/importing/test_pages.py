@@ -58,3 +58,21 @@ def test_a_hostile_zip_reaches_nothing_outside(tmp_path: Path) -> None:
     (folder / "a.md").write_text("# A\n\n![](linked.png)")
     (folder / "linked.png").symlink_to(tmp_path / "secret.png")
     assert not read("apple-notes", folder)[0]["a.md"].pictures
+
+
+def test_properties_and_titles_date_a_page_before_its_file(tmp_path: Path) -> None:
+    pages = {
+        "Tides": "Created: March 4, 2026 3:30 PM\nDate: March 9, 2026\n\nHigh.",
+        "Ebbe": "Erstellt: 4. März 2026 15:30\n\nNiedrig.",
+        "Прилив": "Создано: 4 марта 2026, 15:30\n\nВысокий.",
+        "潮汐": "日期: 2026年3月4日 15:30\n\n高.",
+        "Harbour, 4 March 2026": "Crates.",
+        "Log": "Date: soon\n\nNothing.",
+    }
+    for title, text in pages.items():
+        (tmp_path / f"{title}.md").write_text(f"# {title}\n\n{text}\n")
+    records, skipped = read("notion", tmp_path)
+    days = {record.title: record.at.replace(tzinfo=None) for record in records.values()}
+    assert not skipped and days.pop("Harbour, 4 March 2026") == datetime(2026, 3, 4)
+    assert days.pop("Log") > datetime(2026, 3, 9)
+    assert set(days.values()) == {datetime(2026, 3, 4, 15, 30)} and len(days) == 4

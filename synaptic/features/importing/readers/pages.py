@@ -6,7 +6,7 @@ its files in a folder beside it. HTML has `h1.page-title`, `table.properties`, `
 Markdown has `# Title` and a line `Created: January 2, 2026 3:04 PM` or the like for each
 property. Tables (`.csv`) are left out: each of their rows is a page. Apple Notes (Export as
 Markdown, or an exporter): `Title.md`, `Title/Title.md` or `Title.html`, pictures beside it or
-in a folder; only the times of the files say when.
+in a folder; the titles and the times of the files say when.
 """
 
 import re
@@ -14,6 +14,7 @@ from base64 import b64decode
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime, time
 from functools import partial
 from hashlib import sha256
 from html import unescape
@@ -23,7 +24,7 @@ from urllib.parse import unquote
 
 from ....errors import InvalidArgument
 from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
-from ....language.query import read_moment
+from ....notes.dates import date_in_name, moment_in_value
 from .archive import ExportedFile, open_export
 from .record import Record, Skipped, reporting
 from .shared import headed
@@ -35,8 +36,11 @@ _LINK = re.compile(
     r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
 )
 _CREATED = re.compile(
-    r"(?im)^(?:created|created time|created at|date created): *@?(.+?)(?: \(.*)?$"
+    r"(?im)^(?:created(?: time| at)?|date created|erstellt(?: am)?|créé(?: le)?|creado|creato"
+    r"|criado(?: em)?|aangemaakt|создано|创建时间|建立時間|作成日時?|생성 ?일시?)"
+    r": *@?(.+?)(?: \(.*)?$"
 )
+_DATED = re.compile(r"(?im)^(?:date|datum|fecha|data|дата|日期|日付|날짜): *@?(.+?)(?: \(.*)?$")
 _TAGS = re.compile(r"(?im)^tags: *(.+)$")
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
 _INLINE = re.compile(
@@ -106,20 +110,25 @@ class _Page:
             text = _of_html(text)
         title, body = headed(_LINK.sub(self._show, text).strip())
         title = title or self.titles[self.name]
-        at = self.files[self.name].at
-        created = _CREATED.search(body[:_HEAD])
         tags = _TAGS.search(body[:_HEAD])
-        if created:
-            with suppress(InvalidArgument):
-                at = read_moment(created[1], at, "created")
         return Record(
             key=self._key,
             title=title,
             text=body.strip() or title,
-            at=at,
+            at=self._moment(title, body[:_HEAD]),
             tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
             pictures=tuple(item for item in self.pictures.items() if item[0] in body),
         )
+
+    def _moment(self, title: str, head: str) -> datetime:
+        """The time of the properties, else the day of the title, else the time of the file."""
+        for pattern in (_CREATED, _DATED):
+            line = pattern.search(head)
+            moment = moment_in_value(line[1]) if line else None
+            if moment:
+                return moment
+        named = date_in_name(title)
+        return datetime.combine(named.day, time()) if named else self.files[self.name].at
 
     @property
     def _key(self) -> str:

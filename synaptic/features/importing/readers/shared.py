@@ -33,9 +33,7 @@ _CONTROL = re.compile(
 SETTINGS_BYTES = 1_000_000
 STEPS = 1_000_000_000
 """The most SQLite instructions for one statement, about ten seconds. A view may never end."""
-_KNOWN_KEYS = frozenset(
-    "title name type node_type tags tag date created modified originsessionid".split()
-)
+_KNOWN_KEYS = frozenset("title name tags tag date created modified originsessionid".split())
 
 
 def find_places(
@@ -267,6 +265,8 @@ def _note(path: Path, text: str) -> Record:
     if not text.strip() and not title:
         raise ValueError("it is empty")
     fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
+    if kind in TYPES:
+        fields.remove(("type", kind))
     return Record(
         key=dict(front.fields).get("permalink") or from_home(path),
         text=markdown(text.strip() or title, fields=fields),
