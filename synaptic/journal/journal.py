@@ -41,7 +41,7 @@ from .text import (
     normalized_entries,
     resolve,
 )
-from .trash import UNDOABLE, Trash, TrashedText, Why
+from .trash import UNDOABLE, Trash, TrashedText, Why, hash_of
 from .writer import Draft, FileWriter, Stat
 
 LOCK_TIMEOUT_S = 5.0
@@ -333,6 +333,13 @@ class Journal:
             new, text, notices = change(old, block)
             if old.whole_file and why != "restore":
                 text = self._note(path, data, status, parsed, old, new, agent)
+            rest = data[end:]
+            if old.id in ids_in(block):  # its equal copies change with it
+                copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
+                rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
+            after = data[:start] + text + rest
+            if not new:
+                self._check_removal(path, parsed, old, block, after)
             if why and block != trashed:
                 aside = self.aside(old.id, old.title, text, block)
                 has_vanished |= bool(aside) and aside[0].why == "vanished"
@@ -340,23 +347,20 @@ class Journal:
                     mode = stat.S_IMODE(status.st_mode) if old.whole_file else None
                     reason = why if new else "delete"
                     now = self.clock()
-                    aside.append(TrashedText(old.id, path, now, reason, old.title, block, mode))
+                    piece = TrashedText(old.id, path, now, reason, old.title, block, mode)
+                    if rest == data[end:]:
+                        piece = piece._replace(after=hash_of(after), offset=start)
+                    aside.append(piece)
                 self.trash.put(*aside)
                 trashed = block
             vanished = [_VANISHED.format(id=old.short_id)] if has_vanished else []
             edited = Edited(new or old, old, [*notices, *vanished])
             if old.whole_file and not new:
                 return _EditedFile(None, edited=edited)
-            rest = data[end:]
-            if old.id in ids_in(block):  # its equal copies change with it
-                copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
-                rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
-            if not new:
-                self._check_removal(path, parsed, old, block, data[:start] + rest)
             saved = []
             if new and new.id in ids_in(text):
                 saved.append(self.saved_text(path, new.id, as_block(text)))
-            return _EditedFile(data[:start] + text + rest, tuple(saved), edited=edited)
+            return _EditedFile(after, tuple(saved), edited=edited)
 
         draft = self.writer.change(path, make)
         edited = draft.edited
@@ -570,6 +574,13 @@ class Journal:
             id = resolve(id, (piece.id for piece in pieces), "The trash")
             mine = [piece for piece in pieces if piece.id == id]
             newest = mine[0]
+            of_part = newest.why == "delete" and newest.mode is None
+            if of_part and self._is_as_after(newest):
+                check(id, None)
+                self._check_pin(newest, False, by_person)
+                again = self._undo_deletion(newest)
+                if again:
+                    return newest.path, again
             paths = dict.fromkeys((newest.path, places.get(id, newest.path)))
             if newest.mode is not None and newest.why == "delete":
                 paths = {}  # no file is written over
@@ -591,6 +602,30 @@ class Journal:
                 )
             return newest.path, self.put_back(self.record_of(newest))
 
+    def _is_as_after(self, piece: TrashedText) -> bool:
+        """True if the file of a piece has not changed since the piece left it."""
+        with suppress(NotFound):
+            return hash_of(folder.read_bytes(self.roots, piece.path)[0]) == piece.after
+        return False
+
+    def _undo_deletion(self, piece: TrashedText) -> Entry | None:
+        """The entry, put back where it stood; None if its file has changed since."""
+        saved: tuple[SavedText, ...] = ()
+        if piece.id in ids_in(piece.text):
+            saved = (self.saved_text(piece.path, piece.id, as_block(piece.text)),)
+
+        def make(data: bytes, status: Stat) -> Draft | None:
+            if not status or hash_of(data) != piece.after:
+                return None
+            text = data[: piece.offset] + piece.text + data[piece.offset :]
+            return Draft(text, saved)
+
+        if not self.writer.change(piece.path, make):
+            return None
+        if not saved:
+            self.trash.settle(piece.id, UNDOABLE)
+        return replace(self.copied(piece.id, piece.path, piece.text), id=piece.id)
+
     def _swap(
         self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
     ) -> Entry:
@@ -599,19 +634,23 @@ class Journal:
         for piece in pieces:
             if as_block(piece.text) != now and not reveals(piece.text, block):
                 self._check_pin(piece, entry.pin, by_person)
-                text = piece.text if entry.whole_file else self.record_of(piece).text
-                return self.swap(path, entry.id, text)
+                if entry.whole_file or self._is_as_after(piece):
+                    return self.swap(path, entry.id, piece.text, exactly=True)
+                return self.swap(path, entry.id, self.record_of(piece).text)
         raise NotFound(
             f"{entry.id} stands in {path}, and the trash holds no other text of it that may be "
             f"shown.",
             "`synaptic doctor` lists updates that vanished from the file.",
         )
 
-    def swap(self, path: str, id: str, text: bytes) -> Entry:
-        """The entry after this text has taken the place of its own, which goes to the trash."""
+    def swap(self, path: str, id: str, text: bytes, *, exactly: bool = False) -> Entry:
+        """The entry after this text has taken the place of its own, which goes to the trash.
+        Without `exactly` the line ends stay.
+        """
 
         def change(old: Entry, block: bytes) -> Replacement:
-            return Replacement(old, text if old.whole_file else in_place_of(block, text))
+            is_exact = exactly or old.whole_file
+            return Replacement(old, text if is_exact else in_place_of(block, text))
 
         self.exchange(path, id, change, "restore")
         return self.find(path, id)[1]

@@ -6,6 +6,7 @@ looks like such a comment gains a backslash, so that no text can pose as a piece
 shows when a kill has torn a piece.
 """
 
+import hashlib
 import json
 import os
 import re
@@ -32,7 +33,7 @@ _ESCAPED = re.compile(rb"(?m)^\\(?=\\*<!-- trash )")
 
 class TrashedText(NamedTuple):
     """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a
-    whole-file note.
+    whole-file note. `after` is the hash of the file without it, in which it stood at `offset`.
     """
 
     id: str
@@ -42,6 +43,13 @@ class TrashedText(NamedTuple):
     title: str
     text: bytes
     mode: int | None = None
+    after: str = ""
+    offset: int = 0
+
+
+def hash_of(data: bytes) -> str:
+    """The hash of a file, by which `TrashedText.after` knows it again."""
+    return hashlib.sha256(data).hexdigest()
 
 
 class Trash:
@@ -121,6 +129,8 @@ def _render(piece: TrashedText) -> bytes:
     }
     if piece.mode is not None:
         head["mode"] = piece.mode
+    if piece.after:
+        head |= {"after": piece.after, "offset": piece.offset}
     line = json.dumps(head).replace("-->", "--\\u003e")
     text = _LOOKS_LIKE.sub(rb"\1\\", piece.text)
     return f"\n<!-- trash {line} -->\n".encode() + text + b"\n"
@@ -132,6 +142,7 @@ def _parse_piece(head: bytes, rest: bytes) -> TrashedText | None:
         text = disk.sealed(fields, _ESCAPED.sub(b"", rest))
         at = datetime.fromisoformat(fields["at"])
         id, path, why, title = map(fields.__getitem__, ("id", "path", "why", "title"))
-        return TrashedText(id, path, at, why, title, text, fields.get("mode"))
+        file = fields.get("after", ""), fields.get("offset", 0)
+        return TrashedText(id, path, at, why, title, text, fields.get("mode"), *file)
     except (ValueError, KeyError, TypeError):
         return None

@@ -22,7 +22,7 @@ from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import LEFT_OUT_SHOWN, status
 
-_LOGSEQ = {
+_LOGSEQ: Json = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
     "day_file": "synaptic/%Y-%m-%d.md",
 }
@@ -134,7 +134,8 @@ def _settings_for(folder: Path) -> tuple[Json, list[str]]:
     """(values of config.toml that fit the folder, sentences on why)."""
     is_graph = (folder / "journals").is_dir() and (folder / "pages").is_dir()
     if is_graph or (folder / "logseq" / "config.edn").is_file():
-        return _LOGSEQ, [
+        exclude = dict.fromkeys([*_LOGSEQ["exclude"], *_logseq_backups(folder)])
+        return {**_LOGSEQ, "exclude": list(exclude)}, [
             "This is a graph of Logseq, which rewrites headings; new entries get a folder "
             "of their own.",
             "The backups and deleted pages of Logseq are left out.",
@@ -178,6 +179,17 @@ def _settings_for(folder: Path) -> tuple[Json, list[str]]:
             f"{day_file}."
         )
     return fitting | {"day_file": day_file}, [*remarks, remark]
+
+
+def _logseq_backups(folder: Path) -> list[str]:
+    """Globs for the backups of a graph, in the letters that each system has given them."""
+    return [
+        f"{glob.escape(path.relative_to(folder).as_posix())}/**"
+        for own in sorted(folder.iterdir())
+        if own.name.lower() == "logseq" and own.is_dir()
+        for path in sorted(own.iterdir())
+        if path.name.lower() in ("bak", ".recycle") and path.is_dir()
+    ]
 
 
 def _strftime(part: re.Match[str]) -> str:

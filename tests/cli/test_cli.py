@@ -900,6 +900,8 @@ def test_init_keeps_apart_from_what_logseq_rewrites(
         "journals/2020_09_20.md": "- A block",
         "pages/Bread.md": "- Rye",
         "logseq/bak/pages/Bread.md": "- Old rye",
+        "Logseq/Bak/pages/Bread/2020-09-19.md": "- Older rye",
+        "LOGSEQ/bak/journals/2020_09_20.md": "- Oldest rye",
     }
     graph = _put(tmp_path / "graph", files)
     said = run("init", "--journal", str(graph))

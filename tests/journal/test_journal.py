@@ -407,7 +407,12 @@ def test_an_edit_keeps_everything_outside_byte_for_byte(
     path = journal.root / DAY
     path.write_bytes(before + block + eol.encode() + after)
     path.chmod(0o640)
-    journal.edit(DAY, entry.id, lambda old: None if delete else retitle(old))
+    try:
+        journal.edit(DAY, entry.id, lambda old: None if delete else retitle(old))
+    except Refused:  # an open fence would take in the entry below
+        assert delete and "~~~" in "\n".join(above)
+        assert path.read_bytes() == before + block + eol.encode() + after
+        return
     data = journal.read(DAY)
     assert data.startswith(before) and data.endswith(after)
     middle = data[len(before) : len(data) - len(after)]

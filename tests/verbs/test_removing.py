@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from synaptic import Workspace, delete, find, get, restore, save
+from synaptic import Workspace, delete, find, get, restore, save, update
 from synaptic.errors import Refused
+from synaptic.journal.losses import find_losses
 
 DAY = "2026-11-21.md"
 SAMPLE = (
@@ -71,3 +72,63 @@ def test_an_entry_comes_back_though_a_sample_has_its_id(ws: Workspace) -> None:
     restore(ws, id)
     assert file.read_text("utf-8") == f"{quoted}\n{block}"
     assert get(ws, [id]).entries[0].title == "Greased the lock."
+
+
+# -- bringing back
+# ---------------------------------------------------------------------------------------
+
+TYPED = "# 2026-11-21\n\n## Plans\n\n- oil the gate\n\n## Log\n\n- rained\n\n\n## 18:00 Bread #rye\nBaked.\n"
+FILES = {
+    "sections": (DAY, TYPED),
+    "CRLF": (DAY, TYPED.replace("\n", "\r\n")),
+    "no line end": (DAY, TYPED[:-1]),
+    "two of one name": (DAY, TYPED + "\n## Log\n\n- snowed\n"),
+    "a sample": (DAY, TYPED.replace("- rained\n", f"```markdown\n{SAMPLE}```\n")),
+    "a diary": (
+        "Diary.md",
+        "## 2026-11-20\n\nSun.\n\n## 2026-11-19\n\nRain.\n\n## 2026-11-18\n\nFog.\n",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "text"), FILES.values(), ids=FILES)
+def test_an_undo_gives_the_bytes_of_the_file_back(ws: Workspace, name: str, text: str) -> None:
+    """While nothing else changed: for each entry, deleted or updated, alone and two of them."""
+    file = ws.config.journal / name
+    file.write_bytes(text.encode())
+    ids = [entry.id for entry in find(ws, limit=50).entries]
+    for id in ids:
+        delete(ws, id)
+        assert file.read_bytes() != text.encode()
+        assert restore(ws, id).id == id
+        assert file.read_bytes() == text.encode()
+        update(ws, id, append="And more.", add_tags=["new"])
+        restore(ws, id)
+        assert file.read_bytes() == text.encode()
+        assert [entry.id for entry in find(ws, limit=50).entries] == ids
+    for id in ids[:2]:
+        delete(ws, id)
+    for id in reversed(ids[:2]):
+        restore(ws, id)
+    assert file.read_bytes() == text.encode()
+    assert find_losses(ws.journal) == []
+
+
+def test_an_undo_of_an_undo_gives_the_update_back(ws: Workspace) -> None:
+    file = day_file(ws, TYPED)
+    id = id_of(ws, "Plans")
+    update(ws, id, append="- paint it")
+    updated = file.read_bytes()
+    restore(ws, id)
+    restore(ws, id)
+    assert file.read_bytes() == updated
+
+
+def test_an_entry_of_a_file_that_changed_keeps_what_came_in_between(ws: Workspace) -> None:
+    file = day_file(ws, TYPED)
+    id = id_of(ws, "Log")
+    delete(ws, id)
+    file.write_text(file.read_text("utf-8") + "\n## 19:00 Later\n\nx\n", "utf-8")
+    assert restore(ws, id).id == id
+    titles = {entry.title for entry in find(ws, limit=50).entries}
+    assert titles == {"Plans", "Log", "Bread", "Later"}
