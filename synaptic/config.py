@@ -21,24 +21,27 @@ from typing import Any, Literal
 from .errors import ConfigError
 
 Secrets = Literal["redact", "refuse", "allow"]
-"""The policies for passwords, tokens and keys in a text that is saved."""
+"""What a save does with passwords, tokens and keys in a text: replaces them, refuses the save,
+or keeps them.
+"""
 
 DEFAULT_MODEL = "synaptic-minilm-1"
 """The model that ships inside the package."""
 FORMER_MODEL = "all-MiniLM-L6-v2-int8"
-"""The model that shipped until 0.2; a config that names it means the present one."""
+"""The model that shipped until 0.2; a config.toml that names it gets DEFAULT_MODEL."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchConfig:
-    """Ranking. Chosen by `scripts/bench.py panel` (docs/BENCHMARKS.md has the
-    tables).
+    """The settings of ranking. The defaults were chosen by `scripts/bench.py panel`
+    (docs/BENCHMARKS.md has the tables).
 
     `k` and `weights` (`lexical`, `semantic`, `tokens`) belong to reciprocal rank fusion. An
     entry's score falls with its age, from 1 to `decay_floor` with a half-life of
-    `half_life_days`. `neighbours` is the share of the scores of those beside it that an entry
-    gains; 0 switches it off. `later_first`: of two entries on one topic the later goes first.
-    `speakers`: in the record of a talk, lines of the person whom the question names count more.
+    `half_life_days`. `neighbours` is the share of the score of the entries before and after it
+    that an entry gains; 0 switches it off. `later_first`: of two entries on one topic the later
+    ranks first. `speakers`: in the record of a talk, lines of the person whom the query names
+    count more.
     """
 
     k: float = 60.0
@@ -57,7 +60,8 @@ class SearchConfig:
 
 @dataclass(frozen=True, slots=True)
 class HooksConfig:
-    """Hooks that tell agents something at a session's start, on a prompt, and at its end.
+    """Which hooks of a client give the agent entries: at a session's start, on each prompt, and
+    at its end.
 
     `tools`: also before an edit, and after a command that failed. An answer at the start has
     at most `max_tokens`; an answer that takes longer than `timeout_s` is left out.
@@ -73,8 +77,8 @@ class HooksConfig:
 
 @dataclass(frozen=True, slots=True)
 class SyncConfig:
-    """The repository, and its branch, through which machines share the journal; `synaptic sync
-    --init` writes them. `auto`: also after saves and when a session starts.
+    """The git repository, and its branch, through which machines share the journal; `synaptic
+    sync --init` writes both. `auto`: sync also after saves and when a session starts.
     """
 
     url: str = ""
@@ -84,14 +88,13 @@ class SyncConfig:
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """`exclude` are globs over paths below their root; `day_file` is a strftime pattern and may
-    hold folders.
+    """All settings of a home. `exclude` are globs over paths below their root; `day_file` is a
+    strftime pattern and may hold folders.
 
-    `sources` are folders, or single notes, that are read in place, by name (`@vault`).
+    `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
-    `notices` name removed keys of the file;
-    `status` and `doctor` show them.
+    `notices` name removed keys of the file; `status` and `doctor` show them.
     """
 
     home: Path
@@ -129,12 +132,14 @@ class Config:
 
     @property
     def roots(self) -> Mapping[str, Path]:
-        """The folders whose notes are read, by the first part of a path; "" is the journal."""
+        """Maps the name of each root, a folder whose notes are read, to its path. The name is
+        the first part of a journal path (`@vault/x.md`); "" is the journal itself.
+        """
         return {"": self.journal, "@sessions": self.home / "sessions", **self.sources}
 
 
 def load_config(home: str | Path | None = None) -> Config:
-    """The configuration in force.
+    """Reads config.toml and the environment and returns the settings in force.
 
     Raises ConfigError naming the file, the key and the valid values.
     """
@@ -145,9 +150,14 @@ def load_config(home: str | Path | None = None) -> Config:
     except (FileNotFoundError, NotADirectoryError):
         raw = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not valid TOML: {error}.", "Mend that line.") from error
+        raise ConfigError(
+            f"{path} is not valid TOML: {error}.", "Mend that line of the file."
+        ) from error
     except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}.",
+            "Check the owner and the mode of the file.",
+        ) from error
     values, notices = _read_values(path, raw)
     for key in ("journal", "model", "project"):
         if override := os.environ.get(f"SYNAPTIC_{key.upper()}"):
@@ -161,15 +171,18 @@ def load_config(home: str | Path | None = None) -> Config:
 
 
 def resolve_home(home: str | Path | None) -> Path:
-    """The home: the argument, else `SYNAPTIC_HOME`, else `~/.synaptic`. Absolute."""
+    """The absolute path of Synaptic's home folder: `home`, else `SYNAPTIC_HOME`, else
+    `~/.synaptic`.
+    """
     place = home or os.environ.get("SYNAPTIC_HOME") or "~/.synaptic"
     return expand_path(str(place), "The home").absolute()
 
 
 def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, Path]:
-    """The `sources` of the file `path`, by name; `own` has none yet.
+    """Maps the name of each source (`@vault`) to its folder. `sources` are the values in the
+    config.toml at `path`; `own` holds its other settings.
 
-    A source with a `*` in its place is a folder for each match, `@NAME-STAR`.
+    A path with a `*` gives a source for each matching folder, named `@NAME-MATCH`.
     Raises ConfigError for a folder or a name that is given twice.
     """
     folders = dict(own.roots)
@@ -194,18 +207,20 @@ def read_sources(path: Path, own: Config, sources: Sequence[str]) -> dict[str, P
             )
         if os.path.realpath(folder) in map(os.path.realpath, folders.values()):
             raise ConfigError(
-                f"{path}: journal and sources name a folder twice: {folder}.", "Name each once."
+                f"{path}: the folder {folder} is given twice in `journal` and `sources`.",
+                "Remove one of the two.",
             )
         folders[name] = folder
     return {name: folder for name, folder in folders.items() if name not in own.roots}
 
 
 CLOCK_YEARS = range(1000, 9000)
-"""The years that a fixed clock may show: days are counted from it, backward and forward."""
+"""The years that SYNAPTIC_NOW may lie in: dates some centuries before and after must exist."""
 
 
 def make_clock() -> Callable[[], datetime]:
-    """A function that returns the present moment, aware and local; `SYNAPTIC_NOW` fixes it.
+    """Returns a function that gives the present moment as an aware local time; always the
+    moment in `SYNAPTIC_NOW` if that is set.
 
     Raises ConfigError if `SYNAPTIC_NOW` is not an ISO date-time, or lies outside CLOCK_YEARS.
     """
@@ -229,11 +244,11 @@ def make_clock() -> Callable[[], datetime]:
 
 
 def expand_path(path: str, what: str) -> Path:
-    """The path with the user's home folder in the place of `~`. Raises ConfigError for a path
-    that neither config.toml nor SQLite could hold; `what` names it.
+    """Replaces `~` in a path by the user's home folder and returns the path. Raises ConfigError
+    for a path with a NUL or bytes that are not UTF-8; `what` names the setting in the message.
     """
     if "\0" in path:
-        raise ConfigError(f"{what} holds a NUL byte.")
+        raise ConfigError(f"{what} holds a NUL byte.", "Remove it from the path.")
     try:
         path.encode()
     except UnicodeEncodeError as error:
@@ -252,7 +267,9 @@ def expand_path(path: str, what: str) -> Path:
 
 
 def is_day_file_setting(value: object) -> bool:
-    """True for a relative Markdown path with a whole date, so that each day has one file."""
+    """True if `value` is a valid `day_file`: a relative strftime pattern ending in `.md` that
+    gives each day a path of its own.
+    """
     if not isinstance(value, str) or not value.endswith(".md") or "\0" in value:
         return False
     if value.startswith("/") or any(part.startswith(".") for part in Path(value).parts):
@@ -264,7 +281,7 @@ def is_day_file_setting(value: object) -> bool:
         return False
 
 
-def _weights(value: Any) -> bool:
+def _are_valid_weights(value: Any) -> bool:
     if not isinstance(value, dict) or not value.keys() <= {"lexical", "semantic", "tokens"}:
         return False
     accepts, _ = _number_rule(0, 1e9)
@@ -282,7 +299,7 @@ def _texts_rule(valid: str) -> Rule:
     return lambda v: isinstance(v, list) and all(isinstance(text, str) for text in v), valid
 
 
-def _one_of(*values: str) -> Rule:
+def _choice_rule(*values: str) -> Rule:
     return lambda v: v in values, " or ".join(f'"{value}"' for value in values)
 
 
@@ -303,7 +320,7 @@ _RULES: dict[str, Rule] = {
     "exclude": _texts_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
     "sources": _texts_rule('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),
     "capture": _SWITCH,
-    "capture_into": _one_of("sessions", "journal"),
+    "capture_into": _choice_rule("sessions", "journal"),
     "model": _text_rule(
         f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder '
         f"with one"
@@ -311,13 +328,13 @@ _RULES: dict[str, Rule] = {
     "threads": _number_rule(1, 64, kinds=(int,)),
     "project": _text_rule("a project name"),
     "exclude_projects": _texts_rule('a list of project names, like ["taxes"]'),
-    "secrets": _one_of("redact", "refuse", "allow"),
+    "secrets": _choice_rule("redact", "refuse", "allow"),
     "track_access": _SWITCH,
     "metrics": _SWITCH,
     "port": _number_rule(0, 65535, "; 0 takes a free one", kinds=(int,)),
     "search.k": _number_rule(1e-9, 1e9),
     "search.weights": (
-        _weights,
+        _are_valid_weights,
         "{ lexical = 1.0, semantic = 1.0, tokens = 1.0 }, none negative, not all 0",
     ),
     "search.half_life_days": _number_rule(1e-9, 1e9),
@@ -340,25 +357,33 @@ _RULES: dict[str, Rule] = {
     "sync.branch": _text_rule("a branch of that repository"),
     "sync.auto": _SWITCH,
 }
-"""The check and the valid values of each key; those of a table begin with its name."""
+"""For each key of config.toml (`search.k` is `k` in the table `search`): a function that checks
+its value, and a text that describes the valid values.
+"""
 
 _REMOVED = {
     "search.context": "The index no longer holds the words of an entry's neighbours.",
     "search.resolve_pronouns": "The index no longer replaces pronouns by names.",
     "search.anchor_times": 'The index no longer holds the dates of times like "yesterday".',
 }
-"""Removed keys and the reason. They are ignored with one notice; each stays for one release."""
+"""Keys of config.toml that were removed, each with the reason. A file that has one gets a
+notice; a row stays here for one release.
+"""
 
 
 def _read_values(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """The checked values of the file by the fields of a Config, and notices of removed keys."""
+    """(the checked values of config.toml by the names of Config's fields, notices about removed
+    keys). Raises ConfigError.
+    """
     values: dict[str, Any] = {}
     made = {"search": SearchConfig, "hooks": HooksConfig, "sync": SyncConfig}
     tables: dict[str, dict[str, Any]] = {table: {} for table in made}
     for table in tables:
         section = raw.pop(table, {})
         if not isinstance(section, dict):
-            raise ConfigError(f"{path}: {table} must be a table, [{table}].")
+            raise ConfigError(
+                f"{path}: {table} must be a table.", f"Put its keys below a line [{table}]."
+            )
         raw |= {f"{table}.{name}": value for name, value in section.items()}
     notices = []
     for key, value in raw.items():
@@ -367,12 +392,12 @@ def _read_values(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple
             notices.append(f"{path}: the key {key} {reason}")
             continue
         table, _, name = key.rpartition(".")
-        tables.get(table, values)[name] = _checked_setting(path, key, value)
+        tables.get(table, values)[name] = _check_setting(path, key, value)
     values |= {table: made[table](**section) for table, section in tables.items()}
     return values, tuple(notices)
 
 
-def _checked_setting(path: Path, key: str, value: object) -> Any:
+def _check_setting(path: Path, key: str, value: object) -> Any:
     if key not in _RULES:
         raise ConfigError(
             f"{path}: unknown key {key}.", valid=_RULES, hint="Remove or rename it."

@@ -41,60 +41,72 @@ FEATURES = ("importing", "page", "sharing", "lab")
 GROUP = "synaptic"
 
 
-def through(door: str, *args: Any) -> list[Any]:
-    """The answers of our own features that have this door, in their order."""
-    answering = [getattr(_feature(name), door, None) for name in FEATURES]
+def call_features(door: str, *args: Any) -> list[Any]:
+    """Calls the function named `door` of each built-in feature that has one, and returns the
+    results in the order of FEATURES.
+    """
+    answering = [getattr(_load_feature(name), door, None) for name in FEATURES]
     return [answer(*args) for answer in answering if answer]
 
 
-def the_one(door: str, *args: Any) -> Any:
-    """The answer of the only feature that has this door."""
-    [answer] = through(door, *args)
+def call_only_feature(door: str, *args: Any) -> Any:
+    """Calls the function named `door` of the one built-in feature that has it, and returns its
+    result.
+    """
+    [answer] = call_features(door, *args)
     return answer
 
 
 def add_own_command(name: str) -> None:
-    """Adds the command of this name to the program, if a feature of our own has it."""
-    _add_command_of(name, map(_feature, FEATURES))
+    """Imports the built-in feature that defines the command `name`, which adds it to the
+    command line; does nothing if there is none.
+    """
+    _add_command_of(name, map(_load_feature, FEATURES))
 
 
 def add_plug_in_command(name: str) -> None:
-    """Adds the command of this name to the program, if a plug-in has it."""
-    _add_command_of(name, _plug_in_features())
+    """Imports the plug-in that defines the command `name`, which adds it to the command line;
+    does nothing if there is none.
+    """
+    _add_command_of(name, _load_plug_ins())
 
 
 def add_own_commands() -> None:
-    """Adds the commands of our own features to the program."""
-    for feature in map(_feature, FEATURES):
+    """Imports all built-in features, which add their commands to the command line."""
+    for feature in map(_load_feature, FEATURES):
         for module in dict.fromkeys(getattr(feature, "COMMANDS", {}).values()):
             import_module(module)
 
 
-def readers() -> dict[str, str]:
-    """Maps the name of a source to the module of its reader; plug-ins come last."""
+def reader_modules() -> dict[str, str]:
+    """Maps each source that `import` knows to the name of the module that reads it, those of
+    plug-ins last.
+    """
     modules: dict[str, str] = {}
-    for feature in (*map(_feature, FEATURES), *_plug_in_features()):
+    for feature in (*map(_load_feature, FEATURES), *_load_plug_ins()):
         modules = getattr(feature, "READERS", {}) | modules
     return modules
 
 
 @cache
-def plug_ins() -> Sequence[EntryPoint]:
-    """The plug-ins that other people's distributions name. Only metadata is read."""
+def plug_in_entry_points() -> Sequence[EntryPoint]:
+    """The entry points of installed plug-ins, sorted by name. Reads metadata and imports no
+    plug-in.
+    """
     from importlib.metadata import entry_points  # late: a scan of all distributions
 
     return tuple(sorted(entry_points(group=GROUP), key=lambda point: point.name))
 
 
-def plug_in_text(point: EntryPoint) -> str:
-    """Name, distribution and version of a plug-in."""
+def describe_plug_in(point: EntryPoint) -> str:
+    """A plug-in as a person reads it: `name (distribution version)`."""
     dist = point.dist
     return f"{point.name} ({dist.name} {dist.version})" if dist else point.name
 
 
-def load(module: str) -> ModuleType:
-    """The module of a feature by its whole name. Raises PlugInError where it is not ours and
-    cannot be imported.
+def load_module(module: str) -> ModuleType:
+    """Imports a module by its full name and returns it. Raises PlugInError if it belongs to a
+    plug-in and cannot be imported.
     """
     try:
         return import_module(module)
@@ -107,7 +119,7 @@ def load(module: str) -> ModuleType:
         ) from error
 
 
-def _feature(name: str) -> ModuleType:
+def _load_feature(name: str) -> ModuleType:
     return import_module(f".features.{name}", __package__)
 
 
@@ -115,14 +127,14 @@ def _add_command_of(command: str, features: Iterable[ModuleType]) -> None:
     for feature in features:
         module = getattr(feature, "COMMANDS", {}).get(command)
         if module:
-            load(module)
+            load_module(module)
             return
 
 
-def _plug_in_features() -> Iterator[ModuleType]:
-    """The plug-ins that can be loaded; a broken one is named and left out."""
-    for point in plug_ins():
+def _load_plug_ins() -> Iterator[ModuleType]:
+    """Yields the module of each plug-in. One that cannot be imported is logged and left out."""
+    for point in plug_in_entry_points():
         try:
-            yield load(point.value)
+            yield load_module(point.value)
         except PlugInError as error:
-            log.warning("The plug-in %s is left out: %s", plug_in_text(point), error)
+            log.warning("The plug-in %s is left out: %s", describe_plug_in(point), error)

@@ -30,7 +30,9 @@ Name = TypeVar("Name", bound=str)
 
 
 class SynapticError(Exception):
-    """Base of the tree. `code` is stable and meant for programs, the rest for people."""
+    """The base class of all our errors. `code` is stable and meant for programs, the texts for
+    people.
+    """
 
     code = "error"
 
@@ -41,7 +43,7 @@ class SynapticError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
-        """Message, valid values and hint in one line, the form an agent reads."""
+        """The message, the valid values and the hint in one line."""
         parts = [self.message]
         if self.valid:
             parts.append(f"Valid: {', '.join(self.valid)}.")
@@ -87,9 +89,9 @@ class IndexUnusable(SynapticError):
 
 
 class IndexFailed(IndexUnusable):
-    """An error of SQLite, which gave this `reason`. `cure` is what `Database.heal` does: it
-    makes a damaged file anew (reset), goes on in memory where the disk refuses (detach), or
-    looks whether the file or the question is at fault (again).
+    """SQLite failed on the index with the message `reason`. `cure` says how `Database.heal`
+    reacts: `reset` makes a damaged file anew, `detach` continues in memory because the disk
+    refuses writes, `again` checks whether the file or the query is at fault; "": nothing helps.
     """
 
     def __init__(self, reason: str, cure: Cure = "") -> None:
@@ -103,7 +105,7 @@ class IndexFailed(IndexUnusable):
 
 
 class IndexBusy(IndexFailed):
-    """Another process did not let go of the index in time."""
+    """Another process was still writing the index when the waiting time was over."""
 
 
 class ModelError(SynapticError):
@@ -118,9 +120,9 @@ class Unreachable(SynapticError):
     code = "unreachable"
 
 
-def as_own_error(error: BaseException) -> SynapticError | None:
-    """The error in our own form, if it is one, or if the disk or a missing package is the
-    reason; None for a defect.
+def to_synaptic_error(error: BaseException) -> SynapticError | None:
+    """`error` as a SynapticError, if it is one, or if a full disk or a missing package caused
+    it; None for any other error, which is a defect.
     """
     if isinstance(error, SynapticError):
         return error
@@ -137,9 +139,11 @@ def as_own_error(error: BaseException) -> SynapticError | None:
     return None
 
 
-def as_user_error(error: BaseException) -> SynapticError:
-    """Returns the error as a user is told of it; the log has the details of a defect."""
-    own = as_own_error(error)
+def to_user_error(error: BaseException) -> SynapticError:
+    """Returns a SynapticError with a text for the user, and logs the details of an unexpected
+    error.
+    """
+    own = to_synaptic_error(error)
     if own:
         return own
     from logging import getLogger  # most commands have nothing to log
@@ -151,9 +155,9 @@ def as_user_error(error: BaseException) -> SynapticError:
     )
 
 
-def one_of(names: Iterable[Name], value: str, what: str) -> Name:
-    """The name in `names` that equals `value` in any case. Raises InvalidArgument with the
-    names.
+def match_valid_name(names: Iterable[Name], value: str, what: str) -> Name:
+    """Returns the item of `names` that equals `value`, ignoring case and outer blanks. Raises
+    InvalidArgument listing the names; `what` says in its message what was given.
     """
     for name in names:
         if name == value.strip().lower():

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 DATA = Path(__file__).parent / "data"
 """The tables, word lists and the model that ship with the package."""
-FLAGS = (
+OPEN_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
     | getattr(os, "O_NOCTTY", 0)
     | getattr(os, "O_BINARY", 0)
 )
-"""The flags by which such a file is opened."""
+"""The flags of `os.open` for reading a file without waiting, even if it is a FIFO."""
 O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
 PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
@@ -39,8 +39,8 @@ PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
     "image/avif": (4, (b"ftypavif",), (".avif",)),
     "image/heic": (4, (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1"), (".heic", ".heif")),
 }
-"""By media type the bytes at a place of a picture, and the endings of its names. SVG does not
-count as a picture, because it can hold programs.
+"""For each media type of a picture: (the offset of its signature, the possible signatures, the
+suffixes of its file names). SVG does not count as a picture, because it can hold programs.
 """
 ATTACHMENTS = frozenset(
     [suffix for *_, suffixes in PICTURES.values() for suffix in suffixes]
@@ -52,34 +52,38 @@ ATTACHMENTS = frozenset(
     + ".htm .html .txt .xml".split()
     + ".7z .bin .bz2 .gz .tar .tgz .xz .zip".split()
 )
-"""The endings of the files that a note may show or hand out, as SERVE.md lists them. None is
-that of a copy that editors make, of a program, of settings or of keys.
+"""The suffixes of files that the web page may send to a browser, as SERVE.md lists them. None
+belongs to an editor's backup, a program, settings or keys.
 """
 PICTURE_FOLDER = "attachments/imported"
 """Where in the journal imported pictures stand. Nothing in it is a note."""
 _OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
 PICTURE_BYTES = 50_000_000
-"""A larger picture is neither shown nor taken in."""
+"""The most bytes of a picture that is shown or imported."""
 
 
 def real_path(path: Path | str) -> Path:
-    """The path with its links followed. `Path.resolve` raises on a loop of links."""
+    """The path with its symbolic links resolved; unlike `Path.resolve` it does not raise on a
+    loop of links.
+    """
     return Path(os.path.realpath(path))
 
 
-def open_regular(path: Path, *, follow: bool = True) -> BinaryIO:
-    """A file that others may have put there, open for reading, without ever waiting for it.
+def open_regular_file(path: Path, *, follow: bool = True) -> BinaryIO:
+    """Opens a regular file for reading, never waiting: a FIFO or a device is refused.
 
     Raises OSError for a FIFO, a device, a folder, and for a link unless `follow`.
     """
     _check_is_file(
         path.stat(follow_symlinks=follow), path
     )  # to open a device may already do something
-    return regular_file(os.open(path, FLAGS | (0 if follow else O_NOFOLLOW)), path)
+    return wrap_regular_file(os.open(path, OPEN_FLAGS | (0 if follow else O_NOFOLLOW)), path)
 
 
-def regular_file(fd: int, path: Path) -> BinaryIO:
-    """The open file `fd`, for reading. Raises OSError, and closes it, if it is not regular."""
+def wrap_regular_file(fd: int, path: Path) -> BinaryIO:
+    """Returns a binary file object for the open descriptor `fd`. If it is not a regular file,
+    closes it and raises OSError naming `path`.
+    """
     try:
         _check_is_file(os.fstat(fd), path)
     except OSError:
@@ -88,18 +92,20 @@ def regular_file(fd: int, path: Path) -> BinaryIO:
     return os.fdopen(fd, "rb")
 
 
-def read_regular(path: Path, most: int) -> bytes:
-    """The bytes of such a file. Raises OSError for one of more than `most` bytes too."""
-    with open_regular(path) as file:
+def read_regular_file(path: Path, most: int) -> bytes:
+    """Reads a regular file and returns its bytes. Raises OSError if it is not regular, or has
+    more than `most` bytes.
+    """
+    with open_regular_file(path) as file:
         data = file.read(most + 1) or b""  # None: a file of /proc with nothing to read as yet
     if len(data) > most:
         raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes", str(path))
     return data
 
 
-def lock_refusal(folder: Path, *, ranges: bool = False) -> str:
-    """The reason why the disk of a folder does not support locks; empty if it does. `ranges`:
-    also locks of a part of a file, as SQLite wants them.
+def why_locks_fail(folder: Path, *, ranges: bool = False) -> str:
+    """The reason why files in `folder` cannot be locked, as a text; "" if they can. `ranges`:
+    tries also to lock a part of a file, as SQLite does.
     """
     try:
         _try_locks(folder, folder.stat().st_dev, ranges)
@@ -111,8 +117,8 @@ def lock_refusal(folder: Path, *, ranges: bool = False) -> str:
 
 @cache
 def _try_locks(folder: Path, device: int, ranges: bool) -> None:
-    """Locks a file that nobody else has, once for each device. Raises OSError ENOLCK where that
-    is refused.
+    """Locks a temporary file in `folder` as a trial; cached for each `device`. Raises OSError
+    ENOLCK if the disk grants no locks.
     """
     if sys.platform == "win32":
         return
@@ -133,8 +139,10 @@ def _try_locks(folder: Path, device: int, ranges: bool) -> None:
         os.close(fd)
 
 
-def without_locks(notes: Path | str = "NOTES") -> str:
-    """The advice for a disk that does not support locks; `notes` is the journal."""
+def advice_without_locks(notes: Path | str = "NOTES") -> str:
+    """A sentence for the user: how to move the home to a disk that supports locks. `notes` is
+    the journal folder, which may stay.
+    """
     return (
         "Keep the home on a disk of this machine, and only the notes on this one: "
         f"synaptic --home DIR init --journal {notes}, and SYNAPTIC_HOME=DIR from then on."
@@ -142,19 +150,24 @@ def without_locks(notes: Path | str = "NOTES") -> str:
 
 
 def file_lock(path: Path, timeout_s: float = -1, notes: Path | str = "NOTES") -> BaseFileLock:
-    """A lock that processes share, as a context that raises filelock.Timeout. `notes` is the
-    journal. Raises JournalError where the disk grants no locks: nobody could be kept out.
+    """Returns a lock on the file `path` that excludes other processes, to be used as a context;
+    entering it raises filelock.Timeout after `timeout_s` (-1: waits for ever).
+
+    Raises JournalError if the disk supports no locks; `notes` is the journal folder that its
+    hint names.
     """
     from filelock import FileLock  # 30 ms, for writers only
 
-    refusal = lock_refusal(path.parent)
+    refusal = why_locks_fail(path.parent)
     if refusal:
-        raise JournalError(f"{path} cannot be locked: {refusal}.", without_locks(notes))
+        raise JournalError(f"{path} cannot be locked: {refusal}.", advice_without_locks(notes))
     return FileLock(path, timeout=timeout_s, mode=0o600)
 
 
-def picture_kind(begin: bytes) -> str | None:
-    """The kind of the picture whose first 32 bytes these are; None if it is not a picture."""
+def picture_media_type(begin: bytes) -> str | None:
+    """The media type (`image/png`) of a file that begins with the 32 bytes `begin`; None if it
+    is not a picture.
+    """
     for kind, (at, signs, _) in PICTURES.items():
         if begin.startswith(signs, at):
             return kind
@@ -162,7 +175,7 @@ def picture_kind(begin: bytes) -> str | None:
 
 
 def is_picture_name(name: str) -> bool:
-    """True if the name ends like that of a picture; it may hold folders."""
+    """True if the file name or path has the suffix of a picture."""
     suffix = PurePath(name).suffix.lower()
     return any(suffix in suffixes for *_, suffixes in PICTURES.values())
 
@@ -173,29 +186,31 @@ def _check_is_file(status: os.stat_result, path: Path) -> None:
 
 
 @cache
-def folder_of_memory(memory: Path) -> Path | None:
-    """The folder of which an agent's memory folder tells, as a whole path; None if `memory` is
-    not such a folder, or if nothing says which folder it belongs to.
+def folder_of_agent_memory(memory: Path) -> Path | None:
+    """The project folder, as an absolute path, that an agent's memory folder belongs to; None
+    if `memory` is not such a folder, or the project is not known.
 
-    Claude Code: `projects/-home-ada-shop/memory`, the path with a dash for each other sign. Its
-    worktrees, `SHOP/.claude/worktrees/NAME`, belong to the folder before them. A folder that is
-    gone is not known, nor one of two whose names read alike. Gemini CLI: `.project_root` beside
-    `memory`.
+    Claude Code names the project in the path of the memory, `projects/-home-ada-shop/memory`,
+    with a dash for each character that is not a letter or digit; `SHOP/.claude/worktrees/NAME`
+    belongs to SHOP. The project is not known if it no longer exists, or if two folders fit.
+    Gemini CLI names it in the file `.project_root` beside `memory`.
     """
     if memory.name != "memory":
         return None
     if memory.parent.parent.name == "projects":
         name = memory.parent.name.partition("--claude-worktrees-")[0]
-        folders = {real_path(folder) for folder in _folders_of(name, Path("/"))}
+        folders = {real_path(folder) for folder in _folders_with_dashed_path(name, Path("/"))}
         return folders.pop() if len(folders) == 1 else None
     with suppress(OSError, ValueError):
-        named = Path(read_regular(memory.parent / ".project_root", 4096).decode().strip())
+        named = Path(read_regular_file(memory.parent / ".project_root", 4096).decode().strip())
         return named if named.is_absolute() else None
     return None
 
 
-def _folders_of(name: str, above: Path) -> Iterator[Path]:
-    """The folders below `above` whose relative path reads `name` with dashes."""
+def _folders_with_dashed_path(name: str, above: Path) -> Iterator[Path]:
+    """Yields the folders below `above` whose relative path equals `name` once each character
+    that is not a letter or digit is a dash.
+    """
     if not name:
         yield above
         return
@@ -203,4 +218,4 @@ def _folders_of(name: str, above: Path) -> Iterator[Path]:
         for child in above.iterdir():
             step = f"-{_OTHER_SIGN.sub('-', child.name)}"
             if f"{name}-".startswith(f"{step}-") and child.is_dir():
-                yield from _folders_of(name[len(step) :], child)
+                yield from _folders_with_dashed_path(name[len(step) :], child)

@@ -17,7 +17,7 @@ from .models import TYPES, EntryType, Pairs, Texts
 MAX_VALUES = 100
 """The most values of one filter, and of the tags of a save."""
 MAX_VALUE_CHARS = 1_000
-"""The most characters of such a value."""
+"""The most characters of one value of a filter, or of one tag."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,8 @@ class Filters:
     include_superseded: bool = False
     without: Filters | None = None
 
-    def in_force(self) -> dict[str, Any]:
-        """The value of each filter that is set, by its field."""
+    def active_values(self) -> dict[str, Any]:
+        """Maps the name of each filter that is set to its value."""
         values = {}
         for each in fields(self):
             value = getattr(self, each.name)
@@ -62,10 +62,12 @@ class Filters:
                 values[each.name] = value
         return values
 
-    def each(self) -> dict[str, Filters]:
-        """Each filter that is set, alone; `since` and `until` together are `time`."""
+    def one_by_one(self) -> dict[str, Filters]:
+        """Maps the name of each filter that is set to a Filters with that filter alone; `since`
+        and `until` stay together under the name `time`.
+        """
         single = {}
-        for name, value in self.in_force().items():
+        for name, value in self.active_values().items():
             if name not in ("since", "until"):
                 single[name] = replace(Filters(), **{name: value})
         if self.since or self.until:
@@ -74,8 +76,8 @@ class Filters:
 
 
 Form = Literal["texts", "text", "day", "integer", "switch", "yes or no"]
-"""What a user gives: texts, of which an entry fits one; a text; a day as people type it; a
-number from 0 on; a switch that is on or left out; yes, no, or neither.
+"""The type of a filter's value: several texts, of which an entry must match one; one text; a
+day as people type it; a number from 0 on; a switch; yes, no, or not given.
 """
 
 Offers = tuple[Literal["search", "find", "export"], ...]
@@ -307,16 +309,19 @@ KEYS: dict[str, Filter] = {row.key: row for row in _ROWS if row.key}
 
 
 def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
-    """The values, if there are at most MAX_VALUES of at most MAX_VALUE_CHARS characters. Raises
-    InvalidArgument.
+    """Returns `values` unchanged. Raises InvalidArgument, with the `name` of the filter, for
+    more than MAX_VALUES of them or one of more than MAX_VALUE_CHARS characters.
     """
     if len(values) > MAX_VALUES:
         raise InvalidArgument(
-            f"{name} has {len(values):,} values.", valid=(f"up to {MAX_VALUES} values",)
+            f"{name} has {len(values):,} values.",
+            "Give fewer values.",
+            valid=(f"up to {MAX_VALUES} values",),
         )
     if any(len(one) > MAX_VALUE_CHARS for one in values):
         raise InvalidArgument(
             f"{name} has a value of {max(map(len, values)):,} characters.",
+            "Shorten it.",
             valid=(f"up to {MAX_VALUE_CHARS:,} characters",),
         )
     return values

@@ -18,7 +18,7 @@ TAGS_OF_STATE: dict[str, Texts] = {
     "wontfix": WONTFIX_TAGS,
     "settled": CLOSING_TAGS,
 }
-"""The tags of the states that a question may ask for."""
+"""For each state that a query may ask for ("solved issues"): the tags that mean it."""
 
 OPEN_ISSUES, DECISIONS, FINDINGS, PROGRESS = SHELVES = (
     "open issues",
@@ -26,7 +26,7 @@ OPEN_ISSUES, DECISIONS, FINDINGS, PROGRESS = SHELVES = (
     "insights and references",
     "progress",
 )
-"""The headings of a briefing, in their order."""
+"""The headings in a briefing, in their order."""
 
 
 @frozen
@@ -133,18 +133,20 @@ SYNONYMS: dict[str, EntryType] = {name: kind.name for kind in _ROWS for name in 
 FOREIGN: dict[str, EntryType] = {name: name for name in TYPES} | {
     name: kind.name for kind in _ROWS for name in kind.foreign
 }
-"""The nearest entry type of other programs' kinds."""
+"""Maps an entry type of another program to the nearest of ours."""
 CLOSABLE = tuple(kind.name for kind in _ROWS if kind.can_close)
 
 
 def is_closed(type: str, tags: Collection[str]) -> bool:
-    """True for an entry of a type that can be closed, with a tag that closes it."""
+    """True if `type` is one that can be closed (an issue, a hand-off) and `tags` hold a closing
+    tag.
+    """
     return type in CLOSABLE and not set(CLOSING_TAGS).isdisjoint(tags)
 
 
 def can_be_closed(entry: Entry) -> bool:
-    """True for an open entry that a closing tag would end: one of such a type, or one that is
-    due.
+    """True for an entry without a closing tag that has a type that can be closed, or a due
+    date.
     """
     has_end = entry.type in CLOSABLE or entry.due is not None
     return has_end and set(CLOSING_TAGS).isdisjoint(entry.tags)
@@ -161,17 +163,19 @@ def is_over(entry: Entry, today: str) -> bool:
 
 
 def has_ended(type: str, tags: Collection[str], expires: str | None, today: str) -> bool:
-    """The rule of `is_over`, for an entry of this type with these tags and this last day."""
+    """True if an entry with these values is closed, or its last day `expires` is before
+    `today`; the rule behind `is_over`.
+    """
     return is_closed(type, tags) or has_expired(expires, today)
 
 
 def types_of_shelf(shelf: str) -> tuple[EntryType, ...]:
-    """The types that a briefing lists under this heading."""
+    """The entry types that a briefing lists under the heading `shelf`."""
     return tuple(kind.name for kind in _ROWS if kind.shelf == shelf)
 
 
-def guidance() -> str:
-    """What to save as which type, a line for each guidance of the table."""
+def guidance_text() -> str:
+    """Lines for agents that say what to save as which entry type."""
     names: dict[str, list[str]] = {}
     for kind in _ROWS:
         if kind.guidance:

@@ -32,9 +32,9 @@ Value = TypeVar("Value")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(kind: type[Value]) -> type[Value]:
-    """Makes a class whose values cross modules: a dataclass that never changes."""
-    return dataclass(frozen=True, slots=True)(kind)
+def frozen(cls: type[Value]) -> type[Value]:
+    """Turns a class into a dataclass whose instances cannot be changed."""
+    return dataclass(frozen=True, slots=True)(cls)
 
 
 PERSON = "person"
@@ -44,10 +44,10 @@ TOKEN_BITS = 64
 
 
 class Meaning(NamedTuple):
-    """The meaning of a text: a unit vector, and one for each token of its content words.
+    """The embedding of a text: a unit vector, and a short vector for each content word token.
 
-    `tokens` has shape (tokens, TOKEN_BITS), and `words` holds the word of each. Without a basis
-    the model makes none.
+    `tokens` has shape (tokens, TOKEN_BITS), and `words` holds the word of each token. `tokens`
+    is None for a model without the file tokens.npy.
     """
 
     vector: Vector
@@ -56,7 +56,7 @@ class Meaning(NamedTuple):
 
     @property
     def codes(self) -> bytes:
-        """The signs of the tokens, TOKEN_BITS bits each."""
+        """The signs of the token vectors, packed into TOKEN_BITS bits for each token."""
         import numpy as np
 
         return b"" if self.tokens is None else np.packbits(self.tokens > 0, axis=1).tobytes()
@@ -74,8 +74,8 @@ EntryType = Literal[
 TYPES: tuple[EntryType, ...] = get_args(EntryType)
 
 DateSource = Literal["file", "heading", "front-matter", "comment", "git", "mtime"]
-"""The origin of an entry's date. `heading`: a heading of a diary in one file. `mtime`: the
-entry is undated, and `at` is when its file changed.
+"""Where an entry's date was read from. `heading`: a date heading of a diary kept in one file.
+`mtime`: the entry has no date, so `at` is the time when its file was last changed.
 """
 Mode = Literal["hybrid", "lexical", "semantic"]
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
@@ -88,9 +88,9 @@ SESSIONS = tuple(
 )
 """The sources of imports that hold agents' sessions."""
 CAPTURED = ("pre-compact", "session-end")
-"""Hooks that are told of a session to be captured."""
+"""The hooks of a client in which Synaptic imports the session that just ended."""
 OF_SESSIONS = tuple(f"import:{source}" for source in SESSIONS)
-"""The values of `via` of digests of sessions."""
+"""The values of `Entry.via` of entries that are digests of agents' sessions."""
 
 DEFAULT_IMPORTANCE = 5
 """The importance (0 to 10) of an entry without one, in filters and scores."""
@@ -166,17 +166,19 @@ class Entry:
 
     @property
     def source(self) -> str | None:
-        """The origin of a text from outside: an address, or the key of an imported record."""
+        """Where an imported text comes from: a web address, or the key of the record in the
+        other program; None for an entry that was saved here.
+        """
         return dict(self.extra).get("source")
 
     @property
     def of_session(self) -> bool:
-        """True for the digest of an agent's session, which nobody saved."""
+        """True if the entry is a digest of an agent's session, made by an import."""
         return self.via in OF_SESSIONS
 
     @property
     def dated(self) -> bool:
-        """True unless the date is only the time of its file's last change."""
+        """False if the text has no date and `at` is when its file was last changed."""
         return self.date_source != "mtime"
 
     @property
@@ -186,8 +188,8 @@ class Entry:
 
     @property
     def timed(self) -> bool:
-        """True if the entry names a time. An H2 without a time gets a microsecond more than
-        the entry above it, and a note without one gets 0:00.
+        """True if the text of the entry states a time of day. The reader marks an entry without
+        one: a heading gets a microsecond more than the entry above it, a whole file 0:00.
         """
         is_note_at_midnight = self.whole_file and self.time == "00:00"
         return self.dated and not self.at.microsecond and not is_note_at_midnight
@@ -199,8 +201,8 @@ class Entry:
 
     @property
     def whole_file(self) -> bool:
-        """True for an entry without a heading of its own: a file, or its part above the first
-        entry or below an H1.
+        """True for an entry without an H2 heading of its own: a whole file, or the part of a
+        file above its first entry or below an H1.
         """
         return self.place is not None and self.place.whole_file
 
@@ -211,13 +213,13 @@ class Entry:
 
     @property
     def there(self) -> Place:
-        """The place of an entry that stands in a file."""
+        """The value of `place`, which must not be None: the entry was read from a file."""
         assert self.place
         return self.place
 
     @property
     def path(self) -> str:
-        """The file in which it stands."""
+        """The journal path of the file that holds the entry."""
         return self.there.path
 
     @property
@@ -228,7 +230,7 @@ class Entry:
 
 @frozen
 class ParseIssue:
-    """A piece of a file that could not be read as meant. A value, never an exception."""
+    """A mistake in a note: what is wrong at `path:line`. A value, never an exception."""
 
     path: str
     line: int
@@ -238,29 +240,30 @@ class ParseIssue:
 
 @frozen
 class ParsedFile:
-    """All that one Markdown file holds."""
+    """The result of reading one Markdown file: its entries, and the mistakes in it."""
 
     entries: tuple[Entry, ...]
     issues: tuple[ParseIssue, ...]
 
 
-Proof = tuple[int, int, int, int]
-"""A stamp without its path: mtime, ctime, size, inode. A journal has thousands, and each search
-compares them all.
+FileSignature = tuple[int, int, int, int]
+"""(mtime_ns, ctime_ns, size, inode) of a file: if they are equal, the file is unchanged. A
+journal has thousands, and each search compares them all.
 """
 
 
-def proof_reader(system: str) -> Callable[[os.stat_result], Proof]:
-    """A function that takes a file's proof from its `stat`; `system` is an `os.name`.
+def signature_reader(system: str) -> Callable[[os.stat_result], FileSignature]:
+    """Returns a function that makes a FileSignature of an `os.stat_result`; `system` is an
+    `os.name`.
 
-    On Windows ctime is when the file was created, which proves nothing of its bytes: mtime
-    stands in its place.
+    On Windows ctime is the time of creation, which says nothing about the bytes, so mtime is
+    used twice.
     """
     changed = "st_mtime_ns" if system == "nt" else "st_ctime_ns"
     return attrgetter("st_mtime_ns", changed, "st_size", "st_ino")
 
 
-proof_of = proof_reader(os.name)
+file_signature = signature_reader(os.name)
 
 
 RACY_NS = 2_000_000_000
@@ -270,7 +273,9 @@ because file systems count in ticks.
 
 
 class Stamp(NamedTuple):
-    """The `stat` of a journal file. A file with an equal stamp need not be read again."""
+    """The path of a journal file and its FileSignature, by which later syncs see whether the
+    file has changed.
+    """
 
     path: str
     mtime_ns: int
@@ -279,17 +284,21 @@ class Stamp(NamedTuple):
     inode: int
 
     @property
-    def proof(self) -> Proof:
+    def signature(self) -> FileSignature:
         return self[1:]
 
     def is_settled(self, read_ns: int) -> bool:
-        """True if this stamp proves the bytes read at `read_ns`, nanoseconds since 1970."""
+        """True if the file last changed at least RACY_NS before `read_ns` (nanoseconds since
+        1970): an equal stamp then means equal bytes.
+        """
         return self.ctime_ns <= read_ns - RACY_NS
 
 
 @frozen
 class Near:
-    """An entry that a new one seems to replace or repeat, or an open issue it may settle."""
+    """An older entry that a new entry seems to replace or repeat; with `settled`, an open issue
+    that the new entry may close.
+    """
 
     id: str
     date: str
@@ -299,9 +308,8 @@ class Near:
 
 
 class Signals(NamedTuple):
-    """The signals of an entry, each in [0, 1]; None without a vector or a matching word.
-
-    A search makes hundreds of them.
+    """The parts of a hit's score, each in [0, 1]. `semantic` is None for a passage without a
+    vector, `lexical` without a matching word.
     """
 
     semantic: float | None
@@ -314,8 +322,8 @@ class Signals(NamedTuple):
 
 @frozen
 class Why:
-    """The reasons for a hit's place. Ranks count from 1; `similarity` is the best cosine of a
-    passage; `age_days` has fractions.
+    """The figures behind a hit's rank. Ranks count from 1; `similarity` is the best cosine of
+    a passage; `age_days` has fractions.
 
     `combined` is its score in the ranking. `decay` is 1 with a preset or weights: there
     `recency` is a signal.
@@ -336,13 +344,13 @@ class Why:
 
 @frozen
 class Hit:
-    """A found entry. `score`, 0 to 1, is the share of such hits that were right, or with
-    weights the weighted mean of the signals.
+    """An entry that a search found. `score`, 0 to 1, estimates how likely the hit is right; in
+    a search with weights it is the weighted mean of the signals.
 
     `passage` is the best part of its content; `snippet` has a few lines of it around the words
     of the query, which begin at `snippet_line` of the file. `also` are the places of entries
-    that say the same. `beside` are the entries before and after a passage that does not stand
-    alone. `outcome` says in a line what became of it: the entry that replaced it, and why.
+    with the same text. `beside` are the entries before and after it, given if the passage
+    cannot be understood alone. `outcome` is a line about the entry that replaced it, and why.
     """
 
     entry: Entry
@@ -359,7 +367,7 @@ class Hit:
 
 @frozen
 class SubQuery:
-    """A search within a smart one; `weight` is that of its ranks in the fusion."""
+    """One of the queries of a smart search; `weight` multiplies its ranks in the fusion."""
 
     id: str
     query: str
@@ -376,8 +384,8 @@ class Round:
 
 @frozen
 class Layer:
-    """A part of a search, and its milliseconds: 95 % of the searches before stayed within
-    `estimated_ms`.
+    """The time of one step of a search. 95 % of earlier searches took at most `estimated_ms`
+    for this step; None without earlier searches.
     """
 
     name: str
@@ -387,8 +395,8 @@ class Layer:
 
 @frozen
 class Choice:
-    """The reason for the strategy of an automatic search, and its milliseconds, expected (None:
-    not known) and actual.
+    """Why the strategy `auto` chose its way of searching, with the milliseconds it allowed,
+    expected (None: not known) and took.
     """
 
     because: str
@@ -403,14 +411,16 @@ NOTHING_CLOSE = "There is no close match; this is what comes nearest."
 
 
 ABSENT, ONLY_REPLACED = "No entry holds", "Only replaced entries hold"
-"""The beginnings of notices on names in a question."""
+"""How a notice begins that says which name of a query is in no entry, or only in replaced
+entries.
+"""
 
 
 @frozen
 class SearchResult:
-    """`mode` is the search that ran. `total` counts the ranked candidates before `limit`, or
-    without a limit the fitting ones. `terms` are words to highlight. `rounds` explain a smart
-    search, `choice` an automatic one.
+    """The hits of a search. `mode` says how it searched. `total` counts the ranked candidates
+    before `limit`, or without a limit the hits that fit. `terms` are words to highlight.
+    `rounds` explain a smart search, `choice` the strategy `auto`.
     """
 
     query: str
@@ -437,9 +447,9 @@ class Facets:
 
 @frozen
 class Link:
-    """A link that stands in `path:line`, `text` being its target as written.
+    """A link in the text of an entry, at `path:line`; `text` is its target as written.
 
-    `id` and `title` are those of the entry at the other end; None where there is none.
+    `id` and `title` belong to the entry at the other end, and are None for a broken link.
     """
 
     text: str
@@ -451,10 +461,10 @@ class Link:
 
 @frozen
 class Task:
-    """A task that stands in `path:line` of an entry; `date`, the entry's, and `due` are
-    `YYYY-MM-DD` or None.
+    """A task at `path:line` in the entry `id`. `date` (the entry's) and `due` are `YYYY-MM-DD`
+    or None.
 
-    One at line 0 is its whole entry. `overdue`: it is open, and was due before today.
+    Line 0 means that the entry as a whole is due. `overdue`: open, and due before today.
     """
 
     text: str

@@ -16,7 +16,7 @@ from served import served
 from synaptic import build_filters, save, search
 from synaptic.cli.main import app
 from synaptic.filters import FILTERS, KEYS, Filters, Form
-from synaptic.index.conditions import CONDITIONS
+from synaptic.index.conditions import CONDITION_OF_FIELD
 from synaptic.language.query import parse_query
 from synaptic.models import Texts
 
@@ -27,7 +27,7 @@ def test_no_and_zero_are_values_of_a_filter() -> None:
     """A flag that says no is in force, is named in answers, and stands before the query."""
     for values in ({"has_body": False}, {"max_importance": 0}, {"min_importance": 0}):
         filters = Filters(**values)  # type: ignore[arg-type]
-        assert filters.in_force() == values and list(filters.each()) == list(values)
+        assert filters.active_values() == values and list(filters.one_by_one()) == list(values)
     no_body = build_filters(now=NOW, has_body=False)
     assert parse_query("has:body redis", no_body, now=NOW).filters == no_body
 
@@ -43,7 +43,7 @@ def test_a_filter_that_says_no_is_named_as_a_reason(tmp_path: Path) -> None:
 def test_each_filter_has_one_row_and_each_field_its_sql() -> None:
     names = [field.name for field in fields(Filters)]
     assert {row.field for row in FILTERS.values()} == {*names} - {"words", "without"}
-    assert list(CONDITIONS) == [name for name in names if name != "include_superseded"]
+    assert list(CONDITION_OF_FIELD) == [name for name in names if name != "include_superseded"]
     assert len(KEYS) == len([row for row in FILTERS.values() if row.key])
     for row in FILTERS.values():
         assert bool(row.commands) == bool(row.help or row.values), row.name
@@ -81,7 +81,14 @@ _HAS_LINKS = "(EXISTS (SELECT 1 FROM link WHERE entry = e.rowid)) = ?"
 _TASKS = "(SELECT count(*) FROM task WHERE entry = e.rowid) = ?"
 _BY = 'e."by"'
 NEW = (
-    New("writer", "texts", "codex", "writer", "Texts = ()", f"f'{_BY} IN {{THESE}}', _list"),
+    New(
+        "writer",
+        "texts",
+        "codex",
+        "writer",
+        "Texts = ()",
+        f"f'{_BY} IN {{BOUND_LIST}}', _json_list",
+    ),
     New("titled", "text", "Alpha", "titled", "str | None = None", "'e.title = ?'"),
     New("not_on", "day", "yesterday", "not_on", "str | None = None", "'e.date <> ?'"),
     New("tasks", "integer", "1", "tasks", "int | None = None", f"'{_TASKS}'"),
@@ -108,14 +115,15 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Home:
             f'tools=LISTS, about="only some", key="{new.key}", page="form", label="Some"),\n'
         )
     without = "    without: Filters | None = None\n"
-    sql = '    "without": _without,\n'
+    sql = '    "without": _exclusion_condition,\n'
     changes = {
         "filters.py": {
             without: "".join(f"    {new.name}: {new.default}\n" for new in NEW) + without,
             "\n)\nFILTERS:": f"\n{rows})\nFILTERS:",
         },
         "index/conditions.py": {
-            sql: sql + "".join(f'    "{new.name}": _sql({new.sql}),\n' for new in NEW)
+            sql: sql
+            + "".join(f'    "{new.name}": _fixed_condition({new.sql}),\n' for new in NEW)
         },
     }
     package = package_with(folder / "package", changes)

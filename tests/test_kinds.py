@@ -11,7 +11,15 @@ from pathlib import Path
 from homes import open_home
 from newer import PACKAGE, package_with
 
-from synaptic.kinds import CLOSABLE, CLOSING_TAGS, FOREIGN, KINDS, SHELVES, SYNONYMS, guidance
+from synaptic.kinds import (
+    CLOSABLE,
+    CLOSING_TAGS,
+    FOREIGN,
+    KINDS,
+    SHELVES,
+    SYNONYMS,
+    guidance_text,
+)
 from synaptic.models import TYPES
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
@@ -37,7 +45,7 @@ def test_each_type_has_one_row_and_each_name_one_type() -> None:
 def test_agents_are_told_of_each_type_that_has_a_guidance() -> None:
     skill = SKILL.read_text()
     for kind in KINDS.values():
-        assert (kind.name in guidance()) == bool(kind.guidance)
+        assert (kind.name in guidance_text()) == bool(kind.guidance)
         assert not kind.guidance or f"`{kind.name}`" in skill
 
 

@@ -17,7 +17,7 @@ from sets import CachedEmbedder, Maker
 from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
 from synaptic.filters import Filters
-from synaptic.index.rows import units
+from synaptic.index.rows import unit_vectors
 from synaptic.search.near import find_replaceable_entries
 from synaptic.workspace.readback import read_entries
 
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
 def _named(workspace: Workspace) -> dict[str, set[str]]:
     """For each entry of a journal the ids that its save would have named, by its own."""
     everything = Filters(include_superseded=True)
-    _, rowids = workspace.index.listing(everything, order="oldest", limit=-1)
+    _, rowids = workspace.index.list_entries(everything, order="oldest", limit=-1)
     found: dict[str, set[str]] = {}
     for entry in read_entries(workspace, rowids).values():
         found[entry.id] = {near.id for near in find_replaceable_entries(workspace, entry) or ()}
@@ -95,6 +95,6 @@ def _pairs(name: str, scratch: Path, embedder: CachedEmbedder) -> Iterator[dict[
 
 def _cosine(workspace: Workspace, id: str, older: str) -> float:
     rows = [workspace.index.resolve(one).rowid for one in (id, older)]
-    found = workspace.index.meanings(rows)
-    one, other = units([found[row] for row in rows])
+    found = workspace.index.first_vectors(rows)
+    one, other = unit_vectors([found[row] for row in rows])
     return float(one @ other)

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from synaptic.index.embedding import FolderModel, content_tokens
+from synaptic.index.embedding import FolderModel, content_token_positions
 from synaptic.models import TOKEN_BITS
 
 TEXTS_OF_KIND = 300
@@ -59,7 +59,7 @@ def vectors(model: FolderModel, texts: list[str], choose: random.Random) -> Arra
     found = []
     for text in texts:
         encoding, hidden = model.read(text)
-        kept = content_tokens(encoding)
+        kept = content_token_positions(encoding)
         found.append(hidden[choose.sample(kept, min(TOKENS_OF_TEXT, len(kept)))])
     return np.concatenate(found)
 

@@ -33,7 +33,7 @@ import numpy as np
 from synaptic import Workspace, find, open_workspace
 from synaptic.config import Config
 from synaptic.models import Entry, Meaning
-from synaptic.verbs.doctor import checkup
+from synaptic.verbs.doctor import run_checkup
 
 Trial = Callable[[int, random.Random, Path], int]
 TRIAL_S = 120
@@ -195,7 +195,7 @@ def ids(text: bytes) -> Counter[str]:
 def vanished(ws: Workspace) -> set[str]:
     """The ids that doctor names as vanished, or by a comment that lost its heading."""
     named: set[str] = set()
-    for found in checkup(ws).findings:
+    for found in run_checkup(ws).findings:
         if found.code == "vanished":
             named.add(found.message.split()[0])
         elif found.code == "stray-comment":

@@ -34,7 +34,7 @@ def name_waiting(ws: Workspace) -> None:
     if IN_JSON.get() or not is_person():
         return
     with suppress(SynapticError):  # the command has succeeded
-        new, typed = rules.unnamed(ws, within_s=LOOK_S)
+        new, typed = rules.newly_waiting(ws, within_s=LOOK_S)
         if typed:
             say(
                 f"note: {typed:,} of your preferences were in force because they were typed. "
@@ -56,7 +56,7 @@ def ask_about_new(home: str | None) -> None:
     if not (can_ask() and is_person()):
         return
     with open_workspace(load_config(home)) as ws:
-        ask_to_confirm(ws, rules.unnamed(ws, within_s=LOOK_S)[0])
+        ask_to_confirm(ws, rules.newly_waiting(ws, within_s=LOOK_S)[0])
 
 
 def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> None:
@@ -66,7 +66,7 @@ def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = Fa
     question = "Take it out of force?" if remove else "Shall every agent follow this?"
     done = "Taken back" if remove else "Confirmed"
     keys = _Keys()
-    rules.set_named(ws, entries)
+    rules.mark_as_named(ws, entries)
     for entry in entries:
         listing = Listing(1, (entry,))
         say(terminal.entries_text(listing, screen_of(ws)._replace(colour=False)))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..config import load_config, make_clock
-from ..doors import the_one
+from ..doors import call_only_feature
 from ..errors import Ambiguous, InvalidArgument, Refused
 from ..journal.journal import Journal
 from ..language.query import build_preference
@@ -253,7 +253,7 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
     """
     listing = browse.get(ws, [listed_id(ws, id) for id in ids])
     if source:
-        listing = the_one("transcripts", ws, listing)
+        listing = call_only_feature("transcripts", ws, listing)
     answer_entries(ws, listing)
 
 
@@ -263,7 +263,7 @@ def blame(ws: Workspace, file: str) -> None:
 
     Example: synaptic blame src/shop/cart.py
     """
-    answer_listing(ws, browse.naming(ws, Path(file)))
+    answer_listing(ws, browse.recall_for_file(ws, Path(file)))
 
 
 @command("history", f.ID_OR_NUMBER, f.AS_OF)
@@ -326,7 +326,7 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     Example: synaptic pin 7k3m9q2x
     """
     if not ids:
-        return answer_listing(ws, browse.pinned(ws))
+        return answer_listing(ws, browse.list_pinned(ws))
     change = partial(
         changing.update, pin=not remove, by_person=not agent(), confirms=is_person()
     )
@@ -366,7 +366,7 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     if ids:
         entries = browse.get(ws, [listed_id(ws, id) for id in ids]).entries
         return ask_to_confirm(ws, entries, remove=remove)
-    waiting = rules.waiting(ws)
+    waiting = rules.list_waiting(ws)
     if may_ask and waiting and not remove:
         return ask_to_confirm(ws, waiting)
     return answer_listing(ws, browse.Listing(len(waiting), waiting), NONE_WAITS)
@@ -441,12 +441,12 @@ def restore(ws: Workspace, id: str = "") -> None:
     Example: synaptic restore 7k3m9q2x
     """
     if not id:
-        deleted = removing.deleted(ws)
+        deleted = removing.deleted_entries(ws)
         data = {"deleted": [piece._asdict() for piece in deleted]}
         return print_answer(data, terminal.trash_text(deleted, screen_of(ws)))
     stands = False
     with suppress(Ambiguous):
-        stands = mentions.id_called(ws, id) is not None
+        stands = mentions.id_of_name(ws, id) is not None
     receipt = removing.restore(ws, id, by_person=not agent(), confirms=is_person())
     done = "Undid the last change of" if stands else "Restored"
     return answer_receipt(ws, done, receipt)
@@ -488,7 +488,7 @@ def day(ws: Workspace, date: Words = ("today",)) -> None:
 
     Example: synaptic day last tuesday
     """
-    answer_days(ws, browse.days(ws, " ".join(date)))
+    answer_days(ws, browse.entries_of_days(ws, " ".join(date)))
 
 
 @command("week", f.DATE)
@@ -497,7 +497,7 @@ def week(ws: Workspace, date: Words = ("today",)) -> None:
 
     Example: synaptic week 2026-11-17
     """
-    answer_days(ws, browse.days(ws, " ".join(date), week=True))
+    answer_days(ws, browse.entries_of_days(ws, " ".join(date), week=True))
 
 
 @command(

@@ -14,7 +14,7 @@ import typer
 from ..config import load_config
 from ..errors import SynapticError
 from ..filters import FILTERS, LISTS, Filter
-from ..index.plain_index import Kind, PlainIndex
+from ..index.plain_index import NameKind, PlainIndex
 from ..models import ORDERS, STRATEGIES, TYPES
 from ..search.ranking import PRESETS, SIGNALS
 
@@ -65,7 +65,7 @@ def choice_option(
     )
 
 
-def _completion_of(kind: Kind) -> dict[str, Any]:
+def _completion_of(kind: NameKind) -> dict[str, Any]:
     """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:

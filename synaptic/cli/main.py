@@ -19,7 +19,7 @@ import typer
 from typer.main import get_command
 
 from .. import doors
-from ..errors import InvalidArgument, SynapticError, as_own_error
+from ..errors import InvalidArgument, SynapticError, to_synaptic_error
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
 from . import commands
@@ -102,7 +102,7 @@ def _with_words_last(args: Sequence[str]) -> Sequence[str]:
 
 def _own_error(error: Exception) -> SynapticError:
     """The error as a SynapticError: one of typer is a usage error, any other is a defect."""
-    own = as_own_error(error)
+    own = to_synaptic_error(error)
     if own:
         return own
     if not hasattr(error, "format_message"):

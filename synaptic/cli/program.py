@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import typer
 
 from ..config import load_config
-from ..doors import through
+from ..doors import call_features
 from ..workspace.past import as_of
 from ..workspace.workspace import Workspace, open_workspace
 from .asking import name_waiting
@@ -51,7 +51,7 @@ def command(
                 return run(ctx.obj, **values)
             with open_home(ctx.obj) as ws:
                 if any((ws.config.state / "capture").glob("[!.]*")):
-                    through("catch_up", ws)
+                    call_features("catch_up", ws)
                 with as_of(ws, values.pop("as_of", None)) as then:
                     return run(then, **values)
 

@@ -19,7 +19,7 @@ from ..render.terminal import Output, emit, emit_json, say
 from ..serving.editors import command_at
 from ..verbs import browse
 from ..verbs.browse import Days, Listing
-from ..verbs.mentions import id_called
+from ..verbs.mentions import id_of_name
 from ..verbs.receipts import Receipt
 from ..workspace.past import NOTHING_THEN
 from ..workspace.workspace import Workspace
@@ -106,7 +106,7 @@ def listed_id(ws: Workspace, name: str) -> str:
     Raises InvalidArgument for a wrong number, NotFound, and Ambiguous.
     """
     if not _is_number(name):
-        id = id_called(ws, name)
+        id = id_of_name(ws, name)
         if id is None:
             raise NotFound(
                 f"Nothing is called {name[:40]!r}: no id, title, page, alias or path.",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import typer
 
 from ..config import load_config, resolve_home
-from ..doors import the_one
+from ..doors import call_only_feature
 from ..errors import InvalidArgument
 from ..journal.settings import write_setting
 from ..models import Json
@@ -89,10 +89,10 @@ def run_setup(
     absent = [client.name for client in clients if client not in chosen]
     data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
     if adds and as_json and not url:
-        data |= the_one("offer", home, take_in)
+        data |= call_only_feature("offer", home, take_in)
     print_answer(data, _closing_remarks(done, absent, dry_run=dry_run), notices)
     if adds and not (url or as_json):
-        the_one("offer", home, take_in)
+        call_only_feature("offer", home, take_in)
     return 1 if failed and not (show or status) else 0
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import typer
 
-from ..doors import plug_in_text, plug_ins, through
+from ..doors import call_features, describe_plug_in, plug_in_entry_points
 from ..errors import InvalidArgument, JournalError, SynapticError, check_range
 from ..journal import losses
 from ..language.query import MAX_LIMIT
@@ -51,15 +51,15 @@ def status(ws: Workspace, use: bool) -> None:
     Example: synaptic status
     """
     if use:
-        uses = in_step(ws, lambda _: ws.index.counters.uses())
+        uses = in_step(ws, lambda _: ws.index.counters.agent_counts())
         rows = [{"week": week, "client": who, **uses[week, who]} for week, who in uses]
         text = outline_text({f"{week} {who}": uses[week, who] for week, who in uses})
         return print_answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
     text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
-    news = [*chain.from_iterable(through("news", ws))]
-    if plug_ins():
-        news.append(f"Plug-ins: {', '.join(map(plug_in_text, plug_ins()))}.")
+    news = [*chain.from_iterable(call_features("news", ws))]
+    if plug_in_entry_points():
+        news.append(f"Plug-ins: {', '.join(map(describe_plug_in, plug_in_entry_points()))}.")
     now = replace(now, notices=(*now.notices, *language_notice(ws), *news))
     return print_answer(wire.status_json(now), text, now.notices)
 
@@ -101,14 +101,14 @@ def _doctor(
             )
             return 0
         if dismiss:
-            losses.dismiss(ws.journal, dismiss)
+            losses.dismiss_losses(ws.journal, dismiss)
             print_answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
-        check = doctor.checkup
+        check = doctor.run_checkup
         if fix:
-            check = doctor.fix
+            check = doctor.fix_problems
         elif secrets:
-            check = doctor.secrets
+            check = doctor.list_secrets
         report = check(ws)
         print_answer(wire.as_json(report), terminal.checkup_text(report, screen_of(ws)))
         return 0 if report.ok else 1
@@ -165,7 +165,7 @@ def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
     return answer_receipt(ws, done, receipt)
 
 
-def _ask_about(ws: Workspace, findings: Sequence[review.Matter]) -> None:
+def _ask_about(ws: Workspace, findings: Sequence[review.ReviewFinding]) -> None:
     """Asks a person about one finding after the other."""
     for matter in findings:
         emit(matter_text(matter))

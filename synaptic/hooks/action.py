@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Config
-from ..files import open_regular
+from ..files import open_regular_file
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
 from .stop import HookMessage, append
 
 if TYPE_CHECKING:
-    from ..verbs.blame import Memory, Named
+    from ..verbs.blame import Memory, RecalledEntry
 
 MOST_ENTRIES, MOST_TOKENS = 2, 120
 TAIL_BYTES = 100_000
@@ -42,7 +42,7 @@ def before_edit(config: Config, message: HookMessage) -> str:
         config,
         message,
         one_line(names)[:40],
-        lambda memory: [one for file in files for one in memory.naming(file)],
+        lambda memory: [one for file in files for one in memory.entries_about_file(file)],
     )
 
 
@@ -63,14 +63,14 @@ def after_failure(config: Config, message: HookMessage) -> str:
         return ""
     folder = Path(message["cwd"])
     return _tell_once(
-        config, message, "this error", lambda memory: memory.same_error(output, folder)
+        config, message, "this error", lambda memory: memory.entries_about_error(output, folder)
     )
 
 
 def _failed_in_codex(message: HookMessage) -> bool:
     """True when the transcript says that the command failed: Codex does not tell its hook."""
     call = re.escape(str(message.get("tool_use_id")))
-    with open_regular(Path(str(message.get("transcript_path")))) as transcript:
+    with open_regular_file(Path(str(message.get("transcript_path")))) as transcript:
         with suppress(OSError):  # it is shorter
             transcript.seek(-TAIL_BYTES, os.SEEK_END)
         end = transcript.read()
@@ -79,7 +79,10 @@ def _failed_in_codex(message: HookMessage) -> bool:
 
 
 def _tell_once(
-    config: Config, message: HookMessage, about: str, find: Callable[[Memory], Sequence[Named]]
+    config: Config,
+    message: HookMessage,
+    about: str,
+    find: Callable[[Memory], Sequence[RecalledEntry]],
 ) -> str:
     """Returns the text about the best entries that this session has not been shown."""
     session = str(message.get("session_id") or "")
@@ -102,7 +105,7 @@ def _tell_once(
     return _entries_text(about, chosen) if chosen else ""
 
 
-def _entries_text(about: str, chosen: Sequence[Named]) -> str:
+def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
     """Returns the entries as fenced lines, cut where they would be more than `MOST_TOKENS`."""
     head = f"From Synaptic, on {about}. {DATA_FOLLOWS} context_get gives more."
     starts = []

@@ -121,7 +121,7 @@ def session_start(config: Config, message: HookMessage) -> str:
     """Returns the briefing of a new session."""
     from ..render.fence import count_tokens
     from ..serving.apart import start_synaptic
-    from ..workspace.sync import unread_files
+    from ..workspace.sync import count_unread_files
     from ..workspace.workspace import open_workspace
 
     with suppress(OSError):  # a home that cannot be written can be read
@@ -135,7 +135,7 @@ def session_start(config: Config, message: HookMessage) -> str:
         text = session_briefing(ws, message)
         if text and config.metrics:
             ws.index.counters.count_use("hook", ws.today, sessions=1, tokens=count_tokens(text))
-        unread = unread_files(ws)
+        unread = count_unread_files(ws)
     if unread:
         start_synaptic(config, "recent")  # reads the rest, so that the next session knows it
     return text
@@ -184,9 +184,9 @@ def _entries_for_prompt(ws: Workspace, message: HookMessage, prompt: str) -> str
     from ..render.briefing import SHORT_CHARS, fenced_titles, title_line
     from ..render.fence import DATA_FOLLOWS
     from ..search.search import search
-    from ..workspace.checkout import checkout_around, project_of
+    from ..workspace.checkout import checkout_around, working_project
 
-    project = project_of(ws.config, checkout_around(Path(message["cwd"]), ws.config))
+    project = working_project(ws.config, checkout_around(Path(message["cwd"]), ws.config))
     prefer = Filters(projects=(project_key(project),)) if project else None
     ask = partial(search, query=prompt, limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
     # the patterns of times and lists, which say little of a prompt, take long to compile

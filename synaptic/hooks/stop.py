@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..config import Config, make_clock
-from ..files import open_regular
+from ..files import open_regular_file
 from ..journal.disk import overwrite
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def stop(config: Config, message: HookMessage) -> str:
         return ""
     if not _attended(message, events):
         return ""
-    from ..workspace.checkout import checkout_around, project_of
+    from ..workspace.checkout import checkout_around, working_project
 
     began = noted[0][0]
     here = checkout_around(Path(message["cwd"]), config)
     if events.count("turn") < TURNS and not _has_changed_files(here, began):
         return ""
-    project = project_of(config, here)
+    project = working_project(config, here)
     if _has_saved(config, project, began):
         return ""
     note(config, message, "asked")
@@ -85,7 +85,7 @@ def _attended(message: HookMessage, events: list[str]) -> bool:
     """True when a person, and no script, reads what the agent says."""
     if message["client"] == "codex":  # the transcript names who began each turn
         path = Path(str(message.get("transcript_path")))
-        with open_regular(path) as transcript:
+        with open_regular_file(path) as transcript:
             triggers = re.findall(rb'"turn_trigger":"(\w+)"', transcript.read())
         return triggers[-1:] == [b"user"]
     if message["client"] == "gemini":  # it does not tell, but a script's session has one prompt
@@ -128,7 +128,10 @@ def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
             until=ws.today.isoformat(),
         )
         rows = in_step(
-            ws, lambda _: ws.index.entries(ws.index.listing(days, order="newest", limit=100)[1])
+            ws,
+            lambda _: ws.index.entries(
+                ws.index.list_entries(days, order="newest", limit=100)[1]
+            ),
         )
     entries = [stored.entry for stored in rows.values()]
     first = began.replace(microsecond=0)

@@ -42,17 +42,17 @@ class _Stretch:
     border: int
 
 
-def cut(body: bytes) -> list[Span]:
+def cut_passages(body: bytes) -> list[Span]:
     """The passages of a body, in order and without gaps but for blank lines; one empty span for
     no body.
     """
-    pieces = _pieces(body)
+    pieces = _split_body(body)
     if not pieces:
         return [Span(0, 0, True)]
     passages: list[tuple[int, int]] = []
     first = 0
     while first < len(pieces):
-        stop = _stop(pieces, first)
+        stop = _find_passage_end(pieces, first)
         passages.append((pieces[first].start, pieces[stop - 1].end))
         first = stop
     count = len(passages)
@@ -68,7 +68,7 @@ def estimate_tokens(text: str) -> int:
     return len(_PIECE.findall(text))
 
 
-def _stop(pieces: list[_Stretch], first: int) -> int:
+def _find_passage_end(pieces: list[_Stretch], first: int) -> int:
     """The end of a passage that begins at `first`: the best border in the second half of the
     window.
     """
@@ -90,7 +90,7 @@ def _stop(pieces: list[_Stretch], first: int) -> int:
     return best
 
 
-def _pieces(body: bytes) -> list[_Stretch]:
+def _split_body(body: bytes) -> list[_Stretch]:
     pieces: list[_Stretch] = []
     border = 2
     for match in _LINE.finditer(body):

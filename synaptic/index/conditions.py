@@ -21,7 +21,7 @@ class Match(str):
     """An expression of FTS5, such as `"a b" OR "c"*`."""
 
 
-THESE = "(SELECT value FROM json_each(?))"
+BOUND_LIST = "(SELECT value FROM json_each(?))"
 """SQL for a list that is bound as one JSON value: SQLite takes 32,766 values, and expressions
 that are 1,000 deep.
 """
@@ -51,7 +51,7 @@ SOURCE = """
         FROM source WHERE id = e.source))"""
 """SQL for the value that `Filters.sources` is compared with."""
 
-COUNTED = {
+COUNTABLE = {
     "source": SOURCE,
     "author": """coalesce(e."by", '')""",
     "day": "CASE e.dated WHEN 1 THEN e.date END",
@@ -60,13 +60,13 @@ COUNTED = {
 """SQL for the values by which entries are counted."""
 
 
-def conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
+def filter_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     """The filters as SQL conditions on the alias `e`, each led by AND, and their values."""
     parts: list[str] = []
     values: list[Any] = []
-    for name, value in filters.in_force().items():
+    for name, value in filters.active_values().items():
         if name != "include_superseded":  # see `list_conditions`
-            condition, of_condition = CONDITIONS[name](value)
+            condition, of_condition = CONDITION_OF_FIELD[name](value)
             parts.append(condition)
             values += of_condition
     return "".join(f" AND {part}" for part in parts), tuple(values)
@@ -76,21 +76,21 @@ def list_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     """The conditions of a list: what a later entry supersedes is left out unless it is asked
     for.
     """
-    condition, values = conditions(filters)
+    condition, values = filter_conditions(filters)
     if not filters.include_superseded:
         condition += f" AND e.rowid NOT IN (SELECT old.rowid {SUPERSEDED})"
     return condition, values
 
 
-def of_chunks(
+def chunk_conditions(
     filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
 ) -> tuple[str, tuple[Any, ...]]:
     """The conditions of chunks that pass the filters, are of the entries `within`, and whose
     entries hold the quoted phrases, and their values; ("", ()) where all chunks pass.
     """
-    condition, values = conditions(filters)
+    condition, values = filter_conditions(filters)
     if within is not None:
-        condition += f" AND e.rowid IN {THESE}"
+        condition += f" AND e.rowid IN {BOUND_LIST}"
         values = (*values, json.dumps(list(within)))
     for phrase in phrases:
         condition += f" AND {_HOLDS_PHRASE}"
@@ -102,43 +102,43 @@ Condition = tuple[str, Sequence[Any]]
 """A condition on the alias `e`, and the values of its question marks."""
 
 
-def _sql(
+def _fixed_condition(
     sql: str, values: Callable[[Any], Sequence[Any]] = lambda value: (value,)
 ) -> Callable[[Any], Condition]:
     """The condition of a filter whose SQL is always the same."""
     return lambda value: (sql, values(value))
 
 
-def _types(types: Sequence[str]) -> Condition:
-    sql = f"e.type IN {THESE}"
+def _types_condition(types: Sequence[str]) -> Condition:
+    sql = f"e.type IN {BOUND_LIST}"
     if "note" not in types:
         sql += " AND e.type <> 'note'"  # the index of the other types has this condition
-    return sql, _list(types)
+    return sql, _json_list(types)
 
 
-def _where(pairs: Pairs) -> Condition:
+def _fields_condition(pairs: Pairs) -> Condition:
     """All pairs must hold."""
     holds = "e.rowid IN (SELECT entry FROM field WHERE name = ? AND instr(words, ?))"
     values = [(name, field_words(value)) for name, value in pairs]
     return " AND ".join([holds] * len(pairs)), [*chain.from_iterable(values)]
 
 
-def _without(unwanted: Filters) -> Condition:
+def _exclusion_condition(unwanted: Filters) -> Condition:
     """None of the filters may let the entry pass."""
     parts: list[str] = []
     values: list[Any] = []
-    for each in unwanted.each().values():
-        condition, of_condition = conditions(each)
+    for each in unwanted.one_by_one().values():
+        condition, of_condition = filter_conditions(each)
         parts.append(f"(1 = 1{condition}) IS NOT TRUE")
         values += of_condition
     return " AND ".join(parts) or "1 = 1", values
 
 
-def _list(values: Sequence[str]) -> Texts:
+def _json_list(values: Sequence[str]) -> Texts:
     return (json.dumps(values),)
 
 
-def _tags(tags: Sequence[str]) -> Texts:
+def _tag_values(tags: Sequence[str]) -> Texts:
     """A tag covers its children: `area` finds `area/kitchen`."""
     return json.dumps(tags), json.dumps(tags)
 
@@ -150,7 +150,7 @@ def _file_values(paths: Sequence[str]) -> tuple[str, str, str]:
     return json.dumps(paths), json.dumps(ends), json.dumps(begins)
 
 
-def _patterns(paths: Sequence[str]) -> Texts:
+def _path_patterns(paths: Sequence[str]) -> Texts:
     """Patterns for paths: a folder (`en/`), a file with or without its ending, the last parts
     of either, with `*` and `?`. One that begins with `/` stands in the journal's own folder.
     """
@@ -162,7 +162,7 @@ def _patterns(paths: Sequence[str]) -> Texts:
         ends = ("/%",) if path.endswith("/") else ("", ".md", "/%")
         for end in ends:
             patterns += [f"{start}{pattern}{end}" for start in starts]
-    return _list(patterns)
+    return _json_list(patterns)
 
 
 def _bound_by_day(days: int) -> Callable[[str], tuple[int, str]]:
@@ -183,48 +183,48 @@ _HOLDS_PHRASE = """e.rowid IN (
     SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid
     WHERE w.chunk_fts MATCH ?)"""
 
-CONDITIONS: dict[str, Callable[[Any], Condition]] = {
-    "types": _types,
-    "tags": _sql(
+CONDITION_OF_FIELD: dict[str, Callable[[Any], Condition]] = {
+    "types": _types_condition,
+    "tags": _fixed_condition(
         """e.rowid IN (
         SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value
         UNION ALL SELECT t.entry FROM json_each(?) j CROSS JOIN tag t
         ON t.name >= j.value || '/' AND t.name < j.value || '0')""",
-        _tags,
+        _tag_values,
     ),
-    "projects": _sql(f"e.project_key IN {THESE}", _list),
-    "files": _sql(
+    "projects": _fixed_condition(f"e.project_key IN {BOUND_LIST}", _json_list),
+    "files": _fixed_condition(
         f"""e.rowid IN (
-        SELECT f.entry FROM file f WHERE f.path IN {THESE}
+        SELECT f.entry FROM file f WHERE f.path IN {BOUND_LIST}
         OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr(f.path || '\n', j.value) > 0)
         OR EXISTS (SELECT 1 FROM json_each(?) j WHERE instr('\n' || f.path, j.value) > 0))""",
         _file_values,
     ),
-    "paths": _sql(
+    "paths": _fixed_condition(
         """e.source IN (
         SELECT s.id FROM source s JOIN json_each(?) j
         ON lower(s.path) LIKE lower(j.value) ESCAPE '\\')""",
-        _patterns,
+        _path_patterns,
     ),
-    "words": _sql(_HOLDS_PHRASE, _word_values),
-    "since": _sql("e.dated = 1 AND e.at >= ? AND e.date >= ?", _bound_by_day(-1)),
-    "until": _sql("e.dated = 1 AND e.at < ? AND e.date <= ?", _bound_by_day(2)),
-    "min_importance": _sql("coalesce(e.importance, 5) >= ?"),
-    "max_importance": _sql("coalesce(e.importance, 5) <= ?"),
-    "parent": _sql("e.parent = ?"),
-    "has_body": _sql("(e.body_end > e.body_start) = ?"),
-    "has_files": _sql("(EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)) = ?"),
-    "has_tasks": _sql("(EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)) = ?"),
-    "where": _where,
-    "links_to": _sql(  # to this name, or to another name of the entry that it names
+    "words": _fixed_condition(_HOLDS_PHRASE, _word_values),
+    "since": _fixed_condition("e.dated = 1 AND e.at >= ? AND e.date >= ?", _bound_by_day(-1)),
+    "until": _fixed_condition("e.dated = 1 AND e.at < ? AND e.date <= ?", _bound_by_day(2)),
+    "min_importance": _fixed_condition("coalesce(e.importance, 5) >= ?"),
+    "max_importance": _fixed_condition("coalesce(e.importance, 5) <= ?"),
+    "parent": _fixed_condition("e.parent = ?"),
+    "has_body": _fixed_condition("(e.body_end > e.body_start) = ?"),
+    "has_files": _fixed_condition("(EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)) = ?"),
+    "has_tasks": _fixed_condition("(EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)) = ?"),
+    "where": _fields_condition,
+    "links_to": _fixed_condition(  # to this name, or to another name of the entry that it names
         """e.rowid IN (
         SELECT entry FROM link WHERE key = ?
         UNION SELECT l.entry FROM name n JOIN name o ON o.entry = n.entry AND o.own = 1
         JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own = 1)""",
         lambda name: (link_key(name), link_key(name)),
     ),
-    "sources": _sql(f"{SOURCE} IN {THESE}", _list),
-    "sessions": _sql(f"e.via IN {OF_SESSIONS}", lambda _: ()),
-    "without": _without,
+    "sources": _fixed_condition(f"{SOURCE} IN {BOUND_LIST}", _json_list),
+    "sessions": _fixed_condition(f"e.via IN {OF_SESSIONS}", lambda _: ()),
+    "without": _exclusion_condition,
 }
 """The condition of each filter, by its field in `Filters`, for its value there."""

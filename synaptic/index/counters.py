@@ -47,7 +47,7 @@ class Counters:
         self._uses: Counter[tuple[str, str, str]] = Counter()
 
     @property
-    def waits(self) -> bool:
+    def has_unwritten(self) -> bool:
         """True while something is counted and not written."""
         return any((self._reads, self._uses, *self._calls.values()))
 
@@ -75,11 +75,11 @@ class Counters:
         for name, count in counts.items():
             self._uses[week, client, name] += count
 
-    def take(self) -> Counters | None:
+    def take_all(self) -> Counters | None:
         """Returns all counts that are not written yet, and clears them here; None if there are
         none.
         """
-        if not self.waits:
+        if not self.has_unwritten:
             return None
         taken = Counters(self._engine)
         taken.add(self)
@@ -106,7 +106,7 @@ class Counters:
             waiting += [call for call in calls if searches is None or call.strategy]
         return written + waiting
 
-    def uses(self) -> dict[tuple[str, str], dict[str, int]]:
+    def agent_counts(self) -> dict[tuple[str, str], dict[str, int]]:
         """The counts of each agent by (Monday of the week, client), the latest first."""
         uses: dict[tuple[str, str], dict[str, int]] = {}
         for week, client, name, count in self._engine.rows(

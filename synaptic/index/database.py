@@ -17,10 +17,10 @@ from urllib.parse import quote
 import apsw
 
 from ..errors import Cure, IndexFailed, IndexUnusable
-from ..files import file_lock, lock_refusal
+from ..files import file_lock, why_locks_fail
 from ..language.words import TOKENIZER
-from .sqlite_errors import UNWRITABLE, is_damage, sqlite_errors
-from .upgrade import carry_over
+from .sqlite_errors import UNWRITABLE, as_index_errors, is_damage
+from .upgrade import carry_over_old_index
 from .vectors import Vectors
 
 SQLITE_VERSION = apsw.sqlite_lib_version()
@@ -53,7 +53,7 @@ _PRAGMAS = """
 _READ_ONLY = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
 
-def tokenizer(stemming: bool) -> tuple[str, ...]:
+def tokenizer_arguments(stemming: bool) -> tuple[str, ...]:
     """The name of FTS5's tokenizer, and its arguments."""
     return ("porter", *TOKENIZER) if stemming else TOKENIZER
 
@@ -82,7 +82,9 @@ class Database:
         self._whole_schema: tuple[apsw.Connection, int] | None = None
         self._scrub = path.with_name("index.scrub")
         self._owes_scrub = False
-        parts = " ".join(f"'{part}'" for part in tokenizer(stemming)).replace("'", "''")
+        parts = " ".join(f"'{part}'" for part in tokenizer_arguments(stemming)).replace(
+            "'", "''"
+        )
         script = SCHEMA.read_text(encoding="utf-8").replace("{tokenizer}", parts)
         self._schema = re.sub(r"--.*|\s+", " ", script).strip()
 
@@ -93,7 +95,7 @@ class Database:
     def db(self) -> apsw.Connection:
         """The open connection. Raises IndexUnusable where the file is another program's."""
         if self._connection is None:
-            with sqlite_errors():
+            with as_index_errors():
                 self._connection = self._open()
         return self._connection
 
@@ -107,23 +109,23 @@ class Database:
         """The vectors in the file that is open."""
         return Vectors(self.db)
 
-    def look(self) -> None:
+    def reopen_if_replaced(self) -> None:
         """Closes a file that others replaced, and retries a file that could not be written. A
         transaction ends on the file on which it began.
         """
         if self._connection is None or self._connection.in_transaction:
             return
         is_late = self.trouble and time.monotonic() > self._memory_until
-        if is_late or self._identity != _identity(self.path):
+        if is_late or self._identity != _device_and_inode(self.path):
             self.close()
-        elif not self.trouble and self._companions != _companions(self.path):
+        elif not self.trouble and self._companions != _log_inodes(self.path):
             # others see a file without its log; what was in that may be half in the file
             self.close() if self.read_only else self._reset()
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
         """Every row of a query. Text that is not UTF-8 is a damage."""
         try:
-            with sqlite_errors():
+            with as_index_errors():
                 return self.db.execute(sql, values).fetchall()
         except UnicodeDecodeError as error:
             raise IndexFailed(str(error), "reset") from error
@@ -142,7 +144,7 @@ class Database:
     def set_meta(self, key: str, new: str | int | float) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, new))
 
-    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+    def cached(self, name: str, make: Callable[[], Made]) -> Made:
         """Returns the cached value `name`, calling `make` on a miss. A write by another process
         clears the cache; our own write, or a read-only connection, keeps the names in LAGGING.
         """
@@ -176,19 +178,19 @@ class Database:
 
         Raises IndexBusy when the write lock is not free in time.
         """
-        self.look()
+        self.reopen_if_replaced()
         db = self.db
         writes = write_within_ms is not None
         if db.in_transaction and not writes:
-            with sqlite_errors():
+            with as_index_errors():
                 yield db
             return
-        with sqlite_errors():
+        with as_index_errors():
             db.set_busy_timeout(BUSY_TIMEOUT_MS if write_within_ms is None else write_within_ms)
             try:
                 db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
                 if writes:
-                    self._check_shadows()
+                    self._check_vector_tables()
                 yield db
                 db.execute("COMMIT")
             except BaseException:
@@ -207,16 +209,20 @@ class Database:
         broken, and is healed on use.
         """
         path.touch(0o600)
-        with suppress(IndexFailed), sqlite_errors(), closing(apsw.Connection(str(path))) as new:
-            _copy(self.db, new)
+        with (
+            suppress(IndexFailed),
+            as_index_errors(),
+            closing(apsw.Connection(str(path))) as new,
+        ):
+            _copy_database(self.db, new)
 
-    @sqlite_errors()
-    def hold(self, other: Database) -> None:
+    @as_index_errors()
+    def become_copy_of(self, other: Database) -> None:
         """Holds a copy of another index from now on, in memory."""
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
-        _copy(other.db, memory)
-        self._set_up(memory)
+        _copy_database(other.db, memory)
+        self._configure_connection(memory)
         self._connection = memory
 
     def close(self) -> None:
@@ -244,13 +250,13 @@ class Database:
         with suppress(OSError):  # where nothing can be written, this process remembers
             self._scrub.touch(0o600) if owes else self._scrub.unlink(missing_ok=True)
 
-    def _check_shadows(self) -> None:
+    def _check_vector_tables(self) -> None:
         """Raises apsw.CorruptError where a shadow table of the vectors is missing: sqlite-vec
         would end the process.
         """
         schema = self.db, self.value("PRAGMA schema_version")
         if schema != self._whole_schema:
-            missing = self.vectors.missing()
+            missing = self.vectors.find_missing_table()
             if missing:
                 raise apsw.CorruptError(missing)
             self._whole_schema = schema
@@ -271,14 +277,14 @@ class Database:
                 fault = str(self.value(f"PRAGMA {pages}(1)"))
                 if fault != "ok":
                     return fault
-                of_tables = self._fault() if whole else None
-                return of_tables or self.vectors.fault(self.meta("dimensions"))
+                of_tables = self._find_table_fault() if whole else None
+                return of_tables or self.vectors.find_fault(self.meta("dimensions"))
         except IndexFailed as error:
             if error.cure == "reset" or (whole and error.cure == "again"):
                 return error.reason
             raise
 
-    def _fault(self) -> str | None:
+    def _find_table_fault(self) -> str | None:
         there = self.column("SELECT sql FROM sqlite_schema")
         for wanted in re.split(r"; *(?=CREATE|$)", self._schema):
             is_of_any_model = "chunk_vec USING" in wanted
@@ -289,7 +295,7 @@ class Database:
         orphans = self.value(_ORPHANS)
         return f"{orphans} rows of the index belong to no entry" if orphans else None
 
-    @sqlite_errors()
+    @as_index_errors()
     def heal(self, error: IndexFailed, tried: Collection[str] = ()) -> Cure:
         """Acts on an error and returns the cure: `reset`, `detach`, `again`, or "" for none.
 
@@ -319,17 +325,17 @@ class Database:
         self.close()
         try:
             with self._creation_lock():
-                if broken is None or broken == _identity(self.path):
-                    _unlink(self.path, "", "-wal", "-shm")
+                if broken is None or broken == _device_and_inode(self.path):
+                    _remove_files(self.path, "", "-wal", "-shm")
         except OSError as error:
             self.detach(error)
 
-    @sqlite_errors()
+    @as_index_errors()
     def detach(self, error: Exception) -> None:
         """Goes on in memory, because the file cannot be written."""
         self.close()
-        self._identity = _identity(self.path)
-        self._connection = self._in_memory(error)
+        self._identity = _device_and_inode(self.path)
+        self._connection = self._open_in_memory(error)
 
     # -- opening
     # ------------------------------------------------------------------------------------
@@ -351,27 +357,29 @@ class Database:
             time.sleep(OPEN_PAUSE_S)
         if isinstance(failed, IndexUnusable) or is_damage(failed):
             raise failed
-        self._identity = _identity(self.path)
-        return self._in_memory(failed)
+        self._identity = _device_and_inode(self.path)
+        return self._open_in_memory(failed)
 
     def _open_to_read(self) -> apsw.Connection:
         """A connection that cannot write. Raises apsw.CantOpenError where there is no file of
         this version, which the writer makes.
         """
-        self._identity = _identity(self.path)
-        refusal = lock_refusal(self.path.parent, ranges=True)
+        self._identity = _device_and_inode(self.path)
+        refusal = why_locks_fail(self.path.parent, ranges=True)
         if refusal or self._identity is None:
             raise apsw.CantOpenError(refusal or "there is no index yet")
         _check_owner(self.path)
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READONLY)
         try:
-            self._set_up(connection)
-            if not self._is_current(connection) or self._identity != _identity(self.path):
+            self._configure_connection(connection)
+            if not self._is_current(connection) or self._identity != _device_and_inode(
+                self.path
+            ):
                 raise apsw.CantOpenError("the index is being replaced")
         except BaseException:
             connection.close()
             raise
-        self._companions = _companions(self.path)
+        self._companions = _log_inodes(self.path)
         return connection
 
     def _open_file(self) -> apsw.Connection | None:
@@ -380,41 +388,41 @@ class Database:
         """
         self._identity = None
         self._check_locks()
-        if _identity(self.path) is None:
+        if _device_and_inode(self.path) is None:
             with self._creation_lock():
-                if _identity(self.path) is None:
+                if _device_and_inode(self.path) is None:
                     self._create(None)
-        self._identity = _identity(self.path)
+        self._identity = _device_and_inode(self.path)
         _check_owner(self.path)
         # without SQLITE_OPEN_CREATE: a file that just went would come back without an owner
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
             is_current = False
-            if _identity(self.path):  # an emptied one is not filled in place
-                self._set_up(connection)
+            if _device_and_inode(self.path):  # an emptied one is not filled in place
+                self._configure_connection(connection)
                 is_current = self._is_current(connection)
                 if not is_current:
                     self._replace(connection)
         except BaseException:
             connection.close()
             raise
-        if not is_current or self._identity != _identity(self.path):
+        if not is_current or self._identity != _device_and_inode(self.path):
             connection.close()
             return None
-        self._companions = _companions(self.path)
+        self._companions = _log_inodes(self.path)
         return connection
 
     def _is_current(self, connection: apsw.Connection) -> bool:
-        return bool(connection.execute("PRAGMA user_version").get == self._version)
+        return bool(connection.execute("PRAGMA user_version").get == self._schema_version)
 
     @property
-    def _version(self) -> int:
+    def _schema_version(self) -> int:
         return zlib.crc32(self._schema.encode()) >> 1  # SQLite keeps 31 bits
 
     def _replace(self, old: apsw.Connection) -> None:
         """Puts an index without entries in the place of one of another version."""
         with self._creation_lock():
-            if self._identity == _identity(self.path):
+            if self._identity == _device_and_inode(self.path):
                 self._create(old)
 
     def _create(self, old: apsw.Connection | None) -> None:
@@ -422,41 +430,42 @@ class Database:
         open one without a schema. It takes over what it can of the `old` one, which is closed.
         """
         new = self.path.with_name(f"{self.path.name}.new")
-        _unlink(new, "", "-wal", "-shm")
+        _remove_files(new, "", "-wal", "-shm")
         os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(apsw.Connection(str(new))) as db:
-            self._fill(db, old)
+            self._create_schema(db, old)
         if old:
             old.close()
         # a log left behind would be replayed into the new file
-        _unlink(self.path, "-wal", "-shm")
+        _remove_files(self.path, "-wal", "-shm")
         new.replace(self.path)
 
-    def _fill(self, db: apsw.Connection, old: apsw.Connection | None) -> None:
+    def _create_schema(self, db: apsw.Connection, old: apsw.Connection | None) -> None:
         db.execute(_NEW_FILE).fetchall()
-        self._set_up(db)
+        self._configure_connection(db)
         owner = (
-            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {self._version}"
+            f"PRAGMA application_id = {APPLICATION_ID}; "
+            f"PRAGMA user_version = {self._schema_version}"
         )
         count = "INSERT INTO seen VALUES ('', 1 + abs(random() % 1000000000), 0)"
         db.execute(f"BEGIN; {self._schema} {count}; {owner}; COMMIT").fetchall()
         if old:
-            carry_over(old, db)
+            carry_over_old_index(old, db)
 
-    def _set_up(self, db: apsw.Connection) -> None:
+    def _configure_connection(self, db: apsw.Connection) -> None:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
         db.enable_load_extension(True)
-        db.load_extension(_vec_library())
+        db.load_extension(_sqlite_vec_path())
         db.enable_load_extension(False)
         db.execute(_PRAGMAS).fetchall()  # unread, one keeps the next from running
 
-    def _in_memory(self, error: Exception) -> apsw.Connection:
-        memory = _readable_copy(self.path)
+    def _open_in_memory(self, error: Exception) -> apsw.Connection:
+        memory = _copy_into_memory(self.path)
         if memory:
-            self._set_up(memory)
+            self._configure_connection(memory)
         if memory is None or not self._is_current(memory):
             old, memory = memory, apsw.Connection(":memory:")
-            self._fill(memory, old)
+            self._create_schema(memory, old)
         self._memory_until = time.monotonic() + MEMORY_RETRY_S
         reason: object = error.reason if isinstance(error, IndexFailed) else error
         if isinstance(error, OSError) and error.strerror:
@@ -472,7 +481,7 @@ class Database:
         """Raises OSError where the disk grants no locks: SQLite would wait for one again and
         again.
         """
-        refusal = lock_refusal(self.path.parent, ranges=True)
+        refusal = why_locks_fail(self.path.parent, ranges=True)
         if refusal:
             raise OSError(errno.ENOLCK, refusal)
 
@@ -489,7 +498,7 @@ _ORPHANS = """
         (SELECT rowid FROM entry EXCEPT SELECT entry FROM chunk))"""
 
 
-def _vec_library() -> str:
+def _sqlite_vec_path() -> str:
     """The path of sqlite-vec's library. Importing its module would import numpy."""
     spec = importlib.util.find_spec("sqlite_vec")
     if spec is None or not spec.submodule_search_locations:
@@ -516,7 +525,7 @@ def _check_owner(path: Path) -> None:
         raise apsw.CorruptError("its last page is cut")
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _device_and_inode(path: Path) -> tuple[int, int] | None:
     """The device and inode of a file; None for none, and for an emptied one."""
     with suppress(OSError):
         status = path.stat()
@@ -525,7 +534,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return None
 
 
-def _companions(path: Path) -> Sequence[int]:
+def _log_inodes(path: Path) -> Sequence[int]:
     """The inodes of the log and the shared memory. They stay the same while a connection is
     open.
     """
@@ -534,25 +543,25 @@ def _companions(path: Path) -> Sequence[int]:
     return ()
 
 
-def _readable_copy(path: Path) -> apsw.Connection | None:
+def _copy_into_memory(path: Path) -> apsw.Connection | None:
     """A copy in memory of a file that cannot be written; None where none can be read."""
     for way in ("mode=ro", "immutable=1"):  # with its log; without, where that cannot be opened
         name = f"file:{quote(str(path))}?{way}"
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
         with suppress(apsw.Error), closing(apsw.Connection(name, flags=_READ_ONLY)) as file:
-            _copy(file, memory)
+            _copy_database(file, memory)
             if memory.execute("PRAGMA quick_check(1)").get == "ok":
                 return memory
         memory.close()
     return None
 
 
-def _copy(source: apsw.Connection, target: apsw.Connection) -> None:
+def _copy_database(source: apsw.Connection, target: apsw.Connection) -> None:
     with target.backup("main", source, "main") as backup:
         backup.step(-1)
 
 
-def _unlink(path: Path, *suffixes: str) -> None:
+def _remove_files(path: Path, *suffixes: str) -> None:
     for suffix in suffixes:
         Path(f"{path}{suffix}").unlink(missing_ok=True)

@@ -43,7 +43,7 @@ MODEL_SHA256 = {
 }
 """The hashes of the shipped files; a test compares them."""
 
-USUAL = 0.1
+USUAL_COSINE = 0.1
 """The mean cosine of the unrelated questions and notes of data/models.toml to the shipped
 model.
 """
@@ -116,10 +116,10 @@ class FolderModel:
         import onnxruntime
         from tokenizers import Tokenizer
 
-        modes = _json(folder / "1_Pooling" / "config.json")
+        modes = _read_json_file(folder / "1_Pooling" / "config.json")
         self._pooling = next((how for key, how in _POOLING.items() if modes.get(key)), pooling)
-        limits = _json(folder / "tokenizer_config.json")
-        of_model = _json(folder / "config.json").get("max_position_embeddings")
+        limits = _read_json_file(folder / "tokenizer_config.json")
+        of_model = _read_json_file(folder / "config.json").get("max_position_embeddings")
         window = (
             limits.get("max_length")
             or limits.get("model_max_length")
@@ -150,12 +150,12 @@ class FolderModel:
             vector = hidden.mean(axis=0)
         if self._basis is None:
             return Meaning(vector)
-        places = content_tokens(encoding)
+        places = content_token_positions(encoding)
         words = []
         for place in places:
             begin, end = encoding.word_to_chars(encoding.token_to_word(place))
             words.append(text[begin:end])
-        return Meaning(vector, projected(hidden[places], self._basis), words)
+        return Meaning(vector, project_onto_basis(hidden[places], self._basis), words)
 
     def read(self, text: str) -> tuple[Any, npt.NDArray[Any]]:
         """The tokens of a text, and a vector for each in a row, or one vector for all."""
@@ -173,7 +173,7 @@ class FolderModel:
         return encoding, hidden
 
 
-def content_tokens(encoding: Any) -> list[int]:
+def content_token_positions(encoding: Any) -> list[int]:
     """The first place of each token that is a word or a part of one, but no stop word."""
     first: dict[str, int] = {}
     for place, token in enumerate(encoding.tokens):
@@ -183,7 +183,7 @@ def content_tokens(encoding: Any) -> list[int]:
     return list(first.values())
 
 
-def projected(hidden: Matrix, basis: Matrix) -> Matrix:
+def project_onto_basis(hidden: Matrix, basis: Matrix) -> Matrix:
     """Token vectors of shape (tokens, dimensions) on a basis, whose first row is the usual
     token; shape (tokens, TOKEN_BITS).
     """
@@ -286,7 +286,9 @@ class FastEmbedder:
             else:
                 made = Meaning(next(iter(getattr(loaded, method)([fed]))))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
-            raise ModelError(f"The model failed on a text: {_summary(error)}.") from error
+            raise ModelError(
+                f"The model failed on a text: {_summarize_error(error)}."
+            ) from error
         vector = np.nan_to_num(
             np.asarray(made.vector, dtype=np.float32), posinf=0.0, neginf=0.0
         )
@@ -311,7 +313,8 @@ class FastEmbedder:
             raise
         except Exception as error:  # onnxruntime, tokenizers and json raise many kinds
             raise ModelError(
-                f"The model {self.folder or self.model} cannot be started: {_summary(error)}.",
+                f"The model {self.folder or self.model} cannot be started: "
+                f"{_summarize_error(error)}.",
                 hint=_WORDS + again,
             ) from error
 
@@ -324,26 +327,26 @@ class FastEmbedder:
                 hint=f"{_WORDS}{_REINSTALL if self.shipped else _PUT}",
             )
         if not self.shipped:
-            called = _json(folder / "config.json").get("_name_or_path", "")
-            self._family = family_of(f"{folder.name} {called}")
+            called = _read_json_file(folder / "config.json").get("_name_or_path", "")
+            self._family = model_family(f"{folder.name} {called}")
         pooling = self._family.get("pooling", "mean")
         loaded = FolderModel(folder, threads=self._threads, pooling=pooling)
         self.dimensions = self.dimensions or len(loaded.embed("a").vector)
         return loaded
 
     def _load_listed(self) -> TextEmbedding:
-        models = listed_models()  # which keeps fastembed quiet
+        models = fastembed_models()  # which keeps fastembed quiet
         from fastembed import TextEmbedding
 
         entry = models.get(self.name)
         if entry is None:
             raise ModelError(
                 f"No embedding model is called {self.model!r}.",
-                valid=(DEFAULT_MODEL, *about_models()["offered"]),
+                valid=(DEFAULT_MODEL, *read_models_table()["offered"]),
                 hint=f"{_WORDS}`synaptic model use NAME` sets one in config.toml; a folder is "
                 "named by its whole path.",
             )
-        _fetch(entry, self._cache, shows=self._shows)
+        _download_model(entry, self._cache, shows=self._shows)
         loaded = TextEmbedding(
             self.model,
             cache_dir=str(self._cache),
@@ -351,7 +354,7 @@ class FastEmbedder:
             cuda=False,
             local_files_only=True,
         )
-        self.dimensions, self._family = int(entry["dim"]), family_of(self.model)
+        self.dimensions, self._family = int(entry["dim"]), model_family(self.model)
         return loaded
 
 
@@ -360,22 +363,22 @@ def _short_digest(text: str) -> str:
 
 
 @cache
-def about_models() -> dict[str, Any]:
+def read_models_table() -> dict[str, Any]:
     """The content of data/models.toml."""
     return tomllib.loads(MODEL_DIR.with_name("models.toml").read_text(encoding="utf-8"))
 
 
-def family_of(name: str) -> Mapping[str, str]:
+def model_family(name: str) -> Mapping[str, str]:
     """The words that models of this name read before a text (`query_embed`, `passage_embed`),
     and their `pooling`.
     """
-    for row in about_models()["family"]:
+    for row in read_models_table()["family"]:
         if re.search(row["named"], name.casefold()):
             return dict(row)
     return {}
 
 
-def listed_models() -> dict[str, dict[str, Any]]:
+def fastembed_models() -> dict[str, dict[str, Any]]:
     """Facts of fastembed about each model that it lists, by its name in lower case. Takes half
     a second.
 
@@ -395,7 +398,7 @@ def listed_models() -> dict[str, dict[str, Any]]:
     return {str(model["model"]).casefold(): model for model in every}
 
 
-def usual_cosine(embedder: Embedder) -> float | None:
+def measure_usual_cosine(embedder: Embedder) -> float | None:
     """The mean cosine of questions with notes of other matters to this model; None for the
     shipped one (USUAL).
 
@@ -405,14 +408,14 @@ def usual_cosine(embedder: Embedder) -> float | None:
         return None
     import numpy as np
 
-    texts = about_models()["unrelated"]
+    texts = read_models_table()["unrelated"]
     notes = [embedder.embed_passage(text).vector for text in texts["notes"]]
     questions = [embedder.embed_query(text).vector for text in texts["questions"]]
     cosines = np.array(questions) @ np.array(notes).T
     return min(0.99, float(cosines.mean()))
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _read_json_file(path: Path) -> dict[str, Any]:
     """The content of a model's JSON file; empty where it is missing."""
     return dict(json.loads(path.read_bytes())) if path.exists() else {}
 
@@ -429,7 +432,7 @@ def is_downloaded(model: Mapping[str, Any], cache: Path) -> bool:
     return True
 
 
-def _fetch(model: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
+def _download_model(model: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
     """Has a listed model's files in `cache`. Raises ModelError, within seconds when offline.
 
     fastembed's own download retries for 39 s; it finds what this one fetched.
@@ -453,13 +456,13 @@ def _fetch(model: Mapping[str, Any], cache: Path, *, shows: bool) -> None:
     except Exception as error:  # httpx, OSError, ValueError and the hub's own kinds
         raise ModelError(
             f"The model {model['model']} is not on this machine and could not be downloaded: "
-            f"{_summary(error)}.",
+            f"{_summarize_error(error)}.",
             hint="Search goes on by words and nothing is lost. Connect to the internet and "
             f"run `synaptic rebuild-index` ({model['size_in_GB']:.2g} GB, once), {_BACK}",
         ) from error
 
 
-def _summary(error: BaseException) -> str:
+def _summarize_error(error: BaseException) -> str:
     """The error's kind and the first line of its text, without a full stop."""
     lines = str(error).strip().splitlines()
     reason = f": {lines[0][:200].rstrip('. ')}" if lines else ""

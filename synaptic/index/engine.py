@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from ..filters import Filters
 from ..models import Vector
-from .embedding import USUAL
+from .embedding import USUAL_COSINE
 from .rows import VECTOR_SCALE, Candidate
 
 Made = TypeVar("Made")
@@ -39,7 +39,7 @@ class Engine(Protocol):
         None.
         """
 
-    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+    def cached(self, name: str, make: Callable[[], Made]) -> Made:
         """Returns the cached value `name`; calls `make` on a miss or after a change."""
 
     def transaction(self, /, *allowed: Any) -> AbstractContextManager[Any]:
@@ -58,7 +58,7 @@ class Engine(Protocol):
         the quoted phrases, in a form for `lexical` and `semantic`; None: all pass.
         """
 
-    def holds(self, phrases: Sequence[str]) -> bool:
+    def has_phrases(self, phrases: Sequence[str]) -> bool:
         """True if the entry of some chunk holds all these quoted phrases."""
 
     def lexical(self, terms: Sequence[str], passing: Any, *, limit: int) -> list[Candidate]:
@@ -90,14 +90,14 @@ class Engine(Protocol):
         """Chunks whose text, title or tags hold a word of this stem."""
 
 
-def spread(engine: Engine) -> float:
+def distance_scale(engine: Engine) -> float:
     """The distance of texts of other matters by the model in use, over the shipped one."""
-    return (1 - float(engine.meta("usual") or USUAL)) / (1 - USUAL)
+    return (1 - float(engine.meta("usual") or USUAL_COSINE)) / (1 - USUAL_COSINE)
 
 
-def cosines(engine: Engine, squared: Iterable[float]) -> list[float]:
+def cosines_from_distances(engine: Engine, squared: Iterable[float]) -> list[float]:
     """The cosines of pairs of unit vectors from the squared distances of their int8 forms, as
     the shipped model would have them.
     """
-    apart = 2.0 * VECTOR_SCALE * VECTOR_SCALE * spread(engine)
+    apart = 2.0 * VECTOR_SCALE * VECTOR_SCALE * distance_scale(engine)
     return [1.0 - each / apart for each in squared]

@@ -14,23 +14,23 @@ from typing import Any, NamedTuple
 from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, SynapticError
 from ..filters import Filters
 from ..language.words import fts5_expression
-from ..models import OF_SESSIONS, Facets, Matrix, Order, ParseIssue, Proof
-from .conditions import COUNTED, SUPERSEDED, THESE, conditions, list_conditions
+from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIssue
+from .conditions import BOUND_LIST, COUNTABLE, SUPERSEDED, filter_conditions, list_conditions
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS
-from .engine import Engine, spread
-from .index_writer import Writer
+from .engine import Engine, distance_scale
+from .index_writer import IndexWriter
 from .rows import (
     SELECT_ENTRY,
     Counts,
     Passage,
     Position,
-    Standing,
+    RankingFacts,
     Stored,
     Vocabulary,
-    instant,
-    stored,
-    units,
+    stored_from_rows,
+    to_microseconds,
+    unit_vectors,
 )
 from .sqlite_engine import SqliteEngine
 
@@ -74,7 +74,7 @@ class Index:
         self.engine = engine
         self.meta = engine.meta
         self.passing_chunks = engine.passing_chunks
-        self.holds = engine.holds
+        self.has_phrases = engine.has_phrases
         self.lexical = engine.lexical
         self.semantic = engine.semantic
         self.stem = engine.stem
@@ -95,14 +95,14 @@ class Index:
     # --------------------------------------------------------------------------------
 
     @contextmanager
-    def writing(self, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[Writer]:
+    def writing(self, wait_ms: int = BUSY_TIMEOUT_MS) -> Iterator[IndexWriter]:
         """One write transaction, which also writes the counters.
 
         Raises IndexBusy when the write lock is not free within `wait_ms`.
         """
         try:
             with self.file.transaction(wait_ms) as db:
-                yield Writer(self.file)
+                yield IndexWriter(self.file)
                 self.counters.write(db)
         except BaseException:
             self.file.cache.clear()
@@ -111,10 +111,10 @@ class Index:
 
     def flush(self) -> bool:
         """Writes the counters, unless another process is writing; True when nothing is left."""
-        if self.counters.waits:
+        if self.counters.has_unwritten:
             with suppress(SynapticError), self.writing(0):
                 pass
-        return not self.counters.waits
+        return not self.counters.has_unwritten
 
     def compact(self, wait_ms: int = COMPACT_WAIT_MS) -> bool:
         """Empties the write-ahead log; where a scrub is owed, deleted text leaves no trace.
@@ -144,33 +144,33 @@ class Index:
             file.owes_scrub = False
         return done
 
-    def scaled(self, cosines: Matrix) -> Matrix:
+    def scale_cosines(self, cosines: Matrix) -> Matrix:
         """Cosines of the model in use as the shipped one would have them, so that one rule fits
         both.
 
         The usual cosine of one becomes that of the other, and 1 stays 1: E5's .7 to 1 become
         about -.2 to 1.
         """
-        apart = spread(self.engine)
+        apart = distance_scale(self.engine)
         return cosines if apart == 1 else 1 - (1 - cosines) / apart
 
     def vectors(self, chunk_rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
         return self.engine.vectors_of(chunk_rowids)
 
-    def meanings(self, rowids: Sequence[int]) -> dict[int, bytes]:
+    def first_vectors(self, rowids: Sequence[int]) -> dict[int, bytes]:
         """The int8 vector of the first passage of each of these entries that has one."""
-        first = (
-            f"SELECT rowid, entry FROM chunk WHERE seq = 0 AND vector > 0 AND entry IN {THESE}"
-        )
+        first = f"""
+            SELECT rowid, entry FROM chunk
+            WHERE seq = 0 AND vector > 0 AND entry IN {BOUND_LIST}"""
         entries = dict(self.engine.rows(first, json.dumps(list(rowids))))
         return {entries[chunk]: vector for chunk, vector in self.vectors(list(entries)).items()}
 
-    def codes(self, rowids: Sequence[int]) -> list[tuple[int, bytes]]:
+    def token_codes(self, rowids: Sequence[int]) -> list[tuple[int, bytes]]:
         """(entry, the codes of its tokens) for each of the first passages of these entries."""
         return self.engine.rows(_CODES, json.dumps(list(rowids)), CODED)
 
-    def sample(self) -> tuple[Matrix, list[bytes]]:
+    def sample_passages(self) -> tuple[Matrix, list[bytes]]:
         """The unit vectors and codes of up to SAMPLED passages, of all alike; taken anew as
         the journal grows, and once no passage waits for its vector any more.
         """
@@ -185,10 +185,10 @@ class Index:
             vectors_of_chunks = self.vectors(chunks)
             codes = self.engine.column(_CODES_OF_CHUNKS, json.dumps(list(chunks)))
             dimensions = self.meta("dimensions") or 0
-            vectors = units(list(vectors_of_chunks.values()), dimensions)
+            vectors = unit_vectors(list(vectors_of_chunks.values()), dimensions)
             return _Sample(vectors, codes, total, is_waiting(), model)
 
-        sample = self.engine.keep("sample", taken)
+        sample = self.engine.cached("sample", taken)
         has_grown = total > 1.5 * sample.total or (sample.was_waiting and not is_waiting())
         if has_grown or sample.model != model or not len(sample.vectors):
             sample = self.engine.cache["sample"] = taken()
@@ -203,7 +203,7 @@ class Index:
         return total, {term: counts[phrase] for term, phrase in quoted.items()}
 
     def passages(self, chunk_rowids: Sequence[int]) -> dict[int, Passage]:
-        sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {THESE}'
+        sql = f'SELECT rowid, entry, start, "end", hash FROM chunk WHERE rowid IN {BOUND_LIST}'
         rows = self.engine.rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
@@ -219,14 +219,16 @@ class Index:
                 files=frozenset(path.lower() for path in files),
             )
 
-        return self.engine.keep("vocabulary", asked)
+        return self.engine.cached("vocabulary", asked)
 
     def field_names(self) -> frozenset[str]:
         """The names of fields that some entry has."""
         names = "SELECT DISTINCT name FROM field"
-        return self.engine.keep("fields", lambda: frozenset(self.engine.column(names)))
+        return self.engine.cached("fields", lambda: frozenset(self.engine.column(names)))
 
-    def beside(self, rowids: Sequence[int], filters: Filters) -> dict[int, list[int]]:
+    def neighbours_in_file(
+        self, rowids: Sequence[int], filters: Filters
+    ) -> dict[int, list[int]]:
         """For each of these entries those beside it, of its file and day, that pass."""
         condition, values = list_conditions(filters)
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
@@ -246,21 +248,23 @@ class Index:
             if entry in labels:
                 labels[entry][kind].append((name, value) if kind in (1, 3) else name)
         try:
-            return {row: stored(rows[row], *labels[row]) for row in rowids if row in rows}
+            return {
+                row: stored_from_rows(rows[row], *labels[row]) for row in rowids if row in rows
+            }
         except (OverflowError, TypeError, ValueError) as error:
             raise IndexFailed(f"a row makes no sense: {error}", "reset") from error
 
-    def standings(self, rowids: Sequence[int]) -> dict[int, Standing]:
+    def ranking_facts(self, rowids: Sequence[int]) -> dict[int, RankingFacts]:
         """The standings of entries, by rowid. Copies that have no id in force are left
         out.
         """
         rows = self.engine.rows(_STANDINGS, json.dumps(rowids))
-        return {row[0]: Standing(*row) for row in rows}
+        return {row[0]: RankingFacts(*row) for row in rows}
 
-    def passing(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
+    def filter_entries(self, filters: Filters, rowids: Sequence[int]) -> set[int]:
         """The entries of `rowids` that pass the filters."""
-        condition, values = conditions(filters)
-        sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {THESE}{condition}"
+        condition, values = filter_conditions(filters)
+        sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {BOUND_LIST}{condition}"
         return set(self.engine.column(sql, json.dumps(rowids), *values))
 
     def _grouped(self, sql: str, *values: Any) -> dict[int, list[Any]]:
@@ -302,7 +306,7 @@ class Index:
         [one] = fitting.values()
         return replace(one, copies=tuple(self.engine.column(_COPIES, one.rowid)))
 
-    def listing(
+    def list_entries(
         self,
         filters: Filters,
         *,
@@ -324,19 +328,19 @@ class Index:
             f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values
         )
         if first is None or filters.projects:
-            return total, self._in_order(filters, order, limit, after)
+            return total, self._list_in_order(filters, order, limit, after)
         apart = filters.without or Filters()
         others = replace(filters, without=replace(apart, projects=(*apart.projects, first)))
         own = (
             []
             if after_first
-            else self._in_order(replace(filters, projects=(first,)), order, limit, after)
+            else self._list_in_order(replace(filters, projects=(first,)), order, limit, after)
         )
-        return total, own + self._in_order(
+        return total, own + self._list_in_order(
             others, order, limit - len(own), after if after_first else None
         )
 
-    def _in_order(
+    def _list_in_order(
         self, filters: Filters, order: Order, limit: int, after: Position | None
     ) -> list[int]:
         condition, values = list_conditions(filters)
@@ -344,7 +348,7 @@ class Index:
         # SQLite does not see by itself that few of all have to be read
         way = (
             "INDEXED BY entry_at"
-            if by_time and not conditions(replace(filters, without=None))[0]
+            if by_time and not filter_conditions(replace(filters, without=None))[0]
             else ""
         )
         sql = (
@@ -389,7 +393,7 @@ class Index:
         )
         return row[0], row[1]
 
-    def positions(self) -> list[tuple[int, int]]:
+    def change_positions(self) -> list[tuple[int, int]]:
         """The `latest_change` of each journal."""
         if isinstance(self.engine, SqliteEngine):
             return [self.latest_change()]
@@ -399,13 +403,13 @@ class Index:
         """The entries that came, or said something else, after the change of this number."""
         return set(self.engine.column(_CHANGED, number))
 
-    def consents(self, ids: Sequence[str]) -> dict[tuple[str, str], Any]:
+    def published_consents(self, ids: Sequence[str]) -> dict[tuple[str, str], Any]:
         """Maps (id, path) of a published preference to the person or agent who stands for it.
         Journals may share an id.
         """
         sql = f"""
             SELECT e.id, s.path, e.consent, e.consent_by FROM entry e
-            JOIN source s ON s.id = e.source WHERE e.id IN {THESE}"""
+            JOIN source s ON s.id = e.source WHERE e.id IN {BOUND_LIST}"""
         rows = self.engine.rows(sql, json.dumps(ids))
         return {(id, path): consent for id, path, *consent in rows}
 
@@ -413,38 +417,40 @@ class Index:
         """Maps each id to the id in the entry's own file: that id may be in force for an entry
         of another file.
         """
-        sql = f"SELECT id, own_id FROM entry WHERE id IN {THESE}"
+        sql = f"SELECT id, own_id FROM entry WHERE id IN {BOUND_LIST}"
         return dict(self.engine.rows(sql, json.dumps(ids)))
 
-    def some_ids(self) -> list[str]:
+    def sample_ids(self) -> list[str]:
         """Up to 1,000 ids, by which another machine knows the journal again."""
         return self.engine.column("SELECT own_id FROM entry ORDER BY at LIMIT 1000")
 
-    def made_of(self) -> dict[str, str]:
+    def content_versions(self) -> dict[str, str]:
         """Maps the path of each file to a text of everything from which its rows are made."""
         return dict(self.engine.rows(_MADE_OF))
 
-    def settled(self, path: str) -> dict[str, tuple[int, str | None, int]]:
+    def id_decisions(self, path: str) -> dict[str, tuple[int, str | None, int]]:
         """Maps the own id of each entry of a file to (`twin`, `other_id`, the number of the
         change that brought its text).
         """
         return {own_id: tuple(rest) for own_id, *rest in self.engine.rows(_SETTLED, path)}
 
-    def meanings_of_file(self, path: str) -> dict[int, tuple[bytes, bytes]]:
+    def vectors_by_text_hash(self, path: str) -> dict[int, tuple[bytes, bytes]]:
         """Maps the hash of the text of each passage of a file to its vector and codes."""
         return {hash: (vector, codes) for hash, vector, codes in self.engine.rows(_MEANT, path)}
 
     def paths(self) -> list[str]:
         """The paths of the indexed files. Kept in memory."""
-        return self.engine.keep("paths", lambda: self.engine.column("SELECT path FROM source"))
+        return self.engine.cached(
+            "paths", lambda: self.engine.column("SELECT path FROM source")
+        )
 
-    def paths_in_force(self) -> list[str]:
+    def paths_with_own_entries(self) -> list[str]:
         """The paths of files that hold an entry which no other file holds too."""
         return self.engine.column("""
             SELECT DISTINCT s.path FROM entry e JOIN source s ON s.id = e.source
             WHERE e.id IS NOT NULL""")
 
-    def dated_by_file(self) -> dict[str, str | None]:
+    def git_dates_by_file(self) -> dict[str, str | None]:
         """Maps the path of each file with entries that it does not date to their date by git,
         or None.
         """
@@ -453,49 +459,51 @@ class Index:
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
         """For each of these ids that other entries supersede: the id of the latest of them."""
         sql = f"""
-            SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {THESE}
+            SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {BOUND_LIST}
             ORDER BY new.at, new.twin DESC, new.id"""
         return dict(self.engine.rows(sql, json.dumps(ids)))
 
-    def chain(self, rowid: int) -> list[int]:
+    def replacement_chain(self, rowid: int) -> list[int]:
         """The entry with all that it replaced and that replaced it, oldest first."""
         return self.engine.column(_CHAIN, rowid)
 
-    def named(self, keys: Collection[int]) -> dict[int, list[int]]:
+    def entries_by_name_key(self, keys: Collection[int]) -> dict[int, list[int]]:
         """For each of these keys that is a name: the entries whose own name it is, else all
         that share it, a copy behind its original.
         """
         sql = f"""
             SELECT n.key, n.entry FROM name n JOIN entry e ON e.rowid = n.entry
-            WHERE n.key IN {THESE} AND e.id IS NOT NULL
+            WHERE n.key IN {BOUND_LIST} AND e.id IS NOT NULL
             AND n.own = (SELECT max(own) FROM name WHERE key = n.key)
             ORDER BY e.twin, e.at, e.seq, e.own_id"""
         return self._grouped(sql, json.dumps(list(keys)))
 
-    def linking(self, rowids: Sequence[int], keys: Sequence[int] = ()) -> list[tuple[int, int]]:
+    def incoming_links(
+        self, rowids: Sequence[int], keys: Sequence[int] = ()
+    ) -> list[tuple[int, int]]:
         """(entry, key) of each link from other entries to an own name of one of these, or to
         these keys.
         """
         sql = f"""
             SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
-            WHERE l.entry NOT IN {THESE} AND l.key IN (
-                SELECT key FROM name WHERE own = 1 AND entry IN {THESE}
+            WHERE l.entry NOT IN {BOUND_LIST} AND l.key IN (
+                SELECT key FROM name WHERE own = 1 AND entry IN {BOUND_LIST}
                 UNION SELECT value FROM json_each(?))
             AND e.id IS NOT NULL ORDER BY e.at DESC, e.own_id"""
         these = json.dumps(list(rowids))
         return self.engine.rows(sql, these, these, json.dumps(list(keys)))
 
-    def joined(self, rowid: int, most: int) -> list[int]:
+    def linked_neighbours(self, rowid: int, most: int) -> list[int]:
         """The entries that link to this one, or that it links to; at most so many."""
         return self.engine.column(_JOINED, rowid, rowid, rowid, most)
 
-    def unnamed(self) -> list[tuple[int, int]]:
+    def links_without_target(self) -> list[tuple[int, int]]:
         """(entry, key) of each link whose key is no name."""
         return self.engine.rows("""
             SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
             WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)""")
 
-    def calendar(
+    def days_around(
         self, since: str, until: str, *, limit: int
     ) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the
@@ -504,27 +512,27 @@ class Index:
         [(before, after)] = self.engine.rows(_DAYS_BESIDE, since, until)
         return before, after, self.engine.column(_SAME_DAY, since[4:], since, limit)
 
-    def moments(self) -> list[tuple[str, str, int, int]]:
+    def entry_times(self) -> list[tuple[str, str, int, int]]:
         """(path, id, instant, 1 or 0 for a date) of each entry."""
         return self.engine.rows("""
             SELECT s.path, e.own_id, e.at, e.dated
             FROM entry e JOIN source s ON s.id = e.source""")
 
-    def standing(self) -> dict[str, tuple[str, str]]:
+    def paths_by_short_id(self) -> dict[str, tuple[str, str]]:
         """(id, path of the file) of each entry that has an id, by the part after its dash."""
         sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
         return {id[9:]: (id, path) for id, path in self.engine.rows(sql)}
 
-    def named_by_others(self, ids: Sequence[str]) -> set[str]:
+    def referenced_ids(self, ids: Sequence[str]) -> set[str]:
         """The ids of `ids` that any other entry links to, continues or supersedes."""
         return set(self.engine.column(_NAMED_BY_OTHERS, json.dumps(ids)))
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """The titles of the entries that have one of these ids."""
-        sql = f"SELECT own_id, title FROM entry WHERE own_id IN {THESE}"
+        sql = f"SELECT own_id, title FROM entry WHERE own_id IN {BOUND_LIST}"
         return dict(self.engine.rows(sql, json.dumps(ids)))
 
-    def titles_folded(self, fold: Callable[[str], str]) -> list[tuple[int, str]]:
+    def folded_titles(self, fold: Callable[[str], str]) -> list[tuple[int, str]]:
         """(entry, its title folded) of each entry, newest first; always the same `fold`."""
         sql = """
             SELECT rowid, title FROM entry WHERE id IS NOT NULL
@@ -533,9 +541,9 @@ class Index:
         def asked() -> list[tuple[int, str]]:
             return [(row, fold(title)) for row, title in self.engine.rows(sql)]
 
-        return self.engine.keep("titles", asked)
+        return self.engine.cached("titles", asked)
 
-    def same_content(self, content_hash: int) -> list[int]:
+    def dated_with_content(self, content_hash: int) -> list[int]:
         """The rowids of the dated entries with this content."""
         return self.engine.column(_SAME_CONTENT, content_hash)
 
@@ -567,7 +575,7 @@ class Index:
             ),
         )
 
-    def counted(self, filters: Filters, by: str) -> list[tuple[str, int]]:
+    def count_entries_by(self, filters: Filters, by: str) -> list[tuple[str, int]]:
         """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
         first.
 
@@ -576,12 +584,12 @@ class Index:
         condition, values = list_conditions(filters)
         sql = f"""
             SELECT value, count(*) n FROM (
-                SELECT {COUNTED[by]} value FROM entry e WHERE e.id IS NOT NULL {condition}
+                SELECT {COUNTABLE[by]} value FROM entry e WHERE e.id IS NOT NULL {condition}
             ) counted WHERE value IS NOT NULL GROUP BY value ORDER BY n DESC, value"""
         counts = self.engine.rows(sql, *values)
-        return _by_monday(counts) if by == "week" else counts
+        return _sum_by_week(counts) if by == "week" else counts
 
-    def reads(
+    def read_statistics(
         self, filters: Filters, old: datetime, *, limit: int
     ) -> tuple[int, int, list[tuple[str, str, int]]]:
         """(entries that were ever opened or a top hit, those from before `old` that never were,
@@ -600,7 +608,7 @@ class Index:
         most = f"""
             SELECT e.id, e.title, a.count {chosen} AND a.count > 0
             ORDER BY a.count DESC, e.at DESC LIMIT ?"""
-        [(ever, unread)] = self.engine.rows(counts, instant(old), *values)
+        [(ever, unread)] = self.engine.rows(counts, to_microseconds(old), *values)
         return ever, unread, self.engine.rows(most, *values, limit)
 
     # -- the whole of it
@@ -624,18 +632,21 @@ class Index:
             AND (?1 IS NULL OR c.rowid {beyond} ?1) ORDER BY c.rowid {order} LIMIT ?2"""
         return [Passage(*row) for row in self.engine.rows(sql, after, limit)]
 
-    def proofs(self) -> Mapping[str, Proof | None]:
-        """Maps the path of each indexed file to the proof that it is unchanged, or None. Kept
-        in memory.
+    def signatures(self) -> Mapping[str, FileSignature | None]:
+        """Maps the path of each indexed file to its FileSignature; None for a file that changed
+        too shortly before it was read. Cached in memory.
         """
 
-        def asked() -> dict[str, Proof | None]:
-            rows = self.engine.rows(_PROOFS)
-            return {path: tuple(proof) if settled else None for path, settled, *proof in rows}
+        def asked() -> dict[str, FileSignature | None]:
+            rows = self.engine.rows(_SIGNATURES)
+            return {
+                path: tuple(signature) if settled else None
+                for path, settled, *signature in rows
+            }
 
-        return self.engine.keep("proofs", asked)
+        return self.engine.cached("signatures", asked)
 
-    def known_bytes(self, path: str) -> tuple[int, int] | None:
+    def time_and_digest(self, path: str) -> tuple[int, int] | None:
         """The time of change of an indexed file, and the hash of its bytes."""
         sql = "SELECT mtime_ns, digest FROM source WHERE path = ?"
         return next(iter(self.engine.rows(sql, path)), None)
@@ -650,7 +661,7 @@ class Index:
         return tuple(ParseIssue(*row) for row in self.engine.rows(_ISSUES))
 
 
-def _by_monday(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+def _sum_by_week(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     """Counts of days as those of their weeks, by Monday, the most first."""
     weeks = Counter[str]()
     for day, count in days:
@@ -659,19 +670,19 @@ def _by_monday(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
     return sorted(weeks.items(), key=lambda week: (-week[1], week[0]))
 
 
-_ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"
+_ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"
 _LABELS = f"""
-    SELECT entry, 0 AS kind, seq, name, NULL FROM tag WHERE entry IN {THESE}
-    UNION ALL SELECT entry, 1, seq, path, hash FROM file WHERE entry IN {THESE}
-    UNION ALL SELECT entry, 2, 0, target, NULL FROM supersedes WHERE entry IN {THESE}
-    UNION ALL SELECT entry, 3, seq, name, value FROM field WHERE entry IN {THESE}
+    SELECT entry, 0 AS kind, seq, name, NULL FROM tag WHERE entry IN {BOUND_LIST}
+    UNION ALL SELECT entry, 1, seq, path, hash FROM file WHERE entry IN {BOUND_LIST}
+    UNION ALL SELECT entry, 2, 0, target, NULL FROM supersedes WHERE entry IN {BOUND_LIST}
+    UNION ALL SELECT entry, 3, seq, name, value FROM field WHERE entry IN {BOUND_LIST}
     ORDER BY 1, 2, 3, 4"""
 _STANDINGS = f"""
     SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance,
         coalesce(a.count, 0), a.at, e.title,
         e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}
     FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
-    WHERE e.rowid IN {THESE} AND e.id IS NOT NULL"""
+    WHERE e.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"""
 _CHAIN = """
     WITH RECURSIVE step (id, other) AS (
         SELECT e.own_id, s.target FROM supersedes s JOIN entry e ON e.rowid = s.entry
@@ -687,7 +698,7 @@ _DAYS_BESIDE = """
 _BESIDE = f"""
     SELECT o.rowid, e.rowid FROM entry o JOIN entry e
     ON e.source = o.source AND e.seq IN (o.seq - 1, o.seq + 1) AND e.date = o.date
-    WHERE o.rowid IN {THESE} AND e.id IS NOT NULL"""
+    WHERE o.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"""
 _SAME_DAY = """
     SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
     AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC, own_id LIMIT ?"""
@@ -706,8 +717,8 @@ _ISSUES = """
     WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
 _CODES = f"""
     SELECT c.entry, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid
-    WHERE c.entry IN {THESE} AND c.seq < ? AND length(t.codes) > 0"""
-_CODES_OF_CHUNKS = f"SELECT codes FROM token WHERE chunk IN {THESE} AND length(codes) > 0"
+    WHERE c.entry IN {BOUND_LIST} AND c.seq < ? AND length(t.codes) > 0"""
+_CODES_OF_CHUNKS = f"SELECT codes FROM token WHERE chunk IN {BOUND_LIST} AND length(codes) > 0"
 _MADE_OF = """
     SELECT path, digest || ' ' || coalesce(group_concat(row_hash || ' ' || twin || ' '
         || coalesce(other_id, '') || ' ' || change || ' ' || vectors, ' '), '')
@@ -724,7 +735,7 @@ _MEANT = """
     JOIN chunk c ON c.entry = e.rowid JOIN chunk_vec v ON v.rowid = c.rowid
     JOIN token t ON t.chunk = c.rowid WHERE s.path = ? AND c.vector > 0"""
 _PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
-_PROOFS = """
+_SIGNATURES = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
 _IDS_BY_FILE = """
     SELECT s.path, s.digest, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL)
@@ -753,7 +764,7 @@ _ORDERS: dict[str, str] = {
     "relevance": _NEWEST,
 }
 _NAMED_BY_OTHERS = f"""
-    WITH these AS (SELECT rowid, own_id FROM entry WHERE own_id IN {THESE}),
+    WITH these AS (SELECT rowid, own_id FROM entry WHERE own_id IN {BOUND_LIST}),
     others AS (SELECT rowid, parent FROM entry WHERE rowid NOT IN (SELECT rowid FROM these))
     SELECT own_id FROM these WHERE own_id IN (SELECT parent FROM others)
     OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))

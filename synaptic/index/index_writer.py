@@ -13,7 +13,7 @@ from ..models import Meaning, Stamp
 from ..notes.copies import numbered_of, possible_copy_paths
 from ..notes.marks import field_words
 from ..notes.reading import derived_id
-from .conditions import THESE
+from .conditions import BOUND_LIST
 from .database import Database
 from .rows import (
     ENTRY_COLUMNS,
@@ -21,16 +21,16 @@ from .rows import (
     ChunkRow,
     EntryRow,
     FileRows,
-    entry_values,
-    hash_of,
-    place_values,
+    entry_column_values,
+    hash64,
+    place_column_values,
     quantise,
 )
 from .upgrade import OF_SPARE, count_spare, drop_spare
-from .vectors import USUAL_DIMENSIONS, crc_of
+from .vectors import USUAL_DIMENSIONS, vector_checksum
 
 
-class Writer:
+class IndexWriter:
     """Changes of the index. `Index.writing` gives one for each transaction, in which files are
     applied once.
     """
@@ -52,7 +52,7 @@ class Writer:
     # -- files
     # ----------------------------------------------------------------------------------------
 
-    def apply(
+    def apply_files(
         self,
         files: Iterable[FileRows | Stamp],
         removed: Sequence[str] = (),
@@ -64,7 +64,7 @@ class Writer:
         equal texts.
 
         A Stamp instead of rows: the content of the file is unchanged, and the stamp is its new
-        proof. `removed` are paths of files that are gone; entries that vanished are deleted
+        signature. `removed` are paths of files that are gone; entries that vanished are deleted
         last, so that an entry that moved finds their vectors. `reading` names what
         the meaning of files depends on besides their bytes, `head` the state of git's history
         that all entries go by which it dates.
@@ -82,14 +82,14 @@ class Writer:
         self._doomed += self._file.column(_ENTRIES_OF_FILES, gone)
         if self._doomed:
             doomed = json.dumps(self._doomed)
-            own_ids = f"SELECT own_id FROM entry WHERE rowid IN {THESE}"
+            own_ids = f"SELECT own_id FROM entry WHERE rowid IN {BOUND_LIST}"
             self._touched.update(self._file.column(own_ids, doomed))
-            self._db.execute(f"DELETE FROM entry WHERE rowid IN {THESE}", (doomed,))
+            self._db.execute(f"DELETE FROM entry WHERE rowid IN {BOUND_LIST}", (doomed,))
             if hides:  # what was read may be private since
                 self._file.owes_scrub = True
-        self._db.execute(f"DELETE FROM source WHERE path IN {THESE}", (gone,))
-        self._settle_ids()
-        self._settle_numbered(removed)
+        self._db.execute(f"DELETE FROM source WHERE path IN {BOUND_LIST}", (gone,))
+        self._assign_ids()
+        self._mark_numbered_copies(removed)
         number = 1 + self._value("SELECT max(number) FROM seen")
         self._db.executemany(_SEE, [(*row, number) for row in self._written])
         if self._doomed:
@@ -97,7 +97,7 @@ class Writer:
         self._file.set_meta("reading", reading)
         self._file.set_meta("head", head)
         self._file.set_meta("stored", self._change)
-        self._file.vectors.tidy()
+        self._file.vectors.rebuild_if_sparse()
         return self._reused
 
     def refill(
@@ -108,7 +108,7 @@ class Writer:
         """
         if keep_vectors:
             texts = {row: text for row, *text in self._rows(_TEXTS)}
-            for rowid, vector in self._file.vectors.since(0):
+            for rowid, vector in self._file.vectors.stored_since(0):
                 text_hash, codes = texts[rowid]
                 self._meanings[text_hash] = vector, codes
         else:
@@ -117,7 +117,7 @@ class Writer:
         self._file.vectors.create(dimensions, len(self._meanings))
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all')")
         self._db.execute("DELETE FROM entry; DELETE FROM source")
-        reused = self.apply(files, reading=reading, head=head)
+        reused = self.apply_files(files, reading=reading, head=head)
         drop_spare(self._db)
         self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
         return reused
@@ -149,8 +149,8 @@ class Writer:
             if row_hash != row.row_hash:
                 self._touched.add(row.entry.id)
                 self._put_entry(rowid, source, seq, row)
-            elif tuple(place) != place_values(seq, row):
-                moved.append((*place_values(seq, row), rowid))
+            elif tuple(place) != place_column_values(seq, row):
+                moved.append((*place_column_values(seq, row), rowid))
         self._db.executemany(_MOVE_ENTRY, moved)
         self._doomed += [rowid for rowid, *_ in before.values()]
         self._db.execute("DELETE FROM issue WHERE source = ?", (source,))
@@ -165,7 +165,7 @@ class Writer:
         """Writes an entry that is new, or the row `existing` where that says something else or
         stands elsewhere.
         """
-        values = entry_values(source, seq, row)
+        values = entry_column_values(source, seq, row)
         before = {}
         if existing is None:
             self._db.execute(_ADD_ENTRY, values)
@@ -174,15 +174,15 @@ class Writer:
             self._db.execute(_CHANGE_ENTRY, (*values, existing))
             entry = existing
             before = {number: columns for number, *columns in self._rows(_CHUNKS, entry)}
-            for table in labels_of(row):
+            for table in label_rows(row):
                 self._db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
             if row.hides:
                 self._file.owes_scrub = True
-        for table, labels in labels_of(row).items():
+        for table, labels in label_rows(row).items():
             if labels:
                 sql = f"INSERT INTO {table} VALUES (?{', ?' * len(labels[0])})"
                 self._db.executemany(sql, [(entry, *label) for label in labels])
-        self._written.append((entry, hash_of(repr(_says(row.entry)))))
+        self._written.append((entry, hash64(repr(_says(row.entry)))))
         chunks = row.chunks()
         for number, chunk in enumerate(chunks):
             rowid, *old = before.get(number, (None,))
@@ -201,12 +201,12 @@ class Writer:
 
         No statement here may fail halfway: FTS5 would write all words it holds before each.
         """
-        equal = self._meaning_of(chunk.hash) if chunk.embed else None
+        equal = self._stored_meaning(chunk.hash) if chunk.embed else None
         state, crc = -1, 0
         if chunk.embed:
             state = self._change if equal else 0
         if equal:
-            crc = crc_of(equal[0])
+            crc = vector_checksum(equal[0])
         place = (chunk.start, chunk.end, chunk.hash, chunk.words_hash)
         if existing is None:
             self._db.execute(_ADD_CHUNK, (entry, number, *place, state, crc))
@@ -221,7 +221,7 @@ class Writer:
             self._put_meaning(rowid, *equal)
             self._reused += 1
 
-    def _meaning_of(self, text_hash: int) -> tuple[bytes, bytes] | None:
+    def _stored_meaning(self, text_hash: int) -> tuple[bytes, bytes] | None:
         """The vector and codes of a passage with this text, or of an index before this one."""
         meaning = self._meanings.get(text_hash)
         if meaning is None and self._has_vectors:
@@ -230,7 +230,7 @@ class Writer:
             meaning = next(iter(self._rows(OF_SPARE, text_hash)), None)
         return meaning
 
-    def _settle_ids(self) -> None:
+    def _assign_ids(self) -> None:
         """Decides anew which entry has an id, for each touched id that several entries claim or
         claimed until now.
 
@@ -250,7 +250,7 @@ class Writer:
                 texts.append(text)
                 self._db.execute(_SETTLE_ID, (twin, other, rowid))
 
-    def _settle_numbered(self, removed: Sequence[str]) -> None:
+    def _mark_numbered_copies(self, removed: Sequence[str]) -> None:
         """Lets what `x 2.md` and `x.md` both say count once, where either of them changed."""
         copies = set[str]()
         for path in (*self._replaced, *removed):
@@ -265,7 +265,7 @@ class Writer:
     def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
         """Notes the model that vectors are made by from now on, and drops those of another one.
 
-        `usual` is what `embedding.usual_cosine` says of it.
+        `usual` is what `embedding.measure_usual_cosine` says of it.
         """
         drop_spare(self._db)
         self._file.vectors.create(dimensions, 0)
@@ -280,11 +280,13 @@ class Writer:
         """Stores (chunk rowid, hash of its text, meaning) where the text is still the same."""
         for rowid, hash_, meaning in meanings:
             vector = quantise(meaning.vector)
-            self._db.execute(_NUMBER_VECTOR, (self._change, crc_of(vector), rowid, hash_))
+            self._db.execute(
+                _NUMBER_VECTOR, (self._change, vector_checksum(vector), rowid, hash_)
+            )
             if self._db.changes():
                 self._put_meaning(rowid, vector, meaning.codes)
         self._file.set_meta("stored", self._change)
-        self._file.vectors.tidy()
+        self._file.vectors.rebuild_if_sparse()
 
     def _put_meaning(self, rowid: int, vector: bytes, codes: bytes) -> None:
         self._file.vectors.put(rowid, vector)
@@ -297,7 +299,7 @@ _says = attrgetter(
 )
 
 
-def labels_of(row: EntryRow) -> dict[str, list[Any]]:
+def label_rows(row: EntryRow) -> dict[str, list[Any]]:
     """The rows of an entry in each table of labels, without its rowid."""
     entry = row.entry
     fingerprints = dict(entry.fingerprints)
@@ -315,7 +317,7 @@ def labels_of(row: EntryRow) -> dict[str, list[Any]]:
     }
 
 
-def _set(columns: Sequence[str]) -> str:
+def _set_clause(columns: Sequence[str]) -> str:
     return ", ".join(f"{column} = ?" for column in columns)
 
 
@@ -330,14 +332,14 @@ _STAMP = """
 _ADD_ENTRY = f"""
     INSERT INTO entry ({", ".join(ENTRY_COLUMNS)})
     VALUES ({", ".join("?" * len(ENTRY_COLUMNS))})"""
-_CHANGE_ENTRY = f"UPDATE entry SET {_set(ENTRY_COLUMNS)} WHERE rowid = ?"
-_MOVE_ENTRY = f"UPDATE entry SET {_set(PLACE_COLUMNS)} WHERE rowid = ?"
+_CHANGE_ENTRY = f"UPDATE entry SET {_set_clause(ENTRY_COLUMNS)} WHERE rowid = ?"
+_MOVE_ENTRY = f"UPDATE entry SET {_set_clause(PLACE_COLUMNS)} WHERE rowid = ?"
 _KNOWN_ENTRIES = f"""
     SELECT own_id, rowid, row_hash, {", ".join(PLACE_COLUMNS)} FROM entry WHERE source = ?"""
-_KNOWN_PATHS = f"SELECT path FROM source WHERE path IN {THESE}"
+_KNOWN_PATHS = f"SELECT path FROM source WHERE path IN {BOUND_LIST}"
 _ENTRIES_OF_FILES = f"""
     SELECT rowid FROM entry
-    WHERE source IN (SELECT id FROM source WHERE path IN {THESE})"""
+    WHERE source IN (SELECT id FROM source WHERE path IN {BOUND_LIST})"""
 _CHUNKS = """
     SELECT seq, rowid, start, "end", hash, words_hash, vector <> -1
     FROM chunk WHERE entry = ?"""
@@ -361,7 +363,7 @@ _REACH = """
                 SELECT target FROM supersedes WHERE entry = {0}.rowid ORDER BY target))) END"""
 """A copy of a preference that ends sooner, or is for another project, hides no preference."""
 _CONTESTED = f"""
-    SELECT own_id FROM entry WHERE own_id IN {THESE}
+    SELECT own_id FROM entry WHERE own_id IN {BOUND_LIST}
     GROUP BY own_id HAVING count(*) > 1 OR max(twin) > 0"""
 _CLAIMS = f"""
     SELECT e.rowid, CASE WHEN e.date_source NOT IN ('git', 'mtime') THEN e.date END, s.path,

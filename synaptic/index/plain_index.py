@@ -11,12 +11,12 @@ from typing import Any, Literal, NamedTuple
 
 import apsw
 
-from .sqlite_errors import sqlite_errors
+from .sqlite_errors import as_index_errors
 
-Kind = Literal["tag", "project", "id"]
+NameKind = Literal["tag", "project", "id"]
 
 
-class EntryPlace(NamedTuple):
+class IndexedEntry(NamedTuple):
     """An entry of the index, and the bytes of the file `path` where it stands."""
 
     rowid: int
@@ -45,7 +45,7 @@ class PlainIndex:
         self._db = db
 
     @classmethod
-    @sqlite_errors()
+    @as_index_errors()
     def open(cls, path: Path) -> PlainIndex:
         """The index in this file."""
         return cls(apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY))
@@ -53,28 +53,28 @@ class PlainIndex:
     def close(self) -> None:
         self._db.close()
 
-    @sqlite_errors()
-    def names(self, kind: Kind) -> list[tuple[str, str]]:
+    @as_index_errors()
+    def names(self, kind: NameKind) -> list[tuple[str, str]]:
         """The tags or projects, most frequent first, or the ids, newest first; each with "", or
         with its title.
         """
         return list(self._db.execute(_NAMES[kind]))
 
-    @sqlite_errors()
-    def places(self, rowids: Iterable[int]) -> list[EntryPlace]:
+    @as_index_errors()
+    def find_entries(self, rowids: Iterable[int]) -> list[IndexedEntry]:
         """These entries, the most important first, without what is superseded; a preference is
         superseded only by a later one in force.
         """
         rows = self._db.execute(_PLACES, (json.dumps(list(rowids)),))
-        return [EntryPlace(*row) for row in rows]
+        return [IndexedEntry(*row) for row in rows]
 
-    @sqlite_errors()
-    def marked_with(self, paths: Sequence[str]) -> list[tuple[int, str]]:
+    @as_index_errors()
+    def entries_with_files(self, paths: Sequence[str]) -> list[tuple[int, str]]:
         """(entry, path) where an entry is marked with one of these paths."""
         return list(self._db.execute(_MARKED, (json.dumps(list(paths)),)))
 
-    @sqlite_errors()
-    def holding(self, phrases: Sequence[str], limit: int) -> list[int]:
+    @as_index_errors()
+    def entries_matching(self, phrases: Sequence[str], limit: int) -> list[int]:
         """The entries of the `limit` passages that fit one of these words or phrases best."""
         if not phrases:
             return []
@@ -85,20 +85,20 @@ class PlainIndex:
     def tags(self, rowid: int) -> list[str]:
         return self._column("SELECT name FROM tag WHERE entry = ?", rowid)
 
-    def superseded_by(self, rowid: int) -> list[str]:
+    def ids_superseded_by_entry(self, rowid: int) -> list[str]:
         """The ids that this entry supersedes."""
         return self._column("SELECT target FROM supersedes WHERE entry = ?", rowid)
 
-    def superseding(self, own_id: str) -> list[int]:
+    def entries_superseding(self, own_id: str) -> list[int]:
         """The entries that supersede this id."""
         return self._column("SELECT entry FROM supersedes WHERE target = ?", own_id)
 
-    @sqlite_errors()
+    @as_index_errors()
     def _column(self, sql: str, value: object) -> list[Any]:
         return [row[0] for row in self._db.execute(sql, (value,))]
 
 
-_NAMES: dict[Kind, str] = {
+_NAMES: dict[NameKind, str] = {
     "tag": "SELECT name, '' FROM tag GROUP BY name ORDER BY count(*) DESC",
     "project": """
         SELECT project, '' FROM entry WHERE project <> ''

@@ -74,7 +74,7 @@ Position = tuple[int, int, str, int]
 """Whether an entry is dated (1 or 0), its instant, its path and its number within the file."""
 
 
-class Standing(NamedTuple):
+class RankingFacts(NamedTuple):
     """The facts of an entry that ranking uses; there are hundreds of them in a search. `at` is
     its instant.
 
@@ -169,7 +169,7 @@ class Candidate(NamedTuple):
     score: float
 
 
-def hash_of(value: str | bytes) -> int:
+def hash64(value: str | bytes) -> int:
     """The hash by which the index knows a text again; signed, 64 bit."""
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
@@ -187,7 +187,7 @@ def quantise(vector: Vector) -> bytes:
     return bytes(np.clip(np.rint(vector * VECTOR_SCALE), -127, 127).astype(np.int8).tobytes())
 
 
-def units(stored: Sequence[bytes], dimensions: int = -1) -> Matrix:
+def unit_vectors(stored: Sequence[bytes], dimensions: int = -1) -> Matrix:
     """The unit vectors of these int8 bytes. Only an empty list needs `dimensions`."""
     import numpy as np
 
@@ -197,13 +197,13 @@ def units(stored: Sequence[bytes], dimensions: int = -1) -> Matrix:
     return np.asarray(vectors / np.maximum(lengths, 1.0), dtype=np.float32)
 
 
-def instant(at: datetime) -> int:
+def to_microseconds(at: datetime) -> int:
     """Microseconds since 1970 UTC, also for years whose UTC date Python cannot hold."""
     offset = at.utcoffset() or timedelta()
     return (at.replace(tzinfo=UTC) - _EPOCH - offset) // MICROSECOND
 
 
-def local_time(at: int, zone: tzinfo | None) -> datetime:
+def from_microseconds(at: int, zone: tzinfo | None) -> datetime:
     """The instant as a time of this zone."""
     return (_EPOCH + timedelta(microseconds=at)).astimezone(zone)
 
@@ -240,32 +240,32 @@ SELECT_ENTRY = f"""
     FROM entry e JOIN source s ON s.id = e.source"""
 
 
-def entry_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
+def entry_column_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
     """The values of ENTRY_COLUMNS."""
     entry = row.entry
     offset = entry.at.utcoffset() or timedelta()
     return (
         source,
         entry.id,
-        instant(entry.at),
+        to_microseconds(entry.at),
         round(offset.total_seconds()),
         entry.project and project_key(entry.project),
         entry.pin,
         entry.derived_id,
-        hash_of(row.block),
-        hash_of(entry.content),
+        hash64(row.block),
+        hash64(entry.content),
         row.row_hash,
         *_marks(entry),
-        *place_values(seq, row),
+        *place_column_values(seq, row),
     )
 
 
-def place_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
+def place_column_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
     """The values of PLACE_COLUMNS."""
     return seq, *_place(row.entry.place)
 
 
-def stored(
+def stored_from_rows(
     row: Sequence[Any],
     tags: Sequence[str],
     files: Sequence[tuple[str, str | None]],

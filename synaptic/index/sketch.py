@@ -50,7 +50,7 @@ class Rough(NamedTuple):
     seen: int
 
 
-def rough_bits(vectors: Array) -> Array:
+def to_rough_bits(vectors: Array) -> Array:
     """Three bits for each component of these int8 vectors, packed: a row of bytes each."""
     deviation = VECTOR_SCALE / vectors.shape[1] ** 0.5
     levels = [np.packbits(vectors > level * deviation, axis=1) for level in LEVELS]
@@ -67,19 +67,21 @@ class Sketch:
         self.made_for = file.db, dimensions
         self._dimensions = dimensions
         self._latest = latest
-        bits = self._rough(np.zeros((0, dimensions), dtype=np.int8))
+        bits = self._pack_columns(np.zeros((0, dimensions), dtype=np.int8))
         self._own = Rough(np.zeros(0, dtype=np.int64), bits, 0, 0)
 
-    def likely(self, vector: bytes, limit: int, among: array[int] | None) -> list[int]:
+    def nearest_candidates(
+        self, vector: bytes, limit: int, among: array[int] | None
+    ) -> list[int]:
         """The chunks of `among`, or of all, that are the nearest by their rough copies:
         OVERSAMPLED times `limit`, and more where some are equally near.
 
         Raises apsw.CorruptError for a vector that is missing, or of another length.
         """
-        rowids, rough = self._follow()
+        rowids, rough = self._catch_up()
         query = self._matrix([vector])
         differences = np.zeros(len(rowids), dtype=np.uint16)
-        for bits, asked in zip(rough, self._rough(query)[:, 0], strict=True):
+        for bits, asked in zip(rough, self._pack_columns(query)[:, 0], strict=True):
             differences += np.bitwise_count(bits ^ asked)
         if among is not None:
             passes = np.isin(rowids, np.asarray(among), kind="table")
@@ -96,13 +98,13 @@ class Sketch:
             raise apsw.CorruptError("a vector has a wrong length")
         return np.frombuffer(b"".join(vectors), np.int8).reshape(-1, self._dimensions)
 
-    def _rough(self, vectors: Array) -> Array:
+    def _pack_columns(self, vectors: Array) -> Array:
         """The bits of these vectors, 64 in a number: a column for each vector."""
-        packed = rough_bits(vectors)
+        packed = to_rough_bits(vectors)
         padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
         return cast("Array", padded.view(np.uint64).T)
 
-    def _follow(self) -> tuple[Array, Array]:
+    def _catch_up(self) -> tuple[Array, Array]:
         """The rowids and the bits of this snapshot. Vectors that were stored since the last
         time are read, those that were dropped are forgotten.
         """
@@ -113,20 +115,22 @@ class Sketch:
             latest = self._latest.get(key)
             rough = latest if latest and latest.seen <= stored else self._own
             if (count, stored) != (rough.size, rough.seen):
-                rough = self._grown(rough, count, stored, in_place=rough is latest)
+                rough = self._extend_copies(rough, count, stored, in_place=rough is latest)
             if latest is None or latest.seen <= stored:
                 self._latest.clear()
                 self._latest[key] = rough
             self._own = rough
         return rough.rowids[: rough.size], rough.bits[:, : rough.size]
 
-    def _grown(self, rough: Rough, count: int, stored: int, *, in_place: bool) -> Rough:
+    def _extend_copies(self, rough: Rough, count: int, stored: int, *, in_place: bool) -> Rough:
         rowids, bits, size, seen = rough
         added = []
-        vectors = self._file.vectors.since(seen)
+        vectors = self._file.vectors.stored_since(seen)
         while some := list(islice(vectors, READ_AT_ONCE)):
             these = np.array([rowid for rowid, _ in some], dtype=np.int64)
-            added.append((these, self._rough(self._matrix([vector for _, vector in some]))))
+            added.append(
+                (these, self._pack_columns(self._matrix([vector for _, vector in some])))
+            )
         total = size + sum(len(these) for these, _ in added)
         if count != total:
             there = np.array(self._file.column(_STORED_UNTIL, seen), dtype=np.int64)

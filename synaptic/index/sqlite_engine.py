@@ -15,11 +15,11 @@ from ..errors import IndexFailed
 from ..filters import Filters
 from ..language.words import index_words_and_prefix
 from ..models import Texts, Vector
-from .conditions import THESE, of_chunks
-from .database import Database, tokenizer
-from .engine import cosines
+from .conditions import BOUND_LIST, chunk_conditions
+from .database import Database, tokenizer_arguments
+from .engine import cosines_from_distances
 from .rows import Candidate, quantise
-from .sqlite_errors import sqlite_errors
+from .sqlite_errors import as_index_errors
 
 if TYPE_CHECKING:
     from .sketch import Rough, Sketch
@@ -60,11 +60,11 @@ class Stems:
     def __init__(
         self, stemming: bool, connect: Callable[[], apsw.Connection] | None = None
     ) -> None:
-        self._tokenizer = tokenizer(stemming)
+        self._tokenizer = tokenizer_arguments(stemming)
         self._connect = connect or cache(lambda: apsw.Connection(":memory:"))
         self._stem_of_word: dict[str, str | None] = {}
 
-    def of(self, text: str, *, is_query: bool = False) -> list[str]:
+    def stems_of_text(self, text: str, *, is_query: bool = False) -> list[str]:
         """The stem of each word of a text as `normalize_for_index` writes it, or of a query."""
         name, *arguments = self._tokenizer
         reason = apsw.FTS5_TOKENIZE_QUERY if is_query else apsw.FTS5_TOKENIZE_DOCUMENT
@@ -78,7 +78,7 @@ class Stems:
         if word not in self._stem_of_word:
             if len(self._stem_of_word) >= STEMS_KEPT:
                 self._stem_of_word.clear()
-            stems = self.of(index_words_and_prefix(word)[0], is_query=True)
+            stems = self.stems_of_text(index_words_and_prefix(word)[0], is_query=True)
             self._stem_of_word[word] = stems[0] if len(stems) == 1 else None
         return self._stem_of_word[word]
 
@@ -98,17 +98,17 @@ class SqliteEngine(Database):
         self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
     ) -> array[int] | None:
         """The rowids of these chunks."""
-        sql, values = of_chunks(filters, within, phrases)
+        sql, values = chunk_conditions(filters, within, phrases)
         if not sql:
             return None
-        chunks = self.keep("passing", dict[tuple[str, tuple[Any, ...]], "array[int]"])
+        chunks = self.cached("passing", dict[tuple[str, tuple[Any, ...]], "array[int]"])
         if (sql, values) not in chunks:
             if len(chunks) >= FILTERS_KEPT:
                 chunks.clear()
             chunks[sql, values] = array("q", json.loads(self.value(_CHUNKS + sql, *values)))
         return chunks[sql, values]
 
-    def holds(self, phrases: Sequence[str]) -> bool:
+    def has_phrases(self, phrases: Sequence[str]) -> bool:
         return bool(self.passing_chunks(Filters(), None, phrases))
 
     def lexical(
@@ -130,7 +130,7 @@ class SqliteEngine(Database):
                 allowed = set(passing)
                 depths = [MANY_PASS * limit, -1]
         ways = [(sql, values, depth) for depth in depths]
-        rarest = _rarest(counts)
+        rarest = _rarest_terms_query(counts)
         if rarest:
             ways.insert(0, (f"{sql}{_AMONG_MATCHES}", (*values, rarest), depths[0]))
         best: list[tuple[int, float]] = []
@@ -139,7 +139,7 @@ class SqliteEngine(Database):
             best = [row for row in scored if allowed is None or row[0] in allowed][:limit]
             if len(best) == limit:
                 break
-        return self._candidates(best)
+        return self._as_candidates(best)
 
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """Small changes are not counted at once. A term that no chunk holds is looked up each
@@ -150,7 +150,7 @@ class SqliteEngine(Database):
         def count_chunks() -> tuple[int, dict[str, int], int]:
             return self.value("SELECT count(*) FROM chunk"), {}, changes
 
-        total, counts, counted_at = self.keep("frequencies", count_chunks)
+        total, counts, counted_at = self.cached("frequencies", count_chunks)
         if COUNTED_FOR * (changes - counted_at) > total:
             total, counts, _ = self.cache["frequencies"] = count_chunks()
         for term in terms:
@@ -161,15 +161,15 @@ class SqliteEngine(Database):
         # a term may be counted later than all chunks were
         return total, {term: min(total, counts.get(term, 0)) for term in terms}
 
-    def _candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
+    def _as_candidates(self, scored: Sequence[tuple[int, float]]) -> list[Candidate]:
         rowids = json.dumps([rowid for rowid, _ in scored])
-        sql = f"SELECT rowid, entry FROM chunk WHERE rowid IN {THESE}"
+        sql = f"SELECT rowid, entry FROM chunk WHERE rowid IN {BOUND_LIST}"
         entries = dict(self.rows(sql, rowids))
         if len(entries) < len(scored):
             raise IndexFailed("words or vectors without their chunk", "reset")
         return [Candidate(rowid, entries[rowid], score) for rowid, score in scored]
 
-    @sqlite_errors()
+    @as_index_errors()
     def semantic(
         self, vector: Vector, passing: array[int] | None, *, limit: int | None
     ) -> list[Candidate]:
@@ -177,25 +177,27 @@ class SqliteEngine(Database):
         most = len(passing or ()) if limit is None else limit
         among: Sequence[int] | None = passing
         if self.vectors.count() > EXACT:
-            among = self._likely(asked, most, passing)
+            among = self._sketch_candidates(asked, most, passing)
         else:
-            self.keep("vectors", self._check_vectors)
+            self.cached("vectors", self._check_vectors)
         nearest = self.vectors.nearest(asked, most, among)
         rowids = [rowid for rowid, _ in nearest]
-        if len(self.vectors.of(rowids)) < len(rowids):
+        if len(self.vectors.get_vectors(rowids)) < len(rowids):
             raise IndexFailed("a vector without its chunk", "reset")
-        near = cosines(self, (distance * distance for _, distance in nearest))
-        return self._candidates(list(zip(rowids, near, strict=True)))
+        near = cosines_from_distances(self, (distance * distance for _, distance in nearest))
+        return self._as_candidates(list(zip(rowids, near, strict=True)))
 
     def _check_vectors(self) -> None:
         """Compares all vectors with their checksums. Raises apsw.CorruptError."""
-        missing = self.vectors.missing()
+        missing = self.vectors.find_missing_table()
         if missing:
             raise apsw.CorruptError(missing)
-        for _ in self.vectors.since(0):
+        for _ in self.vectors.stored_since(0):
             pass
 
-    def _likely(self, vector: bytes, limit: int, passing: array[int] | None) -> Sequence[int]:
+    def _sketch_candidates(
+        self, vector: bytes, limit: int, passing: array[int] | None
+    ) -> Sequence[int]:
         """The chunks that the sketch takes for the nearest, some times `limit`.
 
         Only this method uses the sketch: once the table of vectors finds the nearest of a large
@@ -207,11 +209,11 @@ class SqliteEngine(Database):
         if self._sketch is None or self._sketch.made_for != made_for:
             self.latest_rough.clear()  # it may be of a file that is gone
             self._sketch = Sketch(self, made_for[1], self.latest_rough)
-        return self._sketch.likely(vector, limit, passing)
+        return self._sketch.nearest_candidates(vector, limit, passing)
 
-    @sqlite_errors()
+    @as_index_errors()
     def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
-        return self.vectors.of(chunks)
+        return self.vectors.get_vectors(chunks)
 
     def spread_chunks(self, count: int) -> Sequence[int]:
         return self.column(SPREAD, count)
@@ -228,7 +230,7 @@ class SqliteEngine(Database):
         return self.column("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)
 
 
-def _rarest(counts: Mapping[str, int]) -> str:
+def _rarest_terms_query(counts: Mapping[str, int]) -> str:
     """An FTS5 query for the rarest terms, so many that more than QUICKLY_SCORED chunks hold
     one; empty where all terms together have no more matches.
     """
@@ -253,6 +255,6 @@ _STEMS_LIKE = """
     SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ?
     AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))"""
 # With the plus, FTS5 is asked once; without it, once for each row.
-_AMONG_THESE = f" AND +rowid IN {THESE}"
+_AMONG_THESE = f" AND +rowid IN {BOUND_LIST}"
 _AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"
 _COUNT_MATCHES = "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH ?"

@@ -29,17 +29,17 @@ def is_damage(error: Exception) -> bool:
 
 
 @contextmanager
-def sqlite_errors() -> Iterator[None]:
+def as_index_errors() -> Iterator[None]:
     """A context, or a decorator, in which an error of SQLite becomes IndexFailed."""
     try:
         yield
     except apsw.Error as error:
         if isinstance(error, apsw.BusyError | apsw.LockedError):
             raise IndexBusy(str(error)) from error
-        raise IndexFailed(str(error), _cure_of(error)) from error
+        raise IndexFailed(str(error), _cure_for(error)) from error
 
 
-def _cure_of(error: apsw.Error) -> Cure:
+def _cure_for(error: apsw.Error) -> Cure:
     if is_damage(error):
         return "reset"
     if isinstance(error, UNWRITABLE):

@@ -31,13 +31,13 @@ MODEL = ("model", "dimensions", "usual")
 """Rows of `meta` that say by which model the vectors are."""
 
 
-def carry_over(old: apsw.Connection, new: apsw.Connection) -> None:
+def carry_over_old_index(old: apsw.Connection, new: apsw.Connection) -> None:
     """Copies it all in one transaction. Rows that cannot be read are left out."""
     with new:
         for table in ("access", "seen"):
-            rows = _readable(old, f"SELECT * FROM {table}")
+            rows = _readable_rows(old, f"SELECT * FROM {table}")
             new.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
-        meta = dict(_readable(old, "SELECT key, value FROM meta"))
+        meta = dict(_readable_rows(old, "SELECT key, value FROM meta"))
         dimensions = meta.get("dimensions")
         if not isinstance(dimensions, int) or "model" not in meta:
             return
@@ -46,7 +46,7 @@ def carry_over(old: apsw.Connection, new: apsw.Connection) -> None:
         new.execute(_SPARE)
         for sql in MEANINGS:
             of_this_length = f"SELECT * FROM ({sql}) WHERE length(embedding) = {dimensions}"
-            new.executemany(_ADD_SPARE, _readable(old, of_this_length))
+            new.executemany(_ADD_SPARE, _readable_rows(old, of_this_length))
         Vectors(new).create(dimensions, count_spare(new))
 
 
@@ -61,7 +61,7 @@ def drop_spare(db: apsw.Connection) -> None:
     db.execute("DROP TABLE IF EXISTS spare")
 
 
-def _readable(db: apsw.Connection, sql: str) -> Iterator[Any]:
+def _readable_rows(db: apsw.Connection, sql: str) -> Iterator[Any]:
     """The rows of a query, as far as they can be read."""
     with suppress(apsw.Error, UnicodeDecodeError):
         yield from db.execute(sql)

@@ -29,7 +29,7 @@ from typing import Any
 
 import apsw
 
-from .conditions import THESE
+from .conditions import BOUND_LIST
 
 MOST_NEAREST = 4_096
 """The largest `k` that vec0 takes."""
@@ -57,7 +57,7 @@ Stored = tuple[int, bytes]
 """The rowid of a chunk, and its int8 vector."""
 
 
-def crc_of(vector: bytes) -> int:
+def vector_checksum(vector: bytes) -> int:
     """The checksum that `chunk.crc` has of a vector; 31 bit, which SQLite keeps in 4 bytes."""
     return zlib.crc32(vector) & 0x7FFFFFFF
 
@@ -81,7 +81,7 @@ class Vectors:
         """Stores the vector of a chunk that has none: a change of `chunk.vector` deleted it."""
         self._db.execute(_INSERT, (rowid, vector))
 
-    def tidy(self) -> bool:
+    def rebuild_if_sparse(self) -> bool:
         """Makes the table anew if a tenth of its slots is dead, or its chunks are too small for
         it; True if it did.
 
@@ -92,7 +92,7 @@ class Vectors:
         dead = chunks * slots - live - slots
         if DEAD_OF * dead <= chunks * slots and slots >= _slots_for(live):
             return False
-        stored = sorted(self.since(0))
+        stored = sorted(self.stored_since(0))
         self.create(dimensions, live)
         self._db.executemany(_INSERT, stored)
         return True
@@ -111,7 +111,7 @@ class Vectors:
         """The number of vectors in the table."""
         return int(self._db.execute("SELECT count(*) FROM chunk_vec_rowids").get)
 
-    def of(self, rowids: Sequence[int]) -> dict[int, bytes]:
+    def get_vectors(self, rowids: Sequence[int]) -> dict[int, bytes]:
         """The vectors of these chunks; chunks that have none are left out."""
         dimensions, _ = self.shape()
         rows = self._rows(_OF_CHUNKS, dimensions, json.dumps(list(rowids)))
@@ -119,7 +119,7 @@ class Vectors:
             _check_vector(rowid, vector, crc)
         return {rowid: vector for rowid, vector, _ in rows}
 
-    def since(self, change: int) -> Iterator[Stored]:
+    def stored_since(self, change: int) -> Iterator[Stored]:
         """The vectors that were stored after this change of the index, chunk by chunk of the
         table.
         """
@@ -131,7 +131,7 @@ class Vectors:
         for validity, rowids, vectors in blobs:
             if not isinstance(vectors, bytes):
                 raise apsw.CorruptError("a chunk of vectors has none")
-            for place, rowid in _live(validity, rowids):
+            for place, rowid in _used_slots(validity, rowids):
                 if rowid in wanted:
                     vector = vectors[place * dimensions : (place + 1) * dimensions]
                     _check_vector(rowid, vector, wanted.pop(rowid))
@@ -150,7 +150,7 @@ class Vectors:
             return []
         k = limit + 1
         while k <= MOST_NEAREST:
-            nearest = self._ask(vector, k, among)
+            nearest = self._query_nearest(vector, k, among)
             if len(nearest) < k:
                 if len(nearest) < len(self._with_vector(among)):
                     raise apsw.CorruptError("a vector is missing")
@@ -162,20 +162,20 @@ class Vectors:
         rowids = self._with_vector(among)
         for begin in range(0, len(rowids), MOST_NEAREST):
             part = rowids[begin : begin + MOST_NEAREST]
-            ranked = self._ask(vector, len(part), part)
+            ranked = self._query_nearest(vector, len(part), part)
             if len(ranked) < len(part):
                 raise apsw.CorruptError("a vector is missing")
             nearest += ranked
-        return sorted(nearest, key=_by_distance)[:limit]
+        return sorted(nearest, key=_distance_key)[:limit]
 
-    def _ask(
+    def _query_nearest(
         self, vector: bytes, k: int, among: Collection[int] | None
     ) -> list[tuple[int, float]]:
         if among is None:
             rows = self._rows(_NEAREST, vector, k)
         else:
             rows = self._rows(_NEAREST_AMONG, vector, k, json.dumps(list(among)))
-        return sorted(rows, key=_by_distance)
+        return sorted(rows, key=_distance_key)
 
     def _with_vector(self, among: Collection[int] | None) -> list[int]:
         """The chunks of `among`, or all, that have a vector."""
@@ -189,16 +189,16 @@ class Vectors:
 
     # -- their soundness
 
-    def missing(self) -> str | None:
+    def find_missing_table(self) -> str | None:
         """The first shadow table that is missing, or has other columns; None for none."""
         for table, columns in SHADOWS.items():
             if self._db.execute(_COLUMNS, (table,)).get != columns:
                 return f"the table {table} is missing, or another one"
         return None
 
-    def fault(self, dimensions: int | None) -> str | None:
+    def find_fault(self, dimensions: int | None) -> str | None:
         """The first fault of the table, None for a sound one of so many dimensions."""
-        missing = self.missing()
+        missing = self.find_missing_table()
         if missing:
             return missing
         made_for, slots = self.shape()
@@ -206,18 +206,18 @@ class Vectors:
             return f"the table of vectors is made for {made_for} dimensions, {slots} in a chunk"
         places = {}
         for chunk, validity, rowids in self._db.execute(_CHUNKS):
-            for place, rowid in _live(validity, rowids):
+            for place, rowid in _used_slots(validity, rowids):
                 places[rowid] = (chunk, place)
         rows = self._db.execute("SELECT rowid, chunk_id, chunk_offset FROM chunk_vec_rowids")
         if {rowid: (chunk, place) for rowid, chunk, place in rows} != places:
             return "the table of vectors does not find its own rows"
         try:
-            number = sum(1 for _ in self.since(0))
+            number = sum(1 for _ in self.stored_since(0))
         except apsw.CorruptError as error:
             return str(error)
         if number != len(places):
             return f"{len(places) - number} vectors belong to no passage"
-        self._ask(bytes(made_for), 1, None)
+        self._query_nearest(bytes(made_for), 1, None)
         return None
 
 
@@ -226,11 +226,11 @@ def _slots_for(count: int) -> int:
 
 
 def _check_vector(rowid: int, vector: Any, crc: int) -> None:
-    if not isinstance(vector, bytes) or crc_of(vector) != crc:
+    if not isinstance(vector, bytes) or vector_checksum(vector) != crc:
         raise apsw.CorruptError(f"the vector of chunk {rowid} is not what was stored")
 
 
-def _live(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
+def _used_slots(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
     """(place, rowid) of each slot in use, by the two blobs of a chunk."""
     if not isinstance(validity, bytes) or not isinstance(rowids, bytes):
         raise apsw.CorruptError("a chunk of vectors has no list of its rows")
@@ -241,7 +241,7 @@ def _live(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
             yield place, rowid
 
 
-def _by_distance(neighbour: tuple[int, float]) -> tuple[float, int]:
+def _distance_key(neighbour: tuple[int, float]) -> tuple[float, int]:
     rowid, distance = neighbour
     return distance, -rowid
 
@@ -251,14 +251,14 @@ _COLUMNS = "SELECT group_concat(name) FROM pragma_table_info(?)"
 _INSERT = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
 _USE = "SELECT (SELECT count(*) FROM chunk_vec_chunks), (SELECT count(*) FROM chunk_vec_rowids)"
 _NEAREST = "SELECT rowid, distance FROM chunk_vec WHERE embedding MATCH vec_int8(?) AND k = ?"
-_NEAREST_AMONG = f"{_NEAREST} AND rowid IN {THESE}"
+_NEAREST_AMONG = f"{_NEAREST} AND rowid IN {BOUND_LIST}"
 _OF_CHUNKS = f"""
     SELECT c.rowid, substr(v.vectors, 1 + r.chunk_offset * ?1, ?1), c.crc
     FROM chunk c LEFT JOIN chunk_vec_rowids r ON r.rowid = c.rowid
     LEFT JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = r.chunk_id
-    WHERE c.rowid IN {THESE.replace("?", "?2")} AND c.vector > 0"""
+    WHERE c.rowid IN {BOUND_LIST.replace("?", "?2")} AND c.vector > 0"""
 _CHUNKS = "SELECT chunk_id, validity, rowids FROM chunk_vec_chunks"
 _BLOBS = f"""
     SELECT c.validity, c.rowids, v.vectors
     FROM chunk_vec_chunks c JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = c.chunk_id
-    WHERE c.chunk_id IN (SELECT chunk_id FROM chunk_vec_rowids WHERE rowid IN {THESE})"""
+    WHERE c.chunk_id IN (SELECT chunk_id FROM chunk_vec_rowids WHERE rowid IN {BOUND_LIST})"""

@@ -15,20 +15,20 @@ _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 
 def ids_in(data: bytes) -> set[str]:
     """The ids that comments in `data` carry."""
-    return {id for id, _ in _comments(data)}
+    return {id for id, _ in _iter_comments(data)}
 
 
 def find_comment(data: bytes, id: str) -> int:
     """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do
     not count.
     """
-    for comment_id, at in _comments(data):
+    for comment_id, at in _iter_comments(data):
         if comment_id == id:
             return at
     return -1
 
 
-def _comments(data: bytes) -> Iterator[tuple[str, int]]:
+def _iter_comments(data: bytes) -> Iterator[tuple[str, int]]:
     """(id, offset of the `<!--`) of each comment that begins its line."""
     bounds: list[int] | None = None
     for match in _ID.finditer(data):

@@ -83,7 +83,7 @@ _REASONS = {
 }
 
 
-def fault(step: str, fd: int = -1, data: bytes = b"") -> None:
+def inject_fault(step: str, fd: int = -1, data: bytes = b"") -> None:
     """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be
     written before.
     """
@@ -115,12 +115,12 @@ def explain_errno(number: int, other: str = "") -> tuple[str, str]:
     return _REASONS.get(number, (other, "Try again."))
 
 
-def seal(text: bytes) -> dict[str, Any]:
+def checksum_header(text: bytes) -> dict[str, Any]:
     """The length and the checksum of a text, for the header before it."""
     return {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()}
 
 
-def sealed(header: Mapping[str, Any], rest: bytes) -> bytes:
+def read_checked_text(header: Mapping[str, Any], rest: bytes) -> bytes:
     """The text that begins `rest`, as its header says. Raises ValueError if it is torn."""
     text = rest[: int(header["bytes"])]
     if hashlib.sha256(text).hexdigest() != header["sha256"]:
@@ -183,7 +183,7 @@ def write_new(
     like: int | None = None,
 ) -> None:
     """Writes `data` to the new file `path` and gives it the marks of the open file `like` (see
-    `copy_marks`).
+    `copy_file_attributes`).
 
     Raises FileExistsError. Other errors leave no file.
     """
@@ -194,10 +194,10 @@ def write_new(
         try:
             if private:
                 set_mode(fd, 0o600)
-            fault(step, fd, data)
+            inject_fault(step, fd, data)
             write_all(fd, data)
             if like is not None:
-                copy_marks(like, fd)
+                copy_file_attributes(like, fd)
             if sync:
                 sync_file(fd)
         finally:
@@ -207,21 +207,21 @@ def write_new(
         raise
 
 
-def create(path: Path, data: bytes, *, private: bool, temp: Path | None = None) -> None:
+def create_file(path: Path, data: bytes, *, private: bool, temp: Path | None = None) -> None:
     """Creates `path` with all of `data` in one step, durably, by the hidden file `temp`.
 
     Raises FileExistsError when somebody was quicker. Other errors leave no file, as far as the
     system lets it be removed.
     """
-    temp = temp or temp_of(path)
+    temp = temp or temp_path_of(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=private, step="create-torn")
-    fault("created")
+    inject_fault("created")
     try:
-        _name(temp, path, private=private)
+        _link_or_rename(temp, path, private=private)
     finally:
         unlink(temp)
-    fault("linked")
+    inject_fault("linked")
     try:
         sync_dir(path.parent)
     except OSError:
@@ -230,7 +230,7 @@ def create(path: Path, data: bytes, *, private: bool, temp: Path | None = None) 
         raise
 
 
-def _name(temp: Path, path: Path, *, private: bool) -> None:
+def _link_or_rename(temp: Path, path: Path, *, private: bool) -> None:
     try:
         path.hardlink_to(temp)
     except FileExistsError:
@@ -244,7 +244,7 @@ def _name(temp: Path, path: Path, *, private: bool) -> None:
             raise
 
 
-def replace(
+def replace_if_unchanged(
     path: Path, expected: bytes, inode: int, data: bytes, temp: Path | None = None
 ) -> bool:
     """True when `path` went from `expected` to `data` in one step; False, with no change, when
@@ -257,16 +257,16 @@ def replace(
     until the old file is read for the last time. The caller syncs the removal of the hidden
     file.
     """
-    temp = temp or temp_of(path)
+    temp = temp or temp_path_of(path)
     temp.unlink(missing_ok=True)
     # opened for writing: a file that may not be written is not replaced either
     old = os.open(path, os.O_RDWR | _O_PLAIN)
     try:
         write_new(temp, data, private=True, step="replace-torn", like=old)
-        fault("replace-written")
-        if os.fstat(old).st_ino != inode or not _holds(old, path, expected):
+        inject_fault("replace-written")
+        if os.fstat(old).st_ino != inode or not _has_exact_bytes(old, path, expected):
             return False
-        swapped = _swap(temp, path, old, expected, data)
+        swapped = _exchange_if_unchanged(temp, path, old, expected, data)
         if swapped is False:
             return False
         if swapped is None:
@@ -276,7 +276,7 @@ def replace(
             rename_over(temp, path)
             sync_dir(path.parent)
         unlink(temp)
-        fault("replaced")
+        inject_fault("replaced")
         with suppress(OSError):  # the change is made: the call has succeeded
             if old >= 0:
                 append_late_bytes(old, expected, path)
@@ -287,7 +287,9 @@ def replace(
     return True
 
 
-def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> bool | None:
+def _exchange_if_unchanged(
+    temp: Path, path: Path, old: int, expected: bytes, data: bytes
+) -> bool | None:
     """True when `temp`, which holds `data`, and `path` changed places durably; None if the
     system cannot do that.
 
@@ -296,19 +298,19 @@ def _swap(temp: Path, path: Path, old: int, expected: bytes, data: bytes) -> boo
     """
     new = os.open(temp, os.O_RDONLY | _O_PLAIN)
     try:
-        if not exchange(temp, path):
+        if not exchange_names(temp, path):
             return None
-        fault("replace-swapped")
+        inject_fault("replace-swapped")
         is_held = False
         try:
             sync_dir(path.parent)
-            is_held = _holds(old, temp, expected)
+            is_held = _has_exact_bytes(old, temp, expected)
         finally:
-            if not is_held and exchange(temp, path):
+            if not is_held and exchange_names(temp, path):
                 if _same_file(new, temp):
                     append_late_bytes(new, data, path)
                 else:  # an editor has just put a file of its own there
-                    exchange(temp, path)
+                    exchange_names(temp, path)
         return is_held
     finally:
         os.close(new)
@@ -318,7 +320,7 @@ def append_late_bytes(old: int, before: bytes, path: Path) -> None:
     """Appends to `path` the bytes that were appended to the open file `old` after the bytes
     `before`.
     """
-    now = _contents(old)
+    now = _read_all_bytes(old)
     if now == before or not now.startswith(before):
         return
     late = now[len(before) :]
@@ -326,7 +328,7 @@ def append_late_bytes(old: int, before: bytes, path: Path) -> None:
     try:
         # nothing joins a line of somebody else
         ends = before[-1:] in b"\r\n"
-        if ends and _contents(fd)[-1:] not in b"\r\n" and late[:1] not in b"\r\n":
+        if ends and _read_all_bytes(fd)[-1:] not in b"\r\n" and late[:1] not in b"\r\n":
             late = b"\n" + late
         write_all(fd, late)
         sync_file(fd)
@@ -334,7 +336,7 @@ def append_late_bytes(old: int, before: bytes, path: Path) -> None:
         os.close(fd)
 
 
-def kept_in(path: Path) -> dict[str, Any]:
+def read_state_json(path: Path) -> dict[str, Any]:
     """The JSON object that a file of the state folder keeps; empty where there is none."""
     with suppress(OSError, ValueError):
         values = json.loads(path.read_bytes())
@@ -345,7 +347,7 @@ def kept_in(path: Path) -> dict[str, Any]:
 
 def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Replaces the contents of the private file `path`, which nobody else edits, by `data`."""
-    temp = temp_of(path)
+    temp = temp_path_of(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=True, step="overwrite-torn", sync=sync)
     try:
@@ -363,7 +365,7 @@ def unlink(path: Path) -> bool:
     return not os.path.lexists(path)
 
 
-def temp_of(path: Path) -> Path:
+def temp_path_of(path: Path) -> Path:
     """The hidden name beside `path` for its next bytes."""
     # one name for each file, so that the next writer clears what a killed one left
     return path.with_name(f".{path.name}.synaptic")
@@ -375,7 +377,7 @@ def set_mode(fd: int, mode: int) -> None:
         os.fchmod(fd, mode)
 
 
-def copy_marks(old: int, new: int) -> None:
+def copy_file_attributes(old: int, new: int) -> None:
     """Gives the open file `new` the mode, extended attributes and access lists of `old`, and
     its owner if allowed.
 
@@ -386,37 +388,37 @@ def copy_marks(old: int, new: int) -> None:
     now = os.fstat(new)
     if sys.platform != "win32" and (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
         for uid in (was.st_uid, -1):  # the group alone may be allowed
-            with _unless_forbidden():
+            with _ignore_unsupported():
                 os.chown(new, uid, was.st_gid)
                 break
-    fcopyfile = None if hasattr(os, "listxattr") else c_function("fcopyfile")
+    fcopyfile = None if hasattr(os, "listxattr") else c_library_function("fcopyfile")
     if fcopyfile:
         acl = 1 << 0  # copyfile.h
         xattr = 1 << 2
         fcopyfile(old, new, None, acl | xattr)
-    _copy_attributes(old, new)
+    _copy_extended_attributes(old, new)
     # last: an owner takes bits away, an access list changes those of the group
     set_mode(new, stat.S_IMODE(was.st_mode))
 
 
-def _copy_attributes(old: int, new: int) -> None:
+def _copy_extended_attributes(old: int, new: int) -> None:
     if sys.platform != "linux" or not hasattr(os, "listxattr"):
         return
     names = []
     inherited = []
-    with _unless_forbidden():
+    with _ignore_unsupported():
         names = os.listxattr(old)
         inherited = os.listxattr(new)
     for name in set(inherited) - set(names):  # an access list that the folder gave it
-        with _unless_forbidden():
+        with _ignore_unsupported():
             os.removexattr(new, name)
     for name in names:
-        with _unless_forbidden():
+        with _ignore_unsupported():
             os.setxattr(new, name, os.getxattr(old, name))
 
 
 @contextmanager
-def _unless_forbidden() -> Iterator[None]:
+def _ignore_unsupported() -> Iterator[None]:
     """A context that ends early if a mark is forbidden, unknown to the file system, or gone."""
     try:
         yield
@@ -431,12 +433,12 @@ def _unless_forbidden() -> Iterator[None]:
             raise
 
 
-def _holds(fd: int, path: Path, data: bytes) -> bool:
+def _has_exact_bytes(fd: int, path: Path, data: bytes) -> bool:
     """True when `path` leads to the open file `fd` and the file holds exactly `data`."""
-    return _same_file(fd, path) and _contents(fd) == data
+    return _same_file(fd, path) and _read_all_bytes(fd) == data
 
 
-def _contents(fd: int) -> bytes:
+def _read_all_bytes(fd: int) -> bytes:
     os.lseek(fd, 0, os.SEEK_SET)
     pieces = []
     while piece := os.read(fd, 1 << 20):
@@ -470,22 +472,22 @@ def rename_over(temp: Path, path: Path) -> None:
             time.sleep(HELD_WAIT_S)
 
 
-def exchange(one: Path, other: Path) -> bool:
+def exchange_names(one: Path, other: Path) -> bool:
     """True when the two names changed places in one step; False, with no change, if the system
     cannot do that.
     """
     names = os.fsencode(one), os.fsencode(other)
     swap = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS
-    rename = c_function("renameat2")
+    rename = c_library_function("renameat2")
     if rename:
         at_cwd = -100
         return bool(rename(at_cwd, names[0], at_cwd, names[1], swap) == 0)
-    rename = c_function("renamex_np")
+    rename = c_library_function("renamex_np")
     return rename is not None and bool(rename(*names, swap) == 0)
 
 
 @cache
-def c_function(name: str) -> Callable[..., Any] | None:
+def c_library_function(name: str) -> Callable[..., Any] | None:
     """The function of the C library; None if the library has no such function."""
     import ctypes  # imported late: ctypes takes 4 ms, and few calls need it
 

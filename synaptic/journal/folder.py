@@ -15,11 +15,11 @@ from posixpath import join
 from typing import NamedTuple, cast
 
 from ..errors import JournalError, NotFound, Refused
-from ..files import FLAGS, O_NOFOLLOW, PICTURE_FOLDER, real_path, regular_file
-from ..models import Proof, Stamp, Texts, proof_of
+from ..files import O_NOFOLLOW, OPEN_FLAGS, PICTURE_FOLDER, real_path, wrap_regular_file
+from ..models import FileSignature, Stamp, Texts, file_signature
 from ..notes.reading import composed_form
 from .disk import disk_errors
-from .names import LeftOut, Reason, is_readable, printable
+from .names import LeftOut, Reason, is_readable, printable_path
 
 _LITTER = ("~", ".swp", ".tmp")
 _NOTES = (".md", ".markdown")
@@ -49,7 +49,7 @@ class Roots:
         self.single = {name: at.name for name, at in files.items()}
         self.folders = {**folders, **{name: at.parent for name, at in files.items()}}
         folders = self.folders
-        globs = "|".join(_regex(composed_form(glob)) for glob in exclude)
+        globs = "|".join(_glob_regex(composed_form(glob)) for glob in exclude)
         self._excluded = re.compile(globs) if globs else None
         self._excluded_any_case = re.compile(globs, re.IGNORECASE) if globs else None
         # no part of the root around them
@@ -60,7 +60,7 @@ class Roots:
                 if inner != outer and folder.is_relative_to(around):
                     self.apart.add(join(outer, folder.relative_to(around).as_posix()))
 
-    def of(self, path: str) -> tuple[str, Path, str]:
+    def split_path(self, path: str) -> tuple[str, Path, str]:
         """The name and the folder of the root in which a path lies, and its path there."""
         name, sign, within = path.partition("/")
         if name and sign and name in self.folders:
@@ -69,7 +69,7 @@ class Roots:
 
     def place(self, path: str | Path) -> Path:
         """The file that a path means; a whole path means itself."""
-        _, root, within = self.of(str(path))
+        _, root, within = self.split_path(str(path))
         return root / within
 
     def excludes(self, path: str) -> bool:
@@ -103,9 +103,10 @@ class Roots:
 
 
 class Comparison(NamedTuple):
-    """Differences between the roots and paths with proofs. `changed`: stamps of new and changed
-    files. `gone`: paths that the roots no longer hold. Both are sorted. `left_out` lacks
-    links to folders; see `find_left_out`.
+    """The differences between the files on disk and the signatures in the index. `changed`:
+    stamps of new and changed files. `gone`: paths of files that no longer exist. Both are
+    sorted. `left_out`: notes that are not read, without links to folders (`find_left_out` has
+    those).
     """
 
     changed: list[Stamp]
@@ -129,33 +130,35 @@ def scan_notes(roots: Roots) -> list[Stamp]:
     at its own place). Raises JournalError when the journal is missing or cannot be listed;
     another root that is missing has no files.
     """
-    return compare(roots, {}).changed
+    return compare_roots(roots, {}).changed
 
 
-def compare(roots: Roots, proofs: Mapping[str, Proof | None], only: str = "") -> Comparison:
-    """The files of `scan_notes`, or `only` one of them, compared with their `proofs`.
+def compare_roots(
+    roots: Roots, signatures: Mapping[str, FileSignature | None], only: str = ""
+) -> Comparison:
+    """The files of `scan_notes`, or `only` one of them, compared with their `signatures`.
 
-    `proofs` go by path. A file whose proof is None always counts as changed.
+    `signatures` go by path. A file whose signature is None always counts as changed.
     """
     stamps = []
     left_out = []
-    unseen = dict(proofs)
-    for item in _items(roots, only):
+    unseen = dict(signatures)
+    for item in _walk_items(roots, only):
         if isinstance(item, LeftOut):
             left_out.append(item)
             continue
         path, entry, *_ = item
-        expected = proofs.get(path)
-        if expected and _is_same(entry, expected):
+        expected = signatures.get(path)
+        if expected and _has_signature(entry, expected):
             unseen.pop(path, None)
             continue
-        proof = _proof(roots, item)
-        if isinstance(proof, LeftOut):
-            left_out.append(proof)
-        elif proof:
+        signature = _check_note(roots, item)
+        if isinstance(signature, LeftOut):
+            left_out.append(signature)
+        elif signature:
             unseen.pop(path, None)
-            if proof != expected:
-                stamps.append(Stamp(path, *proof))
+            if signature != expected:
+                stamps.append(Stamp(path, *signature))
     stamps.sort(key=itemgetter(0))
     return Comparison(stamps, sorted(unseen), left_out)
 
@@ -166,41 +169,43 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
     """
     real = [real_path(root) for root in roots.folders.values()]
     left_out = []
-    for item in _items(roots, links=True):
-        one = item if isinstance(item, LeftOut) else _reason_left_out(roots, item)
+    for item in _walk_items(roots, links=True):
+        one = item if isinstance(item, LeftOut) else _why_left_out(roots, item)
         if one and one.reason == "link":
             target = real_path(roots.place(one.path))
             if any(target.is_relative_to(root) for root in real):
                 continue  # it is read at its own place
             is_readable_place = target.is_file() or target.is_dir()
             reason: Reason = "link" if is_readable_place else "no file"
-            one = LeftOut(one.path, reason, printable(str(target)))
+            one = LeftOut(one.path, reason, printable_path(str(target)))
         if one:
-            left_out.append(replace(one, path=printable(one.path)))
+            left_out.append(replace(one, path=printable_path(one.path)))
     return left_out
 
 
-def _reason_left_out(roots: Roots, item: _Item) -> LeftOut | None:
+def _why_left_out(roots: Roots, item: _Item) -> LeftOut | None:
     """The reason for which an item is not read, if there is any."""
     path = item[0]
     if is_note(path):
-        proof = _proof(roots, item)
-        return proof if isinstance(proof, LeftOut) else None
+        signature = _check_note(roots, item)
+        return signature if isinstance(signature, LeftOut) else None
     return LeftOut(path, "link") if roots.place(path).is_dir() else None
 
 
-def _is_same(entry: os.DirEntry[str], proof: Proof) -> bool:
-    """True for a file with this proof: it was read before. A link is looked at each time."""
+def _has_signature(entry: os.DirEntry[str], signature: FileSignature) -> bool:
+    """True if the listed file still has this signature. False for a link, which is checked
+    each time.
+    """
     try:
-        is_equal = proof_of(_status(entry)) == proof
+        is_equal = file_signature(_status(entry)) == signature
     except OSError:
         return False
     return is_equal and not entry.is_symlink() and is_readable(entry.name)
 
 
-def _proof(roots: Roots, item: _Item) -> Proof | LeftOut | None:
-    """The proof of a note; the reason why it is left out; None for one that is gone or is read
-    at another place.
+def _check_note(roots: Roots, item: _Item) -> FileSignature | LeftOut | None:
+    """The signature of a listed note, or the reason why it is not read; None for a note that
+    no longer exists or that is a folder.
     """
     path, entry, root, folder = item
     is_link = entry.is_symlink()
@@ -218,7 +223,7 @@ def _proof(roots: Roots, item: _Item) -> Proof | LeftOut | None:
         return None if stat.S_ISDIR(status.st_mode) else LeftOut(path, "no file")
     if not _may_read(entry, folder):
         return LeftOut(path, "unreadable")
-    return _storable(proof_of(status))
+    return _wrap_to_int64(file_signature(status))
 
 
 def _may_read(entry: os.DirEntry[str], folder: int | None) -> bool:
@@ -232,21 +237,25 @@ def stamp_of(roots: Roots, path: str, *, was_listed: bool = False) -> Stamp | No
     """The stamp of one file; None if `scan_notes` lists no such file. `was_listed`: it
     did before, so its folder, which may hold thousands, is not listed for it.
     """
-    was_listed = was_listed and is_readable(path) and not roots.excludes(roots.of(path)[2])
+    was_listed = (
+        was_listed and is_readable(path) and not roots.excludes(roots.split_path(path)[2])
+    )
     with suppress(OSError):
         status = roots.place(path).lstat() if was_listed else None
         if status and stat.S_ISREG(status.st_mode):
-            return Stamp(path, *_storable(proof_of(status)))
-    stamps = compare(roots, {}, path).changed
+            return Stamp(path, *_wrap_to_int64(file_signature(status)))
+    stamps = compare_roots(roots, {}, path).changed
     return stamps[0] if path and stamps else None
 
 
-def _storable(proof: Proof) -> Proof:
+def _wrap_to_int64(signature: FileSignature) -> FileSignature:
     """There are inodes, and times after 2262, that SQLite cannot hold."""
-    return cast("Proof", tuple((part + 2**63) % 2**64 - 2**63 for part in proof))
+    return cast("FileSignature", tuple((part + 2**63) % 2**64 - 2**63 for part in signature))
 
 
-def _items(roots: Roots, only: str = "", *, links: bool = False) -> Iterator[_Item | LeftOut]:
+def _walk_items(
+    roots: Roots, only: str = "", *, links: bool = False
+) -> Iterator[_Item | LeftOut]:
     """Each item with the name of a note, or `only` one, with `links` each other link too, and
     the folders that are left out.
     """
@@ -258,7 +267,7 @@ def _items(roots: Roots, only: str = "", *, links: bool = False) -> Iterator[_It
     folders = [prefix for prefix in real if only.startswith(prefix) or not only]
     while folders:
         prefix = folders.pop()
-        name, _, within = roots.of(prefix)
+        name, _, within = roots.split_path(prefix)
         root = real[join(name, "")]
         start = len(prefix) - len(within)
         if not is_readable(name):
@@ -290,7 +299,7 @@ def _items(roots: Roots, only: str = "", *, links: bool = False) -> Iterator[_It
                         yield LeftOut(f"{path}/", "name")
         except OSError as error:
             if not prefix:
-                raise _unlisted(roots.folders[""], error) from error
+                raise _listing_error(roots.folders[""], error) from error
             if within and error.errno not in _GONE:
                 yield LeftOut(prefix, "unreadable")
 
@@ -306,7 +315,7 @@ def _open_listing(
         with os.scandir(root / within) as entries:
             yield None, entries
         return
-    held = _folder_at(root, within)
+    held = _open_folder(root, within)
     try:
         with os.scandir(held) as entries:
             yield held, entries
@@ -314,7 +323,7 @@ def _open_listing(
         os.close(held)
 
 
-def _folder_at(root: Path, within: str) -> int:
+def _open_folder(root: Path, within: str) -> int:
     """A descriptor of a folder. A path that the system does not take at once is walked in
     pieces.
     """
@@ -340,7 +349,7 @@ def is_note(path: str) -> bool:
     return path.lower().endswith(_NOTES)
 
 
-def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
+def stat_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
     """A function that returns the `stat` of an item of a folder; `system` is an `os.name`.
 
     On Windows a listing knows no inode, and its size and times are those of the last time the
@@ -351,7 +360,7 @@ def status_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:
     return lambda item: Path(item.path).stat()
 
 
-_status = status_reader(os.name)
+_status = stat_reader(os.name)
 
 
 def _is_junction(item: os.DirEntry[str]) -> bool:
@@ -375,7 +384,7 @@ def locate(roots: Roots, path: str) -> Path:
     outside its root.
     """
     _check_path(path)
-    _, root, within = roots.of(path)
+    _, root, within = roots.split_path(path)
     real = real_path(root / within)
     if not real.is_relative_to(real_path(root)):
         raise JournalError(
@@ -384,11 +393,11 @@ def locate(roots: Roots, path: str) -> Path:
     return real
 
 
-def writable(roots: Roots, path: str, line: int = 1) -> Path:
+def locate_writable(roots: Roots, path: str, line: int = 1) -> Path:
     """The result of `locate` for a file that may be written. Raises Refused for a file that is
     read in place.
     """
-    name, root, _ = roots.of(path)
+    name, root, _ = roots.split_path(path)
     if name not in OWN:
         raise Refused(
             f"{roots.place(path)}:{line} is read in place from {root}.", "Edit it there."
@@ -403,7 +412,7 @@ def read_bytes(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
     with disk_errors(path, "read"):
         try:
             fd = _open_file(roots, path)
-            with regular_file(fd, Path(path)) as file:
+            with wrap_regular_file(fd, Path(path)) as file:
                 return file.read(), os.fstat(fd)
         except OSError as error:
             if error.errno not in _GONE:
@@ -418,9 +427,9 @@ def _open_file(roots: Roots, path: str) -> int:
     when the path was resolved.
     """
     _check_path(path)
-    _, root, within = roots.of(path)
+    _, root, within = roots.split_path(path)
     if os.open not in os.supports_dir_fd:
-        return os.open(locate(roots, path), FLAGS)
+        return os.open(locate(roots, path), OPEN_FLAGS)
     with suppress(OSError):
         return _open_below(root, within.split("/"))
     real = locate(roots, path)
@@ -430,7 +439,7 @@ def _open_file(roots: Roots, path: str) -> int:
 
 def _open_below(root: Path, steps: Sequence[str]) -> int:
     with _open_parent(root, steps) as folder:
-        return os.open(steps[-1], FLAGS | O_NOFOLLOW, dir_fd=folder)
+        return os.open(steps[-1], OPEN_FLAGS | O_NOFOLLOW, dir_fd=folder)
 
 
 @contextmanager
@@ -460,12 +469,12 @@ def path_held_open(roots: Roots, path: str) -> Iterator[Path]:
     if not _OPEN_FILES.is_dir():
         yield real
         return
-    root = real_path(roots.of(path)[1])
+    root = real_path(roots.split_path(path)[1])
     with _open_parent(root, real.relative_to(root).parts) as folder:
         yield _OPEN_FILES / str(folder) / real.name
 
 
-def missing(root: Path) -> JournalError:
+def missing_journal_error(root: Path) -> JournalError:
     """The error for a journal that is not there."""
     return JournalError(
         f"The journal {root} is missing (a disk that is not mounted?).",
@@ -473,9 +482,9 @@ def missing(root: Path) -> JournalError:
     )
 
 
-def _unlisted(root: Path, error: OSError) -> JournalError:
+def _listing_error(root: Path, error: OSError) -> JournalError:
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        return missing(root)
+        return missing_journal_error(root)
     return JournalError(
         f"The journal {root} cannot be listed: {error.strerror}.", "Check its owner and mode."
     )
@@ -484,7 +493,7 @@ def _unlisted(root: Path, error: OSError) -> JournalError:
 _SIGNS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
-def _regex(glob: str) -> str:
+def _glob_regex(glob: str) -> str:
     """A regular expression over relative paths.
 
     | glob              | matches                                   |

@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from ..errors import JournalError, NotFound
-from ..files import PICTURE_FOLDER, is_picture_name, picture_kind
+from ..files import PICTURE_FOLDER, is_picture_name, picture_media_type
 from .comments import ids_in
-from .disk import fault
+from .disk import inject_fault
 from .folder import locate
 from .journal import Journal
 from .runs import Block, Run, hash_of_block
-from .text import line_end
+from .text import usual_line_end
 from .trash import TrashedText
 from .writer import LOCK_POLL_S, Draft, Stat
 
@@ -23,7 +23,7 @@ _PAUSE_S = 2 * LOCK_POLL_S
 """The time between two files: those who wait for the lock look for it that often."""
 
 
-def take_in(journal: Journal, run: Run) -> None:
+def insert_blocks(journal: Journal, run: Run) -> None:
     """Puts the blocks of a run into their files, in order of time, each file written once.
 
     The run is durable first. A block whose id stands in its file already is passed over, so
@@ -35,24 +35,24 @@ def take_in(journal: Journal, run: Run) -> None:
             journal.runs.put(run)
     for path, blocks in run.by_path().items():
         with journal.writing():
-            _weave(journal, path, blocks)
-            fault("woven")
+            _insert_into_file(journal, path, blocks)
+            inject_fault("woven")
         time.sleep(_PAUSE_S)
     hashes = tuple(replace(block, text="") for block in run.blocks)
     with journal.writing():
         journal.runs.put(replace(run, open=False, blocks=hashes))
 
 
-def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
+def _insert_into_file(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
     def make(data: bytes, status: Stat) -> Draft | None:
         there = ids_in(data)
         texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
         if not texts:
             return None
         if not data:
-            data = journal.heading(path, next(iter(texts.values())))
+            data = journal.new_file_heading(path, next(iter(texts.values())))
         here = journal.parse(path, data).entries
-        woven = journal.woven(path, data, here, texts)
+        woven = journal.insert_texts(path, data, here, texts)
         now = journal.parse(path, woven).entries
         others = [entry for entry in now if entry.id not in texts]
         if others != list(here) or len(now) != len(others) + len(texts):
@@ -67,19 +67,19 @@ def _weave(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rest(Draft):
+class _FileAfterRemoval(Draft):
     """A file without some of its blocks, which had these ids."""
 
     ids: list[str]
 
 
-def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
+def remove_blocks(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
     """The ids of those blocks that stand in this file as they were put there, and now in the
     trash.
     """
     hashes = {block.id: block.hash for block in blocks}
 
-    def make(data: bytes, status: Stat) -> _Rest | None:
+    def make(data: bytes, status: Stat) -> _FileAfterRemoval | None:
         rest = data
         pieces = list[TrashedText]()
         for entry in reversed(journal.parse(path, data).entries):
@@ -91,13 +91,13 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
                 pieces.insert(0, piece)
                 rest = rest[: place.start] + rest[place.end :]
                 if not rest[place.start :]:  # the last entry: one line end stays
-                    rest = rest.rstrip(b"\r\n") + line_end(rest)
+                    rest = rest.rstrip(b"\r\n") + usual_line_end(rest)
         if not pieces:
             return None
         journal.trash.put(*pieces)
-        heading = journal.heading(path, pieces[-1].text).strip()
+        heading = journal.new_file_heading(path, pieces[-1].text).strip()
         ids = [piece.id for piece in pieces]
-        return _Rest(None if rest.strip() == heading else rest, ids=ids)
+        return _FileAfterRemoval(None if rest.strip() == heading else rest, ids=ids)
 
     with journal.writing():
         draft = journal.writer.change(path, make)
@@ -105,7 +105,7 @@ def take_out(journal: Journal, path: str, blocks: Collection[Block]) -> list[str
     return draft.ids if draft else []
 
 
-def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
+def save_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
     """The path of an imported picture, which is created where it is not there. Raises
     ValueError if it is not a picture.
     """
@@ -115,14 +115,14 @@ def put_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
     path = f"{PICTURE_FOLDER}/{name}"
     if not locate(journal.roots, path).exists():
         data = read()
-        if not picture_kind(data[:32]):
+        if not picture_media_type(data[:32]):
             raise ValueError("it is not a picture")
         with journal.writing():
             journal.writer.change(path, lambda _, status: None if status else Draft(data))
     return path
 
 
-def drop_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
+def remove_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
     """Removes imported pictures, hashes by paths, but for those that were changed, or that a
     note still shows. A note that cannot be read may show each of them.
     """

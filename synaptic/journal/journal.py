@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused
-from ..files import folder_of_memory
+from ..files import folder_of_agent_memory
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, latin
 from ..notes.markdown import extend_note, proven_block, rewrite_block
@@ -27,19 +27,19 @@ from . import folder
 from .comments import find_comment, ids_in
 from .disk import disk_errors
 from .names import LeftOut
-from .projects import project_at
+from .projects import project_of_folder
 from .runs import Runs
 from .saved import SavedText
 from .text import (
-    as_block,
     block_to_append,
-    entry_of,
-    in_place_of,
+    find_entry_span,
     insertion_offset,
-    is_later,
-    line_end,
+    is_later_text,
+    match_line_ends,
+    normalize_block,
     normalized_entries,
-    resolve,
+    resolve_short_id,
+    usual_line_end,
 )
 from .trash import UNDOABLE, Trash, TrashedText, Why, hash_of
 from .writer import Draft, FileWriter, Stat
@@ -78,7 +78,7 @@ Check = Callable[[str, Entry | None], None]
 """Raises Refused if the entry of this id, None where it stands nowhere, may not be replaced."""
 
 
-def replacement(
+def make_replacement(
     old: Entry, block: bytes, new: Entry | None, agent: str, notices: Sequence[str] = ()
 ) -> Replacement:
     """The replacement of an entry with this block by `new`, written by this agent, or by a
@@ -89,7 +89,7 @@ def replacement(
     return Replacement(new, rewrite_block(block, old, new, agent), notices)
 
 
-def allowed(id: str, present: Entry | None) -> None:
+def allow_any_change(id: str, present: Entry | None) -> None:
     """Allows every change."""
 
 
@@ -119,7 +119,7 @@ class Journal:
         self.remarks: Mapping[str, str] = {}
         """By id, what is said of an entry beside its text."""
         self.scan = partial(folder.scan_notes, self.roots)
-        self.compare = partial(folder.compare, self.roots)
+        self.compare = partial(folder.compare_roots, self.roots)
         self.find_left_out: Callable[[], list[LeftOut]]
         self.find_left_out = partial(folder.find_left_out, self.roots)
         self.stamp = partial(folder.stamp_of, self.roots)
@@ -153,7 +153,7 @@ class Journal:
             if isinstance(error.__cause__, OSError):
                 raise NotFound(error.message, error.hint) from error
             raise
-        name, root, _ = self.roots.of(path)
+        name, root, _ = self.roots.split_path(path)
         parts = (*root.parts, *self._config.roots[name].parts)  # a source may be a link
         is_own = name in folder.OWN or not any(part.startswith(".") for part in parts)
         if is_own or self._config.secrets == "allow":
@@ -164,7 +164,7 @@ class Journal:
         text = data.decode("utf-8", "surrogateescape")
         return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
 
-    def folder_of(self, path: str) -> str:
+    def link_folder_of(self, path: str) -> str:
         """The folder in which the links of a file begin."""
         return path.rpartition("/")[0]
 
@@ -177,13 +177,13 @@ class Journal:
         except (ValueError, OverflowError, OSError):  # a clock beyond the calendar
             mtime = datetime.fromtimestamp(0, UTC)
         day_file = self._config.day_file
-        name, root, _ = self.roots.of(path)
+        name, root, _ = self.roots.split_path(path)
         if name:
             day_file = f"{name.replace('%', '%%')}/{day_file}"
         parsed = parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
-        remembered = folder_of_memory(root) if name else None
+        remembered = folder_of_agent_memory(root) if name else None
         if remembered:
-            project = project_at(self.state, remembered)
+            project = project_of_folder(self.state, remembered)
             entries = [
                 replace(entry, project=entry.project or project) for entry in parsed.entries
             ]
@@ -195,7 +195,7 @@ class Journal:
         pattern = self._config.day_file.replace("%Y", f"{at.year:04d}")
         return PurePosixPath(at.strftime(pattern)).as_posix()
 
-    def captured_path(self, at: datetime) -> str:
+    def digest_path(self, at: datetime) -> str:
         """The path of the file for digests of sessions of this day, by the setting
         `capture_into`.
         """
@@ -207,22 +207,22 @@ class Journal:
         """The block and the entry with this id, as its file says it now. Raises NotFound."""
         data, status = folder.read_bytes(self.roots, path)
         parsed = self.parse(path, data, status.st_mtime_ns)
-        entry, start, end = entry_of(parsed, path, id)
+        entry, start, end = find_entry_span(parsed, path, id)
         return data[start:end], entry
 
-    def present(self, path: str, id: str) -> tuple[bytes, Entry] | None:
+    def find_or_none(self, path: str, id: str) -> tuple[bytes, Entry] | None:
         """The result of `find`; None if the entry does not stand in this file."""
         with suppress(NotFound):
             return self.find(path, id)
         return None
 
-    def copied(self, id: str, path: str, block: bytes) -> Entry:
+    def parse_copy(self, id: str, path: str, block: bytes) -> Entry:
         """The entry of a copy from this file. Raises NotFound for a copy without one."""
         for entry in self.parse(path, block, block=True).entries:
             return entry
         raise NotFound(f"The copy of {id} holds no entry.", f"Look at {self.trash.path}.")
 
-    def places(self) -> dict[str, str]:
+    def paths_by_id(self) -> dict[str, str]:
         """The first file of each id that a comment carries. All files are read."""
         places: dict[str, str] = {}
         for stamp in self.scan():
@@ -245,7 +245,7 @@ class Journal:
 
         def make(data: bytes, status: Stat) -> Draft:
             if not status:
-                data = self.heading(path, texts[0].text)
+                data = self.new_file_heading(path, texts[0].text)
             for text in texts:
                 data += block_to_append(path, text.text, data)
             return Draft(data, texts)
@@ -256,9 +256,9 @@ class Journal:
 
     def saved_text(self, path: str, id: str, block: bytes) -> SavedText:
         """The copy of a block for `done/`."""
-        return SavedText(id, path, str(self.roots.of(path)[1]), block)
+        return SavedText(id, path, str(self.roots.split_path(path)[1]), block)
 
-    def heading(self, path: str, block: bytes) -> bytes:
+    def new_file_heading(self, path: str, block: bytes) -> bytes:
         """The heading of a new file that begins with this block."""
         name = PurePosixPath(path).stem
         for entry in self.parse(path, block, block=True).entries:
@@ -266,7 +266,7 @@ class Journal:
                 name = entry.date
         return f"# {name}\n\n".encode()
 
-    def woven(
+    def insert_texts(
         self, path: str, data: bytes, here: Sequence[Entry], texts: Mapping[str, bytes]
     ) -> bytes:
         """The file of these entries with each text of a new one before the first entry below
@@ -275,7 +275,7 @@ class Journal:
         here = [entry for entry in here if not entry.whole_file]
         out = b""
         at = 0
-        blocks = [self.copied(id, path, text) for id, text in texts.items()]
+        blocks = [self.parse_copy(id, path, text) for id, text in texts.items()]
         for new in sorted(blocks, key=lambda entry: entry.at):
             start = max(at, insertion_offset(new, here, len(data)))
             out += data[at:start]
@@ -308,12 +308,14 @@ class Journal:
         """
 
         def replaced(old: Entry, block: bytes) -> Replacement:
-            return replacement(old, block, change(old), agent)
+            return make_replacement(old, block, change(old), agent)
 
         with self.writing():
-            return self.exchange(path, id, replaced, "update" if keep else None, agent=agent)
+            return self.replace_entry(
+                path, id, replaced, "update" if keep else None, agent=agent
+            )
 
-    def exchange(
+    def replace_entry(
         self, path: str, id: str, change: Edit, why: Why | None, *, agent: str = ""
     ) -> Edited:
         """The entry after `change` has replaced its block. Without `why` nothing goes to the
@@ -327,12 +329,12 @@ class Journal:
             if not status:
                 raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
             parsed = self.parse(path, data, status.st_mtime_ns)
-            old, start, end = entry_of(parsed, path, id)
-            folder.writable(self.roots, path, old.there.line)
+            old, start, end = find_entry_span(parsed, path, id)
+            folder.locate_writable(self.roots, path, old.there.line)
             block = data[start:end]
             new, text, notices = change(old, block)
             if old.whole_file and why != "restore":
-                text = self._note(path, data, status, parsed, old, new, agent)
+                text = self._edited_note(path, data, status, parsed, old, new, agent)
             rest = data[end:]
             if old.id in ids_in(block):  # its equal copies change with it
                 copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
@@ -341,7 +343,7 @@ class Journal:
             if not new:
                 self._check_removal(path, parsed, old, block, after)
             if why and block != trashed:
-                aside = self.aside(old.id, old.title, text, block)
+                aside = self.replaced_copy(old.id, old.title, text, block)
                 has_vanished |= bool(aside) and aside[0].why == "vanished"
                 if text != block:  # an update that was killed may be asked for again
                     mode = stat.S_IMODE(status.st_mode) if old.whole_file else None
@@ -359,7 +361,7 @@ class Journal:
                 return _EditedFile(None, edited=edited)
             saved = []
             if new and new.id in ids_in(text):
-                saved.append(self.saved_text(path, new.id, as_block(text)))
+                saved.append(self.saved_text(path, new.id, normalize_block(text)))
             return _EditedFile(after, tuple(saved), edited=edited)
 
         draft = self.writer.change(path, make)
@@ -391,7 +393,7 @@ class Journal:
                 f"Close the fence, or delete the text, in {self.place(path)}.",
             )
 
-    def _note(
+    def _edited_note(
         self,
         path: str,
         data: bytes,
@@ -404,7 +406,7 @@ class Journal:
         """The bytes of a whole-file note that says `new`; none if it is deleted. Raises Refused
         if no such file says all else as before.
         """
-        _, start, end = entry_of(parsed, path, old.id)
+        _, start, end = find_entry_span(parsed, path, old.id)
         place = self.place(path)
         if in_logseq(path) and old.content.startswith("-"):
             raise Refused(
@@ -439,23 +441,29 @@ class Journal:
             hint,
         )
 
-    def record(self, id: str) -> SavedText | None:
+    def saved_copy(self, id: str) -> SavedText | None:
         """The copy of this entry in `done/`. None without one, and for another journal of this
         home.
         """
         record = self.saved.get(id)
         return record if record and self.writer.is_ours(record) else None
 
-    def aside(self, id: str, title: str, coming: bytes, present: bytes) -> list[TrashedText]:
+    def replaced_copy(
+        self, id: str, title: str, coming: bytes, present: bytes
+    ) -> list[TrashedText]:
         """The text that `coming` replaces in `done/`, as a piece for the trash; none if the
         file, or the coming text, says it too.
         """
-        record = self.record(id)
-        now = as_block(present)
-        if not record or record.text in (now, as_block(coming)) or reveals(record.text, now):
+        record = self.saved_copy(id)
+        now = normalize_block(present)
+        if (
+            not record
+            or record.text in (now, normalize_block(coming))
+            or reveals(record.text, now)
+        ):
             return []
-        older = [as_block(piece.text) for piece in self.trashed() if piece.id == id]
-        why: Why = "edited" if is_later(now, record.text, older) else "vanished"
+        older = [normalize_block(piece.text) for piece in self.trashed() if piece.id == id]
+        why: Why = "edited" if is_later_text(now, record.text, older) else "vanished"
         return [TrashedText(id, record.path, self.clock(), why, title, record.text)]
 
     # -- removing copies
@@ -477,7 +485,9 @@ class Journal:
         }
         with self.writing():
             with suppress(NotFound):
-                entry = self.exchange(path, id, lambda *_: Replacement(None, b""), None).entry
+                entry = self.replace_entry(
+                    path, id, lambda *_: Replacement(None, b""), None
+                ).entry
             for name, purge in purges.items():
                 try:
                     with disk_errors(self.state / name):
@@ -494,7 +504,7 @@ class Journal:
             raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
         return entry
 
-    def copies(self) -> Iterator[tuple[Path, bytes]]:
+    def state_file_copies(self) -> Iterator[tuple[Path, bytes]]:
         """Path and bytes of every file outside the journal that holds text: trash,
         `done/`, open runs.
         """
@@ -504,7 +514,7 @@ class Journal:
             with disk_errors(path, "read"), suppress(FileNotFoundError):
                 yield path, path.read_bytes()
 
-    def open_copies(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
+    def copies_with_private_text(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
         """(id, block) of each copy in `done/` and the trash that shows a passage which is
         private in these bytes.
         """
@@ -515,9 +525,9 @@ class Journal:
         blocks = dict.fromkeys(hidden, b"")
         for entry in self.parse(path, data).entries:
             blocks[entry.id] = data[entry.there.start : entry.there.end]
-        copies = [(piece.id, as_block(piece.text)) for piece in self.trashed()]
+        copies = [(piece.id, normalize_block(piece.text)) for piece in self.trashed()]
         for id in blocks:
-            record = self.record(id)
+            record = self.saved_copy(id)
             if record:
                 copies.append((id, record.text))
         return {
@@ -526,17 +536,19 @@ class Journal:
             if id in hidden or reveals(block, blocks.get(id, b""))
         }
 
-    def hide(self, path: str, data: bytes) -> None:
+    def purge_private_copies(self, path: str, data: bytes) -> None:
         """Removes the `open_copies` of the file. While another process writes they stay, and
         `doctor` names them.
         """
         with suppress(Busy, JournalError):
-            copies = self.open_copies(path, data)
+            copies = self.copies_with_private_text(path, data)
             if not copies:
                 return
             with self.writer.locked(0):
-                self.trash.rewrite(
-                    lambda piece: None if (piece.id, as_block(piece.text)) in copies else piece
+                self.trash.rewrite_pieces(
+                    lambda piece: (
+                        None if (piece.id, normalize_block(piece.text)) in copies else piece
+                    )
                 )
                 for id, block in copies:
                     text = self.saved.get(id)
@@ -545,20 +557,20 @@ class Journal:
 
     # -- bringing back
 
-    def copy_of(self, id: str) -> tuple[str, Entry]:
+    def find_copy(self, id: str) -> tuple[str, Entry]:
         """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may
         be short. Raises NotFound.
         """
         copies = {piece.id: piece for piece in self.trashed()}
         ids = [*copies, *self.saved.ids()]
-        id = resolve(id, iter(ids), "Neither the journal nor the trash")
+        id = resolve_short_id(id, iter(ids), "Neither the journal nor the trash")
         copy = copies.get(id) or self.saved.get(id)
         if not copy:
             raise NotFound(f"The copy of {id} is torn.")
-        return copy.path, replace(self.copied(id, copy.path, copy.text), id=id)
+        return copy.path, replace(self.parse_copy(id, copy.path, copy.text), id=id)
 
     def restore(
-        self, id: str, check: Check = allowed, *, by_person: bool = True
+        self, id: str, check: Check = allow_any_change, *, by_person: bool = True
     ) -> tuple[str, Entry]:
         """Path and entry, restored to the newest trashed text that differs from its present
         text.
@@ -568,10 +580,10 @@ class Journal:
         NotFound, which names ids in the trash, and Refused where an agent would pin or unpin it
         by this.
         """
-        places = self.places()
+        places = self.paths_by_id()
         with self.writing():
             pieces = self.trashed()[::-1]
-            id = resolve(id, (piece.id for piece in pieces), "The trash")
+            id = resolve_short_id(id, (piece.id for piece in pieces), "The trash")
             mine = [piece for piece in pieces if piece.id == id]
             newest = mine[0]
             of_part = newest.why == "delete" and newest.mode is None
@@ -585,10 +597,10 @@ class Journal:
             if newest.mode is not None and newest.why == "delete":
                 paths = {}  # no file is written over
             for path in paths:
-                present = self.present(path, id)
+                present = self.find_or_none(path, id)
                 if present:
                     check(id, present[1])
-                    return path, self._swap(path, *present, mine, by_person)
+                    return path, self._restore_older_text(path, *present, mine, by_person)
             check(id, None)
             self._check_pin(newest, False, by_person)
             if newest.mode is not None:
@@ -600,7 +612,7 @@ class Journal:
                     "It lost its heading or is private. `synaptic doctor` names the "
                     "line; mend or delete it.",
                 )
-            return newest.path, self.put_back(self.record_of(newest))
+            return newest.path, self.reinsert(self.saved_text_of_piece(newest))
 
     def _is_as_after(self, piece: TrashedText) -> bool:
         """True if the file of a piece has not changed since the piece left it."""
@@ -612,7 +624,7 @@ class Journal:
         """The entry, put back where it stood; None if its file has changed since."""
         saved: tuple[SavedText, ...] = ()
         if piece.id in ids_in(piece.text):
-            saved = (self.saved_text(piece.path, piece.id, as_block(piece.text)),)
+            saved = (self.saved_text(piece.path, piece.id, normalize_block(piece.text)),)
 
         def make(data: bytes, status: Stat) -> Draft | None:
             if not status or hash_of(data) != piece.after:
@@ -623,36 +635,36 @@ class Journal:
         if not self.writer.change(piece.path, make):
             return None
         if not saved:
-            self.trash.settle(piece.id, UNDOABLE)
-        return replace(self.copied(piece.id, piece.path, piece.text), id=piece.id)
+            self.trash.mark_not_missed(piece.id, UNDOABLE)
+        return replace(self.parse_copy(piece.id, piece.path, piece.text), id=piece.id)
 
-    def _swap(
+    def _restore_older_text(
         self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
     ) -> Entry:
         """The entry with the newest of these texts that is another and shows nothing hidden."""
-        now = as_block(block)
+        now = normalize_block(block)
         for piece in pieces:
-            if as_block(piece.text) != now and not reveals(piece.text, block):
+            if normalize_block(piece.text) != now and not reveals(piece.text, block):
                 self._check_pin(piece, entry.pin, by_person)
                 if entry.whole_file or self._is_as_after(piece):
-                    return self.swap(path, entry.id, piece.text, exactly=True)
-                return self.swap(path, entry.id, self.record_of(piece).text)
+                    return self.replace_text(path, entry.id, piece.text, exactly=True)
+                return self.replace_text(path, entry.id, self.saved_text_of_piece(piece).text)
         raise NotFound(
             f"{entry.id} stands in {path}, and the trash holds no other text of it that may be "
             f"shown.",
             "`synaptic doctor` lists updates that vanished from the file.",
         )
 
-    def swap(self, path: str, id: str, text: bytes, *, exactly: bool = False) -> Entry:
+    def replace_text(self, path: str, id: str, text: bytes, *, exactly: bool = False) -> Entry:
         """The entry after this text has taken the place of its own, which goes to the trash.
         Without `exactly` the line ends stay.
         """
 
         def change(old: Entry, block: bytes) -> Replacement:
             is_exact = exactly or old.whole_file
-            return Replacement(old, text if is_exact else in_place_of(block, text))
+            return Replacement(old, text if is_exact else match_line_ends(block, text))
 
-        self.exchange(path, id, change, "restore")
+        self.replace_entry(path, id, change, "restore")
         return self.find(path, id)[1]
 
     def _restore_file(self, piece: TrashedText, mode: int) -> Entry:
@@ -662,7 +674,7 @@ class Journal:
                 f"{self.place(piece.path)} is there already, and restore overwrites no file.",
                 "Move it away and try again.",
             )
-        self.trash.settle(piece.id, UNDOABLE)
+        self.trash.mark_not_missed(piece.id, UNDOABLE)
         return self.find(piece.path, piece.id)[1]
 
     def _check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
@@ -673,7 +685,7 @@ class Journal:
                 "restores it."
             )
 
-    def record_of(self, piece: TrashedText) -> SavedText:
+    def saved_text_of_piece(self, piece: TrashedText) -> SavedText:
         """The piece as a copy for `done/`. A hand-typed text gets its derived id in a comment,
         so that it can be found again.
         """
@@ -682,26 +694,28 @@ class Journal:
         if entries and piece.id not in ids_in(block):
             entry = entries[0]
             block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
-        return self.saved_text(piece.path, piece.id, as_block(block))
+        return self.saved_text(piece.path, piece.id, normalize_block(block))
 
-    def put_back(self, text: SavedText) -> Entry:
+    def reinsert(self, text: SavedText) -> Entry:
         """The entry, after its text was put into its file, which does not hold it."""
-        title = self.copied(text.id, text.path, text.text).title
-        self.trash.put(*self.aside(text.id, title, text.text, b""))
+        title = self.parse_copy(text.id, text.path, text.text).title
+        self.trash.put(*self.replaced_copy(text.id, title, text.text, b""))
 
         def make(data: bytes, status: Stat) -> Draft:
             if not status:
-                data = self.heading(text.path, text.text)
+                data = self.new_file_heading(text.path, text.text)
             comment = find_comment(data, text.id)
             if comment >= 0:  # its text stands there and has lost its heading
                 heading = text.text[: max(0, find_comment(text.text, text.id))]
-                heading = heading.replace(b"\n", line_end(data))
+                heading = heading.replace(b"\n", usual_line_end(data))
                 return Draft(data[:comment] + heading + data[comment:], (text,))
             here = self.parse(text.path, data).entries
-            return Draft(self.woven(text.path, data, here, {text.id: text.text}), (text,))
+            return Draft(
+                self.insert_texts(text.path, data, here, {text.id: text.text}), (text,)
+            )
 
         self.writer.change(text.path, make)
-        return self.copied(text.id, text.path, text.text)
+        return self.parse_copy(text.id, text.path, text.text)
 
     # -- the lock
 

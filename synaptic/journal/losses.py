@@ -9,12 +9,12 @@ from ..errors import NotFound
 from ..models import Entry
 from ..notes.privacy import mask, reveals
 from .comments import ids_in
-from .journal import Check, Journal, allowed
+from .journal import Check, Journal, allow_any_change
 from .saved import KEEP_DAYS, SavedText
-from .text import as_block, entry_of, is_later, resolve
+from .text import find_entry_span, is_later_text, normalize_block, resolve_short_id
 from .trash import UNDOABLE, TrashedText
 
-What = Literal["vanished", "deleted", "changed"]
+LossKind = Literal["vanished", "deleted", "changed"]
 
 
 class Loss(NamedTuple):
@@ -27,11 +27,11 @@ class Loss(NamedTuple):
     id: str
     path: str
     title: str
-    what: What
+    what: LossKind
     text: SavedText | None = None
 
 
-class _Standing(NamedTuple):
+class _PresentText(NamedTuple):
     """The text of an entry in the journal: "" if only its comment stands, None if it is
     private.
     """
@@ -53,7 +53,7 @@ def find_losses(journal: Journal) -> list[Loss]:
     aside: dict[str, list[TrashedText]] = {}
     latest: dict[str, TrashedText] = {}
     for piece in journal.trashed():
-        older.setdefault(piece.id, []).append(as_block(piece.text))
+        older.setdefault(piece.id, []).append(normalize_block(piece.text))
         latest[piece.id] = piece
         if piece.why == "restore":
             aside.pop(piece.id, None)
@@ -69,20 +69,22 @@ def find_losses(journal: Journal) -> list[Loss]:
         if id not in written and piece.why in UNDOABLE and piece.at > since
     }
     ids = {*saved, *aside, *undone}
-    standing = _standing(journal, ids, {piece.path for piece in undone.values()}) if ids else {}
+    standing = (
+        _present_texts(journal, ids, {piece.path for piece in undone.values()}) if ids else {}
+    )
     losses: list[Loss] = []
     for id in sorted(ids):
-        stands = standing.get(id, _Standing("", b""))
+        stands = standing.get(id, _PresentText("", b""))
         now = stands.block
         if now is None:
             continue
-        record = journal.record(id)
+        record = journal.saved_copy(id)
         lost = []
-        if record and not is_later(now, record.text, older.get(id, [])):
+        if record and not is_later_text(now, record.text, older.get(id, [])):
             lost.append(record)
         if stands.path or lost:  # else it may be of another journal of this home
             present = {now, record.text if record else now}
-            pieces = map(journal.record_of, aside.get(id, []))
+            pieces = map(journal.saved_text_of_piece, aside.get(id, []))
             lost += [text for text in pieces if text.text not in present]
         for text in lost:
             if not reveals(text.text, now):
@@ -95,20 +97,20 @@ def find_losses(journal: Journal) -> list[Loss]:
         piece = undone[id]
         is_change = piece.why == "update"
         by_id = not is_change and stands.path == piece.path and id in ids_in(now)
-        if by_id or now == as_block(piece.text):
-            what: What = "changed" if is_change else "deleted"
+        if by_id or now == normalize_block(piece.text):
+            what: LossKind = "changed" if is_change else "deleted"
             losses.append(Loss(id, stands.path, stands.title, what))
     return losses
 
 
-def _standing(
+def _present_texts(
     journal: Journal, ids: Collection[str], notes: Collection[str]
-) -> dict[str, _Standing]:
+) -> dict[str, _PresentText]:
     """The texts of these entries in the journal. `notes` are files whose entries may carry no
     id.
     """
-    entries: dict[str, _Standing] = {}
-    comments: dict[str, _Standing] = {}
+    entries: dict[str, _PresentText] = {}
+    comments: dict[str, _PresentText] = {}
     for stamp in journal.scan():
         path = stamp.path
         with suppress(NotFound):
@@ -118,40 +120,42 @@ def _standing(
                 continue
             visible = ids_in(mask(data))
             for id in written:
-                comments.setdefault(id, _Standing(path, b"" if id in visible else None))
+                comments.setdefault(id, _PresentText(path, b"" if id in visible else None))
             parsed = journal.parse(path, data, stamp.mtime_ns)
             for entry in parsed.entries:
                 if entry.id in ids:
-                    _, start, end = entry_of(parsed, path, entry.id)
-                    block = as_block(data[start:end])
-                    entries.setdefault(entry.id, _Standing(path, block, entry.title))
+                    _, start, end = find_entry_span(parsed, path, entry.id)
+                    block = normalize_block(data[start:end])
+                    entries.setdefault(entry.id, _PresentText(path, block, entry.title))
     return comments | entries
 
 
-def restore_lost(journal: Journal, id: str, check: Check = allowed) -> tuple[str, Entry]:
+def restore_vanished_text(
+    journal: Journal, id: str, check: Check = allow_any_change
+) -> tuple[str, Entry]:
     """Path and entry of a text that vanished, after it was put back. `check` may refuse. Raises
     NotFound when it has not vanished.
     """
     texts = [loss.text for loss in find_losses(journal) if loss.text]
-    id = resolve(id, (text.id for text in texts), "The list of vanished saves")
+    id = resolve_short_id(id, (text.id for text in texts), "The list of vanished saves")
     text = next(text for text in texts if text.id == id)
     with journal.writing():
-        present = journal.present(text.path, id)
+        present = journal.find_or_none(text.path, id)
         check(id, present[1] if present else None)
         if present:
-            return text.path, journal.swap(text.path, id, text.text)
-        return text.path, journal.put_back(text)
+            return text.path, journal.replace_text(text.path, id, text.text)
+        return text.path, journal.reinsert(text)
 
 
-def dismiss(journal: Journal, id: str) -> None:
+def dismiss_losses(journal: Journal, id: str) -> None:
     """Forgets what `find_losses` names of an entry. Raises NotFound for any other."""
     losses = find_losses(journal)
-    id = resolve(id, (loss.id for loss in losses), "The list of vanished saves")
+    id = resolve_short_id(id, (loss.id for loss in losses), "The list of vanished saves")
     with journal.writing():
         for loss in losses:
             if loss.id != id:
                 continue
-            record = journal.record(id)
+            record = journal.saved_copy(id)
             if record and loss.text and record.text == loss.text.text:
                 journal.saved.forget(id)
-            journal.trash.settle(id, ("vanished",) if loss.text else UNDOABLE)
+            journal.trash.mark_not_missed(id, ("vanished",) if loss.text else UNDOABLE)

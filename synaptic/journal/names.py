@@ -15,21 +15,23 @@ from ..models import frozen
 Reason = Literal["name", "unreadable", "no file", "broken link", "link"]
 
 
-class Rule(NamedTuple):
+class ReasonText(NamedTuple):
     """The reason in words, and the next step, which may name the `targets` of links."""
 
     words: str
     step: str
 
 
-RULES: dict[Reason, Rule] = {
-    "name": Rule(
+REASON_TEXTS: dict[Reason, ReasonText] = {
+    "name": ReasonText(
         "a backslash, a control character or a byte that is not UTF-8 in the name", "Rename it."
     ),
-    "unreadable": Rule("this user may not read it", "Give its owner the right: chmod u+rX."),
-    "no file": Rule("neither a file nor a folder", "Move it away."),
-    "broken link": Rule("a link that leads nowhere", "Mend or remove it."),
-    "link": Rule(
+    "unreadable": ReasonText(
+        "this user may not read it", "Give its owner the right: chmod u+rX."
+    ),
+    "no file": ReasonText("neither a file nor a folder", "Move it away."),
+    "broken link": ReasonText("a link that leads nowhere", "Mend or remove it."),
+    "link": ReasonText(
         "a link that leads out of the journal",
         "To read it where it lies, write into config.toml: sources = [{targets}].",
     ),
@@ -72,7 +74,7 @@ def _is_control(sign: str) -> bool:
     return code < 0x20 or 0x7F <= code < 0xA0 or code in (0x2028, 0x2029) or is_surrogate
 
 
-def printable(path: str) -> str:
+def printable_path(path: str) -> str:
     r"""The path as it can be printed anywhere: a byte that is not text as `\xff`, other signs
     that nobody sees as `\n` or `\u202e`, a secret by its kind, and at most 200 characters.
     """
@@ -80,28 +82,30 @@ def printable(path: str) -> str:
     from ..notes.screening import visible_secrets
 
     path = redact(path, visible_secrets(path))
-    text = "".join(sign if sign.isprintable() else _escaped(sign) for sign in path)
+    text = "".join(sign if sign.isprintable() else _escape_character(sign) for sign in path)
     if len(text) > _LONGEST:
         return f"{text[:_HEAD]}…{text[-_TAIL:]}"
     return text
 
 
-def _escaped(sign: str) -> str:
+def _escape_character(sign: str) -> str:
     if 0xDC80 <= ord(sign) <= 0xDCFF:  # a byte, as os.fsdecode returns it
         return f"\\x{ord(sign) - 0xDC00:02x}"
     return sign.encode("unicode_escape").decode("ascii")
 
 
-def sentences(left_out: Collection[LeftOut], most: int) -> dict[Reason, tuple[str, str]]:
+def left_out_sentences(
+    left_out: Collection[LeftOut], most: int
+) -> dict[Reason, tuple[str, str]]:
     """By reason, a sentence that names at most so many paths, and the next step."""
     texts = {}
-    for reason, rule in RULES.items():
+    for reason, rule in REASON_TEXTS.items():
         group = sorted(
             {one for one in left_out if one.reason == reason}, key=attrgetter("path")
         )
         if not group:
             continue
-        names = ", ".join(printable(one.path) for one in group[:most])
+        names = ", ".join(printable_path(one.path) for one in group[:most])
         if len(group) > most:
             names += f" and {len(group) - most:,} more"
         targets = ", ".join(f'"{one.target}"' for one in group[:most])

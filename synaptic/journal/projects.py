@@ -24,11 +24,11 @@ from .repository import (
     Checkout,
     Repository,
     checkout_of,
-    place_of,
+    read_small_text,
     remote_names,
+    repository_folder,
     repository_in,
     repository_of,
-    small_text,
 )
 
 FILE = "projects"
@@ -65,7 +65,7 @@ class Projects:
                 result = project
         return result
 
-    def around(self, folder: Path) -> Project | None:
+    def find_at_gone_folder(self, folder: Path) -> Project | None:
         """The project of the repository that last lay in or around a folder that is gone."""
         for place in map(str, (folder, *folder.parents)):
             for project in self._by_key.values():
@@ -80,24 +80,24 @@ class Projects:
             return project.name
         return next(name for name in names if project_key(name) not in self._by_key)
 
-    def take(self, repository: Repository, names: Iterable[str]) -> str:
+    def claim(self, repository: Repository, names: Iterable[str]) -> str:
         """The name of the project that the repository is from now on."""
         name = self.name_for(repository, names)
         key = project_key(name)
         project = self._by_key.get(key, Project(name, ()))
         if repository not in project.repositories:
-            stays = [one for one in project.repositories if not _is_contained(one, repository)]
+            stays = [one for one in project.repositories if not _is_covered_by(one, repository)]
             self._by_key.pop(key, None)
             changed = project._replace(repositories=(*stays, repository))
             self._by_key[key] = self.changed[key] = changed
         return name
 
-    def place_of(self, name: str) -> str:
+    def latest_path(self, name: str) -> str:
         """The latest place of the project that has this name."""
         project = self._by_key.get(project_key(name))
         return project.repositories[-1].place if project else "another repository"
 
-    def text(self) -> str:
+    def to_json(self) -> str:
         """The text of the file."""
         values = {}
         for key, (name, repositories) in self._by_key.items():
@@ -105,15 +105,15 @@ class Projects:
         return json.dumps(values)
 
 
-def name_checkout(state: Path, here: Checkout) -> str:
+def project_name_of(state: Path, here: Checkout) -> str:
     """The name that this home gives to the repository of a checkout."""
     projects = Projects(state)
     if not projects:
         return here.project
-    return projects.name_for(repository_of(here), _names(here))
+    return projects.name_for(repository_of(here), _possible_names(here))
 
 
-def claim(state: Path, here: Checkout) -> tuple[str, str]:
+def claim_project_name(state: Path, here: Checkout) -> tuple[str, str]:
     """The name that the repository of a checkout has from now on, and a notice where that is
     new and not the name of its folder, or where the repository was elsewhere before.
     """
@@ -122,21 +122,21 @@ def claim(state: Path, here: Checkout) -> tuple[str, str]:
     project = projects.find(repository)
     if project and repository in project.repositories and not projects.is_old:
         return project.name, ""
-    with _changing(state) as projects:
+    with _locked_projects(state) as projects:
         project = projects.find(repository)
-        name = projects.take(repository, _names(here))
+        name = projects.claim(repository, _possible_names(here))
         if project:
-            return name, _notice(project, repository)
+            return name, _moved_notice(project, repository)
         if project_key(name) == project_key(here.project):
             return name, ""
-        holder = projects.place_of(here.project)
+        holder = projects.latest_path(here.project)
         return name, (
             f"The project is {name}, because {holder} is called {here.project} already; "
             "config.toml may name another."
         )
 
 
-def _notice(project: Project, repository: Repository) -> str:
+def _moved_notice(project: Project, repository: Repository) -> str:
     """A sentence on a repository that is a project already, if it is new at its place."""
     places = {one.place: one.git for one in project.repositories}
     if repository.place in places:
@@ -148,7 +148,7 @@ def _notice(project: Project, repository: Repository) -> str:
     return f"The project is {project.name}: this is another clone of the repository of {other}."
 
 
-def project_at(state: Path, folder: Path, planned: Projects | None = None) -> str | None:
+def project_of_folder(state: Path, folder: Path, planned: Projects | None = None) -> str | None:
     """The name of the project of a folder, which has it from now on; None for the home folder.
 
     A folder without a repository is a project of its own; one that is gone is that of the
@@ -158,48 +158,48 @@ def project_at(state: Path, folder: Path, planned: Projects | None = None) -> st
     if here is None and (folder == Path.home() or not (folder.is_absolute() and folder.name)):
         return None
     repository = repository_of(here) if here else Repository(os.path.realpath(folder))
-    names = _names(here) if here else _ends(folder.name, folder)
+    names = _possible_names(here) if here else _names_from_path(folder.name, folder)
     projects = Projects(state) if planned is None else planned
     project = projects.find(repository)
     if not (project or here or folder.exists()):
-        project = projects.around(folder)
+        project = projects.find_at_gone_folder(folder)
     if project:
         return project.name
     if planned is not None:
-        return planned.take(repository, names)
-    with _changing(state) as projects:
-        return projects.take(repository, names)
+        return planned.claim(repository, names)
+    with _locked_projects(state) as projects:
+        return projects.claim(repository, names)
 
 
-def keep(state: Path, taken: Collection[Project]) -> None:
+def write_projects(state: Path, taken: Collection[Project]) -> None:
     """Writes projects that were taken in others than those of the file."""
     if taken:
-        with _changing(state) as projects:
+        with _locked_projects(state) as projects:
             for name, repositories in taken:
                 for repository in repositories:
-                    projects.take(repository, _numbered(name))
+                    projects.claim(repository, _numbered_names(name))
 
 
-def _names(here: Checkout) -> Iterator[str]:
+def _possible_names(here: Checkout) -> Iterator[str]:
     """Possible names of a repository: of its folder, of its remote, then ever longer ends of
     its path.
     """
     yield here.project
     yield from remote_names(here)
     is_main = here.common.name == ".git"
-    yield from _ends(here.project, here.common.parent if is_main else here.root)
+    yield from _names_from_path(here.project, here.common.parent if is_main else here.root)
 
 
-def _ends(name: str, path: Path) -> Iterator[str]:
+def _names_from_path(name: str, path: Path) -> Iterator[str]:
     """`api`, `client/api`, `src/client/api`, and so on, then `api-2`, `api-3`, without end."""
     yield name
     parts = path.parts[1:]
     for length in range(2, len(parts) + 1):
         yield "/".join(parts[-length:])
-    yield from _numbered(name)
+    yield from _numbered_names(name)
 
 
-def _numbered(name: str) -> Iterator[str]:
+def _numbered_names(name: str) -> Iterator[str]:
     yield name
     for number in count(2):
         yield f"{name}-{number}"
@@ -221,7 +221,7 @@ def _closeness(one: Repository, other: Repository) -> int:
     return 1 if is_same or is_bare_path else 0
 
 
-def _is_contained(old: Repository, new: Repository) -> bool:
+def _is_covered_by(old: Repository, new: Repository) -> bool:
     """True if `new`, a repository of the same project, says all that `old` says."""
     if old.git and old.git == new.git:
         return True
@@ -232,7 +232,7 @@ def _is_contained(old: Repository, new: Repository) -> bool:
 
 
 @contextmanager
-def _changing(state: Path) -> Iterator[Projects]:
+def _locked_projects(state: Path) -> Iterator[Projects]:
     """The projects, under a lock; what is taken is written at the end. Where the disk refuses,
     the next save tries again.
     """
@@ -246,7 +246,7 @@ def _changing(state: Path) -> Iterator[Projects]:
         may_write = lock is not None and lock.is_locked
         if may_write and (projects.changed or projects.is_old):
             with suppress(OSError, JournalError):
-                overwrite(state / FILE, projects.text().encode())
+                overwrite(state / FILE, projects.to_json().encode())
     finally:
         if lock:
             lock.release()
@@ -256,27 +256,27 @@ def _read_projects(file: Path) -> tuple[dict[str, Project], bool]:
     """(the projects by their keys; True if the file has paths as before)."""
     values = {}
     with suppress(OSError, ValueError, RecursionError):
-        values = json.loads(small_text(file) or "{}")
+        values = json.loads(read_small_text(file) or "{}")
     projects = {}
     is_old = False
     for key, value in values.items() if isinstance(values, dict) else ():
         if isinstance(value, str):
             is_old = True
-            projects[key] = _of_path(key, value)
+            projects[key] = _project_from_path(key, value)
         else:
             with suppress(TypeError, KeyError, ValueError):
-                projects[key] = _of_json(value)
+                projects[key] = _project_from_json(value)
     return projects, is_old
 
 
-def _of_path(key: str, git: str) -> Project:
+def _project_from_path(key: str, git: str) -> Project:
     """A project as it was written before; `git` is the path of its common git folder."""
-    repository = repository_in(place_of(git))
+    repository = repository_in(repository_folder(git))
     name = Path(repository.place).name.removesuffix(".git")
     return Project(name if project_key(name) == key else key, (repository,))
 
 
-def _of_json(value: Any) -> Project:
+def _project_from_json(value: Any) -> Project:
     """Raises TypeError, KeyError or ValueError if this is not a project."""
     repositories = [Repository(*map(str, parts)) for parts in value["repositories"]]
     if not repositories:

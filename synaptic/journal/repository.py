@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..files import read_regular, real_path
-from .disk import WINDOWS, c_function
+from ..files import read_regular_file, real_path
+from .disk import WINDOWS, c_library_function
 
 SMALL_BYTES = 1_000_000
 """No file that says where a repository is, or which branch is checked out, is nearly as large.
@@ -68,21 +68,22 @@ class Checkout(NamedTuple):
         return self.head.removeprefix(_BRANCH) if self.head.startswith(_BRANCH) else ""
 
     @property
-    def defaults(self) -> tuple[str, ...]:
+    def default_branches(self) -> tuple[str, ...]:
         """The default branch of the remote `origin`; the usual names if that is unknown."""
         with suppress(OSError):
-            ref = small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")
+            ref = read_small_text(self.common / "refs" / "remotes" / "origin" / "HEAD")
             if ref.startswith(_REMOTE):
                 return (ref.removeprefix(_REMOTE),)
         return _DEFAULT
 
 
 class Repository(NamedTuple):
-    """What tells a repository from every other one; a part that is not known is empty.
+    """The properties that identify a git repository; a property that is not known is "".
 
-    `place` is the folder with its `.git`, or its own where it is bare. `git` names the common
-    git folder, as `identity_of` does. `remote` is a hash of the address of `origin`, so that no
-    password is kept, or the identity of the repository on this machine that `origin` is.
+    `place` is the path of the folder that holds `.git`, or of the bare repository. `git` is
+    the `folder_identity` of the common git folder. `remote` is a hash of the address of
+    `origin`, so that no password is stored, or, if `origin` is on this machine, its
+    `folder_identity`.
     """
 
     place: str
@@ -110,26 +111,26 @@ def _checkout_at(place: Path) -> Checkout | None:
     project = place.name
     main = git
     if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
-        pointer = small_text(git).removeprefix("gitdir:").strip()
+        pointer = read_small_text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
         main = git = real_path(place / pointer)
-        common = small_text(git / "commondir")
+        common = read_small_text(git / "commondir")
         if common:
             main = real_path(git / common)
             named = main.parent if main.name == ".git" else main
             project = named.name.removesuffix(".git") or project
     if not project:
         return None
-    return Checkout(place, project, git, main, small_text(git / "HEAD"))
+    return Checkout(place, project, git, main, read_small_text(git / "HEAD"))
 
 
-def small_text(path: Path) -> str:
+def read_small_text(path: Path) -> str:
     """The text of a regular file; empty where there is none. Raises OSError for a file above
     `SMALL_BYTES`.
     """
     try:
-        return os.fsdecode(read_regular(path, SMALL_BYTES)).strip()
+        return os.fsdecode(read_regular_file(path, SMALL_BYTES)).strip()
     except (FileNotFoundError, NotADirectoryError):
         return ""
 
@@ -140,17 +141,17 @@ def small_text(path: Path) -> str:
 
 def repository_of(here: Checkout) -> Repository:
     """The repository of a checkout."""
-    place = place_of(here.common)
+    place = repository_folder(here.common)
     remote = ""
-    address = _address_of(here)
+    address = _origin_address(here)
     if address:
         path = Path(address)
-        remote = _identity_there(path) if path.is_absolute() else ""
+        remote = _repository_identity(path) if path.is_absolute() else ""
         remote = remote or blake2b(os.fsencode(address), digest_size=16).hexdigest()
-    return Repository(place, identity_of(real_path(here.common)), remote)
+    return Repository(place, folder_identity(real_path(here.common)), remote)
 
 
-def place_of(git: Path | str) -> str:
+def repository_folder(git: Path | str) -> str:
     """The real path of the folder that holds this `.git`; of a bare repository its own."""
     folder = real_path(git)
     return str(folder.parent if folder.name == ".git" else folder)
@@ -158,14 +159,14 @@ def place_of(git: Path | str) -> str:
 
 def remote_names(here: Checkout) -> list[str]:
     """The last name of the path on the remote `origin`, and the last two: `api`, `acme/api`."""
-    address = _address_of(here)
+    address = _origin_address(here)
     path = address if Path(address).is_absolute() else address.partition("/")[2]
     path = path.rpartition("@")[2].rstrip("/").removesuffix(".git")
     parts = [part for part in path.split("/") if part]
     return ["/".join(parts[-count:]) for count in range(1, min(2, len(parts)) + 1)]
 
 
-def identity_of(folder: Path) -> str:
+def folder_identity(folder: Path) -> str:
     """The inode and the time of birth of a folder; empty where there is no folder.
 
     A move keeps both. An inode alone proves nothing: the next folder that is made gets that of
@@ -186,7 +187,7 @@ def _birth_ns(folder: Path, status: os.stat_result) -> int:
     born = getattr(status, "st_birthtime", None)  # macOS, BSD
     if born is not None:
         return int(born * 1e9)
-    statx = c_function("statx") if sys.platform == "linux" else None
+    statx = c_library_function("statx") if sys.platform == "linux" else None
     if statx is None:
         return 0
     import ctypes
@@ -214,11 +215,11 @@ def _checkout_in(place: Path) -> Checkout | None:
     """The checkout or bare repository whose folder this is. Raises OSError, ValueError."""
     if os.path.lexists(place / ".git"):
         return _checkout_at(place)
-    head = small_text(place / "HEAD")
+    head = read_small_text(place / "HEAD")
     return Checkout(place, place.name, place, place, head) if head else None
 
 
-def _identity_there(path: Path) -> str:
+def _repository_identity(path: Path) -> str:
     """The identity of the repository that a path leads to, as git follows it; empty where there
     is none.
     """
@@ -226,19 +227,19 @@ def _identity_there(path: Path) -> str:
         for place in (path, path.with_name(f"{path.name}.git")):
             here = _checkout_in(place)
             if here:
-                return identity_of(real_path(here.common))
+                return folder_identity(real_path(here.common))
     return ""
 
 
-def _address_of(here: Checkout) -> str:
+def _origin_address(here: Checkout) -> str:
     with suppress(OSError, ValueError):
-        url = _origin(small_text(here.common / "config"))
+        url = _origin_url(read_small_text(here.common / "config"))
         if url:
-            return remote_address(url, Path(place_of(here.common)))
+            return normalize_remote_url(url, Path(repository_folder(here.common)))
     return ""
 
 
-def _origin(settings: str) -> str:
+def _origin_url(settings: str) -> str:
     """The first address of the remote `origin` in git's settings; empty without one."""
     is_origin = False
     for line in settings.splitlines():
@@ -255,7 +256,7 @@ def _origin(settings: str) -> str:
     return ""
 
 
-def remote_address(url: str, folder: Path) -> str:
+def normalize_remote_url(url: str, folder: Path) -> str:
     """The address of a remote in its one form; of one on this machine its whole path.
 
     | `url`                                      | result                       |

@@ -9,13 +9,13 @@ from ..errors import NotFound
 from ..models import Entry, ParsedFile
 from ..notes.privacy import mentions
 from .comments import ids_in
-from .folder import writable
+from .folder import locate_writable
 from .journal import Journal
-from .text import as_block, entry_of
+from .text import find_entry_span, normalize_block
 from .trash import TrashedText, Why
 from .writer import Draft, Stat
 
-Rewrite = Callable[[bytes, ParsedFile], bytes]
+RewriteFile = Callable[[bytes, ParsedFile], bytes]
 """Returns the next bytes of a file with these bytes and entries."""
 
 
@@ -26,7 +26,9 @@ class _Rewritten(Draft):
     replaced: list[Entry]
 
 
-def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) -> list[Entry]:
+def rewrite_entries(
+    journal: Journal, path: str, change: RewriteFile, *, keep: bool = True
+) -> list[Entry]:
     """The entries, as they were, whose text `change` replaced or left out.
 
     With `keep` their old texts go to the trash, each as the text of its entry, so that it can
@@ -37,14 +39,14 @@ def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) 
     def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status:
             raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
-        writable(journal.roots, path)
+        locate_writable(journal.roots, path)
         was = journal.parse(path, data, status.st_mtime_ns)
         text = change(data, was)
         if text == data:
             return None
         now = journal.parse(path, text, status.st_mtime_ns)
-        before = _blocks(path, data, was)
-        after = _blocks(path, text, now)
+        before = _blocks_by_id(path, data, was)
+        after = _blocks_by_id(path, text, now)
         replaced = []
         pieces = []
         saved = []
@@ -58,10 +60,10 @@ def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) 
             mode = stat.S_IMODE(status.st_mode) if entry.whole_file else None
             at = journal.clock()
             why: Why = "delete" if is_gone else "update"
-            pieces += journal.aside(entry.id, entry.title, new, block)
+            pieces += journal.replaced_copy(entry.id, entry.title, new, block)
             pieces.append(TrashedText(entry.id, path, at, why, entry.title, block, mode))
             if entry.id in ids_in(new) and not mentions(new):
-                saved.append(journal.saved_text(path, entry.id, as_block(new)))
+                saved.append(journal.saved_text(path, entry.id, normalize_block(new)))
         if keep:
             journal.trash.put(*pieces)
         return _Rewritten(text, tuple(saved), replaced=replaced)
@@ -78,7 +80,7 @@ def rewrite(journal: Journal, path: str, change: Rewrite, *, keep: bool = True) 
     return draft.replaced
 
 
-def _blocks(path: str, data: bytes, file: ParsedFile) -> dict[str, bytes]:
+def _blocks_by_id(path: str, data: bytes, file: ParsedFile) -> dict[str, bytes]:
     """The bytes of each entry by its id."""
-    spans = [entry_of(file, path, entry.id) for entry in file.entries]
+    spans = [find_entry_span(file, path, entry.id) for entry in file.entries]
     return {entry.id: data[start:end] for entry, start, end in spans}

@@ -22,7 +22,7 @@ from . import disk
 
 @frozen
 class Block:
-    """An entry of a run: `text` is its block, `hash` is `hash_of` that text."""
+    """An entry of a run: `text` is its block, `hash` is its `hash_of_block`."""
 
     id: str
     path: str
@@ -95,7 +95,7 @@ class Runs:
             for torn in self.folder.glob(".*"):  # of a process that was killed
                 torn.unlink()
             disk.overwrite(self.folder / run.name, json.dumps(asdict(run), indent=0).encode())
-            disk.fault("run-written")
+            disk.inject_fault("run-written")
 
 
 def hash_of_block(block: bytes) -> str:

@@ -40,14 +40,14 @@ class SavedTexts:
     def write_temp(self, temp: Path, text: SavedText) -> None:
         """Writes the text to the hidden file `temp`, synced. `accept` makes it the latest."""
         header = {"id": text.id, "path": text.path, "journal": text.journal}
-        line = json.dumps(header | disk.seal(text.text))
+        line = json.dumps(header | disk.checksum_header(text.text))
         data = line.encode() + b"\n" + text.text
         disk.write_new(temp, data, private=True, step="kept-torn")
 
     def accept(self, temp: Path, id: str) -> None:
         """Gives the hidden file `temp` the name of this id, durably."""
         disk.rename_over(temp, self.path_of(id))
-        disk.fault("kept")
+        disk.inject_fault("kept")
         disk.sync_dir(self.folder)
 
     def get(self, id: str) -> SavedText | None:
@@ -60,7 +60,7 @@ class SavedTexts:
                 return None
         try:
             header = json.loads(line)
-            block = disk.sealed(header, rest)
+            block = disk.read_checked_text(header, rest)
             if header["id"] == id:
                 return SavedText(id, str(header["path"]), str(header["journal"]), block)
         except (ValueError, KeyError, TypeError):

@@ -16,7 +16,7 @@ def toml_lines(values: Mapping[str, Any]) -> list[str]:
     return [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in values.items()]
 
 
-def with_setting(text: str, key: str, value: Any) -> str:
+def set_toml_value(text: str, key: str, value: Any) -> str:
     """The text of a config.toml with this value; the key of a table is written `hooks.tools`.
     A new key comes first, because the end may belong to a table.
 
@@ -53,7 +53,7 @@ def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> Json:
         make_dirs(home, private=True)
         old = path.read_bytes().decode("utf-8-sig") if path.exists() else new
         try:
-            changed = with_setting(old, key, value)
+            changed = set_toml_value(old, key, value)
         except ValueError as error:
             [line] = toml_lines({key: value})
             raise ConfigError(

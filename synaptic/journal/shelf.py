@@ -22,7 +22,7 @@ from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
 
 from ..errors import JournalError
-from ..files import ATTACHMENTS, PICTURE_BYTES, open_regular, picture_kind, real_path
+from ..files import ATTACHMENTS, PICTURE_BYTES, open_regular_file, picture_media_type, real_path
 from .folder import OWN, Roots, path_held_open
 
 OTHER = "application/octet-stream"
@@ -34,7 +34,7 @@ _PRIVATE = re.compile(b"(?i)" + rb"\0{0,3}".join(re.findall(b".", b"<private")))
 _READ_BYTES, _TAG_BYTES = 1_048_576, 40
 
 
-class Shelf(NamedTuple):
+class ServableFiles(NamedTuple):
     """The attachments in `roots`, and of these nothing in the `closed` folders and files."""
 
     roots: Roots
@@ -44,23 +44,23 @@ class Shelf(NamedTuple):
         """(kind, file) of the attachment at this path of the journal: the media type of a
         picture, else OTHER. None where nothing may be given away.
         """
-        name, _, within = self.roots.of(place)
+        name, _, within = self.roots.split_path(place)
         if name in self.roots.single or name in OWN[1:] or not _is_attachment(within):
             return None
         if self.roots.withholds(within):
             return None
         with suppress(JournalError, OSError), path_held_open(self.roots, place) as path:
-            file = open_regular(path, follow=False)
-            kind = picture_kind(file.read(32)) or OTHER
+            file = open_regular_file(path, follow=False)
+            kind = picture_media_type(file.read(32)) or OTHER
             is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
-            may_go = is_small and self._holds(name, real_path(path))
+            may_go = is_small and self._may_serve(name, real_path(path))
             if may_go and (kind != OTHER or not _mentions_private(file)):
                 file.seek(0)
                 return kind, file
             file.close()
         return None
 
-    def _holds(self, name: str, real: Path) -> bool:
+    def _may_serve(self, name: str, real: Path) -> bool:
         """True if the file, its links resolved, may be given away by its place in this root."""
         if not _is_attachment(real.name):
             return False
@@ -71,17 +71,17 @@ class Shelf(NamedTuple):
         root = real_path(self.roots.folders[name])
         for closed in self.closed:
             is_around = not name and closed.is_dir() and real_path(closed) in root.parents
-            if not is_around and _lies_in(real, closed):
+            if not is_around and _is_inside(real, closed):
                 return False
         return True
 
 
-def holds_openly(journal: Path, home: Path) -> bool:
+def is_home_exposed(journal: Path, home: Path) -> bool:
     """True if the home is the journal, or lies in it in no folder that begins with a dot: then
     whoever shares or copies the notes takes its tokens along.
     """
     real = real_path(home)
-    below = [folder.name for folder in (real, *real.parents) if _lies_in(folder, journal)]
+    below = [folder.name for folder in (real, *real.parents) if _is_inside(folder, journal)]
     return bool(below) and not any(name.startswith(".") for name in below[:-1])
 
 
@@ -90,7 +90,7 @@ def _is_attachment(path: str) -> bool:
     return PurePath(name).suffix.lower() in ATTACHMENTS and not _NOTE_WITHIN.search(name)
 
 
-def _lies_in(real: Path, closed: Path) -> bool:
+def _is_inside(real: Path, closed: Path) -> bool:
     """True if the file is `closed`, or lies below it; in any spelling that the system takes."""
     for each in (real, *real.parents):
         with suppress(OSError):

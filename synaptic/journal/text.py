@@ -8,12 +8,12 @@ from ..errors import Ambiguous, JournalError, NotFound
 from ..models import Entry, ParsedFile
 
 
-def as_block(text: bytes) -> bytes:
+def normalize_block(text: bytes) -> bytes:
     """`text` as `done/` keeps it: LF, no outer blank lines, one newline at its end."""
     return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
 
 
-def line_end(data: bytes) -> bytes:
+def usual_line_end(data: bytes) -> bytes:
     """CRLF if most lines end so, else LF."""
     return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
 
@@ -22,7 +22,7 @@ def block_to_append(path: str, block: bytes, data: bytes) -> bytes:
     """The block as it is appended to `data`: in its line ends, after one blank line."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise JournalError(f"{path} is UTF-16.", "Convert it to UTF-8 and save again.")
-    eol = line_end(data[-4096:])
+    eol = usual_line_end(data[-4096:])
     block = block.replace(b"\n", eol)
     end = data[-4:].replace(b"\r\n", b"\n")
     if not end or end.endswith(b"\n\n"):
@@ -32,14 +32,14 @@ def block_to_append(path: str, block: bytes, data: bytes) -> bytes:
     return eol + eol + block
 
 
-def in_place_of(present: bytes, text: bytes) -> bytes:
+def match_line_ends(present: bytes, text: bytes) -> bytes:
     """`text` with the line ends of `present`, and with as many of them at its end."""
-    eol = line_end(present)
+    eol = usual_line_end(present)
     ends = present[len(present.rstrip(b"\r\n")) :]
-    return as_block(text)[:-1].replace(b"\n", eol) + (ends or eol)
+    return normalize_block(text)[:-1].replace(b"\n", eol) + (ends or eol)
 
 
-def is_later(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
+def is_later_text(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
     """True if `now` is `saved`, or a later change of it. False if its words are nearer to those
     of an older text, or of no text at all, and if it is a beginning of `saved` that ends within
     a line: then an editor has read half of it.
@@ -47,11 +47,11 @@ def is_later(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
     rest = saved.removeprefix(now.rstrip(b"\n"))
     if rest != saved and not rest.startswith(b"\n"):
         return False
-    distance = _distance(now, saved)
-    return all(_distance(now, text) >= distance for text in (b"", *older))
+    distance = _word_distance(now, saved)
+    return all(_word_distance(now, text) >= distance for text in (b"", *older))
 
 
-def _distance(one: bytes, other: bytes) -> int:
+def _word_distance(one: bytes, other: bytes) -> int:
     words = Counter(one.split())
     others = Counter(other.split())
     return ((words - others) + (others - words)).total()
@@ -69,7 +69,7 @@ def normalized_entries(entries: Iterable[Entry]) -> list[Entry]:
     ]
 
 
-def entry_of(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
+def find_entry_span(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
     """The entry and its span. A note that begins its file has the front matter too. Raises
     NotFound.
     """
@@ -99,7 +99,7 @@ def insertion_offset(new: Entry, here: Sequence[Entry], end: int) -> int:
     return end
 
 
-def resolve(id: str, candidates: Iterator[str], what: str) -> str:
+def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
     """The id among `candidates` that `id` names: whole, or by the first four or more of its
     eight characters.
     """

@@ -62,7 +62,7 @@ class Trash:
         """Appends the pieces durably."""
         if not pieces:
             return
-        data = b"".join(map(_render, pieces))
+        data = b"".join(map(_render_piece, pieces))
         with disk.disk_errors(self.path):
             with suppress(FileExistsError):
                 disk.write_new(self.path, _TOP, private=True, step="trash-created")
@@ -70,7 +70,7 @@ class Trash:
             fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | disk.O_EXTRA)
             try:
                 size = os.fstat(fd).st_size
-                disk.fault("trash-torn", fd, data)
+                disk.inject_fault("trash-torn", fd, data)
                 try:
                     disk.write_all(fd, data)
                     disk.sync_file(fd)
@@ -79,7 +79,7 @@ class Trash:
                     raise
             finally:
                 os.close(fd)
-        disk.fault("trashed")
+        disk.inject_fault("trashed")
 
     def pieces(self) -> tuple[TrashedText, ...]:
         """All whole pieces, oldest first."""
@@ -95,37 +95,37 @@ class Trash:
         """True if there were pieces of this id. The file is rewritten without them and without
         torn pieces.
         """
-        return self.rewrite(lambda piece: None if piece.id == id else piece)
+        return self.rewrite_pieces(lambda piece: None if piece.id == id else piece)
 
-    def settle(self, id: str, whys: Collection[Why]) -> None:
+    def mark_not_missed(self, id: str, whys: Collection[Why]) -> None:
         """Marks the pieces of this id that have one of these reasons as not missed."""
-        self.rewrite(
+        self.rewrite_pieces(
             lambda piece: (
                 piece._replace(why="edited") if piece.id == id and piece.why in whys else piece
             )
         )
 
-    def rewrite(self, change: Callable[[TrashedText], TrashedText | None]) -> bool:
+    def rewrite_pieces(self, change: Callable[[TrashedText], TrashedText | None]) -> bool:
         """True if `change` replaced a piece, or removed one by returning None. The file is
         rewritten.
         """
         pieces = self.pieces()
         changed = [change(piece) for piece in pieces]
         if self.path.exists():
-            rest = b"".join(_render(piece) for piece in changed if piece)
+            rest = b"".join(_render_piece(piece) for piece in changed if piece)
             with disk.disk_errors(self.path):
                 disk.overwrite(self.path, _TOP + rest)
         return changed != list(pieces)
 
 
-def _render(piece: TrashedText) -> bytes:
+def _render_piece(piece: TrashedText) -> bytes:
     head = {
         "id": piece.id,
         "path": piece.path,
         "at": piece.at.isoformat(),
         "why": piece.why,
         "title": piece.title,
-        **disk.seal(piece.text),
+        **disk.checksum_header(piece.text),
     }
     if piece.mode is not None:
         head["mode"] = piece.mode
@@ -139,7 +139,7 @@ def _render(piece: TrashedText) -> bytes:
 def _parse_piece(head: bytes, rest: bytes) -> TrashedText | None:
     try:
         fields = json.loads(head)
-        text = disk.sealed(fields, _ESCAPED.sub(b"", rest))
+        text = disk.read_checked_text(fields, _ESCAPED.sub(b"", rest))
         at = datetime.fromisoformat(fields["at"])
         id, path, why, title = map(fields.__getitem__, ("id", "path", "why", "title"))
         file = fields.get("after", ""), fields.get("offset", 0)

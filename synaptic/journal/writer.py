@@ -27,7 +27,7 @@ from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from ..files import file_lock
 from . import disk, folder
-from .disk import disk_errors, fault
+from .disk import disk_errors, inject_fault
 from .saved import SavedText, SavedTexts
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class FileWriter:
                 with suppress(FileExistsError):
                     disk.write_new(file, text.encode(), private=True, step="prepared")
         if not journal.is_dir():
-            raise folder.missing(journal)
+            raise folder.missing_journal_error(journal)
 
     @contextmanager
     def locked(self, timeout_s: float) -> Iterator[None]:
@@ -118,14 +118,14 @@ class FileWriter:
         path = self._state / "write.lock"
         lock = file_lock(path, notes=self._config.journal)
         with disk_errors(path, "locked"):
-            self._take(lock, timeout_s)
+            self._acquire_lock(lock, timeout_s)
         try:
             with suppress(OSError):
                 self._note_holder()
             with disk_errors(self._state, "used"):
-                fault("locked")
-                self._clear(self.saved.folder)
-                self.settle()
+                inject_fault("locked")
+                self._remove_temps(self.saved.folder)
+                self.settle_intent()
                 yield
         finally:
             with suppress(OSError):  # the write itself is done
@@ -133,7 +133,7 @@ class FileWriter:
             with suppress(OSError):
                 lock.release()
 
-    def _take(self, lock: "BaseFileLock", timeout_s: float) -> None:
+    def _acquire_lock(self, lock: "BaseFileLock", timeout_s: float) -> None:
         """Takes the lock, as `locked` says. A queue of writers is no reason to give up: the
         time begins anew with each holder.
         """
@@ -152,7 +152,7 @@ class FileWriter:
                 last = holder
                 since = now
             if now - since >= timeout_s:
-                raise _held(holder, timeout_s)
+                raise _lock_held_error(holder, timeout_s)
             if now - begun >= PATIENCE_S:
                 raise Busy(
                     f"Other processes have been writing to the journal for {PATIENCE_S:g} s "
@@ -175,14 +175,14 @@ class FileWriter:
             return self._holder.read_text("ascii")
         return ""
 
-    def intend(self, path: str, data: bytes | None) -> None:
+    def note_intent(self, path: str, data: bytes | None) -> None:
         """Notes that a file is about to hold these bytes: after a kill nobody else can tell
         whether it did. A lost note does no harm but that.
         """
         note = [path, None if data is None else hashlib.sha256(data).hexdigest()]
         disk.overwrite(self._intent, json.dumps(note).encode(), sync=False)
 
-    def settle(self) -> None:
+    def settle_intent(self) -> None:
         """Moves the note of `intend` to `settled` if the file holds those bytes. Each holder of
         the lock does so first, and thus before the next change hides it.
         """
@@ -199,7 +199,7 @@ class FileWriter:
         texts.
         """
         journal = Path(text.journal)
-        return journal == self.roots.of(text.path)[1] or not journal.is_dir()
+        return journal == self.roots.split_path(text.path)[1] or not journal.is_dir()
 
     # -- changing a file
 
@@ -214,7 +214,7 @@ class FileWriter:
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
             real = folder.locate(self.roots, path)
-            self._clear(real.parent)
+            self._remove_temps(real.parent)
             data, status = self._read(path)
             if status and status.st_nlink > 1:  # an exchange would part the two
                 raise Refused(
@@ -226,7 +226,7 @@ class FileWriter:
             draft = make(data, status)
             if draft is None:
                 return draft
-            folder.writable(self.roots, path)
+            folder.locate_writable(self.roots, path)
             try:
                 with disk_errors(path):
                     if self._exchange(path, real, data, status, draft):
@@ -262,26 +262,30 @@ class FileWriter:
 
     def _exchange(self, path: str, real: Path, data: bytes, status: Stat, draft: Draft) -> bool:
         """True when the file holds the draft; False when it changed meanwhile."""
-        private = self.roots.of(path)[1].is_relative_to(self._config.home)
+        private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
         if not status:
             disk.make_dirs(real.parent, private=private)
-        copies = {text.id: self._beside(self.saved.path_of(text.id)) for text in draft.saved}
+        copies = {
+            text.id: self._temp_path_of(self.saved.path_of(text.id)) for text in draft.saved
+        }
         try:
             with folder.path_held_open(self.roots, path) as file:
                 for text in draft.saved:
                     self.saved.write_temp(copies[text.id], text)
-                temp = self._beside(file)
+                temp = self._temp_path_of(file)
                 new = draft.data or b""
                 if not status:
-                    disk.create(file, new, private=private or draft.mode is not None, temp=temp)
+                    disk.create_file(
+                        file, new, private=private or draft.mode is not None, temp=temp
+                    )
                     if draft.mode is not None:
                         file.chmod(draft.mode)
-                elif not disk.replace(file, data, status.st_ino, new, temp):
+                elif not disk.replace_if_unchanged(file, data, status.st_ino, new, temp):
                     return False
                 elif draft.data is None and not file.stat().st_size:
                     file.unlink()  # nobody has written to it since
                 for id, copy in copies.items():
-                    self._accept(copy, id)
+                    self._publish_copy(copy, id)
                 return True
         except FileExistsError:
             return False  # somebody else has just created the file
@@ -290,12 +294,12 @@ class FileWriter:
                 return False  # an editor is replacing the file right now
             raise
         finally:
-            for left in (self._beside(real), *copies.values()):
+            for left in (self._temp_path_of(real), *copies.values()):
                 disk.unlink(left)
             with suppress(OSError):
                 disk.sync_dir(real.parent)
 
-    def _accept(self, temp: Path, id: str) -> None:
+    def _publish_copy(self, temp: Path, id: str) -> None:
         """Names the copy in `done/`. If that fails the change has succeeded all the same, and
         an older copy must not say otherwise.
         """
@@ -307,10 +311,10 @@ class FileWriter:
         with suppress(OSError):
             self.saved.expire()
 
-    def _beside(self, file: Path) -> Path:
+    def _temp_path_of(self, file: Path) -> Path:
         return file.with_name(f".{file.name}{self._hidden}")
 
-    def _clear(self, folder: Path) -> None:
+    def _remove_temps(self, folder: Path) -> None:
         """Removes the hidden files that a killed writer of this home left in a folder."""
         with suppress(OSError):
             for name in os.listdir(folder):  # noqa: PTH208
@@ -318,7 +322,7 @@ class FileWriter:
                     disk.unlink(folder / name)
 
 
-def _held(holder: str, waited_s: float) -> Busy:
+def _lock_held_error(holder: str, waited_s: float) -> Busy:
     """The error for a lock that one process keeps."""
     pid, _, taken_ns = holder.partition(" ")
     if not taken_ns:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ..errors import InvalidArgument, check_range, one_of
+from ..errors import InvalidArgument, check_range, match_valid_name
 from ..filters import FILTERS, KEYS, MAX_VALUES, Filter, Filters, check_values
 from ..kinds import SYNONYMS
 from ..models import TYPES, Json, Texts, frozen
@@ -134,7 +134,7 @@ def parse_query(
 
 def merge_filters(filters: Filters, others: Filters) -> Filters:
     """The filters of `filters`, and of `others` only those that `filters` does not set."""
-    return replace(filters, **{**others.in_force(), **filters.in_force()})
+    return replace(filters, **{**others.active_values(), **filters.active_values()})
 
 
 def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
@@ -304,7 +304,7 @@ def build_filters(
         since = shift(now.date(), -days).isoformat()
     values: Json = {}
     for name, value in {"since": since, **filters}.items():
-        row = FILTERS[one_of(FILTERS, name, "filter")]
+        row = FILTERS[match_valid_name(FILTERS, name, "filter")]
         if value is not None:
             values[row.field] = _check_filter_value(row, value, now)
     first = values.get("since")

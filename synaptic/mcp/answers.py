@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ..doors import the_one
-from ..errors import InvalidArgument, SynapticError, check_range, one_of
+from ..doors import call_only_feature
+from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
 from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
 from ..notes.header import shortened, taken
@@ -37,13 +37,13 @@ from ..search.search import search
 from ..serving.arguments import take_filters
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
-from ..verbs.browse import Listing, days, find, get, recent
+from ..verbs.browse import Listing, entries_of_days, find, get, recent
 from ..verbs.changing import update
 from ..verbs.receipts import Receipt
 from ..verbs.removing import delete, restore
 from ..verbs.review import review
 from ..verbs.saving import EMPTY_PROJECT, NO_PROJECT, Marks, save_all
-from ..workspace.checkout import ELSEWHERE, meant_project, working_checkout
+from ..workspace.checkout import ELSEWHERE, resolve_project_name, working_checkout
 from ..workspace.past import NOTHING_THEN, as_of
 from ..workspace.workspace import Workspace
 from .texts import (
@@ -129,7 +129,7 @@ Answer = tuple[str, Json]
 def answer_tool(ws: Workspace, name: str, call: Call) -> str:
     """The answer of this tool in the format that was asked for."""
     args = dict(call.args)
-    layout = one_of(FORMATS, args.pop("format", "concise"), "format")
+    layout = match_valid_name(FORMATS, args.pop("format", "concise"), "format")
     max_tokens = args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
     checked = call._replace(args=args, layout=layout, max_tokens=max_tokens)
@@ -241,7 +241,7 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
         ws.access.require_files("The transcript of a session")
-        listing = the_one("transcripts", ws, listing)
+        listing = call_only_feature("transcripts", ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:
         raise InvalidArgument("offset can be given with one id only.", "Call it for each id.")
@@ -343,7 +343,7 @@ def _grouped(errors: Mapping[str, SynapticError]) -> list[str]:
 def _answer_analyze(ws: Workspace, call: Call) -> Answer:
     from ..search.explain import analyze_note, analyze_question  # slow to import
 
-    mode = one_of(("query", "note"), call.args.get("mode", "query"), "mode")
+    mode = match_valid_name(("query", "note"), call.args.get("mode", "query"), "mode")
     read = analyze_note if mode == "note" else analyze_question
     data = as_json(read(ws, call.args["text"]))
     if call.layout == "concise":
@@ -359,7 +359,7 @@ def _answer_brief(ws: Workspace, call: Call) -> Answer:
         ws,
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
-        project=meant_project(call.args.get("project"), here),
+        project=resolve_project_name(call.args.get("project"), here),
         reader=Reader(client, call.session),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
@@ -383,7 +383,7 @@ def day_text(ws: Workspace, date: str) -> str:
     """The entries of a local date, oldest first, as fenced Markdown: whole where all fit, else
     the beginnings of as many as do, and the call that goes on.
     """
-    day = days(ws, date)
+    day = entries_of_days(ws, date)
     items = entry_items(day.listing)
     if not items:
         return f"No entries on {day.since}."
@@ -397,7 +397,7 @@ def day_text(ws: Workspace, date: str) -> str:
     fitting = blocks[: count_of_fitting([len(block) + 2 for block in blocks], room)]
     more = [f"Of a part, {WHOLE_BY_ID}."]
     if len(fitting) < len(blocks):
-        cursor = days(ws, date, limit=len(fitting)).listing.cursor
+        cursor = entries_of_days(ws, date, limit=len(fitting)).listing.cursor
         more.append(
             f"{len(blocks) - len(fitting)} more did not fit: context_find with "
             f'since="{day.since}", until="{day.since}", order="oldest", '

@@ -18,7 +18,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..doors import the_one
+from ..doors import call_only_feature
 from ..errors import ConfigError
 from ..serving.tokens import Tokens
 from ..serving.worker import GRACE_S, Worker
@@ -39,7 +39,7 @@ class Remote:
         self._read_only = read_only
         self._shared = {
             "repeats": Repeats(),
-            "forwarding": the_one("forward", writer) if writer else None,
+            "forwarding": call_only_feature("forward", writer) if writer else None,
         }
         self._app: ASGIApp
 

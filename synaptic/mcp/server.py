@@ -29,7 +29,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from ..config import resolve_home
-from ..errors import InvalidArgument, Refused, SynapticError, as_user_error
+from ..errors import InvalidArgument, Refused, SynapticError, to_user_error
 from ..models import Texts
 from ..notes.screening import Screen
 from ..render.fence import one_line
@@ -318,7 +318,7 @@ async def _caught_up(ctx: Context, forwarding: Forwards) -> Texts:
         return (BEHIND,)
     while (position := forwarding.newest.get(name)) is not None:
         positions = await _ask_worker(
-            ctx, lambda ws: in_step(ws, lambda _: ws.index.positions())
+            ctx, lambda ws: in_step(ws, lambda _: ws.index.change_positions())
         )
         if any(position.is_within(IndexPosition(*pair)) for pair in positions):
             forwarding.newest.pop(name)
@@ -349,7 +349,7 @@ def _result(text: str, **more: Any) -> types.CallToolResult:
 
 def _failed(error: Exception, arguments: dict[str, Any]) -> types.CallToolResult:
     as_json = str(arguments.get("format")).strip().lower() == "json"
-    return _result(_error_text(as_user_error(error), as_json), is_error=True)
+    return _result(_error_text(to_user_error(error), as_json), is_error=True)
 
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..filters import FILTERS, Filter, Form
-from ..kinds import guidance
+from ..kinds import guidance_text
 from ..models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ..search.ranking import PRESETS
 from ..serving.roles import Role
@@ -42,7 +42,7 @@ No brief is needed where a briefing is there. Search for earlier work ("like las
 tag, file, project or date.
 
 Save a few sentences that stand alone, by type:
-{guidance()}
+{guidance_text()}
 Give tag, file and project, so that it is found again. One entry per matter; do not save \
 what the code or the git log already says. The user reads these notes too.
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..errors import one_of
+from ..errors import match_valid_name
 from ..kinds import SYNONYMS
 from ..models import PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
@@ -86,8 +86,8 @@ def read_title(raw: str) -> tuple[str, Texts]:
 
 def resolve_type(name: str) -> EntryType:
     """The type of this name or synonym in any case. Raises InvalidArgument with all of them."""
-    one_of((*TYPES, *SYNONYMS), name, "type")
-    return one_of(TYPES, SYNONYMS.get(name.strip().lower(), name), "type")
+    match_valid_name((*TYPES, *SYNONYMS), name, "type")
+    return match_valid_name(TYPES, SYNONYMS.get(name.strip().lower(), name), "type")
 
 
 def taken(names: Iterable[str]) -> list[str]:

@@ -19,7 +19,7 @@ from .wire import why_json
 if TYPE_CHECKING:
     from ..verbs.browse import Listing
     from ..verbs.mentions import Links
-    from ..verbs.review import Matter
+    from ..verbs.review import ReviewFinding
 
 IsHit = Callable[[str], bool]
 """Returns True for a word of the query."""
@@ -233,7 +233,7 @@ def entry_block(item: Item) -> str:
     return fenced(f"entry {_entry_stamp(entry)}{part}", body)
 
 
-def matter_text(matter: Matter) -> str:
+def matter_text(matter: ReviewFinding) -> str:
     """A finding of a review: the problem, a line for each entry, and the command to answer."""
     subject = "the first" if matter.about[1:] else "it"
     problem = f"{matter.kind}: {subject} {matter.sentence}"

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import JournalError, SynapticError
-from ..journal.names import printable
+from ..journal.names import printable_path
 from ..models import TYPES, Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
 from .fence import INVISIBLE, clean, one_line
 from .present import (
@@ -343,7 +343,9 @@ def status_text(status: Status, to: Output) -> str:
     for name in ("types", "tags", "projects"):
         rows[name] = _counts_text(getattr(status.facets, name))
     for name, root in status.roots.items():
-        rows[printable(name)] = f"{to.path(root['folder'])}, {files_counted(root['files'])}"
+        rows[printable_path(name)] = (
+            f"{to.path(root['folder'])}, {files_counted(root['files'])}"
+        )
     for verb, figures in status.figures.items():
         total = figures["stages"]["total"]
         rows[verb] = f"{total['p50']:.0f} ms, 95 % within {total['p95']:.0f} ms"
@@ -424,7 +426,7 @@ def checkup_text(checkup: Checkup, to: Output) -> str:
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
-        f"  {to.path(printable(issue.path))}:{issue.line}  {one_line(issue.message)}"
+        f"  {to.path(printable_path(issue.path))}:{issue.line}  {one_line(issue.message)}"
         for issue in issues[:MOST_FINDINGS]
     ]
     return lines + rest(len(issues) - MOST_FINDINGS, "synaptic status --json")

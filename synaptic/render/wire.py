@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SynapticError
-from ..journal.names import printable
+from ..journal.names import printable_path
 from ..models import Entry, Facets, Hit, Json, SearchResult, Why
 
 if TYPE_CHECKING:
     from ..verbs.browse import Days, Listing, Status
-    from ..verbs.review import Matter
+    from ..verbs.review import ReviewFinding
 
 WHOLE_CONTENT = 2_000
 """Characters. A search shows only the best passage of a longer entry."""
@@ -147,12 +147,12 @@ def facets_json(facets: Facets) -> Json:
 
 
 def status_json(status: Status) -> Json:
-    issues = [replace(issue, path=printable(issue.path)) for issue in status.issues]
+    issues = [replace(issue, path=printable_path(issue.path)) for issue in status.issues]
     data: Json = as_json(replace(status, issues=tuple(issues)))
     return data | {"facets": facets_json(status.facets), "months": _counts_json(status.months)}
 
 
-def matter_json(matter: Matter) -> Json:
+def matter_json(matter: ReviewFinding) -> Json:
     entries = [
         {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")}
         for one in matter.about

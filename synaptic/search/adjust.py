@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from ..filters import Filters
 from ..kinds import has_expired
-from ..workspace.changes import of_project
-from ..workspace.git import fate_of
+from ..workspace.changes import is_project_of_checkout
+from ..workspace.git import branch_fate
 from .evidence import Evidence
 from .ranking import Ranked, Ranking, sort_by_score
 
@@ -62,9 +62,9 @@ def lower_gone_branches(ranked: Ranking, evidence: Evidence) -> Ranking:
     here = evidence.request.here
     if not here:
         return ranked
-    own = [r for r in ranked if of_project(r.standing.project, here)]
+    own = [r for r in ranked if is_project_of_checkout(r.standing.project, here)]
     branches = {r.standing.branch for r in own}
-    gone = {branch for branch in branches if branch and fate_of(branch, here) == "gone"}
+    gone = {branch for branch in branches if branch and branch_fate(branch, here) == "gone"}
     rows = {r.rowid for r in own if r.standing.branch in gone}
     return multiply_scores(ranked, GONE_BRANCH, lambda r: r.rowid in rows)
 
@@ -95,5 +95,7 @@ def multiply_scores(
 def put_phrases_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Moves entries that contain a phrase of the query before all others."""
     rowids = [r.rowid for r in ranked]
-    holding = evidence.index.passing(Filters(words=evidence.request.parsed.phrases), rowids)
+    holding = evidence.index.filter_entries(
+        Filters(words=evidence.request.parsed.phrases), rowids
+    )
     return sorted(ranked, key=lambda r: r.rowid not in holding)

@@ -12,7 +12,7 @@ by neighbouring entries.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.rows import instant
+from ..index.rows import to_microseconds
 from ..models import Meaning
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
 from .fuse import score_by_fusion
@@ -49,7 +49,7 @@ def rank_candidates(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES
             best = sorted(ranked, key=lambda r: r.score, reverse=True)[:BOUNDED_BEST]
             for r in best:
                 r.score = r.similarity or r.lexical or 0.0
-            passing = evidence.index.passing(request.filters, [r.rowid for r in best])
+            passing = evidence.index.filter_entries(request.filters, [r.rowid for r in best])
             return sort_ranking([r for r in best if r.rowid in passing], "newest")
         if request.weights:
             for r in ranked:
@@ -80,7 +80,7 @@ def gather_signals(
     superseded entries are left out.
     """
     request = evidence.request
-    present = instant(evidence.request.now)
+    present = to_microseconds(evidence.request.now)
     standings = evidence.standings(rowids)
     met = evidence.met(rowids)
     near = {row: hit.score for row, hit in lists.get("semantic", {}).items()}

@@ -279,7 +279,9 @@ def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) 
     if evidence.trouble:
         notices.append(evidence.trouble)
     notices += report.notices
-    asks_nothing = request.is_list and request.filters.each().keys() <= {"include_superseded"}
+    asks_nothing = request.is_list and request.filters.one_by_one().keys() <= {
+        "include_superseded"
+    }
     is_read = bool(request.parsed.notices)  # as a list, which a notice says
     if asks_nothing and passing and request.order == "relevance" and not is_read:
         notices.append("The query holds no words to search for; these are the newest entries.")
@@ -303,8 +305,8 @@ def _explain_empty_answer(ws: Workspace, request: Request, ranked: Ranking) -> s
             f"No entry reaches min_similarity {request.min_similarity}; the nearest of "
             f"{len(ranked)} has {nearest:.3f}. Try a lower value."
         )
-    filters = request.filters.each()
-    if filters and not ws.index.listing(request.filters, order="newest", limit=1)[0]:
+    filters = request.filters.one_by_one()
+    if filters and not ws.index.list_entries(request.filters, order="newest", limit=1)[0]:
         return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
     if request.strategy == "bounded":
         return (

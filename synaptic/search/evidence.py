@@ -12,9 +12,9 @@ from datetime import date, datetime
 from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
-from ..errors import InvalidArgument, check_range, one_of
+from ..errors import InvalidArgument, check_range, match_valid_name
 from ..filters import Filters
-from ..index.rows import Candidate, Standing, local_time, units
+from ..index.rows import Candidate, RankingFacts, from_microseconds, unit_vectors
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, ParsedQuery
 from ..language.words import fts5_expression, stems, words
@@ -105,7 +105,7 @@ class Request:
         if len(self.parts) > MAX_PARTS:
             message = f"sub_queries has {len(self.parts):,} values."
             raise InvalidArgument(message, valid=(f"up to {MAX_PARTS} values",))
-        one_of(ORDERS, self.order, "order")
+        match_valid_name(ORDERS, self.order, "order")
 
     @property
     def is_list(self) -> bool:
@@ -184,10 +184,10 @@ class Evidence:
         self.vector = self.asked.vector if self.asked else None
         self.superseded_by: dict[str, str] = {}
         self._counts = cache(ws.index.document_counts)  # each search asks several times
-        self.preferred = request.prefer.each()
+        self.preferred = request.prefer.one_by_one()
         phrases = [fts5_expression(phrase) for phrase in request.parsed.phrases]
         self.required = []
-        if request.parsed.only_phrases and ws.index.holds(phrases):
+        if request.parsed.only_phrases and ws.index.has_phrases(phrases):
             self.required = phrases
         self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
 
@@ -281,14 +281,14 @@ class Evidence:
         """True if an entry contains this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
 
-    def holders(self, term: str) -> list[Standing]:
+    def holders(self, term: str) -> list[RankingFacts]:
         """The entries that contain a rare word; empty for a word that more than RARE passages
         contain.
         """
         if not 0 < self._counts(frozenset((term,)))[1][term] <= RARE:
             return []
         hits = self.index.lexical([fts5_expression(term)], None, limit=RARE)
-        standings = self.index.standings([hit.entry_rowid for hit in hits])
+        standings = self.index.ranking_facts([hit.entry_rowid for hit in hits])
         return list(standings.values())
 
     def stem(self, word: str) -> str | None:
@@ -308,9 +308,9 @@ class Evidence:
         """Mean and standard deviation of the cosines of this vector with a sample of the
         journal.
         """
-        vectors, _ = self.index.sample()
+        vectors, _ = self.index.sample_passages()
         return usual_mean_and_deviation(
-            self.index.scaled(vectors @ vector), ANY_MEAN, ANY_DEVIATION
+            self.index.scale_cosines(vectors @ vector), ANY_MEAN, ANY_DEVIATION
         )
 
     def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
@@ -326,8 +326,8 @@ class Evidence:
         stored = self.index.vectors(list(chunks.values()))
         for row, chunk in chunks.items():
             if chunk in stored:
-                [own] = units([stored[chunk]])
-                cosines[row] = float(self.index.scaled(own @ vector))
+                [own] = unit_vectors([stored[chunk]])
+                cosines[row] = float(self.index.scale_cosines(own @ vector))
         return cosines
 
     def meaning(self, rowids: Sequence[int]) -> list[float | None]:
@@ -341,11 +341,11 @@ class Evidence:
         apart = {row: (cosine - usual) / (1 - usual) for row, cosine in cosines.items()}
         return [max(0.0, apart[row]) if row in apart else None for row in rowids]
 
-    def standings(self, rowids: Sequence[int]) -> list[Standing]:
+    def standings(self, rowids: Sequence[int]) -> list[RankingFacts]:
         """The metadata (`Standing`) of these entries, without superseded entries unless the
         filters ask for them.
         """
-        by_row = self.index.standings(rowids)
+        by_row = self.index.ranking_facts(rowids)
         standings = [by_row[rowid] for rowid in rowids if rowid in by_row]
         self.superseded_by |= self.index.superseded_by([one.id for one in standings])
         if self.request.filters.include_superseded:
@@ -356,18 +356,20 @@ class Evidence:
         """Maps each row to the names of the preferences that its entry meets."""
         met: dict[int, Texts] = dict.fromkeys(rowids, ())
         for name, preferred in self.preferred.items():
-            for rowid in self.index.passing(preferred, rowids):
+            for rowid in self.index.filter_entries(preferred, rowids):
                 met[rowid] = (*met[rowid], name)
         return met
 
-    def days_away(self, standing: Standing) -> int:
+    def days_away(self, standing: RankingFacts) -> int:
         """Days between an entry and the day that the question asks about; 0 if it asks about no
         day.
         """
         about = self.request.about
         if not about:
             return 0
-        return abs((local_time(standing.at, self.request.now.tzinfo).date() - about).days)
+        return abs(
+            (from_microseconds(standing.at, self.request.now.tzinfo).date() - about).days
+        )
 
     # -- what the journal says of them
 

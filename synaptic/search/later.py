@@ -2,7 +2,7 @@
 
 from itertools import chain, combinations
 
-from ..index.rows import units
+from ..index.rows import unit_vectors
 from .evidence import Evidence, language_familiarity
 from .near import NAME
 from .ranking import Ranking, put_newest_of_topics_first, sort_by_score
@@ -33,7 +33,9 @@ def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     first = [r for r in ranked[:TOP] if r.standing.dated and r.rowid not in turns]
     chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in first}
     stored = evidence.index.vectors(list(chunks.values()))
-    vectors = dict(zip(stored, units(list(stored.values())), strict=True)) if stored else {}
+    vectors = (
+        dict(zip(stored, unit_vectors(list(stored.values())), strict=True)) if stored else {}
+    )
     usual = {chunk: evidence.usual_cosine(vector)[0] for chunk, vector in vectors.items()}
     least = ALIKE_ASKED if evidence.request.recent else ALIKE
     near = []
@@ -50,7 +52,7 @@ def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
                 or not language_familiarity(usual[one])
             ):
                 continue
-            cosine = float(evidence.index.scaled(vectors[one] @ vectors[other]))
+            cosine = float(evidence.index.scale_cosines(vectors[one] @ vectors[other]))
             if cosine - usual[one] > least * (1 - usual[one]):
                 near.append(pair)
     texts = evidence.passages(list(dict.fromkeys(chain(*near))), near=True)

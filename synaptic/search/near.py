@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from ..filters import Filters
-from ..index.rows import units
+from ..index.rows import unit_vectors
 from ..kinds import CLOSING_TAGS, KINDS, is_closed
 from ..language.words import stems, words
 from ..models import Entry, Near, Texts
@@ -57,13 +57,13 @@ def find_replaceable_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | No
     """
     index = ws.index
     own = index.resolve(new.id).rowid
-    vectors = list(index.meanings([own]).values())
+    vectors = list(index.first_vectors([own]).values())
     if not vectors:
         return None
     key = new.project and project_key(new.project)
     passing = index.passing_chunks(Filters(projects=(key,) if key else ()), None, ())
     cosines: dict[int, float] = {}
-    for hit in index.semantic(units(vectors)[0], passing, limit=COMPARED):
+    for hit in index.semantic(unit_vectors(vectors)[0], passing, limit=COMPARED):
         cosines.setdefault(hit.entry_rowid, hit.score)  # of its nearest passage
     candidates = index.entries(list(cosines))
     replaced = index.superseded_by([stored.entry.id for stored in candidates.values()])

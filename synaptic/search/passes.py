@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from ..errors import one_of
+from ..errors import match_valid_name
 from ..models import frozen
 from .adjust import (
     is_ordered_by_score,
@@ -193,7 +193,7 @@ were made; of projects.json half was held apart.
 
 def passes_without(name: str) -> tuple[Pass, ...]:
     """All passes except the one with this name. Raises InvalidArgument with the valid names."""
-    chosen = one_of([row.name for row in PASSES], name, "pass")
+    chosen = match_valid_name([row.name for row in PASSES], name, "pass")
     return tuple(row for row in PASSES if row.name != chosen)
 
 

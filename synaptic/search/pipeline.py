@@ -15,7 +15,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.rows import local_time
+from ..index.rows import from_microseconds
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
 from ..language.words import find_stems
@@ -135,7 +135,7 @@ def add_neighbours(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
     for row, hit in hits.items():
         if hit.entry.type == "note" and not stands_alone(hit.entry.content):
             unclear.append(row)
-    neighbours = evidence.index.beside(unclear, evidence.request.filters)
+    neighbours = evidence.index.neighbours_in_file(unclear, evidence.request.filters)
     for row, beside in neighbours.items():
         entries = read_entries(evidence.ws, [other for other in beside if other not in hits])
         hits[row] = replace(hits[row], beside=tuple(entries.values()))
@@ -167,11 +167,11 @@ def list_entries(evidence: Evidence) -> Attempt:
     request = evidence.request
     index = evidence.index
     if request.within is None:
-        _, rowids = index.listing(
+        _, rowids = index.list_entries(
             request.filters, order=request.order, limit=MAX_LIMIT, first=request.project
         )
     else:
-        passing = index.passing(request.filters, request.within)
+        passing = index.filter_entries(request.filters, request.within)
         rowids = [row for row in request.within if row in passing]
     entries = gather_signals(evidence, rowids, {})
     winners = list(entries)
@@ -275,7 +275,7 @@ def _explain_hit(evidence: Evidence, ranked: Ranked) -> Why:
     for name, candidates in evidence.lists.items():
         if ranked.rowid in candidates:
             ranks[name] = list(candidates).index(ranked.rowid) + 1
-    hard = request.filters.in_force()
+    hard = request.filters.active_values()
     symbolic = ["symbolic"] if ranked.met else []
     read_at = standing.accessed_at
     return Why(
@@ -289,5 +289,7 @@ def _explain_hit(evidence: Evidence, ranked: Ranked) -> Why:
         decay=ranked.decay,
         age_days=ranked.age_days,
         access_count=standing.accesses,
-        last_accessed_at=None if read_at is None else local_time(read_at, request.now.tzinfo),
+        last_accessed_at=None
+        if read_at is None
+        else from_microseconds(read_at, request.now.tzinfo),
     )

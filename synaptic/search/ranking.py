@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from ..errors import InvalidArgument, check_range, one_of
+from ..errors import InvalidArgument, check_range, match_valid_name
 from ..models import DEFAULT_IMPORTANCE, Order, Signals, Texts, Vector
 
 if TYPE_CHECKING:
-    from ..index.rows import Standing
+    from ..index.rows import RankingFacts
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -50,7 +50,7 @@ class Ranked:
     `decay` is 1 where age does not count. `also` are the rows of entries with the same text.
     """
 
-    standing: Standing
+    standing: RankingFacts
     score: float = 0.0
     decay: float = 1.0
     age_days: float = 0.0
@@ -177,10 +177,10 @@ def choose_weights(
     """
     if not preset and not weights:
         return None
-    name = one_of(PRESETS, preset or "layers", "preset")
+    name = match_valid_name(PRESETS, preset or "layers", "preset")
     chosen = dict.fromkeys(SIGNALS, 0.0) | dict(PRESETS[name])
     for name, value in (weights or {}).items():
-        signal = one_of(SIGNALS, name, "signal")
+        signal = match_valid_name(SIGNALS, name, "signal")
         check_range(f"weight {signal}", value, 0, 1)
         chosen[signal] = value
     total = sum(chosen.values())

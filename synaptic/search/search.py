@@ -10,13 +10,13 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidArgument, ModelError, check_range, one_of
+from ..errors import InvalidArgument, ModelError, check_range, match_valid_name
 from ..filters import Filters
-from ..index.rows import instant
+from ..index.rows import to_microseconds
 from ..journal.repository import Checkout
 from ..language.query import parse_query
 from ..models import STRATEGIES, SearchResult
-from ..workspace.checkout import asking_project, working_checkout
+from ..workspace.checkout import preferred_project_key, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
@@ -72,7 +72,7 @@ def search(
 
     now = ws.clock()
     here = working_checkout(ws.config)
-    asked = one_of(STRATEGIES, strategy, "strategy")
+    asked = match_valid_name(STRATEGIES, strategy, "strategy")
     # most queries name no field and no tag
     parsed = parse_query(
         query,
@@ -107,7 +107,7 @@ def filters_and_own_project(
     """(the filters, the project whose entries count more: the project of the checkout `here`;
     None if the filters name projects).
     """
-    return drop_any_project(filters), None if filters.projects else asking_project(
+    return drop_any_project(filters), None if filters.projects else preferred_project_key(
         ws.config, here
     )
 
@@ -140,7 +140,7 @@ def _search_in_step(
     watch = Stopwatch()
 
     def run_pipeline(report: SyncReport) -> SearchResult:
-        watch.rest("sync")
+        watch.assign_rest("sync")
         costs = measure_recent_costs(ws) if tells_choice else {}
         forced = reason_over_budget(request.strategy, budget_ms, costs)
         chosen = replace(request, strategy="lexical") if forced else request
@@ -161,7 +161,7 @@ def _search_in_step(
         ws.index.counters.record_call("search", watch.read(), strategy)
     if ws.config.track_access:
         ids = [hit.entry.id for hit in result.hits[:COUNTED_HITS]]
-        ws.index.counters.record_reads(ids, instant(request.now))
+        ws.index.counters.record_reads(ids, to_microseconds(request.now))
     return result
 
 

@@ -10,7 +10,7 @@ answers.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..index.rows import units
+from ..index.rows import unit_vectors
 from ..language.analysis.plan import searchable_parts
 from ..language.query import search_terms
 from ..models import Meaning, Round, SubQuery
@@ -98,7 +98,7 @@ def _move_question_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meanin
         return asked
     import numpy as np
 
-    moved = asked.vector + FEEDBACK * units(list(stored.values())).mean(axis=0)
+    moved = asked.vector + FEEDBACK * unit_vectors(list(stored.values())).mean(axis=0)
     length = max(float(np.linalg.norm(moved)), 1e-9)
     return asked._replace(vector=np.asarray(moved / length, dtype=np.float32))
 

@@ -26,7 +26,7 @@ def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> d
     """Maps rows to how much closer an entry's tokens are to the question than usual, in
     standard deviations.
     """
-    coded = evidence.index.codes([r.rowid for r in ranked])
+    coded = evidence.index.token_codes([r.rowid for r in ranked])
     if meaning.tokens is None or not meaning.words or not coded:
         return {}
     asked = meaning.tokens * idf_shares(evidence, meaning.words)
@@ -77,6 +77,6 @@ def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
     """Mean and standard deviation of the closeness of the question's tokens to a sample of the
     journal.
     """
-    _, codes = evidence.index.sample()
+    _, codes = evidence.index.sample_passages()
     sums = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
     return usual_mean_and_deviation(sums, ANY_MEAN, ANY_DEVIATION)

@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from ..errors import NotFound
 from ..filters import Filters
-from ..index.rows import instant
+from ..index.rows import to_microseconds
 from ..kinds import KINDS
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
@@ -121,7 +121,7 @@ def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | No
         beside = f"; {others:,} of other projects" if others else ""
         nothing = f"No {what.replace(' and ', ' or ')}{beside}."
         return replace(request, nothing=nothing) if is_known else None
-    if not total and filters.each().keys() <= {"time", "include_superseded"}:
+    if not total and filters.one_by_one().keys() <= {"time", "include_superseded"}:
         return replace(request, nothing=_notice_nearest_days(ws, filters))
     if asked.time_range and not (own.since or own.until):
         request = replace(request, about=asked.time_range.about)
@@ -159,12 +159,12 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
     on the change, the latest first.
     """
     index = ws.index
-    _, rows = index.listing(filters, order="newest", limit=MAX_LIMIT)
+    _, rows = index.list_entries(filters, order="newest", limit=MAX_LIMIT)
     notes = {}
     for row, stored in index.entries(rows).items():
         titles = index.titles(stored.entry.supersedes).values()
         note = f"replaces {', '.join(titles)}" if titles else ""
-        notes[row] = (instant(stored.entry.at), note)
+        notes[row] = (to_microseconds(stored.entry.at), note)
     changed = {}
     for piece in ws.journal.trashed():
         day = piece.at.astimezone(ws.clock().tzinfo).date().isoformat()
@@ -172,8 +172,8 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
             with suppress(NotFound):
                 changed[index.resolve(piece.id).rowid] = piece.at
     anytime = replace(filters, since=None, until=None)
-    for row in index.passing(anytime, list(changed)):
-        notes[row] = (instant(changed[row]), f"changed {changed[row]:%Y-%m-%d %H:%M}")
+    for row in index.filter_entries(anytime, list(changed)):
+        notes[row] = (to_microseconds(changed[row]), f"changed {changed[row]:%Y-%m-%d %H:%M}")
     return {row: notes[row][1] for row in sorted(notes, key=lambda row: -notes[row][0])}
 
 
@@ -203,7 +203,7 @@ def _replace_text(ws: Workspace, request: Request, text: str) -> Request:
 
 
 def _count_entries(ws: Workspace, filters: Filters) -> int:
-    return ws.index.listing(filters, order="newest", limit=1)[0]
+    return ws.index.list_entries(filters, order="newest", limit=1)[0]
 
 
 def _name_of_list(filters: Filters, state: str) -> str:
@@ -230,7 +230,9 @@ def _notice_nearest_days(ws: Workspace, filters: Filters) -> str:
     """A notice that no entry is of this time, with the nearest days before and after it that
     have entries.
     """
-    before, after, _ = ws.index.calendar(filters.since or "", filters.until or "9999", limit=0)
+    before, after, _ = ws.index.days_around(
+        filters.since or "", filters.until or "9999", limit=0
+    )
     beside = " and ".join(day for day in (before, after) if day) or "none"
     of = "of " if filters.since and filters.until else ""
     return f"No entries {of}{_format_days(filters)}; the nearest days with entries: {beside}."

@@ -13,7 +13,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..config import Config
-from ..errors import IndexFailed, JournalError, SynapticError, as_user_error
+from ..errors import IndexFailed, JournalError, SynapticError, to_user_error
 from ..workspace.access import NeedsWriter
 from ..workspace.workspace import Workspace, open_reader, open_workspace
 
@@ -154,7 +154,7 @@ def _sendable(outcome: Outcome) -> Outcome:
         error = NeedsWriter()
     if isinstance(error, NeedsWriter | CancelledError | None):
         return result, error
-    return None, as_user_error(error)
+    return None, to_user_error(error)
 
 
 def _result_or_raise(result: Any, error: BaseException | None) -> Any:

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 from ..config import resolve_home
 from ..errors import ConfigError, InvalidArgument
-from ..files import file_lock, open_regular
-from ..journal.disk import PUBLISHED, kept_in, overwrite
+from ..files import file_lock, open_regular_file
+from ..journal.disk import PUBLISHED, overwrite, read_state_json
 from ..journal.settings import toml_lines
 from ..models import PERSON, Texts
 from ..render.fence import one_line
@@ -65,7 +65,7 @@ class Tokens:
             if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
                 match = grant  # and go on: the time tells nothing
         if match and match.journals is not None and not self._of_published:
-            own_name = kept_in(self._home / ".state" / PUBLISHED).get("journal", "")
+            own_name = read_state_json(self._home / ".state" / PUBLISHED).get("journal", "")
             return match if own_name in match.journals else None
         return match
 
@@ -74,7 +74,7 @@ class Tokens:
         table.
         """
         try:
-            with open_regular(self.path) as file:
+            with open_regular_file(self.path) as file:
                 if os.name != "nt" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                     raise ConfigError(
                         f"Others may read {self.path}.", hint=f"chmod 600 {self.path}"

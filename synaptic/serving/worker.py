@@ -20,14 +20,14 @@ from queue import Empty, PriorityQueue, SimpleQueue
 from typing import Any, Literal, TypeVar
 
 from ..config import load_config
-from ..doors import the_one, through
-from ..errors import IndexFailed, IndexUnusable, as_user_error
+from ..doors import call_features, call_only_feature
+from ..errors import IndexFailed, IndexUnusable, to_user_error
 from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..models import Texts
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE
-from ..workspace.sync import in_step, verify
+from ..workspace.sync import in_step, verify_index
 from ..workspace.workspace import Workspace, open_reader, open_workspace
 from .apart import Apart, outcome, start_synaptic
 from .tokens import Grant
@@ -157,7 +157,7 @@ class Worker:
             job.gone.set()
             raise
         except Exception as error:
-            raise as_user_error(error) from error
+            raise to_user_error(error) from error
 
     def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
         job = Job(rank, next(self._numbers), verb)
@@ -166,7 +166,7 @@ class Worker:
             lane = "read"
         ws = self._ws
         # an index in the memory of the writer is the writer's alone
-        if not self._threads[lane] or ws is None or ws.access.trouble_of(ws.index):
+        if not self._threads[lane] or ws is None or ws.access.why_index_in_memory(ws.index):
             self._jobs.put(job)
             return job
         if lane not in self._reads:
@@ -267,7 +267,7 @@ class Worker:
             if not job.future.set_running_or_notify_cancel():
                 continue
             result, error = outcome(read, job)
-            counted = ws.index.counters.take()
+            counted = ws.index.counters.take_all()
             if counted:  # before the answer: what the client does next may write it
                 self._put(partial(_add_counts, counted), rank=COUNTS)
             if isinstance(error, NeedsWriter | IndexUnusable) and (not job.gone.is_set()):
@@ -293,7 +293,7 @@ class Worker:
         config = load_config(self._home)
         if not self._address:
             return open_workspace(config, embedder=self._embedder)
-        published: Workspace = the_one("access", config, self._address)
+        published: Workspace = call_only_feature("access", config, self._address)
         return published
 
     def _workspace(self) -> Workspace:
@@ -310,7 +310,7 @@ class Worker:
         try:
             embedder.load()
         except Exception as error:
-            log.warning("%s", as_user_error(error))
+            log.warning("%s", to_user_error(error))
         self._tried.set()
         self._put(_do_nothing, rank=COUNTS)  # there may be passages to embed
 
@@ -327,15 +327,15 @@ class Worker:
                 return None
             if not self._checked:
                 self._checked = True
-                if not verify(ws):
+                if not verify_index(ws):
                     log.warning("The index was damaged and has been made anew.")
                 if not self._read_only:
-                    through("catch_up", ws)
+                    call_features("catch_up", ws)
                 return 0.0
             if in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000):
                 return 0.0
         except Exception as error:
-            log.warning("%s", as_user_error(error))  # the next call says so too
+            log.warning("%s", to_user_error(error))  # the next call says so too
             return None
         now = time.monotonic()
         wait = self._flush_at - now
@@ -353,7 +353,9 @@ class Worker:
         """
         changed = [ws.journal.saved.folder.stat().st_mtime_ns]
         with suppress(IndexFailed):  # the next call mends the index
-            changed += (proof[1] for proof in ws.index.proofs().values() if proof)
+            changed += (
+                signature[1] for signature in ws.index.signatures().values() if signature
+            )
         if max(changed) <= self._synced:
             return SYNC_EVERY_S
         if now >= self._sync_at:
@@ -405,5 +407,5 @@ def of_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Re
     """Returns the result of the verb; of published journals it sees these, None for all, in one
     snapshot.
     """
-    allowed = replace(ws, access=ws.access.of_journals(journals))
-    return allowed.access.in_one_state(lambda: verb(allowed))
+    allowed = replace(ws, access=ws.access.limit_to_journals(journals))
+    return allowed.access.run_on_one_state(lambda: verb(allowed))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import Changed, JournalError, SynapticError
-from ..files import open_regular, real_path
+from ..files import open_regular_file, real_path
 from ..journal import disk
 from ..models import Texts
 from . import jsonc
@@ -123,7 +123,7 @@ def _read_settings(file: Path) -> bytes | None:
     """Returns the bytes; None where there is no file. Raises JournalError."""
     with disk.disk_errors(file, "read"):
         try:
-            with open_regular(file) as opened:
+            with open_regular_file(file) as opened:
                 return opened.read()
         except FileNotFoundError:
             return None
@@ -139,9 +139,9 @@ def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
     with disk.disk_errors(file):
         if old is None:
             disk.make_dirs(target.parent, private=False)
-            disk.create(target, new, private=False)
+            disk.create_file(target, new, private=False)
             return
-        if not disk.replace(target, old, target.stat().st_ino, new):
+        if not disk.replace_if_unchanged(target, old, target.stat().st_ino, new):
             raise Changed(f"{file} was changed by another program meanwhile.")
         if step.action == "remove" and backup.exists():
             backup.unlink()
@@ -151,5 +151,5 @@ def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
                 target.parent.rmdir()  # a folder that was made for it
     if not step.there:
         with suppress(OSError):
-            disk.create(backup, old, private=True)
+            disk.create_file(backup, old, private=True)
             step.backup = backup

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from ..config import expand_path, is_day_file_setting, load_config, resolve_home
 from ..errors import JournalError
-from ..files import read_regular
-from ..journal.names import sentences
+from ..files import read_regular_file
+from ..journal.names import left_out_sentences
 from ..journal.repository import SMALL_BYTES
 from ..journal.settings import toml_lines, write_setting
-from ..journal.shelf import holds_openly
+from ..journal.shelf import is_home_exposed
 from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import original_of
 from ..workspace.embed import language_notice
@@ -76,15 +76,15 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     before = {}
     config = load_config(home)  # a broken config is reported before anything is made
     if journal is None and not config.state.exists():
-        _refuse_around(config.home, config.journal)
+        _refuse_exposed_home(config.home, config.journal)
     if journal is not None:
         folder = expand_path(str(journal), "The journal").absolute()
         if not folder.is_dir():
             raise JournalError(
                 f"{folder} is not a folder.", "Create it first, or name another."
             )
-        _refuse_around(config.home, folder)
-        fitting, remarks = _settings_for(folder)
+        _refuse_exposed_home(config.home, folder)
+        fitting, remarks = _suggest_settings(folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
         before = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
@@ -104,7 +104,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             for issue in contents.issues
             if issue.code != "duplicate-id" or original_of(issue.path) == issue.path
         )
-        left_out = sentences(contents.left_out, LEFT_OUT_SHOWN).values()
+        left_out = left_out_sentences(contents.left_out, LEFT_OUT_SHOWN).values()
         return Adopted(
             home=contents.home,
             journal=contents.journal,
@@ -119,9 +119,9 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
         )
 
 
-def _refuse_around(home: Path, journal: Path) -> None:
+def _refuse_exposed_home(home: Path, journal: Path) -> None:
     """Raises JournalError for a journal that holds the home among its notes."""
-    if holds_openly(journal, home):
+    if is_home_exposed(journal, home):
         raise JournalError(
             f"The journal {journal} would hold Synaptic's home {home}: tokens and index would "
             f"lie among the notes.",
@@ -130,7 +130,7 @@ def _refuse_around(home: Path, journal: Path) -> None:
         )
 
 
-def _settings_for(folder: Path) -> tuple[Json, list[str]]:
+def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
     """(values of config.toml that fit the folder, sentences on why)."""
     is_graph = (folder / "journals").is_dir() and (folder / "pages").is_dir()
     if is_graph or (folder / "logseq" / "config.edn").is_file():
@@ -144,8 +144,10 @@ def _settings_for(folder: Path) -> tuple[Json, list[str]]:
     named = {
         "Templates",
         "templates",
-        _setting(obsidian / "templates.json", "folder"),
-        _setting(obsidian / "plugins" / "templater-obsidian" / "data.json", "templates_folder"),
+        _obsidian_setting(obsidian / "templates.json", "folder"),
+        _obsidian_setting(
+            obsidian / "plugins" / "templater-obsidian" / "data.json", "templates_folder"
+        ),
     }
     items = os.listdir(folder)  # noqa: PTH208
     templates = [
@@ -160,8 +162,8 @@ def _settings_for(folder: Path) -> tuple[Json, list[str]]:
     daily = obsidian / "daily-notes.json"
     if not daily.is_file():
         return fitting, remarks
-    place = _setting(daily, "folder")
-    form = _setting(daily, "format") or "YYYY-MM-DD"
+    place = _obsidian_setting(daily, "folder")
+    form = _obsidian_setting(daily, "format") or "YYYY-MM-DD"
     within = f"{place.replace('%', '%%')}/" if place else ""
     if not is_day_file_setting(f"{within}%Y-%m-%d.md"):
         within = ""
@@ -171,7 +173,7 @@ def _settings_for(folder: Path) -> tuple[Json, list[str]]:
     )
     day_file = ""
     with suppress(KeyError):
-        day_file = f"{within}{_MOMENT_PART.sub(_strftime, form)}.md"
+        day_file = f"{within}{_MOMENT_PART.sub(_to_strftime, form)}.md"
     if not is_day_file_setting(day_file):
         day_file = f"{within}%Y-%m-%d.md"
         remark = (
@@ -192,17 +194,17 @@ def _logseq_backups(folder: Path) -> list[str]:
     ]
 
 
-def _strftime(part: re.Match[str]) -> str:
+def _to_strftime(part: re.Match[str]) -> str:
     if part[2]:
         return _MOMENT[part[2]]
     literal = "%" if part[1] is None else part[1]
     return literal.replace("%", "%%")
 
 
-def _setting(path: Path, key: str) -> str:
+def _obsidian_setting(path: Path, key: str) -> str:
     """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
     with suppress(OSError, ValueError, RecursionError, AttributeError):
-        value = json.loads(read_regular(path, SMALL_BYTES)).get(key)
+        value = json.loads(read_regular_file(path, SMALL_BYTES)).get(key)
         if isinstance(value, str) and value.isprintable():
             return value.strip("/ ")
     return ""

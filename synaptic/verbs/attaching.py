@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 
 from ..errors import InvalidArgument, Refused
-from ..files import ATTACHMENTS, PICTURES, picture_kind, read_regular
+from ..files import ATTACHMENTS, PICTURES, picture_media_type, read_regular_file
 from ..journal.folder import is_note, locate
 from ..journal.writer import Draft
 from ..notes.pictures import without_place
@@ -34,7 +34,7 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
     FILE_BYTES, and Refused above DAY_BYTES a day.
     """
     own_name = PurePosixPath(name.replace("\\", "/")).name[:NAME_CHARS] or "file"
-    kind = picture_kind(data[:32])
+    kind = picture_media_type(data[:32])
     suffix = PICTURES[kind][2][0] if kind else PurePosixPath(own_name).suffix.lower()
     if not data:
         raise InvalidArgument(f"`{own_name}` is empty.", "Choose another file.")
@@ -51,7 +51,7 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
     data = b"".join(parts) if parts else data
     today = ws.clock().date().isoformat()
     folder = _attachment_folder(ws)
-    if _stored(ws, folder, today) + len(data) > DAY_BYTES:
+    if _bytes_attached_on(ws, folder, today) + len(data) > DAY_BYTES:
         message = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
         raise Refused(message, "Go on tomorrow, or copy files into the journal yourself.")
     stem = PurePosixPath(own_name).stem
@@ -89,14 +89,14 @@ def _attachment_folder(ws: Workspace) -> str:
     """The folder of attachments: that of the vault's Obsidian, else FOLDER."""
     chosen = FOLDER
     with suppress(OSError, ValueError, AttributeError):
-        settings = read_regular(ws.config.journal / SETTINGS, SETTINGS_BYTES)
+        settings = read_regular_file(ws.config.journal / SETTINGS, SETTINGS_BYTES)
         chosen = json.loads(settings).get("attachmentFolderPath", FOLDER)
     folder = posixpath.normpath(str(chosen).strip("/") or ".")
     is_inside = not any(step.startswith(".") for step in folder.split("/"))
     return "" if folder == "." else folder if is_inside else FOLDER
 
 
-def _stored(ws: Workspace, folder: str, day: str) -> int:
+def _bytes_attached_on(ws: Workspace, folder: str, day: str) -> int:
     """The bytes of the files that were attached on that day."""
     place = locate(ws.journal.roots, posixpath.join(folder, "x")).parent
     return sum(one.stat().st_size for one in place.glob(f"{day}-*") if one.is_file())

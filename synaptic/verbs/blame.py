@@ -15,12 +15,12 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..config import Config, make_clock
-from ..files import read_regular
-from ..index.plain_index import EntryPlace, PlainIndex
-from ..index.rows import hash_of
+from ..files import read_regular_file
+from ..index.plain_index import IndexedEntry, PlainIndex
+from ..index.rows import hash64
 from ..kinds import KINDS, has_ended
 from ..notes.blocks import MASK, body_text, project_key
-from ..workspace.checkout import checkout_around, project_of
+from ..workspace.checkout import checkout_around, working_project
 from ..workspace.preferences import CHANGED_END, Consent, hash_of_text, read_log
 
 FILE_BYTES = 4_000_000
@@ -71,12 +71,12 @@ _CLASS = re.compile(r"(?:Error|Exception|Warning)\b")
 _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
 
-class Named(NamedTuple):
+class RecalledEntry(NamedTuple):
     """An entry that is called for, with its text, and our `mark` on it. More `weight` fits
     better.
     """
 
-    row: EntryPlace
+    row: IndexedEntry
     text: str
     weight: float
     mark: str = ""
@@ -90,7 +90,7 @@ class Target(NamedTuple):
     root: Path
     project: str
 
-    def ends(self, path: PurePosixPath) -> Iterator[str]:
+    def path_endings(self, path: PurePosixPath) -> Iterator[str]:
         """Yields the ends of an absolute path of this checkout that may mean it.
 
         A part of the path below the root is at least two names long, and no path from the root.
@@ -120,14 +120,16 @@ class Memory:
         self._is_own = index is None
         self._index = index or PlainIndex.open(config.index_file)
 
-    def naming(self, file: Path) -> list[Named]:
+    def entries_about_file(self, file: Path) -> list[RecalledEntry]:
         """The entries of `TYPES` in force that name the file or its folder, the best first."""
-        target = self._target(file)
-        weights = self._by_files(target)
+        target = self._resolve_target(file)
+        weights = self._weights_by_file_mark(target)
         phrases = [target.path.name]
         for folder in target.folders():
             phrases += ("/".join(folder.parts[-2:]), folder.name)
-        rows = self._index.places({*weights, *self._index.holding(phrases, POOL)})
+        rows = self._index.find_entries(
+            {*weights, *self._index.entries_matching(phrases, POOL)}
+        )
         named = []
         for row in rows:
             if row.type not in TYPES:
@@ -136,33 +138,35 @@ class Memory:
                 continue
             if project_key(row.project or "") not in ("", target.project):
                 continue
-            text = self._text(row)
+            text = self._read_entry_text(row)
             if text is None:
                 continue
-            by_text = _named_in(f"{row.title}\n{text}", target)
+            by_text = _mention_weight(f"{row.title}\n{text}", target)
             weight = max(weights.get(row.rowid, 0), by_text)
             if weight:
-                named.append(Named(row, text, weight))
-        return self._in_force(named)
+                named.append(RecalledEntry(row, text, weight))
+        return self._keep_in_force(named)
 
-    def same_error(self, output: str, folder: Path) -> list[Named]:
+    def entries_about_error(self, output: str, folder: Path) -> list[RecalledEntry]:
         """The entries and digests that tell of an error of this output, the best first; those
         of the folder's project before others.
         """
-        errors = _errors(output)
+        errors = _error_words(output)
         weights = {word: error[word] for error in errors for word in error if error[word] >= 1}
         words = sorted(weights, key=weights.__getitem__, reverse=True)
-        own = self._target(folder / "x").project
+        own = self._resolve_target(folder / "x").project
         named = []
-        for row in self._index.places(self._index.holding(words[:MOST_WORDS], POOL)):
-            text = self._text(row)
+        for row in self._index.find_entries(
+            self._index.entries_matching(words[:MOST_WORDS], POOL)
+        ):
+            text = self._read_entry_text(row)
             if text is None or row.type == "preference":
                 continue
-            weight = _sameness(errors, f"{row.title}\n{text}")
+            weight = _shared_weight(errors, f"{row.title}\n{text}")
             if weight:
                 is_own = project_key(row.project or "") == own
-                named.append(Named(row, text, weight + is_own / 2))
-        return self._in_force(named)
+                named.append(RecalledEntry(row, text, weight + is_own / 2))
+        return self._keep_in_force(named)
 
     def __enter__(self) -> Memory:
         return self
@@ -171,37 +175,37 @@ class Memory:
         if self._is_own:
             self._index.close()
 
-    def _target(self, file: Path) -> Target:
+    def _resolve_target(self, file: Path) -> Target:
         here = checkout_around(file.parent, self.config)
         root = here.root if here else file.parent
         path = PurePosixPath(file.as_posix())
         within = path.relative_to(root.as_posix())
-        project = project_key(project_of(self.config, here) or "")
+        project = project_key(working_project(self.config, here) or "")
         return Target(path, within, root, project)
 
-    def _by_files(self, target: Target) -> dict[int, float]:
+    def _weights_by_file_mark(self, target: Target) -> dict[int, float]:
         """The weights, by row, of the entries that are marked with the file or its folder."""
-        ways = dict.fromkeys(target.ends(target.path), 4.0)
+        ways = dict.fromkeys(target.path_endings(target.path), 4.0)
         for folder in target.folders():
-            for end in target.ends(folder):
+            for end in target.path_endings(folder):
                 for ending in ("", "/", "/*", "/**"):
                     ways[end + ending] = 2.5
         weights: dict[int, float] = {}
-        for entry, path in self._index.marked_with(list(ways)):
+        for entry, path in self._index.entries_with_files(list(ways)):
             weights[entry] = max(weights.get(entry, 0), ways[path])
         return weights
 
-    def _is_over(self, row: EntryPlace) -> bool:
+    def _is_over(self, row: IndexedEntry) -> bool:
         """True for an entry that expired, and for one that is closed."""
         tags = self._index.tags(row.rowid)
         return has_ended(row.type, tags, row.expires, self.today.isoformat())
 
-    def _text(self, row: EntryPlace) -> str | None:
+    def _read_entry_text(self, row: IndexedEntry) -> str | None:
         """The text of an entry; None where its file says something else now."""
         if row.path not in self.files:
-            self.files[row.path] = self._bytes(row.path)
+            self.files[row.path] = self._read_journal_file(row.path)
         data = self.files[row.path]
-        if hash_of(data[row.start : row.end]) != row.hash:
+        if hash64(data[row.start : row.end]) != row.hash:
             return None
         if MASK in data or re.search(rb"<private", data, re.IGNORECASE):
             from ..notes.privacy import mask
@@ -210,7 +214,7 @@ class Memory:
         body = data[row.body_start : row.body_end]
         return body_text(body, typed=bool(row.typed)) or row.title
 
-    def _bytes(self, path: str) -> bytes:
+    def _read_journal_file(self, path: str) -> bytes:
         """The bytes of a file of the journal; none where they may not be read.
 
         What other programs keep in hidden folders is left out: its secrets would have to be
@@ -226,10 +230,10 @@ class Memory:
         if is_others and any(part.startswith(".") for part in folder.parts):
             return b""
         with suppress(OSError, ValueError):
-            return read_regular(folder / within, FILE_BYTES)
+            return read_regular_file(folder / within, FILE_BYTES)
         return b""
 
-    def _in_force(self, entries: list[Named]) -> list[Named]:
+    def _keep_in_force(self, entries: list[RecalledEntry]) -> list[RecalledEntry]:
         """The entries, the best first, without preferences that wait for a person, or that one
         in force replaces.
         """
@@ -244,29 +248,29 @@ class Memory:
             result.append(one._replace(mark=mark))
         return result
 
-    def _consent(self, row: EntryPlace, text: str) -> Consent:
-        replaced = self._index.superseded_by(row.rowid)
+    def _consent(self, row: IndexedEntry, text: str) -> Consent:
+        replaced = self._index.ids_superseded_by_entry(row.rowid)
         reach = row.type, row.project, bool(row.pin)
         rule = hash_of_text(row.title, text, *reach, row.expires, replaced)
         return self.rules.consent(row.own_id, rule)
 
-    def _is_hidden(self, row: EntryPlace, consent: Consent) -> bool:
+    def _is_hidden(self, row: IndexedEntry, consent: Consent) -> bool:
         """True if a preference is over, or if a later entry replaces it: one that a person
         confirmed, only another such one.
         """
         if consent.by != CHANGED_END and self._is_over(row):
             return True
-        replacing = self._index.superseding(row.own_id)
+        replacing = self._index.entries_superseding(row.own_id)
         if consent.word != "yes" and consent.by != CHANGED_END:
             return bool(replacing)
-        for later in self._index.places(replacing):
-            text = None if self._is_over(later) else self._text(later)
+        for later in self._index.find_entries(replacing):
+            text = None if self._is_over(later) else self._read_entry_text(later)
             if text is not None and self._consent(later, text).word == "yes":
                 return True
         return False
 
 
-def _named_in(text: str, target: Target) -> float:
+def _mention_weight(text: str, target: Target) -> float:
     """The weight of a text that names the file, or its folder by a path; else 0."""
     name = target.path.name
     pattern = rf"(?<![\w.-])((?:[\w.@-]+/)*){re.escape(name)}(?![\w-]|\.\w)"
@@ -294,7 +298,7 @@ def _weigh_words(text: str) -> dict[str, float]:
     return weights
 
 
-def _errors(output: str) -> list[dict[str, float]]:
+def _error_words(output: str) -> list[dict[str, float]]:
     """The weighted words of each output line that looks like an error, and of each of its
     clauses, which colons separate: `Error: UPGRADE FAILED: another operation is in progress`.
     """
@@ -311,7 +315,7 @@ def _errors(output: str) -> list[dict[str, float]]:
     return errors
 
 
-def _sameness(errors: Sequence[dict[str, float]], text: str) -> float:
+def _shared_weight(errors: Sequence[dict[str, float]], text: str) -> float:
     """The weight of the words that a line and a sentence share; 0 if the errors differ."""
     best = 0.0
     every = set().union(*errors)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..filters import Filters
-from ..journal.disk import kept_in, overwrite
+from ..journal.disk import overwrite, read_state_json
 from ..journal.repository import Checkout
 from ..kinds import (
     CLOSABLE,
@@ -37,9 +37,9 @@ from ..notes.marks import tasks_of
 from ..notes.reading import aware
 from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries
-from ..workspace.checkout import checkout_around, project_of, work_at_hand
-from ..workspace.preferences import CHANGED_END, every_preference, standings
-from ..workspace.readback import read_entries, read_lines
+from ..workspace.checkout import checkout_around, describe_recent_work, working_project
+from ..workspace.preferences import CHANGED_END, consents_of, read_all_preferences
+from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 
@@ -139,19 +139,19 @@ def brief(
             "A briefing is for one project, so '*' cannot be given.", "Name it."
         )
     here = checkout_around(folder, ws.config) if folder else None
-    project = project or project_of(ws.config, here)
+    project = project or working_project(ws.config, here)
     every_entry_has = _ANY_BRANCH.union(search_terms(project or ""))
-    at_hand = search_terms(work_at_hand(folder) if folder else "")
+    at_hand = search_terms(describe_recent_work(folder) if folder else "")
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
     if not reader or ws.access.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
-    records = kept_in(file)
+    records = read_state_json(file)
     name = f"{reader.client}|{project_key(project or '')}"
     record = records.pop(name, {})
-    is_new = _is_new(record, reader, is_asked=isinstance(since, str))
+    is_new = _begins_session(record, reader, is_asked=isinstance(since, str))
     before = record.get("position" if is_new or not reader.session else "before", "")
     briefing = in_step(ws, partial(gather, before), within_s=within_s)
     if is_new:
@@ -169,7 +169,7 @@ def brief(
     return briefing
 
 
-def _is_new(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> bool:
+def _begins_session(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> bool:
     """True when this brief begins a session of the reader. Without sessions one that is asked
     for news begins none.
     """
@@ -182,7 +182,7 @@ def _is_new(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> boo
     )
 
 
-def _start(
+def _find_news_start(
     ws: Workspace, since: timedelta | str, before: str | None, left_off: datetime | None
 ) -> Start:
     """Returns where the news begin: a pause, a day, a position, or the session `before`."""
@@ -225,8 +225,8 @@ def _gather(
     """Returns the entries. Without `before`, a last position or "", it has no position."""
     now = ws.clock()
     key = project_key(project) if project else None
-    rules, unconfirmed, waiting = _rules(ws, key)
-    handoffs = list(_pool(ws, key, ("handoff",))[0])[:1]
+    rules, unconfirmed, waiting = _split_preferences(ws, key)
+    handoffs = list(_project_pool(ws, key, ("handoff",))[0])[:1]
     pins = [row for row in ws.index.pinned(key) if row not in handoffs]
     whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
     pinned = [whole[row] for row in pins if whole[row].type != "preference"]
@@ -235,13 +235,13 @@ def _gather(
     if handoff and handoff.dated:
         left_off = handoff.at + timedelta(microseconds=1)
     is_asked = isinstance(since, str)
-    start = _start(ws, since, before, left_off)
-    later, pools = _pools(ws, key, start, left_off, is_asked=is_asked)
+    start = _find_news_start(ws, since, before, left_off)
+    later, pools = _shelf_pools(ws, key, start, left_off, is_asked=is_asked)
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, terms, rows)
     today = ws.today.isoformat()
     owed = _due_with_entries(ws, today, key)
-    shelves = [BriefingShelf("due", tuple(map(_as_entry, owed)))]
+    shelves = [BriefingShelf("due", tuple(map(_task_as_entry, owed)))]
     seen = {*pins, *handoffs}
     for name, (entries, has_more) in pools.items():
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
@@ -251,7 +251,7 @@ def _gather(
     if is_asked and not shelves[1].entries:
         remarks.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()
-    is_in_memory = ws.access.trouble_of(ws.index) != ""
+    is_in_memory = ws.access.why_index_in_memory(ws.index) != ""
     if report.unread or is_in_memory or count is None:  # each process counts, or each journal
         count = number = 0
     position = f"p:{count}-{number}-{int(now.timestamp())}"
@@ -274,7 +274,7 @@ Pool = tuple[dict[int, Entry], bool]
 """Entries by row, and True if there are others."""
 
 
-def _pools(
+def _shelf_pools(
     ws: Workspace, key: str | None, start: Start, left_off: datetime | None, *, is_asked: bool
 ) -> tuple[Pool, dict[str, Pool]]:
     """Returns (the entries since the hand-off, the entries of each shelf); where news are asked
@@ -283,14 +283,16 @@ def _pools(
     # a note of no project may be anybody's diary
     without = ("handoff", "preference") if key else ("handoff", "preference", "note")
     kinds = tuple(kind for kind in TYPES if kind not in without)
-    later = _pool(ws, key, kinds, left_off or start.at)
+    later = _project_pool(ws, key, kinds, left_off or start.at)
     name = f"new since {start.at:%Y-%m-%d %H:%M}"
-    issues = _pool(ws, key, types_of_shelf(OPEN_ISSUES))
+    issues = _project_pool(ws, key, types_of_shelf(OPEN_ISSUES))
     if is_asked:
         every = tuple(kind for kind in TYPES if kind != "preference")
         exact = start.number is not None
         among = ws.index.changed_since(start.number or 0) if exact else None
-        new = _pool(ws, key, every, None if exact else start.at, among=among, settled=True)
+        new = _project_pool(
+            ws, key, every, None if exact else start.at, among=among, settled=True
+        )
         return later, {name: new, OPEN_ISSUES: issues}
     recent = {row: entry for row, entry in later[0].items() if entry.at >= start.at}
     news = recent, later[1] and len(recent) == len(later[0])
@@ -298,24 +300,28 @@ def _pools(
     for shelf in SHELVES[1:]:
         begin = left_off if shelf == PROGRESS else None
         order: Order = "importance" if shelf == FINDINGS else "newest"
-        pools[shelf] = _pool(ws, key, types_of_shelf(shelf), begin, order=order)
+        pools[shelf] = _project_pool(ws, key, types_of_shelf(shelf), begin, order=order)
     return later, pools
 
 
-def _rules(ws: Workspace, key: str | None) -> tuple[tuple[Entry, ...], tuple[Entry, ...], int]:
+def _split_preferences(
+    ws: Workspace, key: str | None
+) -> tuple[tuple[Entry, ...], tuple[Entry, ...], int]:
     """Returns the preferences for this project and for all: those in force, pinned and newest
     first; those of agents; the number of others.
 
     Only a preference in force replaces another: else any file could take one out of force.
     """
     preferences = [
-        entry for entry in every_preference(ws) if project_key(entry.project or "") in ("", key)
+        entry
+        for entry in read_all_preferences(ws)
+        if project_key(entry.project or "") in ("", key)
     ]
     own_ids = ws.index.own_ids([entry.id for entry in preferences])
     rules = []
     unconfirmed = []
     waiting = 0
-    for entry, consent in zip(preferences, standings(ws, preferences), strict=True):
+    for entry, consent in zip(preferences, consents_of(ws, preferences), strict=True):
         marked_entry = replace(entry, marks=(consent.mark,)) if consent.mark else entry
         has_ended = is_over(entry, ws.today.isoformat())
         if consent.word == "said" and (not has_ended or consent.by == CHANGED_END):
@@ -337,7 +343,7 @@ def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
     with the title of the task. Raises InvalidArgument.
     """
     last = read_date(until, ws.clock(), "due") if until else _EVER
-    return in_step(ws, lambda _: tuple(map(_as_entry, _due_with_entries(ws, last, "*"))))
+    return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, "*"))))
 
 
 def due_tasks(ws: Workspace, until: str = _EVER) -> list[Task]:
@@ -345,7 +351,7 @@ def due_tasks(ws: Workspace, until: str = _EVER) -> list[Task]:
     return [task for _, task in in_step(ws, lambda _: _due_with_entries(ws, until, "*"))]
 
 
-def _as_entry(pair: tuple[Entry, Task]) -> Entry:
+def _task_as_entry(pair: tuple[Entry, Task]) -> Entry:
     entry, task = pair
     mark = "overdue since" if task.overdue else "due"
     place = replace(entry.there, line=task.line or entry.there.line)
@@ -361,7 +367,7 @@ def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[
     rows = ws.index.due(Filters(without=unwanted), until)
     pairs = []
     today = ws.today.isoformat()
-    for entry, text in read_lines(ws, rows).values():
+    for entry, text in read_body_lines(ws, rows).values():
         own = project_key(entry.project or "") or None
         is_ours = key in ("*", own)
         tasks = tasks_of(entry, text) if is_ours else []
@@ -376,7 +382,7 @@ def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[
     return sorted(pairs, key=lambda pair: pair[1].due or "")
 
 
-def _pool(
+def _project_pool(
     ws: Workspace,
     key: str | None,
     types: tuple[EntryType, ...],
@@ -407,7 +413,7 @@ def _pool(
     more = False
     for filters in wanted:
         limit = POOL if among is None else -1
-        total, some = ws.index.listing(filters, order=order, limit=limit)
+        total, some = ws.index.list_entries(filters, order=order, limit=limit)
         rows += [row for row in some if among is None or row in among]
         more = more or total > len(some)
     entries = {}

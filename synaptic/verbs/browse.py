@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from ..errors import Ambiguous, InvalidArgument, NotFound, check_range, one_of
+from ..errors import Ambiguous, InvalidArgument, NotFound, check_range, match_valid_name
 from ..filters import Filters
 from ..index.plain_index import PlainIndex
-from ..index.rows import Position, Standing, instant
-from ..journal.names import LeftOut, sentences
+from ..index.rows import Position, RankingFacts, to_microseconds
+from ..journal.names import LeftOut, left_out_sentences
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import (
     ORDERS,
@@ -40,13 +40,13 @@ from ..search.search import (
     search,
 )
 from ..workspace.changes import mark_entries
-from ..workspace.checkout import project_of, working_checkout
-from ..workspace.preferences import not_in_force
+from ..workspace.checkout import working_checkout, working_project
+from ..workspace.preferences import waiting_preferences
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .blame import Memory
-from .mentions import Links, linked
+from .mentions import Links, links_of_entries
 
 NEWEST = 10
 """Entries of `recent` without a limit and without a query."""
@@ -145,12 +145,12 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
                     raise  # the entry may be in the part that is being written
         if not rowids:
             raise errors[0]
-        listing = _listing(ws, report, len(rowids), list(rowids))
+        listing = _make_listing(ws, report, len(rowids), list(rowids))
         links = {}
         chains = {}
         for entry, row in zip(listing.entries, rowids, strict=False):
-            links[entry.id] = linked(ws, [row])
-            chain = _listing(ws, report, 0, ws.index.chain(row)).entries
+            links[entry.id] = links_of_entries(ws, [row])
+            chain = _make_listing(ws, report, 0, ws.index.replacement_chain(row)).entries
             if chain[1:]:
                 chains[entry.id] = chain
         notices = (*listing.notices, *dict.fromkeys(map(str, errors)))
@@ -159,19 +159,19 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     listing = in_step(ws, run)
     if ws.config.track_access:
         opened = [entry.id for entry in listing.entries]
-        ws.index.counters.record_reads(opened, instant(ws.clock()))
+        ws.index.counters.record_reads(opened, to_microseconds(ws.clock()))
     return listing
 
 
-def naming(ws: Workspace, file: Path) -> Listing:
+def recall_for_file(ws: Workspace, file: Path) -> Listing:
     """The entries that a hook tells of before this file is edited, the best first."""
     named = Path(without_surrogates(str(file)))
 
     def rows() -> list[int]:
         with Memory(ws.config, PlainIndex(ws.index.file.db)) as memory:
-            return [one.row.rowid for one in memory.naming(named.absolute())]
+            return [one.row.rowid for one in memory.entries_about_file(named.absolute())]
 
-    listing = _of_rows(ws, rows)
+    listing = _listing_of_rows(ws, rows)
     if listing.entries:
         return listing
     notice = f"No entry names {file} or its folder: save one with `--file`."
@@ -183,7 +183,7 @@ def history(ws: Workspace, id: str) -> Listing:
     NotFound and Ambiguous.
     """
 
-    return _of_rows(ws, lambda: ws.index.chain(ws.index.resolve(id).rowid))
+    return _listing_of_rows(ws, lambda: ws.index.replacement_chain(ws.index.resolve(id).rowid))
 
 
 def recent(
@@ -212,12 +212,12 @@ def recent(
         total = 0
         rows: list[int] = []
         for kind in kinds:
-            count, some = ws.index.listing(
+            count, some = ws.index.list_entries(
                 kind, order="newest", limit=most - len(rows), first=own
             )
             total += count
             rows += some
-        return rows, _listing(ws, report, total, [] if is_asked else rows)
+        return rows, _make_listing(ws, report, total, [] if is_asked else rows)
 
     pool, listing = in_step(ws, run)
     if not (query and is_asked):
@@ -232,21 +232,21 @@ def recent(
         load_model=load_model,
     )
     # a query without words gives a list
-    return _of_search(replace(result, hits=result.hits[: limit or NEWEST]))
+    return _search_as_listing(replace(result, hits=result.hits[: limit or NEWEST]))
 
 
-def pinned(ws: Workspace) -> Listing:
+def list_pinned(ws: Workspace) -> Listing:
     """The entries pinned for the project of the working directory and for all projects."""
-    key = project_key(project_of(ws.config, working_checkout(ws.config)) or "") or None
-    return _of_rows(ws, lambda: ws.index.pinned(key))
+    key = project_key(working_project(ws.config, working_checkout(ws.config)) or "") or None
+    return _listing_of_rows(ws, lambda: ws.index.pinned(key))
 
 
-def _of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
+def _listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
     """The entries of the rows that `find` gives, in its order."""
 
     def run(report: SyncReport) -> Listing:
         rowids = find()
-        return _listing(ws, report, len(rowids), rowids)
+        return _make_listing(ws, report, len(rowids), rowids)
 
     return in_step(ws, run)
 
@@ -272,7 +272,7 @@ def find(
     filter lets them pass.
     """
     check_range("limit", limit, 1, MAX_LIMIT)
-    chosen = one_of(ORDERS, order or ("relevance" if query else "newest"), "order")
+    chosen = match_valid_name(ORDERS, order or ("relevance" if query else "newest"), "order")
     asked = filters or Filters()
     if query and query.strip():
         if cursor or around:
@@ -293,7 +293,7 @@ def find(
         counts = None
         if facets:
             counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
-        return replace(_of_search(result), facets=counts)
+        return replace(_search_as_listing(result), facets=counts)
 
     def run(report: SyncReport) -> Listing:
         wanted, own = filters_and_own_project(
@@ -301,19 +301,19 @@ def find(
         )
         last = None
         if around:
-            total, rowids = _around(ws, wanted, around, limit)
+            total, rowids = _timeline_around(ws, wanted, around, limit)
         else:
             after = _read_cursor(cursor, chosen)
             first = None if order else own
-            total, rowids, last = _page(ws, wanted, chosen, limit, after, first)
-        listing = _listing(ws, report, total, rowids)
+            total, rowids, last = _page_of_rows(ws, wanted, chosen, limit, after, first)
+        listing = _make_listing(ws, report, total, rowids)
         counts = ws.index.facets(wanted) if facets else None
-        return replace(listing, cursor=_cursor(last, chosen, own), facets=counts)
+        return replace(listing, cursor=_make_cursor(last, chosen, own), facets=counts)
 
     return in_step(ws, run)
 
 
-def days(
+def entries_of_days(
     ws: Workspace,
     date: str = "today",
     *,
@@ -338,10 +338,12 @@ def days(
 
     def run(report: SyncReport) -> Days:
         page_end = _read_cursor(cursor, "oldest")
-        total, rowids, last = _page(ws, wanted, "oldest", limit, page_end)
-        before, after, other_years = ws.index.calendar(since, until, limit=OTHER_YEARS)
-        listing = replace(_listing(ws, report, total, rowids), cursor=_cursor(last, "oldest"))
-        then = _listing(ws, report, len(other_years), other_years)
+        total, rowids, last = _page_of_rows(ws, wanted, "oldest", limit, page_end)
+        before, after, other_years = ws.index.days_around(since, until, limit=OTHER_YEARS)
+        listing = replace(
+            _make_listing(ws, report, total, rowids), cursor=_make_cursor(last, "oldest")
+        )
+        then = _make_listing(ws, report, len(other_years), other_years)
         return Days(since, until, listing, before, after, then)
 
     return in_step(ws, run)
@@ -353,15 +355,15 @@ def status(ws: Workspace) -> Status:
     def run(_: SyncReport) -> Status:
         counts = ws.index.counts()
         facets = ws.index.facets(Filters(include_superseded=True))
-        files = Counter(ws.journal.roots.of(path)[0] for path in ws.index.proofs())
+        files = Counter(ws.journal.roots.split_path(path)[0] for path in ws.index.signatures())
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
         left_out = ws.journal.find_left_out()
-        texts = sentences(left_out, LEFT_OUT_SHOWN).values()
+        texts = left_out_sentences(left_out, LEFT_OUT_SHOWN).values()
         notices = [*ws.config.notices, *ws.journal.absent()]
         notices += [" ".join(parts) for parts in texts]
-        waiting = len(not_in_force(ws))
+        waiting = len(waiting_preferences(ws))
         if waiting:
             notices.append(
                 f"Preferences that wait: {waiting:,}; `synaptic confirm` asks about each, on a "
@@ -383,7 +385,7 @@ def status(ws: Workspace) -> Status:
             issues=ws.index.issues(),
             facets=facets,
             months=facets.months,
-            figures={verb: _figures(stages) for verb, stages in calls.items()},
+            figures={verb: _latency_figures(stages) for verb, stages in calls.items()},
             costs=measure_recent_costs(ws),
             roots=roots,
             left_out=tuple(left_out),
@@ -393,7 +395,7 @@ def status(ws: Workspace) -> Status:
     return in_step(ws, run)
 
 
-def _figures(calls: Sequence[Mapping[str, float]]) -> Json:
+def _latency_figures(calls: Sequence[Mapping[str, float]]) -> Json:
     """The latencies of the stages of these calls, the slowest stage first."""
     latencies = {}
     for stage, each in times_by_stage(calls):
@@ -404,14 +406,16 @@ def _figures(calls: Sequence[Mapping[str, float]]) -> Json:
     return {"calls": len(calls), "stages": {one: latencies[one] for one in slowest_first}}
 
 
-def _listing(ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int]) -> Listing:
+def _make_listing(
+    ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int]
+) -> Listing:
     entries = mark_entries(ws, read_entries(ws, rowids))
     ordered = [entries[rowid] for rowid in rowids if rowid in entries]
     superseded = ws.index.superseded_by([entry.id for entry in ordered])
     return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
 
 
-def _of_search(result: SearchResult) -> Listing:
+def _search_as_listing(result: SearchResult) -> Listing:
     superseded = {hit.entry.id: hit.superseded_by for hit in result.hits if hit.superseded_by}
     entries = tuple(hit.entry for hit in result.hits)
     return Listing(result.total, entries, superseded_by=superseded, notices=result.notices)
@@ -421,25 +425,29 @@ def _resolve_ids(ws: Workspace, filters: Filters) -> Filters:
     """The filters with whole ids in place of short ones; a linked page need not exist."""
     if filters.parent:
         filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
-    if filters.links_to and not ws.index.named([link_key(filters.links_to)]):
+    if filters.links_to and not ws.index.entries_by_name_key([link_key(filters.links_to)]):
         with suppress(NotFound):
             filters = replace(filters, links_to=ws.index.resolve(filters.links_to).entry.id)
     return filters
 
 
-def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, list[int]]:
+def _timeline_around(
+    ws: Workspace, filters: Filters, id: str, limit: int
+) -> tuple[int, list[int]]:
     """The number of entries, and the rows of the entry and its neighbours in time, oldest
     first.
 
     Undated entries are neighbours of each other only.
     """
     centre = ws.index.resolve(id).rowid
-    at = ws.index.standings([centre])[centre]
+    at = ws.index.ranking_facts([centre])[centre]
     sides = []
     total = 0
     for order in ("newest", "oldest"):
-        total, rows = ws.index.listing(filters, order=order, limit=limit, after=at.position)
-        standings = ws.index.standings(rows)
+        total, rows = ws.index.list_entries(
+            filters, order=order, limit=limit, after=at.position
+        )
+        standings = ws.index.ranking_facts(rows)
         sides.append([row for row in rows if standings[row].dated == at.dated])
     before, after = sides
     back = max((limit - 1) // 2, limit - 1 - len(after))
@@ -447,19 +455,19 @@ def _around(ws: Workspace, filters: Filters, id: str, limit: int) -> tuple[int, 
     return total, [*reversed(before), centre, *after[: limit - 1 - len(before)]]
 
 
-def _page(
+def _page_of_rows(
     ws: Workspace,
     filters: Filters,
     order: Order,
     limit: int | None,
     after: PageEnd | None,
     own: str | None = None,
-) -> tuple[int, list[int], Standing | None]:
+) -> tuple[int, list[int], RankingFacts | None]:
     """(total, the entries after the last that was shown, the last of them if more follow).
 
     Entries of the project `own` come first.
     """
-    total, rowids = ws.index.listing(
+    total, rowids = ws.index.list_entries(
         filters,
         order=order,
         limit=limit + 1 if limit else -1,
@@ -469,11 +477,11 @@ def _page(
     )
     last = None
     if limit and len(rowids) > limit:
-        [last] = ws.index.standings(rowids[limit - 1 : limit]).values()
+        [last] = ws.index.ranking_facts(rowids[limit - 1 : limit]).values()
     return total, rowids[:limit], last
 
 
-def _cursor(last: Standing | None, order: Order, own: str | None = None) -> str | None:
+def _make_cursor(last: RankingFacts | None, order: Order, own: str | None = None) -> str | None:
     """The place after the last entry that was shown; it holds although that is deleted."""
     if not last or order in ("importance", "access"):
         return None
@@ -501,9 +509,9 @@ def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
     """
     last = None
 
-    def run(_: SyncReport) -> tuple[dict[int, Entry], Standing | None]:
+    def run(_: SyncReport) -> tuple[dict[int, Entry], RankingFacts | None]:
         after = (False, last.position) if last else None
-        rowids, following = _page(ws, filters, "oldest", EXPORTED, after)[1:]
+        rowids, following = _page_of_rows(ws, filters, "oldest", EXPORTED, after)[1:]
         return read_entries(ws, rowids), following
 
     while True:

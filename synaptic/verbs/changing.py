@@ -6,25 +6,25 @@ from dataclasses import replace
 from typing import Any, Unpack
 
 from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
-from ..index.rows import Stored, hash_of
-from ..journal.folder import writable
-from ..journal.journal import Edited, Replacement, replacement
+from ..index.rows import Stored, hash64
+from ..journal.folder import locate_writable
+from ..journal.journal import Edited, Replacement, make_replacement
 from ..models import PERSON, Entry, Json
 from ..notes.blocks import newlines
 from ..notes.draft import redraft_entry
 from ..notes.screening import Screen
-from ..workspace.changes import fingerprints
+from ..workspace.changes import fingerprint_files
 from ..workspace.checkout import working_checkout
-from ..workspace.preferences import check_change
+from ..workspace.preferences import check_may_change
 from ..workspace.workspace import Workspace
 from .entry_marks import (
     SharedMarks,
     check_files,
     check_pin,
+    check_project,
+    comparable_marks,
     find_stored,
-    marks_of,
-    one_project,
-    read_days,
+    read_date_marks,
     superseded_ids,
 )
 from .receipts import Receipt, change_copies, index_now, note_preference, receipt_of
@@ -56,7 +56,7 @@ def update(
     takes `append` and `add_tags` only; to an entry with private text words are only added. Only
     a person pins, and changes what is pinned. `by` is the writer of the new words. Only one who
     `confirms` changes a preference in force, and puts it into force. With `seen`, which
-    `opened` gives, raises Changed if the entry has changed since. Raises InvalidArgument
+    `open_for_edit` gives, raises Changed if the entry has changed since. Raises InvalidArgument
     without any change, Refused and Busy.
     """
     changes: Json = {name: value for name, value in parts.items() if value is not None}
@@ -65,10 +65,10 @@ def update(
     if all(value == () for value in changes.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
         raise InvalidArgument("Nothing to update.", valid=names)
-    one_project(parts.get("project"))
+    check_project(parts.get("project"))
     check_files(changes)
     check_range("importance", parts.get("importance"), 0, 10)
-    past = read_days(ws, changes)
+    past = read_date_marks(ws, changes)
     stored = find_stored(ws, id)
     entry = stored.entry
     if entry.pin and not by_person:
@@ -104,20 +104,20 @@ def _write_update(
 
     def change(old: Entry, block: bytes) -> Replacement:
         if not confirms:
-            check_change(ws.config.state, old.id, old)
+            check_may_change(ws.config.state, old.id, old)
         wanted = dict(changes)
         if seen is not None and newlines(changes.get("content", "")) == old.content:
             wanted.pop("content", None)
         new, notices = _redraft(ws, stored.entry.id, old, wanted)
         if seen is not None and new != old:
-            check_seen(old, seen)
+            check_edit_hash(old, seen)
         if new == old:
             notices = ["nothing changed", *notices]
-        return replacement(old, block, new, agent, notices)
+        return make_replacement(old, block, new, agent, notices)
 
     def edit(place: str) -> Edited:
         with ws.journal.writing():
-            return ws.journal.exchange(place, stored.own_id, change, "update", agent=agent)
+            return ws.journal.replace_entry(place, stored.own_id, change, "update", agent=agent)
 
     path = stored.entry.path
     copies = stored.copies
@@ -127,7 +127,7 @@ def _write_update(
     notices = [*edited.notices, *past]
     notices += note_preference(ws, new_id, path, edited.before, confirms=confirms)
     also = change_copies(copies, edit, "changed")
-    notices += [*index_now(ws, path, *copies), *also, *_other_texts(ws, new.id)]
+    notices += [*index_now(ws, path, *copies), *also, *_duplicate_id_notices(ws, new.id)]
     return receipt_of(new, path=path, notices=notices)
 
 
@@ -138,32 +138,32 @@ def _redraft(
     entry, notices = redraft_entry(Screen(ws.config.secrets), old, parts, id=id)
     if "files" in parts:
         here = working_checkout(ws.config)
-        entry = replace(entry, fingerprints=fingerprints(entry, here, ws.config.state))
+        entry = replace(entry, fingerprints=fingerprint_files(entry, here, ws.config.state))
     return entry, notices
 
 
-def opened(ws: Workspace, id: str) -> tuple[Entry, str]:
+def open_for_edit(ws: Workspace, id: str) -> tuple[Entry, str]:
     """An entry to be edited, and its `seen` for `update`. Raises Refused for an entry of a
     folder that is only read.
     """
     stored = find_stored(ws, id)
-    writable(ws.journal.roots, stored.entry.path, stored.entry.there.line)
+    locate_writable(ws.journal.roots, stored.entry.path, stored.entry.there.line)
     entry = replace(ws.journal.find(stored.entry.path, stored.own_id)[1], id=stored.entry.id)
-    return entry, _seen_hash(entry)
+    return entry, _hash_for_edit(entry)
 
 
-def _seen_hash(entry: Entry) -> str:
-    return f"{hash_of(repr((entry.content, marks_of(entry)))):x}"
+def _hash_for_edit(entry: Entry) -> str:
+    return f"{hash64(repr((entry.content, comparable_marks(entry)))):x}"
 
 
-def check_seen(entry: Entry, seen: str) -> None:
-    if seen != _seen_hash(entry):
+def check_edit_hash(entry: Entry, seen: str) -> None:
+    if seen != _hash_for_edit(entry):
         raise Changed(
             f"{entry.short_id} was changed meanwhile; nothing was written.", "Look at both."
         )
 
 
-def _other_texts(ws: Workspace, id: str) -> list[str]:
+def _duplicate_id_notices(ws: Workspace, id: str) -> list[str]:
     """A notice for each other text in the journal that carries this id."""
     with suppress(IndexFailed):  # then another notice says that the entry is not indexed
         return [

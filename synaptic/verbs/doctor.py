@@ -10,19 +10,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from ..doors import through
+from ..doors import call_features
 from ..errors import ModelError, NotFound, SynapticError
-from ..files import lock_refusal, without_locks
+from ..files import advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..journal.disk import explain_errno
 from ..journal.losses import find_losses
-from ..journal.names import printable, sentences
-from ..journal.shelf import holds_openly
+from ..journal.names import left_out_sentences, printable_path
+from ..journal.shelf import is_home_exposed
 from ..models import frozen
 from ..notes.copies import copied_from
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
-from ..workspace.sync import in_step, rebuild, unlike_journal, verify
+from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
 from ..workspace.workspace import Workspace
 from .browse import Status, status
 
@@ -50,7 +50,7 @@ class Checkup:
     findings: tuple[Finding, ...]
 
 
-def checkup(ws: Workspace) -> Checkup:
+def run_checkup(ws: Workspace) -> Checkup:
     """All findings, the urgent ones first. Only the index is changed: a damaged index is made
     anew.
     """
@@ -60,7 +60,7 @@ def checkup(ws: Workspace) -> Checkup:
     )
 
 
-def fix(ws: Workspace) -> Checkup:
+def fix_problems(ws: Workspace) -> Checkup:
     """Mends rights, waiting saves, copies of private text, the index and vectors, as far as
     that is safe; returns the findings that are left.
     """
@@ -70,17 +70,17 @@ def fix(ws: Workspace) -> Checkup:
     with suppress(SynapticError):  # the obstacle is a finding
         with ws.journal.writing():  # which takes what an older version left waiting
             pass
-        through("recover", ws)
+        call_features("recover", ws)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
-                ws.journal.hide(stamp.path, ws.journal.read(stamp.path))
-        verify(ws)
-        if unlike_journal(ws) or any(in_step(ws, lambda _: _lacks(ws))):
+                ws.journal.purge_private_copies(stamp.path, ws.journal.read(stamp.path))
+        verify_index(ws)
+        if wrongly_indexed_paths(ws) or any(in_step(ws, lambda _: _check_index(ws))):
             rebuild(ws)
-    return checkup(ws)
+    return run_checkup(ws)
 
 
-def secrets(ws: Workspace) -> Checkup:
+def list_secrets(ws: Workspace) -> Checkup:
     """The places of passwords, tokens and keys in the journal, the trash and copies of saves;
     never their values.
     """
@@ -90,10 +90,10 @@ def secrets(ws: Workspace) -> Checkup:
         files += 1
         text = data.decode("utf-8", "replace")
         for secret in visible_secrets(path):
-            message = f"{printable(path)}: {secret.kind} in the name"
+            message = f"{printable_path(path)}: {secret.kind} in the name"
             findings.append(Finding("warning", "secret", message, "Rename it."))
         for secret in visible_secrets(text):
-            message = f"{printable(path)}:{line_number(text, secret.start)}: {secret.kind}"
+            message = f"{printable_path(path)}:{line_number(text, secret.start)}: {secret.kind}"
             findings.append(Finding("warning", "secret", message, mend))
     if findings:
         return Checkup(False, tuple(findings))
@@ -107,7 +107,7 @@ def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             yield stamp.path, ws.journal.read(stamp.path), advice
-    for path, data in ws.journal.copies():
+    for path, data in ws.journal.state_file_copies():
         kind = path.parent.name if path.parent != ws.config.state else path.name
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
@@ -140,7 +140,7 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
     saved.
     """
     home = ws.config.home
-    if holds_openly(ws.config.journal, home):
+    if is_home_exposed(ws.config.journal, home):
         message = f"The journal holds the home {home}: who gets the notes may get its tokens."
         mend = (
             "End all that runs Synaptic, move the home out of the journal or rename it so that "
@@ -164,17 +164,17 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
             reason, mend = _READ_ONLY
             lack = f"cannot be written: {reason}; nothing can be saved"
         yield Finding("error", "permissions", f"{folder} {lack}.", mend)
-    refusal = "" if shut else lock_refusal(ws.config.state)
+    refusal = "" if shut else why_locks_fail(ws.config.state)
     if refusal:
         message = f"{ws.config.state} cannot be locked: {refusal}. Every save is refused."
-        yield Finding("error", "locks", message, without_locks(ws.config.journal))
+        yield Finding("error", "locks", message, advice_without_locks(ws.config.journal))
     if not shut and not refusal and not is_exposed:
         message = f"{home} is yours alone, and the journal can be written."
         yield Finding("ok", "permissions", message)
 
 
 def _index_findings(ws: Workspace) -> Iterator[Finding]:
-    if not verify(ws):
+    if not verify_index(ws):
         yield Finding(
             "info", "index-damaged", "The index was damaged; it was made anew from the journal."
         )
@@ -182,19 +182,20 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
         mend = f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew."
         if _is_read_only(ws.config.state):
             mend = _READ_ONLY[1]
-        elif lock_refusal(ws.config.state, ranges=True):
-            mend = without_locks(ws.config.journal)
+        elif why_locks_fail(ws.config.state, ranges=True):
+            mend = advice_without_locks(ws.config.journal)
         message = f"{ws.index.file.trouble}, so each process keeps its own in memory."
         yield Finding("error", "index-error", message, mend)
-    astray = unlike_journal(ws)
+    astray = wrongly_indexed_paths(ws)
     for path in astray[:3]:
         yield Finding(
             "error",
             "orphans",
-            f"The index does not show {printable(path)} as it is ({len(astray)} such files).",
+            f"The index does not match the file {printable_path(path)}. "
+            f"Files that differ: {len(astray)}.",
             FIX,
         )
-    fault, pending = in_step(ws, lambda _: _lacks(ws))
+    fault, pending = in_step(ws, lambda _: _check_index(ws))
     if fault:
         yield Finding("error", "orphans", f"{fault}.", FIX)
     if not astray and not fault:
@@ -249,23 +250,23 @@ def _file_findings(ws: Workspace, now: Status) -> Iterator[Finding]:
     copies = list(_differing_copies(ws))
     for original, path in copies:
         message = (
-            f"{printable(path)} is a copy of {printable(original)}, left by a program that "
-            f"syncs files, and says something else."
+            f"{printable_path(path)} is a copy of {printable_path(original)}, left by a "
+            "program that syncs files, and its text differs."
         )
         yield Finding(
             "warning",
             "conflict-copy",
             message,
-            f"Take over what {printable(original)} lacks, then delete the copy.",
+            f"Take over what {printable_path(original)} lacks, then delete the copy.",
         )
     named = {path for _, path in copies}
     for issue in now.issues:
         if issue.code == "duplicate-id" and issue.path in named:
             continue
         mend = _MENDS.get(issue.code, "Edit that line.")
-        place = f"{printable(issue.path)}:{issue.line}"
+        place = f"{printable_path(issue.path)}:{issue.line}"
         yield Finding("warning", issue.code, f"{place}: {issue.message}", mend)
-    for reason, (message, mend) in sentences(now.left_out, LEFT_OUT_SHOWN).items():
+    for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
         yield Finding(level, "left-out", message, mend)
     for stamp in ws.journal.scan():
@@ -275,7 +276,7 @@ def _file_findings(ws: Workspace, now: Status) -> Iterator[Finding]:
             if ws.journal.stamp(stamp.path):  # it is there, and its disk refuses it
                 yield Finding("warning", "left-out", error.message, error.hint)
             continue
-        for id, _ in ws.journal.open_copies(stamp.path, data):
+        for id, _ in ws.journal.copies_with_private_text(stamp.path, data):
             message = f"The trash or done/ shows text of {id} that is private now."
             yield Finding("warning", "private-copy", message, FIX)
 
@@ -287,7 +288,7 @@ def _loss_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning",
             code,
-            f"{loss.id} ({loss.title}) {change.format(printable(loss.path))}.",
+            f"{loss.id} ({loss.title}) {change.format(printable_path(loss.path))}.",
             f"{mend.format(loss.id)}, or synaptic doctor --dismiss {loss.id} if that was "
             f"meant.",
         )
@@ -295,7 +296,7 @@ def _loss_findings(ws: Workspace) -> Iterator[Finding]:
 
 def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
     """(original, copy) of each copy, by its name, that says what its original does not."""
-    own = in_step(ws, lambda _: set(ws.index.paths_in_force()))
+    own = in_step(ws, lambda _: set(ws.index.paths_with_own_entries()))
     paths = {stamp.path for stamp in ws.journal.scan()}
     for path in sorted(paths & own):
         original = copied_from(path, paths, ws.journal.read)
@@ -303,7 +304,7 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
             yield original, path
 
 
-def _lacks(ws: Workspace) -> tuple[str | None, int]:
+def _check_index(ws: Workspace) -> tuple[str | None, int]:
     """(the fault of the index, or None; the number of passages without a vector)."""
     return ws.index.file.check(whole=True), ws.index.counts().pending_passages
 

@@ -7,14 +7,14 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused
-from ..journal.folder import writable
-from ..journal.rewriting import rewrite
-from ..journal.text import entry_of, line_end
+from ..journal.folder import locate_writable
+from ..journal.rewriting import rewrite_entries
+from ..journal.text import find_entry_span, usual_line_end
 from ..models import Entry, ParsedFile, Task, Texts
 from ..notes.blocks import MASK, newlines
 from ..notes.marks import tasks_of
 from ..notes.privacy import mask
-from ..workspace.file_rows import lines_of
+from ..workspace.file_rows import body_lines
 from ..workspace.preferences import hash_of_rule, put_in_force, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -45,15 +45,15 @@ class OpenText(NamedTuple):
     end: int
 
 
-def opened_text(ws: Workspace, path: str, id: str) -> OpenText:
+def open_text(ws: Workspace, path: str, id: str) -> OpenText:
     """The passage of the file, or of the entry with this id in it.
 
     Raises NotFound if the path is not a note of the journal, and Refused if the note is only
     read, or its text is private or not UTF-8.
     """
-    own_id = _own_id(ws, path, id)
+    own_id = _resolve_own_id(ws, path, id)
     data = ws.journal.read(path)
-    return _passage(path, own_id, data, ws.journal.parse(path, data))
+    return _editable_passage(path, own_id, data, ws.journal.parse(path, data))
 
 
 def write_text(
@@ -62,19 +62,19 @@ def write_text(
     """(the entries, as they were, whose text was replaced; notices).
 
     All bytes outside the passage stay, and within it the line ends. Raises Changed if it is not
-    the text that `seen` proves, InvalidArgument for an empty text, and Refused as `opened_text`
+    the text that `seen` proves, InvalidArgument for an empty text, and Refused as `open_text`
     does, for text that would be private, and where the text of an entry would take in another.
     """
     if not text.strip():
         raise InvalidArgument(
             "The text is empty.", "To remove the entry, use Delete; it asks first."
         )
-    own_id = _own_id(ws, path, id)
-    rules = _Rules(ws, path)
+    own_id = _resolve_own_id(ws, path, id)
+    rules = _PreferencesOfFile(ws, path)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        rules.look(parsed)
-        now = _passage(path, own_id, data, parsed)
+        rules.remember_consents(parsed)
+        now = _editable_passage(path, own_id, data, parsed)
         typed = newlines(text)
         if own_id:
             typed = typed.rstrip("\n")
@@ -84,7 +84,7 @@ def write_text(
             raise Changed(
                 f"{path} was changed meanwhile; nothing was written.", "Look at both."
             )
-        new = _with_line_ends(typed, data[now.start : now.end], line_end(data))
+        new = _with_line_ends(typed, data[now.start : now.end], usual_line_end(data))
         after = data[: now.start] + new + data[now.end :]
         if MASK in mask(after)[now.start : now.start + len(new)]:
             raise Refused(
@@ -100,31 +100,31 @@ def write_text(
             )
         return after
 
-    replaced = rewrite(ws.journal, path, change)
-    rules.confirm(own_id)
+    replaced = rewrite_entries(ws.journal, path, change)
+    rules.confirm_changed(own_id)
     return replaced, index_now(ws, path)
 
 
-def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
+def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
     """The text of a task, after its box was ticked, or emptied.
 
     Where the journal has tasks ticked with the date of Obsidian Tasks, it gets one; emptied, it
     loses it. The task is the one of this text at this line, or the only one of the file. Raises
     NotFound, Changed without such a task, and Refused.
     """
-    _own_id(ws, path, "")
+    _resolve_own_id(ws, path, "")
     stamp = b""
     if done and any(_TICKED_ON.search(task.text.encode()) for task in tasks(ws, done=True)):
         stamp = f" ✅ {ws.today.isoformat()}".encode()
-    rules = _Rules(ws, path)
+    rules = _PreferencesOfFile(ws, path)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        rules.look(parsed)
+        rules.remember_consents(parsed)
         masked = mask(data)
         matches = []
         for entry in parsed.entries:
             place = entry.there
-            own = tasks_of(entry, lines_of(masked[place.body_start : place.body_end]))
+            own = tasks_of(entry, body_lines(masked[place.body_start : place.body_end]))
             matches += [task for task in own if task.text == text]
         at = [task for task in matches if task.line == line] or matches
         if len(at) != 1 or at[0].done == done:
@@ -134,23 +134,25 @@ def tick(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
         starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
         row = _TASK.match(data, starts[at[0].line - 1])
         if not row:
-            raise _not_ticked(path, at[0], "its state is not one of [ ], [x], TODO and DONE")
+            raise _cannot_tick_error(
+                path, at[0], "its state is not one of [ ], [x], TODO and DONE"
+            )
         if MASK in masked[row.start() : row.end()]:
-            raise _not_ticked(path, at[0], "its line holds private text")
+            raise _cannot_tick_error(path, at[0], "its line holds private text")
         if _REPEATS in text:
-            raise _not_ticked(path, at[0], "it is a task that repeats")
+            raise _cannot_tick_error(path, at[0], "it is a task that repeats")
         before, box, words = row.groups()
         marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
-        words = _with_stamp(words, stamp, done)
+        words = _set_done_date(words, stamp, done)
         return data[: row.start()] + before + marks[done] + words + data[row.end() :]
 
-    rewrite(ws.journal, path, change, keep=False)
-    rules.confirm()
+    rewrite_entries(ws.journal, path, change, keep=False)
+    rules.confirm_changed()
     index_now(ws, path)
-    return _with_stamp(text.encode(), stamp, done).decode().strip()
+    return _set_done_date(text.encode(), stamp, done).decode().strip()
 
 
-def _with_stamp(words: bytes, stamp: bytes, done: bool) -> bytes:
+def _set_done_date(words: bytes, stamp: bytes, done: bool) -> bytes:
     """The words of a task with this stamp before the name of their block, or without their
     stamp if the task is not done.
     """
@@ -161,12 +163,12 @@ def _with_stamp(words: bytes, stamp: bytes, done: bool) -> bytes:
     return words[:end] + stamp + words[end:]
 
 
-def _not_ticked(path: str, task: Task, reason: str) -> Refused:
+def _cannot_tick_error(path: str, task: Task, reason: str) -> Refused:
     message = f"{path}:{task.line} cannot be ticked here: {reason}."
     return Refused(message, "Tick it in your editor.")
 
 
-class _Rules:
+class _PreferencesOfFile:
     """The preferences of a file that a person edits on the page: those in force stay in force,
     and so does the entry that was edited. Text that becomes an entry by the edit waits, for a
     person may not have read it.
@@ -177,7 +179,7 @@ class _Rules:
         self._path = path
         self._before: dict[str, tuple[str, bool]] = {}
 
-    def look(self, parsed: ParsedFile) -> None:
+    def remember_consents(self, parsed: ParsedFile) -> None:
         """Reads which entries are in force, before the file is changed."""
         log = read_log(self._ws.config.state)
         self._before = {}
@@ -185,7 +187,7 @@ class _Rules:
             rule = hash_of_rule(entry)
             self._before[entry.id] = rule, log.consent(entry.id, rule).word == "yes"
 
-    def confirm(self, edited: str = "") -> None:
+    def confirm_changed(self, edited: str = "") -> None:
         """Confirms what they say now, and the entry with the id `edited`."""
         journal = self._ws.journal
         with suppress(OSError, NotFound):  # then they wait
@@ -196,7 +198,7 @@ class _Rules:
                     put_in_force(self._ws, self._path, entry)
 
 
-def _own_id(ws: Workspace, path: str, id: str) -> str:
+def _resolve_own_id(ws: Workspace, path: str, id: str) -> str:
     """The id of this entry in its file, or "". Raises NotFound if the path is not a note, and
     Refused if the note may not be written.
     """
@@ -204,11 +206,11 @@ def _own_id(ws: Workspace, path: str, id: str) -> str:
         raise NotFound(
             f"The journal has no note {path[:200]!r}.", "Open it from one of its entries."
         )
-    writable(ws.journal.roots, path)
+    locate_writable(ws.journal.roots, path)
     return in_step(ws, lambda _: ws.index.resolve(id).own_id) if id else ""
 
 
-def _passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -> OpenText:
+def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -> OpenText:
     """The passage in these bytes: without the mark of a file in UTF-8, and of an entry without
     the blank lines below it. Raises NotFound and Refused.
     """
@@ -216,7 +218,7 @@ def _passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -> OpenTex
     start = 0
     end = len(data)
     if own_id:
-        entry, start, end = entry_of(parsed, path, own_id)
+        entry, start, end = find_entry_span(parsed, path, own_id)
         title = entry.title
         end = start + len(data[start:end].rstrip(b"\r\n"))
     if start == 0 and data.startswith(_BOM):

@@ -39,7 +39,7 @@ class SharedMarks(TypedDict, total=False):
     due: str | None
 
 
-def one_project(project: str | None) -> str | None:
+def check_project(project: str | None) -> str | None:
     """The project of an entry, or None. Raises InvalidArgument for `*`, which means all, and
     for a name that no filter takes.
     """
@@ -67,7 +67,7 @@ def superseded_ids(
     for id in ids:
         stored = find_stored(ws, id)
         entry = stored.entry
-        present = None if confirms else ws.journal.present(entry.path, stored.own_id)
+        present = None if confirms else ws.journal.find_or_none(entry.path, stored.own_id)
         if present:
             check_not_in_force(read_log(ws.config.state), stored.own_id, present[1])
         if entry.pin and not by_person:
@@ -75,10 +75,10 @@ def superseded_ids(
                 f"A person pinned {entry.short_id}, and only a person replaces it.",
                 f"Save the new entry without `supersedes` {entry.short_id}, and ask them.",
             )
-    return unique(fixed_id(ws, id) for id in ids)
+    return unique(stable_id(ws, id) for id in ids)
 
 
-def fixed_id(ws: Workspace, id: str) -> str:
+def stable_id(ws: Workspace, id: str) -> str:
     """The whole id of an entry that another entry names. A derived id is written into the file
     and so kept.
     """
@@ -119,7 +119,7 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
         )
 
 
-def read_days(ws: Workspace, values: Json) -> list[str]:
+def read_date_marks(ws: Workspace, values: Json) -> list[str]:
     """A notice if the last day of an entry is over. `expires` and `due` become `YYYY-MM-DD`."""
     for name in ("expires", "due"):
         if values.get(name):
@@ -130,7 +130,7 @@ def read_days(ws: Workspace, values: Json) -> list[str]:
     return []
 
 
-def marks_of(entry: Entry) -> tuple[object, ...]:
+def comparable_marks(entry: Entry) -> tuple[object, ...]:
     """The marks that two saves of one text must share to count as one save."""
     sets = (
         tuple(sorted(set(values))) for values in (entry.tags, entry.files, entry.supersedes)

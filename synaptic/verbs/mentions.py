@@ -13,7 +13,7 @@ from ..filters import Filters
 from ..language.query import read_date
 from ..models import Entry, Link, Task, frozen
 from ..notes.marks import link_key, links_of, tasks_of
-from ..workspace.readback import read_entries, read_lines
+from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
@@ -36,8 +36,8 @@ def links(ws: Workspace, name: str) -> Links:
 
     def run(_: object) -> Links:
         key = link_key(name)
-        rowids = ws.index.named([key]).get(key, [])
-        if not rowids and not ws.index.linking([], [key]):
+        rowids = ws.index.entries_by_name_key([key]).get(key, [])
+        if not rowids and not ws.index.incoming_links([], [key]):
             try:
                 rowids = [ws.index.resolve(name).rowid]
             except NotFound as error:
@@ -45,12 +45,12 @@ def links(ws: Workspace, name: str) -> Links:
                     f"Nothing is called {name[:40]!r}, and nothing links to it.",
                     "Give an id, a title, an alias or a path; search finds them.",
                 ) from error
-        return linked(ws, rowids, [key])
+        return links_of_entries(ws, rowids, [key])
 
     return in_step(ws, run)
 
 
-def id_called(ws: Workspace, name: str) -> str | None:
+def id_of_name(ws: Workspace, name: str) -> str | None:
     """The id of the entry with this id, title, page, alias or path; None without one.
 
     Raises Ambiguous for a name of several entries.
@@ -59,7 +59,7 @@ def id_called(ws: Workspace, name: str) -> str | None:
     def run(_: object) -> str | None:
         with suppress(NotFound):
             return ws.index.resolve(name).entry.id
-        rowids = chain.from_iterable(ws.index.named([link_key(name)]).values())
+        rowids = chain.from_iterable(ws.index.entries_by_name_key([link_key(name)]).values())
         ids = [stored.entry.id for stored in ws.index.entries(list(rowids)).values()]
         if len(ids) > 1:
             message = f"{len(ids)} entries are called {name[:40]!r}."
@@ -69,16 +69,16 @@ def id_called(ws: Workspace, name: str) -> str | None:
     return in_step(ws, run)
 
 
-def leading_to(ws: Workspace, names: Sequence[str], path: str) -> dict[str, Entry]:
+def link_targets(ws: Workspace, names: Sequence[str], path: str) -> dict[str, Entry]:
     """The entries that links with these names in the file `path` lead to, by name."""
 
     def run(_: object) -> dict[str, Entry]:
         rows = {}
         for name in names:
             plain = unquote(name).partition("#")[0]
-            beside = posixpath.normpath(posixpath.join(ws.journal.folder_of(path), plain))
+            beside = posixpath.normpath(posixpath.join(ws.journal.link_folder_of(path), plain))
             keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
-            rowids = ws.index.named(keys)
+            rowids = ws.index.entries_by_name_key(keys)
             for key in [key for key in keys if key in rowids][:1]:
                 rows[name] = rowids[key][0]
         entries = read_entries(ws, list(rows.values()))
@@ -87,16 +87,16 @@ def leading_to(ws: Workspace, names: Sequence[str], path: str) -> dict[str, Entr
     return in_step(ws, run)
 
 
-def linked(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Links:
+def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Links:
     """The links of these entries, and those of others to them or to these keys."""
-    incoming = ws.index.linking(rowids, keys)
+    incoming = ws.index.incoming_links(rowids, keys)
     others = list(dict(incoming))
-    texts = read_lines(ws, [*rowids, *others])
+    texts = read_body_lines(ws, [*rowids, *others])
     links = {row: _links_of(ws, *text) for row, text in texts.items()}
     outward: dict[tuple[int, ...], Link] = {}
     for row in rowids:
         outward |= links[row]
-    named = ws.index.named(set(chain.from_iterable(outward)))
+    named = ws.index.entries_by_name_key(set(chain.from_iterable(outward)))
     entries = ws.index.entries([rows[0] for rows in named.values()])
     for names, link in outward.items():
         for key in filter(named.get, names[::-1]):  # the first that is known wins
@@ -112,16 +112,16 @@ def linked(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Li
 
 
 def _links_of(ws: Workspace, entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
-    return links_of(entry, text, ws.journal.folder_of(entry.there.path))
+    return links_of(entry, text, ws.journal.link_folder_of(entry.there.path))
 
 
 def broken_links(ws: Workspace) -> tuple[Link, ...]:
     """The links that lead to no entry, title, page, alias or day with entries, by path."""
 
     def run(_: object) -> tuple[Link, ...]:
-        unnamed = set(ws.index.unnamed())
+        unnamed = set(ws.index.links_without_target())
         broken = []
-        for row, text in read_lines(ws, list(dict(unnamed))).items():
+        for row, text in read_body_lines(ws, list(dict(unnamed))).items():
             for names, link in _links_of(ws, *text).items():
                 if all((row, key) in unnamed for key in names):
                     broken.append(link)
@@ -141,8 +141,8 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
     last = read_date(due, now, "due") if due else None
 
     def run(_: object) -> tuple[Task, ...]:
-        rowids = ws.index.listing(Filters(has_tasks=True), order="newest", limit=-1)[1]
-        texts = read_lines(ws, rowids)
+        rowids = ws.index.list_entries(Filters(has_tasks=True), order="newest", limit=-1)[1]
+        texts = read_body_lines(ws, rowids)
         matches = []
         for task in chain.from_iterable(tasks_of(*texts[row]) for row in rowids):
             is_due = not last or "" < (task.due or "") <= last

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from ..models import Entry, Link
-from ..workspace.readback import read_lines
+from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
@@ -34,7 +34,7 @@ def linking_sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
 
     def run(_: object) -> dict[Link, str]:
         rows = {link: ws.index.resolve(link.id).rowid for link in links if link.id}
-        texts = read_lines(ws, list(rows.values()))
+        texts = read_body_lines(ws, list(rows.values()))
         around = {}
         for link, row in rows.items():
             entry, text = texts[row]
@@ -47,7 +47,7 @@ def linking_sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
     return in_step(ws, run)
 
 
-def neighbours(ws: Workspace, id: str) -> Graph:
+def link_graph(ws: Workspace, id: str) -> Graph:
     """The entries that links join to this one, and those that links join to them."""
 
     def run(_: object) -> Graph:
@@ -57,7 +57,7 @@ def neighbours(ws: Workspace, id: str) -> Graph:
             seen = set(chain(*rows))
             column: list[int] = []
             for near in rows[-1]:
-                for end in ws.index.joined(near, most):
+                for end in ws.index.linked_neighbours(near, most):
                     if end not in seen and end not in column and len(column) < most:
                         column.append(end)
                     if end in seen or end in column:

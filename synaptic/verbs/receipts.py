@@ -6,14 +6,14 @@ from contextlib import suppress
 from ..errors import NotFound, SynapticError
 from ..models import PERSON, Entry, Near, Texts, frozen
 from ..notes.blocks import project_key
-from ..workspace.checkout import project_of, working_checkout
+from ..workspace.checkout import working_checkout, working_project
 from ..workspace.embed import embed_pending
 from ..workspace.preferences import (
-    current_log,
     end_confirmation,
     hash_of_rule,
     note_saved,
     put_in_force,
+    read_migrated_log,
 )
 from ..workspace.sync import UNSCRUBBED, in_step, sync_index
 from ..workspace.workspace import Workspace
@@ -112,12 +112,12 @@ def note_preference(
             rule = hash_of_rule(before)
             if before.id == entry.id and rule == hash_of_rule(entry):
                 return []
-            log = in_step(ws, lambda _: current_log(ws))
+            log = in_step(ws, lambda _: read_migrated_log(ws))
             was_waiting = log.consent(before.id, rule).word == "waits"
         if confirms:
             put_in_force(ws, path, entry)
             return []
-        at_hand = project_key(project_of(ws.config, working_checkout(ws.config)) or "")
+        at_hand = project_key(working_project(ws.config, working_checkout(ws.config)) or "")
         is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
         if is_at_hand and not (was_waiting or entry.source or entry.pin):
             by = entry.by or "an agent"

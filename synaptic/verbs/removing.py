@@ -6,17 +6,17 @@ from typing import NamedTuple
 
 from ..errors import JournalError, NotFound, Refused, SynapticError
 from ..journal.disk import disk_errors
-from ..journal.folder import writable
+from ..journal.folder import locate_writable
 from ..journal.journal import Replacement
-from ..journal.losses import restore_lost
-from ..journal.text import in_place_of
+from ..journal.losses import restore_vanished_text
+from ..journal.text import match_line_ends
 from ..journal.trash import TrashedText
 from ..models import Entry
 from ..notes.privacy import reveals
-from ..workspace.preferences import check_change, end_confirmation
+from ..workspace.preferences import check_may_change, end_confirmation
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .changing import check_seen
+from .changing import check_edit_hash
 from .entry_marks import find_stored
 from .receipts import (
     UNCONFIRMED,
@@ -49,13 +49,13 @@ def delete(
         if not purge:
             raise
         ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
-        path, entry = ws.journal.copy_of(id)
+        path, entry = ws.journal.find_copy(id)
         ws.journal.purge(path, entry.id)
         return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
     entry = stored.entry
     copies = stored.copies
     path = entry.path
-    writable(ws.journal.roots, path, entry.there.line)
+    locate_writable(ws.journal.roots, path, entry.there.line)
     if (entry.whole_file or entry.pin) and not by_person:
         what = (
             f"{path} is a person's file" if entry.whole_file else "A person pinned this entry"
@@ -63,9 +63,9 @@ def delete(
         hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
         raise Refused(f"{what}: only a person deletes it.", hint)
     with disk_errors(ws.config.state, "used"):  # first: a file that is gone only suspends it
-        present = ws.journal.present(path, stored.own_id)
+        present = ws.journal.find_or_none(path, stored.own_id)
         if present and not confirms:
-            check_change(ws.config.state, stored.own_id, present[1])
+            check_may_change(ws.config.state, stored.own_id, present[1])
         end_confirmation(ws.config.state, stored.own_id)
     notices: list[str] = []
     if purge:  # before the text leaves its file: after a kill the next process finishes
@@ -83,10 +83,12 @@ def delete(
     if not purge:
         notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
-    return receipt_of(entry, notices=[*notices, *_still_there(ws, stored.own_id)])
+    return receipt_of(
+        entry, notices=[*notices, *_remaining_duplicate_notice(ws, stored.own_id)]
+    )
 
 
-def _still_there(ws: Workspace, own_id: str) -> list[str]:
+def _remaining_duplicate_notice(ws: Workspace, own_id: str) -> list[str]:
     """A notice if another text has the id of an entry that was deleted."""
     # no entry has this id any more, or a notice says that it is not indexed
     with suppress(SynapticError):
@@ -98,7 +100,7 @@ def _still_there(ws: Workspace, own_id: str) -> list[str]:
     return []
 
 
-def versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Entry]]:
+def earlier_versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Entry]]:
     """The other texts of an entry in the trash, the latest first, without what is private, or
     has become it since.
     """
@@ -126,7 +128,7 @@ class Deleted(NamedTuple):
     text: str
 
 
-def deleted(ws: Workspace) -> list[Deleted]:
+def deleted_entries(ws: Workspace) -> list[Deleted]:
     """The entries that were deleted and stand nowhere any more, the latest first."""
     latest: dict[str, TrashedText] = {}
     for piece in reversed(ws.journal.trashed()):
@@ -165,10 +167,10 @@ def restore(
 
     def check(id: str, present: Entry | None) -> None:
         if not confirms:
-            check_change(ws.config.state, id, present)
+            check_may_change(ws.config.state, id, present)
 
     path, entry = (
-        restore_lost(ws.journal, id, check)
+        restore_vanished_text(ws.journal, id, check)
         if vanished
         else ws.journal.restore(id, check, by_person=by_person)
     )
@@ -181,7 +183,7 @@ def _note_restored(ws: Workspace, path: str, entry: Entry, *, confirms: bool) ->
     """A notice if a preference waits that came back by somebody who does not confirm."""
     present = None
     with suppress(JournalError):  # the text is back; a rule that cannot be read waits
-        present = ws.journal.present(path, entry.id)
+        present = ws.journal.find_or_none(path, entry.id)
     if confirms and present:
         return note_preference(ws, present[1], path, confirms=True)
     if present and present[1].type == "preference":
@@ -189,24 +191,27 @@ def _note_restored(ws: Workspace, path: str, entry: Entry, *, confirms: bool) ->
     return []
 
 
-def bring_back(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
-    """The receipt of an entry that got an earlier text back: that of this number among its
-    `versions`, from the oldest on. Raises Changed if it is not as `seen`, from `opened`.
+def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
+    """Restores version `number` of an entry and returns the receipt. Versions are numbered from
+    0, the oldest, in the order of `earlier_versions`. `seen` is the hash from `open_for_edit`:
+    raises Changed if the entry has changed since.
     """
     stored = find_stored(ws, id)
     entry = stored.entry
     path = entry.path
-    texts = {str(at): text for at, (text, _) in enumerate(versions(ws, entry)[::-1])}
+    texts = {str(at): text for at, (text, _) in enumerate(earlier_versions(ws, entry)[::-1])}
 
     def change(old: Entry, block: bytes) -> Replacement:
-        check_seen(old, seen if number in texts else "")
+        check_edit_hash(old, seen if number in texts else "")
         piece = texts[number]
         if old.whole_file:
             return Replacement(old, piece.text)
-        return Replacement(old, in_place_of(block, ws.journal.record_of(piece).text))
+        return Replacement(
+            old, match_line_ends(block, ws.journal.saved_text_of_piece(piece).text)
+        )
 
     with ws.journal.writing():
-        ws.journal.exchange(path, stored.own_id, change, "restore")
+        ws.journal.replace_entry(path, stored.own_id, change, "restore")
     notices = _note_restored(ws, path, replace(entry, id=stored.own_id), confirms=True)
     notices += index_now(ws, path, shows=entry.id)
     return receipt_of(entry, notices=notices)

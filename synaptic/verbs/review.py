@@ -9,10 +9,10 @@ from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from ..errors import InvalidArgument, one_of
+from ..errors import InvalidArgument, match_valid_name
 from ..filters import Filters
-from ..index.rows import Stored, units
-from ..journal.disk import kept_in, overwrite
+from ..index.rows import Stored, unit_vectors
+from ..journal.disk import overwrite, read_state_json
 from ..kinds import KINDS, has_expired
 from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
@@ -54,7 +54,7 @@ kind comes first.
 """
 
 
-class Matter(NamedTuple):
+class ReviewFinding(NamedTuple):
     """A finding: the first entry may go; the second, if there is one, stays."""
 
     kind: str
@@ -80,16 +80,16 @@ class Matter(NamedTuple):
         return ":".join(str(one.hash) for one in self.about)
 
 
-def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[Matter]:
+def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
-    def run(_: object) -> list[Matter]:
+    def run(_: object) -> list[ReviewFinding]:
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
-        rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
+        rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
-        accepted = kept_in(ws.config.state / ACCEPTED)
-        findings: dict[str, list[Matter]] = {kind: [] for kind in FINDINGS}
-        for matter in _find_matters(ws, {row: stored[row] for row in rows}):
+        accepted = read_state_json(ws.config.state / ACCEPTED)
+        findings: dict[str, list[ReviewFinding]] = {kind: [] for kind in FINDINGS}
+        for matter in _find_all(ws, {row: stored[row] for row in rows}):
             if accepted.get(matter.key) != matter.state:
                 findings[matter.kind].append(matter)
         turns = chain.from_iterable(zip_longest(*findings.values()))
@@ -109,7 +109,7 @@ def answer_finding(
     last = matter.about[-1].entry
     if chosen == "keep":
         file = ws.config.state / ACCEPTED
-        accepted = kept_in(file) | {matter.key: matter.state}
+        accepted = read_state_json(file) | {matter.key: matter.state}
         overwrite(file, json.dumps(accepted).encode())
         return None
     change = partial(update, ws, by_person=by_person, confirms=confirms)
@@ -133,11 +133,11 @@ def entry_of_finding(ws: Workspace, key: str, chosen: str) -> Entry:
     return read_entries(ws, [row])[row]
 
 
-def _finding_of(ws: Workspace, key: str, chosen: str) -> Matter:
+def _finding_of(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
     """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
-    answers = FINDINGS[one_of(FINDINGS, kind, "finding")][1]
-    one_of(answers, chosen, "answer")
+    answers = FINDINGS[match_valid_name(FINDINGS, kind, "finding")][1]
+    match_valid_name(answers, chosen, "answer")
     is_pair = "supersede" in answers or "merge" in answers
     if len(ids) != 1 + is_pair:
         raise InvalidArgument(
@@ -145,15 +145,17 @@ def _finding_of(ws: Workspace, key: str, chosen: str) -> Matter:
             valid=(f"{kind}:ID",),
             hint="`synaptic review` lists them.",
         )
-    return Matter(kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids])))
+    return ReviewFinding(
+        kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids]))
+    )
 
 
-def _find_matters(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[Matter]:
+def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFinding]:
     """All findings among these entries, which are in order of time; of each kind the best
     first.
     """
     now = ws.clock()
-    standings = ws.index.standings(list(stored))
+    standings = ws.index.ranking_facts(list(stored))
     entries = mark_entries(ws, {row: one.entry for row, one in stored.items()})
     groups: dict[tuple[str, str], list[int]] = {}
     for row, entry in entries.items():
@@ -171,43 +173,45 @@ def _find_matters(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[Matte
             "unread": days >= UNREAD_DAYS and not (is_used or is_diary),
         }
         for kind in filter(holds.get, holds):
-            yield Matter(kind, (stored[row],))
+            yield ReviewFinding(kind, (stored[row],))
     for (_, kind), rows in groups.items():
         if kind == "handoff":
             for row in rows[:-1]:
-                yield Matter("handed-on", (stored[row], stored[rows[-1]]))
+                yield ReviewFinding("handed-on", (stored[row], stored[rows[-1]]))
         else:
-            yield from _find_alike(ws, stored, rows)
+            yield from _find_repeated(ws, stored, rows)
 
 
-def _find_alike(
+def _find_repeated(
     ws: Workspace, stored: Mapping[int, Stored], rows: Sequence[int]
-) -> Iterator[Matter]:
+) -> Iterator[ReviewFinding]:
     """Entries of one project and type that a later one repeats or seems to replace, the nearest
     first.
     """
-    pairs = sorted(_near_pairs(ws, rows), reverse=True)
+    pairs = sorted(_similar_pairs(ws, rows), reverse=True)
     texts = read_entries(ws, list(chain.from_iterable(both for _, both in pairs)))
     for cosine, (old, new) in pairs:
         if cosine >= SAME and numbers_in_entry(texts[old]) == numbers_in_entry(texts[new]):
-            yield Matter("repeated", (stored[new], stored[old]))
+            yield ReviewFinding("repeated", (stored[new], stored[old]))
             continue
         names_are_lost = lacks_a_name(texts[old], texts[new], ws.index.stem)
         if KINDS[texts[new].type].is_replaced and not names_are_lost:
-            yield Matter("replaced", (stored[old], stored[new]))
+            yield ReviewFinding("replaced", (stored[old], stored[new]))
 
 
-def _near_pairs(ws: Workspace, rows: Sequence[int]) -> Iterator[tuple[float, tuple[int, int]]]:
+def _similar_pairs(
+    ws: Workspace, rows: Sequence[int]
+) -> Iterator[tuple[float, tuple[int, int]]]:
     """(cosine, (earlier entry, later entry)) of the pairs of these entries that stand out as
     near; the entries are in order of time.
     """
-    stored = ws.index.meanings(rows)
+    stored = ws.index.first_vectors(rows)
     rows = [row for row in rows if row in stored]
     if not rows:
         return
-    vectors = units([stored[row] for row in rows])
+    vectors = unit_vectors([stored[row] for row in rows])
     for place, new in enumerate(rows[1:], 1):
-        cosines = ws.index.scaled(vectors[:place] @ vectors[place])
+        cosines = ws.index.scale_cosines(vectors[:place] @ vectors[place])
         nearest = cosines.argsort()[: -MOST - 2 : -1].tolist()
         near = cosines[nearest].tolist()
         count = count_standing_out(near)

@@ -8,18 +8,18 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
 from ..models import Entry
 from ..workspace import preferences
-from ..workspace.preferences import current_log, hash_of_rule, not_in_force
+from ..workspace.preferences import hash_of_rule, read_migrated_log, waiting_preferences
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .receipts import index_now
 
 
-def waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry, ...]:
+def list_waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry, ...]:
     """Returns the preferences that are not in force, marked, the newest first."""
-    return in_step(ws, lambda _: not_in_force(ws), within_s=within_s)
+    return in_step(ws, lambda _: waiting_preferences(ws), within_s=within_s)
 
 
-def unnamed(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
+def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
     """Returns those of `waiting` that no terminal has named yet, and the number of those that
     were in force for an older program, because they were typed. From now on they are named.
     """
@@ -27,8 +27,8 @@ def unnamed(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
     def run(_: object) -> tuple[tuple[Entry, ...], int]:
         new = []
         typed = 0
-        log = current_log(ws)
-        for entry in _own(ws, not_in_force(ws)):
+        log = read_migrated_log(ws)
+        for entry in _with_own_ids(ws, waiting_preferences(ws)):
             word = log.named.get((entry.id, hash_of_rule(entry)))
             if word == "typed":
                 typed += 1
@@ -41,13 +41,15 @@ def unnamed(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
     return in_step(ws, run, within_s=within_s)
 
 
-def set_named(ws: Workspace, entries: Sequence[Entry]) -> None:
+def mark_as_named(ws: Workspace, entries: Sequence[Entry]) -> None:
     """Notes that a terminal has named these: no command names them again."""
     with suppress(OSError):
-        preferences.note_named(ws.config.state, in_step(ws, lambda _: _own(ws, entries)))
+        preferences.note_named(
+            ws.config.state, in_step(ws, lambda _: _with_own_ids(ws, entries))
+        )
 
 
-def _own(ws: Workspace, entries: Sequence[Entry]) -> list[Entry]:
+def _with_own_ids(ws: Workspace, entries: Sequence[Entry]) -> list[Entry]:
     """Returns the entries with the ids that their files give them."""
     own_ids = ws.index.own_ids([entry.id for entry in entries])
     return [replace(entry, id=own_ids[entry.id]) for entry in entries]
@@ -75,7 +77,7 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
         raise changed from None
     own_id = stored.own_id
     path = stored.entry.path
-    present = ws.journal.present(path, own_id)
+    present = ws.journal.find_or_none(path, own_id)
     if present is None or hash_of_rule(present[1]) != hash_of_rule(entry):
         raise changed
     if remove:

@@ -7,24 +7,29 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Unpack
 
 from ..errors import InvalidArgument, SynapticError, check_range
-from ..index.rows import Stored, hash_of
+from ..index.rows import Stored, hash64
 from ..language.query import read_moment
 from ..models import Entry, Json, Texts
 from ..notes.draft import draft_entry
 from ..notes.markdown import new_id, own_tags
 from ..notes.screening import Screen
 from ..search.near import find_replaceable_entries, suggest_tags
-from ..workspace.changes import fingerprints, of_project
-from ..workspace.checkout import claim_name, meant_project, project_of, working_checkout
+from ..workspace.changes import fingerprint_files, is_project_of_checkout
+from ..workspace.checkout import (
+    claim_checkout_name,
+    resolve_project_name,
+    working_checkout,
+    working_project,
+)
 from ..workspace.workspace import Stopwatch, Workspace
 from .entry_marks import (
     SharedMarks,
     check_files,
     check_pin,
-    fixed_id,
-    marks_of,
-    one_project,
-    read_days,
+    check_project,
+    comparable_marks,
+    read_date_marks,
+    stable_id,
     superseded_ids,
 )
 from .receipts import Receipt, index_now, note_preference, receipt_of
@@ -105,23 +110,27 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     by_person = marks.setdefault("by_person", True)
     confirms = marks.get("confirms") or False
     marks["confirms"] = confirms and not marks.get("source")
-    moment = moment_of(values.get("at"), ws.clock())
+    moment = parse_moment(values.get("at"), ws.clock())
     check_range("importance", values.get("importance"), 0, 10)
-    past = read_days(ws, values)
+    past = read_date_marks(ws, values)
     here = working_checkout(ws.config)
-    project = one_project(values.get("project", project_of(ws.config, here)))
+    project = check_project(values.get("project", working_project(ws.config, here)))
     check_files(values)
     if not by_person:
-        project = meant_project(project, here)
+        project = resolve_project_name(project, here)
     claimed: list[str] = []
     if here and project == here.project:
-        here, claimed = claim_name(ws.config, here)
+        here, claimed = claim_checkout_name(ws.config, here)
         project = here.project
     screen = Screen(ws.config.secrets)
     parent = values.get("parent")
     source = values.get("source")
     branch = None
-    if here and of_project(project, here) and here.branch not in here.defaults:
+    if (
+        here
+        and is_project_of_checkout(project, here)
+        and here.branch not in here.default_branches
+    ):
         branch = here.branch
     entry, composed = draft_entry(
         screen,
@@ -129,7 +138,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         id=new_id(moment.date()),
         at=moment,
         project=project,
-        parent=fixed_id(ws, parent) if parent else None,
+        parent=stable_id(ws, parent) if parent else None,
         supersedes=superseded_ids(
             ws, values.get("supersedes", ()), by_person=by_person, confirms=confirms
         ),
@@ -142,7 +151,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         expires=values.get("expires") or None,
         due=values.get("due") or None,
         pin=values.get("pin", False),
-        fingerprints=fingerprints(entry, here, ws.config.state),
+        fingerprints=fingerprint_files(entry, here, ws.config.state),
     )
     notices = [*screen.notices(), *composed, *past, *claimed]
     if not (by_person or project):
@@ -155,8 +164,8 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
     receipts = {}
     new = []
     for entry, notices, marks in drafts:
-        same = [] if marks.get("force") else _same_text(ws, entry)
-        first = None if marks.get("at") else _already_saved(ws, entry, same)
+        same = [] if marks.get("force") else _entries_with_same_text(ws, entry)
+        first = None if marks.get("at") else _find_retried_entry(ws, entry, same)
         if first:
             if marks["confirms"]:
                 note_preference(ws, first, first.path, confirms=True)
@@ -198,19 +207,19 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
     return [receipts[draft.entry.id] for draft in drafts]
 
 
-def _same_text(ws: Workspace, entry: Entry) -> list[Stored]:
+def _entries_with_same_text(ws: Workspace, entry: Entry) -> list[Stored]:
     """The entries that say the same, oldest first.
 
     Each save indexes its entry, so the index is asked without a sync.
     """
     # an index that cannot be used must not stop a save
     with suppress(SynapticError):
-        entries = ws.index.entries(ws.index.same_content(hash_of(entry.content))).values()
+        entries = ws.index.entries(ws.index.dated_with_content(hash64(entry.content))).values()
         return sorted(entries, key=lambda stored: stored.entry.at)
     return []
 
 
-def _already_saved(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> Entry | None:
+def _find_retried_entry(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> Entry | None:
     """The entry of which this one is a retry: saved within `REPEAT_WINDOW`, with the same text,
     marks and client.
     """
@@ -220,14 +229,14 @@ def _already_saved(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> Entry
         with suppress(SynapticError):
             first = ws.journal.find(stored.entry.path, stored.own_id)[1]
             # the tags of its file are not those of the save
-            marks = marks_of(replace(first, tags=own_tags(first)))
-            is_same = first.content == entry.content and marks == marks_of(entry)
+            marks = comparable_marks(replace(first, tags=own_tags(first)))
+            is_same = first.content == entry.content and marks == comparable_marks(entry)
             if is_same and not first.derived_id:
                 return first
     return None
 
 
-def moment_of(at: str | datetime | None, now: datetime) -> datetime:
+def parse_moment(at: str | datetime | None, now: datetime) -> datetime:
     """The moment of an entry in the local zone, in whole seconds. It reads the times that
     `--since` reads.
     """

@@ -30,13 +30,13 @@ class NeedsWriter(Exception):
 class IndexQuestion(Protocol[Answer]):
     """A question that waits for an index in step with the journal (`sync.InStep`)."""
 
-    def by_syncing(self) -> Answer:
+    def run_after_sync(self) -> Answer:
         """The answer after this process has brought the index in step."""
 
-    def on_snapshot(self, ask_writer: Callable[..., Any]) -> Answer:
+    def run_on_snapshot(self, ask_writer: Callable[..., Any]) -> Answer:
         """The answer on a snapshot that the writer has brought in step."""
 
-    def as_it_is(self) -> Answer:
+    def run_without_sync(self) -> Answer:
         """The answer on the index as it is."""
 
 
@@ -59,23 +59,23 @@ class Access:
         """The answer on an index that shows the journal. Raises NeedsWriter where a reader
         cannot give it.
         """
-        return question.by_syncing()
+        return question.run_after_sync()
 
     def require_writer(self) -> None:
         """Raises NeedsWriter unless this is the writer."""
 
-    def of_journals(self, journals: Texts | None) -> Access:
+    def limit_to_journals(self, journals: Texts | None) -> Access:
         """The access of an asker who may read these journals; None: all."""
         return self
 
-    def in_one_state(self, run: Callable[[], Result]) -> Result:
+    def run_on_one_state(self, run: Callable[[], Result]) -> Result:
         """The result of `run`. Published journals stay as they are while it runs."""
         return run()
 
     def require_files(self, thing: str) -> None:
         """Raises Refused for this thing where the files that it is made of lie elsewhere."""
 
-    def trouble_of(self, index: Index) -> str:
+    def why_index_in_memory(self, index: Index) -> str:
         """The reason why each process keeps its own index in memory, or ""."""
         return index.file.trouble
 
@@ -89,7 +89,7 @@ class Access:
         """
         return None
 
-    def verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]] | None:
+    def published_verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]] | None:
         """(word, by) of each preference, as its publisher decided. None: the log decides."""
         return None
 
@@ -107,7 +107,7 @@ class Reading(Access):
     ask_writer: Callable[..., Any]
 
     def in_step(self, question: IndexQuestion[Result]) -> Result:
-        return question.on_snapshot(self.ask_writer)
+        return question.run_on_snapshot(self.ask_writer)
 
     def require_writer(self) -> None:
         raise NeedsWriter

@@ -34,16 +34,16 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from ..files import open_regular, real_path
+from ..files import open_regular_file, real_path
 from ..journal.disk import make_dirs
 from ..journal.repository import Checkout
 from ..kinds import has_expired
-from ..models import RACY_NS, Entry, Proof, proof_of
+from ..models import RACY_NS, Entry, FileSignature, file_signature
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from .checkout import asking_project, working_checkout
-from .git import fate_of
-from .preferences import standings
+from .checkout import preferred_project_key, working_checkout
+from .git import branch_fate
+from .preferences import consents_of
 from .workspace import Workspace
 
 LIMIT = 256 * 1024
@@ -54,22 +54,22 @@ LINES_KEPT = 2_000
 """Files in `.state/lines/`; the oldest go."""
 
 
-def fingerprints(
+def fingerprint_files(
     entry: Entry, here: Checkout | None, state: Path
 ) -> tuple[tuple[str, str], ...]:
     """(path, fingerprint) of the files of an entry of this checkout's project that lie in it.
     The folder `state` keeps their lines.
     """
-    if here is None or not of_project(entry.project, here):
+    if here is None or not is_project_of_checkout(entry.project, here):
         return ()
     fingerprints = []
     for path in entry.files:
-        if not _is_ambiguous(here.root, path):
-            fingerprint = _fingerprint(here.root, path)
+        if not _may_mean_two_files(here.root, path):
+            fingerprint = _fingerprint_path(here.root, path)
             if fingerprint and fingerprint != GONE:
                 fingerprints.append((path, fingerprint))
                 with suppress(OSError, ValueError):
-                    _keep_lines(state / "lines", fingerprint, here.root / path)
+                    _store_line_hashes(state / "lines", fingerprint, here.root / path)
     return tuple(fingerprints)
 
 
@@ -80,7 +80,7 @@ def mark_entries(
     the checkout of this process.
     """
     here = here or working_checkout(ws.config)
-    own = asking_project(ws.config, here)
+    own = preferred_project_key(ws.config, here)
     today = ws.today.isoformat()
     result = dict(entries)
     rules = {
@@ -88,7 +88,7 @@ def mark_entries(
         for row, entry in entries.items()
         if entry.content and entry.type == "preference"
     }
-    consents = dict(zip(rules, standings(ws, list(rules.values())), strict=True))
+    consents = dict(zip(rules, consents_of(ws, list(rules.values())), strict=True))
     for rowid, entry in entries.items():
         marks = []
         changed = []
@@ -98,8 +98,8 @@ def mark_entries(
             marks.append(ws.journal.remarks[entry.id])
         if entry.project and project_key(entry.project) != own:
             marks.append(f"project {entry.project}")
-        if here and of_project(entry.project, here):
-            fate = fate_of(entry.branch, here) if entry.branch else "merged"
+        if here and is_project_of_checkout(entry.project, here):
+            fate = branch_fate(entry.branch, here) if entry.branch else "merged"
             if fate == "gone":
                 marks.append(f"branch {entry.branch} gone")
             elif fate != "merged":
@@ -118,12 +118,14 @@ def _changed_files(entry: Entry, here: Checkout, folder: Path) -> list[str]:
     """The files of the entry that changed since it was saved; `folder` keeps their lines."""
     changed = []
     for path, saved in entry.fingerprints:
-        now = _fingerprint(here.root, path)
+        now = _fingerprint_path(here.root, path)
         if now in (None, saved):
             continue
         with suppress(OSError, ValueError):  # it is gone or large, or its lines are not kept
             before = array("I", (folder / saved).read_bytes())
-            if not _differs_much(before, _lines_of(here.root / path, now), path, entry.content):
+            if not _differs_much(
+                before, _line_hashes(here.root / path, now), path, entry.content
+            ):
                 continue
         changed.append(path)
     return changed
@@ -149,22 +151,22 @@ def _differs_much(before: array[int], after: array[int], path: str, text: str) -
 
 
 @lru_cache(maxsize=64)
-def _lines_of(path: Path, fingerprint: str) -> array[int]:
+def _line_hashes(path: Path, fingerprint: str) -> array[int]:
     """A hash of each line of the file. Raises ValueError if it is large, or has another
     fingerprint now.
     """
-    with open_regular(path, follow=False) as file:
+    with open_regular_file(path, follow=False) as file:
         data = file.read(LIMIT + 1)
     if hashlib.sha256(data).hexdigest()[:FINGERPRINT_DIGITS] != fingerprint:
         raise ValueError
     return array("I", map(zlib.crc32, data.splitlines()))
 
 
-def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
+def _store_line_hashes(folder: Path, fingerprint: str, path: Path) -> None:
     file = folder / fingerprint
     if file.exists():
         return
-    lines = _lines_of(path, fingerprint)
+    lines = _line_hashes(path, fingerprint)
     make_dirs(folder, private=True)
     oldest_first = sorted(folder.iterdir(), key=lambda old: old.stat().st_mtime)
     for old in oldest_first[: -LINES_KEPT + 1]:
@@ -172,12 +174,12 @@ def _keep_lines(folder: Path, fingerprint: str, path: Path) -> None:
     file.write_bytes(lines.tobytes())
 
 
-def of_project(project: str | None, here: Checkout) -> bool:
+def is_project_of_checkout(project: str | None, here: Checkout) -> bool:
     """True if a project, as typed or as a key, is that of this checkout."""
     return project_key(project or "") == project_key(here.project)
 
 
-def _is_ambiguous(root: Path, path: str) -> bool:
+def _may_mean_two_files(root: Path, path: str) -> bool:
     """True if a relative path may mean a file of the working directory or of the root."""
     with suppress(OSError, ValueError):
         folder = Path.cwd().resolve()
@@ -187,7 +189,7 @@ def _is_ambiguous(root: Path, path: str) -> bool:
     return True
 
 
-def _fingerprint(root: Path, path: str) -> str | None:
+def _fingerprint_path(root: Path, path: str) -> str | None:
     """The fingerprint of the present file; GONE without one. None: unreadable or outside."""
     full = Path(os.path.normpath(root / path))
     try:
@@ -196,10 +198,10 @@ def _fingerprint(root: Path, path: str) -> str | None:
         status = full.stat()
         if not stat.S_ISREG(status.st_mode):
             return GONE
-        proof = proof_of(status)
-        is_settled = time.time_ns() - proof[1] > RACY_NS
+        signature = file_signature(status)
+        is_settled = time.time_ns() - signature[1] > RACY_NS
         hashed = _hash_file if is_settled else _hash_file.__wrapped__
-        return hashed(root, full, status.st_dev, proof)
+        return hashed(root, full, status.st_dev, signature)
     except (FileNotFoundError, NotADirectoryError):
         return GONE
     except (OSError, ValueError):
@@ -207,13 +209,15 @@ def _fingerprint(root: Path, path: str) -> str | None:
 
 
 @lru_cache(maxsize=4096)
-def _hash_file(root: Path, path: Path, device: int, proof: Proof) -> str:
-    """The fingerprint of a file with this proof; GONE if a link leads out of the checkout."""
+def _hash_file(root: Path, path: Path, device: int, signature: FileSignature) -> str:
+    """The fingerprint of a file, cached by its signature; GONE if a link leads out of the
+    checkout.
+    """
     real = real_path(path)
     if not real.is_relative_to(root):
         return GONE
-    size = proof[2]
-    with open_regular(real, follow=False) as file:
+    size = signature[2]
+    with open_regular_file(real, follow=False) as file:
         seen = hashlib.sha256(file.read(min(size, LIMIT)))
     if size > LIMIT:
         seen.update(b"%d" % size)

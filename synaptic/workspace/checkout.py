@@ -12,8 +12,8 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from ..config import Config
-from ..files import open_regular, real_path
-from ..journal.projects import claim, name_checkout
+from ..files import open_regular_file, real_path
+from ..journal.projects import claim_project_name, project_name_of
 from ..journal.repository import Checkout, checkout_of
 from ..notes.blocks import project_key
 from ..notes.reading import without_surrogates
@@ -37,7 +37,7 @@ def checkout_around(folder: Path, config: Config | None = None) -> Checkout | No
     """
     here = checkout_of(folder)
     if here and config:
-        return here._replace(project=name_checkout(config.state, here))
+        return here._replace(project=project_name_of(config.state, here))
     return here
 
 
@@ -53,13 +53,13 @@ def working_checkout(config: Config) -> Checkout | None:
         return None
 
 
-def claim_name(config: Config, here: Checkout) -> tuple[Checkout, list[str]]:
+def claim_checkout_name(config: Config, here: Checkout) -> tuple[Checkout, list[str]]:
     """The checkout under the name that its repository has from now on, and notices."""
-    name, notice = claim(config.state, checkout_of(here.root) or here)
+    name, notice = claim_project_name(config.state, checkout_of(here.root) or here)
     return here._replace(project=name), [notice] if notice else []
 
 
-def meant_project(project: str | None, here: Checkout | None) -> str | None:
+def resolve_project_name(project: str | None, here: Checkout | None) -> str | None:
     """The project that an agent means by a name. That of the folder in which it works is the
     name of its own project, also where another repository has this name in the home.
     """
@@ -69,7 +69,7 @@ def meant_project(project: str | None, here: Checkout | None) -> str | None:
     return project
 
 
-def project_of(config: Config, here: Checkout | None) -> str | None:
+def working_project(config: Config, here: Checkout | None) -> str | None:
     """The project of work in this checkout: the one that is set, else the repository's name, as
     an entry can hold it.
     """
@@ -77,7 +77,7 @@ def project_of(config: Config, here: Checkout | None) -> str | None:
     return without_surrogates(project) if project else None
 
 
-def asking_project(config: Config, here: Checkout | None) -> str | None:
+def preferred_project_key(config: Config, here: Checkout | None) -> str | None:
     """The key of the project that answers prefer; None in a repository that holds the journal,
     where all projects belong.
     """
@@ -85,23 +85,23 @@ def asking_project(config: Config, here: Checkout | None) -> str | None:
         journal = real_path(config.journal)
         if journal.is_relative_to(here.root):
             return None
-    return project_key(project_of(config, here) or "") or None
+    return project_key(working_project(config, here) or "") or None
 
 
-def work_at_hand(folder: Path) -> str:
+def describe_recent_work(folder: Path) -> str:
     """The branch and the subjects of the last commits made in the checkout around `folder`,
     newest first, a line each; without the parts that git does not tell.
     """
     here = checkout_around(folder)
     if here is None:
         return ""
-    lines = [here.branch, *_subjects(here.git / "logs" / "HEAD")]
+    lines = [here.branch, *_last_commit_subjects(here.git / "logs" / "HEAD")]
     return "\n".join(line[:LINE_CHARS] for line in lines if line)
 
 
-def _subjects(log: Path) -> list[str]:
+def _last_commit_subjects(log: Path) -> list[str]:
     """The subjects of the last commits that this log of HEAD knows, newest first."""
-    with suppress(OSError), open_regular(log) as file:
+    with suppress(OSError), open_regular_file(log) as file:
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - LOG_BYTES))
         text = (file.read(LOG_BYTES) or b"").decode("utf-8", "replace")

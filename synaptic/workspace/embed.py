@@ -16,11 +16,11 @@ from ..config import DEFAULT_MODEL
 from ..errors import Busy, IndexBusy, IndexFailed, JournalError, ModelError
 from ..files import file_lock
 from ..index.database import BUSY_TIMEOUT_MS
-from ..index.embedding import usual_cosine
+from ..index.embedding import measure_usual_cosine
 from ..journal.disk import overwrite
 from ..language.lexicon import is_foreign
 from ..models import Meaning, Texts
-from .readback import Stale, read_hits, texts_of
+from .readback import Stale, read_hits, texts_to_embed
 from .workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
@@ -60,7 +60,7 @@ def embed_pending(
     wait_s = BUSY_TIMEOUT_MS / 1000 if budget_s is None else LOCK_WAIT_MS / 1000
     try:
         if ws.index.meta("model") != ws.embedder.name:
-            usual = usual_cosine(ws.embedder)
+            usual = measure_usual_cosine(ws.embedder)
             with ws.index.writing(round(wait_s * 1000)) as writer:
                 writer.use_model(ws.embedder.name, ws.embedder.dimensions, usual=usual)
         if not ws.index.pending(1):
@@ -68,7 +68,7 @@ def embed_pending(
         lock_wait_s = wait_s if at_least or budget_s is None else 0
         lock: AbstractContextManager[bool] = nullcontext(True)
         if not ws.index.file.trouble:  # an index in memory is this process's own
-            lock = one_process(ws.config.state / "embed.lock", lock_wait_s)
+            lock = try_process_lock(ws.config.state / "embed.lock", lock_wait_s)
         with lock as is_alone:
             if is_alone:
                 for done in _embed_batches(ws, budget_s, at_least, progress):  # noqa: B007
@@ -77,7 +77,7 @@ def embed_pending(
                 raise Busy("Another process has been embedding for 10 s.", hint="Try again.")
     except IndexBusy as error:
         if budget_s is None:
-            raise still_writing() from error
+            raise still_writing_error() from error
     return done
 
 
@@ -128,20 +128,20 @@ def _embed_batches(
             return rowid, hash_, ws.embedder.embed_passage(text)
         return None
 
-    workers = min(MAX_WORKERS, max(1, processors() // ws.config.threads))
+    workers = min(MAX_WORKERS, max(1, usable_processor_count() // ws.config.threads))
     work: Callable[..., Iterator[tuple[int, int, Meaning] | None]] = map
     stopped: list[int] = []
     with ExitStack() as stack:
         if budget_s is None and workers > 1:
             from concurrent.futures import ThreadPoolExecutor
 
-            stopped = stack.enter_context(_interrupts_held())
+            stopped = stack.enter_context(_defer_interrupts())
             pool = ThreadPoolExecutor(workers, thread_name_prefix="synaptic-embed")
             work = stack.enter_context(pool).map
         pending = partial(ws.index.pending, BATCH, newest_first=budget_s is not None)
         passages = pending()
         while passages and (taken < at_least or time.perf_counter() <= until):
-            meanings = list(filter(None, work(embedded, texts_of(ws, passages))))
+            meanings = list(filter(None, work(embedded, texts_to_embed(ws, passages))))
             with ws.index.writing(wait_ms) as writer:
                 writer.store_vectors(meanings)
             if stopped:
@@ -154,7 +154,7 @@ def _embed_batches(
 
 
 @contextmanager
-def _interrupts_held() -> Iterator[list[int]]:
+def _defer_interrupts() -> Iterator[list[int]]:
     """A context in which Ctrl-C only fills the list: raised within a pool of threads, it may
     leave a lock held for which they wait for ever.
     """
@@ -169,14 +169,14 @@ def _interrupts_held() -> Iterator[list[int]]:
         signal.signal(signal.SIGINT, before or signal.SIG_DFL)
 
 
-def still_writing(waited_ms: int = BUSY_TIMEOUT_MS) -> Busy:
+def still_writing_error(waited_ms: int = BUSY_TIMEOUT_MS) -> Busy:
     message = (
         f"Another process was not done writing to the index within {waited_ms / 1000:g} s."
     )
     return Busy(message, hint="Try again.")
 
 
-def processors() -> int:
+def usable_processor_count() -> int:
     """The number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -184,7 +184,7 @@ def processors() -> int:
 
 
 @contextmanager
-def one_process(lock: Path, timeout_s: float) -> Iterator[bool]:
+def try_process_lock(lock: Path, timeout_s: float) -> Iterator[bool]:
     """A context with True while this process holds the lock, or False if it is not free
     within `timeout_s`.
     """

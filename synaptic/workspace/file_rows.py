@@ -8,8 +8,8 @@ from itertools import chain
 from operator import attrgetter
 from typing import Any
 
-from ..index.chunking import cut
-from ..index.rows import ChunkRow, EntryRow, FileRows, hash_of
+from ..index.chunking import cut_passages
+from ..index.rows import ChunkRow, EntryRow, FileRows, hash64
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, body_text, newlines, plain_text
 from ..notes.copies import original_of
@@ -18,7 +18,7 @@ from ..notes.privacy import mask
 from ..notes.reading import composed_form, derived_id, is_saved
 
 
-def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
+def make_file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
     """The rows of a file."""
     masked = mask(data)
     entries = parsed.entries
@@ -31,20 +31,20 @@ def file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> F
         row = EntryRow(
             entry=entry,
             block=block,
-            row_hash=hash_of(made_of.encode("utf-8", "surrogatepass") + block),
+            row_hash=hash64(made_of.encode("utf-8", "surrogatepass") + block),
             chunks=partial(_chunk_rows, entry, masked),
-            marks=partial(_mark_rows, entry, body, number == 0),
+            marks=partial(_link_name_task_rows, entry, body, number == 0),
             hides=masked[place.start : place.end] != block,
         )
         rows.append(row)
     hides = masked != data
-    return FileRows(stamp, hash_of(data), settled, tuple(rows), parsed.issues, hides)
+    return FileRows(stamp, hash64(data), settled, tuple(rows), parsed.issues, hides)
 
 
-def _mark_rows(
+def _link_name_task_rows(
     entry: Entry, body: bytes, first: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
-    text = lines_of(body)
+    text = body_lines(body)
     id_of_path = derived_id(None, original_of(composed_form(entry.there.path)), "", 1)
     is_whole = id_of_path.endswith(entry.short_id)
     names = name_keys(entry, text, of_file=is_whole, first=first)
@@ -54,7 +54,7 @@ def _mark_rows(
     return sorted(links), sorted(names.items()), [(open_tasks,)] if tasks else []
 
 
-def lines_of(masked: bytes) -> str:
+def body_lines(masked: bytes) -> str:
     """A masked body as text in which each line has its number; private passages are blank."""
     return newlines(masked.replace(MASK, b" ").decode("utf-8", "replace"))
 
@@ -72,19 +72,19 @@ _ROW = attrgetter(
 def _chunk_rows(entry: Entry, masked: bytes) -> tuple[ChunkRow, ...]:
     place = entry.there
     body, typed = masked[place.body_start : place.body_end], is_typed(masked, place)
-    title, labels = entry.title, _labels(entry)
+    title, labels = entry.title, _label_text(entry)
     chunks = []
-    for span in cut(body.replace(MASK, b" ")):
+    for span in cut_passages(body.replace(MASK, b" ")):
         text = plain_text(body_text(body[span.start : span.end], typed=typed))
         words = "\n".join(part for part in (title, text, labels) if part)
-        title, labels = _repeated(title), _repeated(labels)
-        to_embed = embedded_text(entry, text)
+        title, labels = _shorten_label(title), _shorten_label(labels)
+        to_embed = text_to_embed(entry, text)
         chunks.append(
             ChunkRow(
                 start=span.start,
                 end=span.end,
-                hash=hash_of(to_embed),
-                words_hash=hash_of(words),
+                hash=hash64(to_embed),
+                words_hash=hash64(words),
                 text=to_embed,
                 words=words,
                 embed=span.embed,
@@ -100,22 +100,24 @@ are too many.
 MAX_REPEATED_TAGS = 200
 
 
-def embedded_text(entry: Entry, text: str) -> str:
+def text_to_embed(entry: Entry, text: str) -> str:
     """The text of a passage that the model embeds, with title and tags of its entry.
 
     Not the date: with it, recall@10 on LoCoMo was 0.758 instead of 0.775.
     """
     title = "" if text.startswith(entry.title.rstrip(".…")) else entry.title
     tags = " ".join(entry.tags[:MAX_REPEATED_TAGS])
-    return "\n".join([part for part in (_repeated(title), text, _repeated(tags)) if part])
+    return "\n".join(
+        [part for part in (_shorten_label(title), text, _shorten_label(tags)) if part]
+    )
 
 
-def _repeated(label: str) -> str:
+def _shorten_label(label: str) -> str:
     """A title or labels for a later passage; the first passage has them whole."""
     return label if len(label) <= MAX_REPEATED else label[:MAX_REPEATED].rpartition(" ")[0]
 
 
-def _labels(entry: Entry) -> str:
+def _label_text(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
     fields = plain_text(" ".join(chain.from_iterable(front_fields(entry))))
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()

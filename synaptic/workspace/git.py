@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import JournalError
 from ..files import real_path
 from ..journal.folder import is_note
-from ..journal.repository import Checkout, checkout_of, small_text
+from ..journal.repository import Checkout, checkout_of, read_small_text
 
 TIMEOUT_S = 60
 LOG_TIMEOUT_S = 3
@@ -88,7 +88,7 @@ _LOG = (
 )
 
 
-def git(
+def run_git(
     folder: Path,
     *args: str,
     timeout_s: float = TIMEOUT_S,
@@ -137,19 +137,19 @@ def git(
 @lru_cache(1)
 def _ssh_command(folder: Path) -> str:
     """The user's ssh, which is to ask nothing."""
-    setting = git(folder, "config", "--global", "--get", "core.sshCommand").stdout
+    setting = run_git(folder, "config", "--global", "--get", "core.sshCommand").stdout
     command = os.environ.get("GIT_SSH_COMMAND") or os.fsdecode(setting).strip() or "ssh"
     if Path(shlex.split(command)[0]).stem == "ssh":
         command += " -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15"
     return command
 
 
-def head_of(folder: Path) -> str:
+def head_state(folder: Path) -> str:
     """A text that changes when another commit is checked out around `folder`; "" without a
     whole history. Git is not run.
     """
     here = checkout_of(real_path(folder))
-    if here is None or _file_state(here.common / "shallow"):
+    if here is None or _file_version(here.common / "shallow"):
         return ""
     ref = here.common / here.head.removeprefix("ref: ")
     places = (
@@ -158,19 +158,19 @@ def head_of(folder: Path) -> str:
         ref,
         here.common / "reftable" / "tables.list",
     )
-    return " ".join((str(here.root), *map(_file_state, places)))
+    return " ".join((str(here.root), *map(_file_version, places)))
 
 
 @lru_cache(1)
-def added_days(folder: Path, head: str) -> Mapping[str, date]:
+def first_commit_days(folder: Path, head: str) -> Mapping[str, date]:
     """The author's day of the first commit that added a file, by its path below `folder`;
-    without commits that import many files. `head` comes from `head_of`. Empty if git cannot
+    without commits that import many files. `head` comes from `head_state`. Empty if git cannot
     tell.
     """
     if not head:
         return {}
     try:
-        log = git(folder, *_LOG, timeout_s=LOG_TIMEOUT_S)
+        log = run_git(folder, *_LOG, timeout_s=LOG_TIMEOUT_S)
     except JournalError:
         return {}
     if log.returncode:
@@ -186,7 +186,7 @@ def added_days(folder: Path, head: str) -> Mapping[str, date]:
     return {path: day for path, day in days.items() if day}
 
 
-def fate_of(branch: str, here: Checkout) -> str:
+def branch_fate(branch: str, here: Checkout) -> str:
     """`merged`: into the default branch, or checked out. `gone`: without a visible merge.
     `open`: neither, or git cannot tell. Git is asked once for each state of the refs.
     """
@@ -195,25 +195,25 @@ def fate_of(branch: str, here: Checkout) -> str:
     places = [here.common / "packed-refs", here.common / "reftable" / "tables.list"]
     for kind in ("heads", "remotes"):
         places += (Path(folder) for folder, _, _ in os.walk(here.common / "refs" / kind))
-    if _file_state(here.common / "shallow"):
+    if _file_version(here.common / "shallow"):
         return "open"
-    fates = _fates(here, " ".join(map(_file_state, places)))
+    fates = _all_branch_fates(here, " ".join(map(_file_version, places)))
     return fates.get(branch, "gone") if fates else "open"
 
 
 @lru_cache(8)
-def _fates(here: Checkout, _: str) -> Mapping[str, str]:
+def _all_branch_fates(here: Checkout, _: str) -> Mapping[str, str]:
     """The fate of each branch that exists or was merged, by name; empty if git cannot tell."""
 
     def lines(*args: str) -> list[str]:
-        run = git(here.root, *args, timeout_s=LOG_TIMEOUT_S / 3)
+        run = run_git(here.root, *args, timeout_s=LOG_TIMEOUT_S / 3)
         return os.fsdecode(run.stdout).splitlines()
 
     branches = ("for-each-ref", "--format=%(refname:lstrip=1)", "refs/heads", "refs/remotes")
     try:
         existing = lines(*branches)
         tips: list[str] = []
-        for name in here.defaults:
+        for name in here.default_branches:
             ends = {f"heads/{name}", f"remotes/origin/{name}"}
             tips = tips or sorted(ends.intersection(existing))
         if not tips:
@@ -233,7 +233,7 @@ def _fates(here: Checkout, _: str) -> Mapping[str, str]:
         return {}
     for tip in tips:  # what was merged here, also where no merge commit says so
         with suppress(OSError):
-            merges += small_text(here.common / "logs" / "refs" / tip).splitlines()
+            merges += read_small_text(here.common / "logs" / "refs" / tip).splitlines()
     fates = {_REMOTE.sub("", ref): "open" for ref in existing}
     for match in filter(None, map(_MERGE.search, merges)):
         fates[match[match.lastindex or 0]] = "merged"
@@ -242,7 +242,7 @@ def _fates(here: Checkout, _: str) -> Mapping[str, str]:
     return fates
 
 
-def _file_state(path: Path) -> str:
+def _file_version(path: Path) -> str:
     """A text that changes with the file; "" without one."""
     with suppress(OSError, ValueError):
         status = path.stat()

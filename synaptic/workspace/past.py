@@ -30,11 +30,11 @@ from typing import Any
 from ..config import CLOCK_YEARS
 from ..errors import InvalidArgument, NotFound, Refused
 from ..index.index import Index
-from ..index.rows import FileRows, instant
+from ..index.rows import FileRows, to_microseconds
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.folder import Comparison
 from ..journal.journal import Journal
-from ..journal.text import block_to_append, entry_of
+from ..journal.text import block_to_append, find_entry_span
 from ..journal.trash import TrashedText
 from ..language.query import read_date, read_moment
 from ..models import Entry, ParsedFile, Stamp
@@ -93,7 +93,7 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         with hiding as access:
             yield replace(ws, clock=lambda: moment, access=access)
         return
-    with in_step(ws, lambda _: _past(ws, moment, may_write)) as past:
+    with in_step(ws, lambda _: _open_past(ws, moment, may_write)) as past:
         yield past
 
 
@@ -105,17 +105,17 @@ class PastJournal(Journal):
     def __init__(self, ws: Workspace, moment: datetime, may_write: bool) -> None:
         super().__init__(ws.config)
         self.moment = moment
-        self.until = instant(moment)
+        self.until = to_microseconds(moment)
         self.journal_now = ws.journal
         self.files: dict[str, bytes] = {}
         self.stamps = {stamp.path: stamp for stamp in self.scan()}
-        self.entries = ws.index.moments()
+        self.entries = ws.index.entry_times()
         self.left_out = {id for _, id, at, _ in self.entries if at > self.until}
         self.pieces: dict[str, list[TrashedText]] = {}
         for piece in self.trashed():
             self.pieces.setdefault(piece.id, []).append(piece)
-        deleted = self._rewritten(may_write)
-        self.remarks = self._edited_by_hand() | dict.fromkeys(deleted, DELETED)
+        deleted = self._restore_past_texts(may_write)
+        self.remarks = self._mark_hand_edits() | dict.fromkeys(deleted, DELETED)
         notice = f"As of {moment:%Y-%m-%d %H:%M}."
         if deleted:
             notice += f" {len(deleted):,} deleted since stand by their title alone."
@@ -133,13 +133,13 @@ class PastJournal(Journal):
         entries = (entry for entry in parsed.entries if entry.id not in self.left_out)
         return ParsedFile(tuple(entries), parsed.issues)
 
-    def hide(self, path: str, data: bytes) -> None:
+    def purge_private_copies(self, path: str, data: bytes) -> None:
         """Does nothing: only the present journal decides about copies."""
 
     def writing(self) -> Any:
         raise Refused("The past cannot be changed.", hint="Leave out as_of.")
 
-    def _rewritten(self, may_write: bool) -> list[str]:
+    def _restore_past_texts(self, may_write: bool) -> list[str]:
         """The ids of entries that were deleted since; puts the texts of then into `files`."""
         places: dict[str, list[str]] = {}
         for path, id, *_ in self.entries:
@@ -151,17 +151,19 @@ class PastJournal(Journal):
             then = next((piece for piece in pieces if piece.at > self.moment), None)
             if id in self.left_out or not (paths or then):
                 continue
-            text = self._screened(then.text) if then else texts[0]
+            text = self._without_secrets(then.text) if then else texts[0]
             texts += [piece.text for piece in pieces]
             if text is None or any(reveals(text, other) for other in texts):
                 self.left_out.add(id)
             elif then and paths:
                 for path in paths:
                     data = self.read(path)
-                    _, start, end = entry_of(self.journal_now.parse(path, data), path, id)
+                    _, start, end = find_entry_span(
+                        self.journal_now.parse(path, data), path, id
+                    )
                     self.files[path] = data[:start] + text + data[end:]
             elif then and may_write:
-                old = self.journal_now.copied(id, then.path, text)
+                old = self.journal_now.parse_copy(id, then.path, text)
                 if old.dated and old.at <= self.moment:
                     self._put_title(then.path, old)
                     deleted.append(id)
@@ -183,7 +185,7 @@ class PastJournal(Journal):
             data = self.read(path)
         self.files[path] = data + block_to_append(path, proven_block(entry), data)
 
-    def _screened(self, block: bytes) -> bytes | None:
+    def _without_secrets(self, block: bytes) -> bytes | None:
         """A block without what is a secret today; None where its comment holds one."""
         screen = Screen("allow" if self._config.secrets == "allow" else "redact")
         text = block.decode("utf-8", "surrogateescape")
@@ -193,14 +195,14 @@ class PastJournal(Journal):
             return None
         return screened.encode("utf-8", "surrogateescape")
 
-    def _edited_by_hand(self) -> dict[str, str]:
+    def _mark_hand_edits(self) -> dict[str, str]:
         """A mark for each entry whose file changed after the moment, and neither a later entry
         nor a piece in the trash says how.
         """
         changes = [(path, at) for path, _, at, _ in self.entries]
         from_trash = set()
         for id, pieces in self.pieces.items():
-            changes += [(piece.path, instant(piece.at)) for piece in pieces]
+            changes += [(piece.path, to_microseconds(piece.at)) for piece in pieces]
             if pieces[-1].at > self.moment:
                 from_trash.add(id)
         explained: dict[str, int] = {}
@@ -215,7 +217,7 @@ class PastJournal(Journal):
         return marks
 
 
-def _past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
+def _open_past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
     """The past workspace. Its index is a copy of the present one, in which the files that were
     other then are read anew.
     """
@@ -224,7 +226,7 @@ def _past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
         SqliteEngine(ws.config.state / "past" / "index.db", stemming=ws.config.search.stemming)
     )
     past = Workspace(ws.config, journal, index, ws.embedder, lambda: moment, Past())
-    index.file.hold(ws.index.file)
+    index.file.become_copy_of(ws.index.file)
     shown_paths = {path for path, id, *_ in journal.entries if id not in journal.left_out}
     touched = {path for path, id, *_ in journal.entries if id in journal.left_out}
     removed = touched - shown_paths - journal.files.keys()
@@ -236,5 +238,5 @@ def _past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
             yield read_file(past, stamp, head)
 
     with index.writing() as writer:
-        writer.apply(rows(), sorted(removed), reading=index.meta("reading"), head=head)
+        writer.apply_files(rows(), sorted(removed), reading=index.meta("reading"), head=head)
     return past

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import Refused
 from ..journal.disk import PREFERENCES as LOG
-from ..journal.disk import fault, sync_file, write_all
+from ..journal.disk import inject_fault, sync_file, write_all
 from ..notes.blocks import project_key
 
 if TYPE_CHECKING:
@@ -106,14 +106,14 @@ def hash_of_text(
 ) -> str:
     """The hash of a rule that is no Entry yet."""
     reach = type, project_key(project or ""), pin
-    return _hash((title, content, reach, expires or None, sorted(set(supersedes))))
+    return _hash_parts((title, content, reach, expires or None, sorted(set(supersedes))))
 
 
-def _endless(entry: Entry) -> str:
+def _hash_without_end(entry: Entry) -> str:
     return hash_of_text(entry.title, entry.content, entry.type, entry.project, entry.pin)
 
 
-def _hash(parts: object) -> str:
+def _hash_parts(parts: object) -> str:
     return hashlib.sha256(repr(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -127,11 +127,11 @@ def read_log(state: Path) -> Log:
         with suppress(ValueError, KeyError):  # torn by a crash
             row = json.loads(line)
             if isinstance(row, dict):
-                _take(log, {name: str(value) for name, value in row.items()})
+                _apply_row(log, {name: str(value) for name, value in row.items()})
     return log
 
 
-def _take(log: Log, row: Mapping[str, str]) -> None:
+def _apply_row(log: Log, row: Mapping[str, str]) -> None:
     """Takes one row into the state. Raises KeyError if the row is not one of these."""
     if "format" in row:
         log.older.clear()
@@ -154,20 +154,20 @@ def _take(log: Log, row: Mapping[str, str]) -> None:
         log.named[key] = word
 
 
-def _row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
+def _log_row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
     return {"word": word, "id": id, "rule": hash_of_rule(entry), **more}
 
 
-def _yes(ws: Workspace, path: str, entry: Entry) -> dict[str, str]:
+def _confirmation_row(ws: Workspace, path: str, entry: Entry) -> dict[str, str]:
     place = str(ws.journal.place(path))
-    return _row("yes", entry.id, entry, endless=_endless(entry), place=place)
+    return _log_row("yes", entry.id, entry, endless=_hash_without_end(entry), place=place)
 
 
-def _append(state: Path, *rows: Mapping[str, str]) -> None:
+def _append_rows(state: Path, *rows: Mapping[str, str]) -> None:
     """Adds these rows in one write. Raises OSError."""
     if not rows:
         return
-    fault("noted")
+    inject_fault("noted")
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
     log = os.open(state / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
@@ -182,19 +182,19 @@ def _append(state: Path, *rows: Mapping[str, str]) -> None:
 
 def put_in_force(ws: Workspace, path: str, entry: Entry) -> None:
     """Puts this text into force, whose own id in its file is `entry.id`. Raises OSError."""
-    _append(ws.config.state, _yes(ws, path, entry))
+    _append_rows(ws.config.state, _confirmation_row(ws, path, entry))
 
 
 def end_confirmation(state: Path, id: str, rule: str = "") -> None:
     """Ends the confirmation of this id, and forgets who saved this rule. Raises OSError."""
     confirmation = read_log(state).confirmed.get(id)
     rules = {rule, confirmation.rule if confirmation else ""} - {""}
-    _append(state, *({"word": "over", "id": id, "rule": one} for one in sorted(rules)))
+    _append_rows(state, *({"word": "over", "id": id, "rule": one} for one in sorted(rules)))
 
 
 def note_named(state: Path, entries: Iterable[Entry]) -> None:
     """Notes that a terminal named these, with their own ids, to a person. Raises OSError."""
-    _append(state, *(_row("named", entry.id, entry) for entry in entries))
+    _append_rows(state, *(_log_row("named", entry.id, entry) for entry in entries))
 
 
 # -- what others do
@@ -202,10 +202,10 @@ def note_named(state: Path, entries: Iterable[Entry]) -> None:
 
 def note_saved(ws: Workspace, entry: Entry, by: str) -> None:
     """Notes that this agent saved the text, in the project at hand. Raises OSError."""
-    _append(ws.config.state, _row("said", entry.id, entry, by=by))
+    _append_rows(ws.config.state, _log_row("said", entry.id, entry, by=by))
 
 
-def check_change(state: Path, id: str, entry: Entry | None) -> None:
+def check_may_change(state: Path, id: str, entry: Entry | None) -> None:
     """Lets somebody who may not confirm change the entry of this own id, None for one that does
     not stand there; a confirmation of what it said before ends.
 
@@ -216,7 +216,7 @@ def check_change(state: Path, id: str, entry: Entry | None) -> None:
     if entry:
         check_not_in_force(log, id, entry)
     if id in log.confirmed:
-        _append(state, {"word": "over", "id": id, "rule": log.confirmed[id].rule})
+        _append_rows(state, {"word": "over", "id": id, "rule": log.confirmed[id].rule})
 
 
 def check_not_in_force(log: Log, id: str, entry: Entry) -> None:
@@ -231,7 +231,9 @@ def check_not_in_force(log: Log, id: str, entry: Entry) -> None:
         )
 
 
-def follow_file(ws: Workspace, log: Log, path: str, entries: Iterable[Entry]) -> None:
+def end_vanished_confirmations(
+    ws: Workspace, log: Log, path: str, entries: Iterable[Entry]
+) -> None:
     """Ends the confirmations of rules that this file, just read, no longer says. `log` was read
     before the file. A copy elsewhere ends nothing while the confirmed file is there.
     """
@@ -248,26 +250,26 @@ def follow_file(ws: Workspace, log: Log, path: str, entries: Iterable[Entry]) ->
         if entry and hash_of_rule(entry) == confirmation.rule:
             continue
         rows.append({"word": "over", "id": id, "rule": confirmation.rule})
-        if entry and _endless(entry) == confirmation.endless:
-            rows.append(_row("said", id, entry, by=CHANGED_END))
+        if entry and _hash_without_end(entry) == confirmation.endless:
+            rows.append(_log_row("said", id, entry, by=CHANGED_END))
     with suppress(OSError):  # it says something else, so it is not in force
-        _append(ws.config.state, *rows)
+        _append_rows(ws.config.state, *rows)
 
 
 # -- what is in force
 
 
-def standings(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
+def consents_of(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
     """The standing of each of these preferences, whole entries, in their order.
 
     A rule counts by the id that its file gives it, also where another file took that id over.
     """
     if not entries:
         return []
-    verdicts = ws.access.verdicts(entries)
+    verdicts = ws.access.published_verdicts(entries)
     if verdicts is not None:
         return [Consent(word, by) for word, by in verdicts]
-    log = current_log(ws)
+    log = read_migrated_log(ws)
     own_ids = ws.index.own_ids([entry.id for entry in entries])
     places = {path: str(ws.journal.place(path)) for path in {e.there.path for e in entries}}
     consents = []
@@ -281,14 +283,14 @@ def standings(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
         path = entry.there.path
         place = log.confirmed[id].place
         if place != places[path] and not os.path.lexists(place):
-            moved.append(_yes(ws, path, replace(entry, id=id)))
+            moved.append(_confirmation_row(ws, path, replace(entry, id=id)))
     if moved and not ws.access.is_past:
         with suppress(OSError):  # a home that cannot be written can be read
-            _append(ws.config.state, *moved)
+            _append_rows(ws.config.state, *moved)
     return consents
 
 
-def current_log(ws: Workspace) -> Log:
+def read_migrated_log(ws: Workspace) -> Log:
     """The log, after the rows of an older program were taken over: its yes to an entry that a
     program saved holds. One that was typed waits.
     """
@@ -296,45 +298,45 @@ def current_log(ws: Workspace) -> Log:
     if not log.older or ws.access.is_past:
         return log
     rows: list[Mapping[str, str]] = []
-    entries = every_preference(ws)
+    entries = read_all_preferences(ws)
     own_ids = ws.index.own_ids([entry.id for entry in entries])
     for stored in entries:
         entry = replace(stored, id=own_ids[stored.id])
-        word, by = log.older.get((entry.id, _older_hash(entry)), ("", ""))
+        word, by = log.older.get((entry.id, _hash_of_older_program(entry)), ("", ""))
         if word == "yes" and entry.by:
-            rows.append(_yes(ws, entry.there.path, entry))
+            rows.append(_confirmation_row(ws, entry.there.path, entry))
         elif word == "yes":
-            rows.append(_row("typed", entry.id, entry))
+            rows.append(_log_row("typed", entry.id, entry))
         elif word == "said":
-            rows.append(_row("said", entry.id, entry, by=by))
+            rows.append(_log_row("said", entry.id, entry, by=by))
     rows.append({"format": "2"})
     with suppress(OSError):
-        _append(ws.config.state, *rows)
+        _append_rows(ws.config.state, *rows)
     for row in rows:
-        _take(log, row)
+        _apply_row(log, row)
     return log
 
 
-def _older_hash(entry: Entry) -> str:
+def _hash_of_older_program(entry: Entry) -> str:
     reach = project_key(entry.project or ""), entry.pin, entry.expires
-    return _hash((entry.title, entry.content, reach, sorted(set(entry.supersedes))))
+    return _hash_parts((entry.title, entry.content, reach, sorted(set(entry.supersedes))))
 
 
-def every_preference(ws: Workspace) -> list[Entry]:
+def read_all_preferences(ws: Workspace) -> list[Entry]:
     """All preferences, whole, the newest first."""
     from ..filters import Filters  # hooks that only read the log need none of it
     from .readback import read_entries
 
     every = Filters(types=("preference",), include_superseded=True)
-    rows = ws.index.listing(every, order="newest", limit=-1)[1]
+    rows = ws.index.list_entries(every, order="newest", limit=-1)[1]
     return list(read_entries(ws, rows).values())
 
 
-def not_in_force(ws: Workspace) -> tuple[Entry, ...]:
+def waiting_preferences(ws: Workspace) -> tuple[Entry, ...]:
     """The preferences that wait for a person, whole and marked, the newest first."""
-    entries = every_preference(ws)
+    entries = read_all_preferences(ws)
     waiting = []
-    for entry, consent in zip(entries, standings(ws, entries), strict=True):
+    for entry, consent in zip(entries, consents_of(ws, entries), strict=True):
         if consent.word != "yes":
             waiting.append(replace(entry, marks=(consent.mark,)))
     return tuple(waiting)

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from ..index.rows import Passage, hash_of
+from ..index.rows import Passage, hash64
 from ..models import Entry
 from ..notes.blocks import body_text, plain_text
 from ..notes.privacy import mask
-from .file_rows import embedded_text, is_typed, lines_of
+from .file_rows import body_lines, is_typed, text_to_embed
 from .workspace import Workspace
 
 
@@ -43,7 +43,7 @@ def read_hits(
     """
     chunks = ws.index.passages(chunk_rowids)
     needed = [chunk.entry_rowid for chunk in chunks.values()]
-    bodies = _bodies(ws, [*rowids, *needed])
+    bodies = _read_bodies(ws, [*rowids, *needed])
     entries = {}
     for rowid in rowids:
         if rowid in bodies:
@@ -59,25 +59,29 @@ def read_hits(
     return entries, passages
 
 
-def read_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
+def read_body_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
     """Entries without content, and their bodies line for line as in the file."""
-    bodies = _bodies(ws, rowids)
-    return {rowid: (body.entry, lines_of(body.masked)) for rowid, body in bodies.items()}
+    bodies = _read_bodies(ws, rowids)
+    return {rowid: (body.entry, body_lines(body.masked)) for rowid, body in bodies.items()}
 
 
-def texts_of(ws: Workspace, passages: Sequence[Passage]) -> Iterator[tuple[int, int, str]]:
+def texts_to_embed(
+    ws: Workspace, passages: Sequence[Passage]
+) -> Iterator[tuple[int, int, str]]:
     """(chunk rowid, hash, text to embed) of passages that stand in the journal as the index
     says.
     """
-    bodies = _bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
+    bodies = _read_bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
     for passage in passages:
         if passage.entry_rowid in bodies:
             body = bodies[passage.entry_rowid]
             text = plain_text(body.text(passage.start, passage.end))
-            yield passage.rowid, passage.hash, embedded_text(body.entry, text)
+            yield passage.rowid, passage.hash, text_to_embed(body.entry, text)
 
 
-def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dict[int, Body]:
+def _read_bodies(
+    ws: Workspace, rowids: Sequence[int], *, strict: bool = True
+) -> dict[int, Body]:
     """The bodies of the entries of these rows.
 
     If a file changed, raises Stale, or leaves the entry out if not `strict`.
@@ -89,7 +93,7 @@ def _bodies(ws: Workspace, rowids: Sequence[int], *, strict: bool = True) -> dic
     for rowid, stored in entries.items():
         place = stored.entry.there
         data, masked = files.get(place.path, (b"", b""))
-        if hash_of(data[place.start : place.end]) == stored.hash:
+        if hash64(data[place.start : place.end]) == stored.hash:
             masked_body = masked[place.body_start : place.body_end]
             bodies[rowid] = Body(stored.entry, masked_body, is_typed(masked, place))
         elif strict:

@@ -17,16 +17,16 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from ..errors import IndexBusy, IndexFailed, IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
-from ..index.index_writer import Writer
-from ..index.rows import FileRows, hash_of
-from ..journal.names import sentences
-from ..models import TYPES, Entry, ParseIssue, Proof, Stamp, Texts, frozen
+from ..index.index_writer import IndexWriter
+from ..index.rows import FileRows, hash64
+from ..journal.names import left_out_sentences
+from ..models import TYPES, Entry, FileSignature, ParseIssue, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, aware
 from .access import NeedsWriter
-from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing
-from .file_rows import file_rows
-from .git import added_days, head_of
-from .preferences import Log, follow_file, read_log
+from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing_error
+from .file_rows import make_file_rows
+from .git import first_commit_days, head_state
+from .preferences import Log, end_vanished_confirmations, read_log
 from .readback import Stale
 from .workspace import Workspace
 
@@ -133,11 +133,11 @@ class InStep(Generic[Result]):
         self._stale_at_rest = 0
         """Tries that met a stale index although nothing had changed."""
 
-    def as_it_is(self) -> Result:
+    def run_without_sync(self) -> Result:
         """The result on the index as it is."""
         return self._action(SyncReport())
 
-    def by_syncing(self) -> Result:
+    def run_after_sync(self) -> Result:
         """The result after a sync of this process."""
         end = time.monotonic() + PATIENCE_S
         if self._until is not None:
@@ -146,7 +146,7 @@ class InStep(Generic[Result]):
         while tries < TRIES or time.monotonic() < end:
             tries += 1
             with suppress(Stale):
-                return _mending(self._ws, self._attempt)
+                return _run_with_healing(self._ws, self._attempt)
         raise JournalError(
             "The journal changes faster than it can be read.", hint="Try again in a moment."
         )
@@ -164,7 +164,7 @@ class InStep(Generic[Result]):
         except (NotFound, Stale) as error:
             if report.behind:
                 if self._has_waited:
-                    raise still_writing(self._wait_ms) from None
+                    raise still_writing_error(self._wait_ms) from None
                 self._wait_for_writer()
                 raise Stale from None
             if isinstance(error, Stale):
@@ -190,7 +190,7 @@ class InStep(Generic[Result]):
         if self._stale_at_rest == 2:
             raise IndexFailed("it does not show the journal as it is", "reset") from None
 
-    def on_snapshot(self, ask_writer: Callable[..., Any]) -> Result:
+    def run_on_snapshot(self, ask_writer: Callable[..., Any]) -> Result:
         """The result on a reader's snapshot that shows the present journal, which the writer
         follows first where it has to; if it is free, it embeds what waits for that.
 
@@ -202,8 +202,8 @@ class InStep(Generic[Result]):
             in_step, action=_same_report, embed_ms=self._embed_ms, at_least=self._at_least
         )
         for _ in range(TRIES):
-            ws.index.file.look()
-            head = head_of(ws.config.journal)
+            ws.index.file.reopen_if_replaced()
+            head = head_state(ws.config.journal)
             is_shown, unread_notices = _compare_files(ws, _reading_version(ws), head)
             report = SyncReport(absent=unread_notices)
             if ws.index.file.owes_scrub or not is_shown:
@@ -242,7 +242,7 @@ def _same_report(report: SyncReport) -> SyncReport:
     return report
 
 
-def _mending(ws: Workspace, action: Callable[[], Result]) -> Result:
+def _run_with_healing(ws: Workspace, action: Callable[[], Result]) -> Result:
     """The result of `action`. A broken index is made anew, at most `RESETS` times, or moved to
     memory once.
 
@@ -298,9 +298,9 @@ def _sync_once(
     ws: Workspace, wait_ms: int, written: Sequence[str], until: float | None = None
 ) -> SyncReport:
     index = ws.index
-    index.file.look()
+    index.file.reopen_if_replaced()
     reading = _reading_version(ws)
-    head = head_of(ws.config.journal)
+    head = head_state(ws.config.journal)
     is_new = index.meta("reading") is None
     trouble = index.file.trouble  # known once the file was opened
     absent = ws.journal.absent()
@@ -317,7 +317,7 @@ def _sync_once(
         if not is_new or until is None:
             return SyncReport(
                 behind=True,
-                unread=0 if until is None else unread_files(ws),
+                unread=0 if until is None else count_unread_files(ws),
                 trouble=trouble,
                 absent=absent,
             )
@@ -330,9 +330,9 @@ def _compare_files(ws: Workspace, reading: str, head: str) -> tuple[bool, Texts]
     """(True if nothing of the journal waits to be written into the index, sentences on the
     files and sources that cannot be read).
     """
-    stamps, removed, left_out = ws.journal.compare(ws.index.proofs())
+    stamps, removed, left_out = ws.journal.compare(ws.index.signatures())
     unreadable = [place for place in left_out if place.reason == "unreadable"]
-    texts = sentences(unreadable, UNREADABLE_SHOWN).values()
+    texts = left_out_sentences(unreadable, UNREADABLE_SHOWN).values()
     absent = (*ws.journal.absent(), *(" ".join(parts) for parts in texts))
     if (ws.index.meta("reading"), ws.index.meta("head")) != (reading, head):
         return False, absent
@@ -344,11 +344,11 @@ def _files_to_reread(ws: Workspace, reading: str, head: str) -> Collection[str]:
     `reading`, else those for which git has another date; git is asked only if HEAD moved.
     """
     if ws.index.meta("reading") != reading:
-        return ws.index.proofs().keys()
+        return ws.index.signatures().keys()
     if ws.index.meta("head") == head:
         return ()
-    by_file = ws.index.dated_by_file()
-    days = added_days(ws.config.journal, head) if by_file else {}
+    by_file = ws.index.git_dates_by_file()
+    days = first_commit_days(ws.config.journal, head) if by_file else {}
     by_git = {path: str(day) for path, day in days.items()}
     return {path for path, day in by_file.items() if day != by_git.get(path)}
 
@@ -363,18 +363,18 @@ def _stamps_to_write(
     """
     for stamp in stamps:
         now = time.time_ns()
-        indexed = ws.index.known_bytes(stamp.path)
+        indexed = ws.index.time_and_digest(stamp.path)
         same = False
         if indexed and indexed[0] == stamp.mtime_ns and stamp.path not in redated:
             with suppress(NotFound):
-                same = indexed[1] == hash_of(ws.journal.read(stamp.path))
+                same = indexed[1] == hash64(ws.journal.read(stamp.path))
         if not same or stamp.is_settled(now):
             yield stamp, not same
 
 
 def _write_changes(
     ws: Workspace,
-    writer: Writer,
+    writer: IndexWriter,
     reading: str,
     head: str,
     written: Sequence[str],
@@ -383,25 +383,25 @@ def _write_changes(
     redated = _files_to_reread(ws, reading, head)
     changed = list[Stamp]()
     removed = list[str]()
-    proofs: Mapping[str, Proof | None] = {}
+    signatures: Mapping[str, FileSignature | None] = {}
     for path in written:
-        is_indexed = ws.index.known_bytes(path) is not None and not redated
+        is_indexed = ws.index.time_and_digest(path) is not None and not redated
         stamp = ws.journal.stamp(path, was_listed=True) if is_indexed else None
         if stamp is None:
             written = ()
         else:
             changed.append(stamp)
     if not written:
-        proofs = ws.index.proofs()
-        changed, removed, _ = ws.journal.compare({**proofs, **dict.fromkeys(redated)})
+        signatures = ws.index.signatures()
+        changed, removed, _ = ws.journal.compare({**signatures, **dict.fromkeys(redated)})
     end = math.inf
     if until is not None:
-        changed = sorted(changed, key=_newness, reverse=True)
+        changed = sorted(changed, key=_newness_key, reverse=True)
         if not redated:  # of old rows either all are made anew, or none
             end = until
     left = []
     if end < math.inf:
-        left = [one for one in changed if one.size > MOST_BYTES and one.path not in proofs]
+        left = [one for one in changed if one.size > MOST_BYTES and one.path not in signatures]
         changed = [one for one in changed if one not in left]
     read = size = 0
     unread = len(left)
@@ -423,19 +423,19 @@ def _write_changes(
                 yield _read_file(ws, stamp, head, rules)
                 read += 1
 
-    writer.apply(rows(), removed, reading=reading, head=head)
+    writer.apply_files(rows(), removed, reading=reading, head=head)
     if not written and not unread:
         writer.drop_spare()
     return SyncReport(changed=read, removed=len(removed), unread=unread)
 
 
-def unread_files(ws: Workspace) -> int:
+def count_unread_files(ws: Workspace) -> int:
     """The number of files of which the index knows nothing yet."""
-    changed = ws.journal.compare(ws.index.proofs()).changed
-    return sum(ws.index.known_bytes(stamp.path) is None for stamp in changed)
+    changed = ws.journal.compare(ws.index.signatures()).changed
+    return sum(ws.index.time_and_digest(stamp.path) is None for stamp in changed)
 
 
-def _newness(stamp: Stamp) -> tuple[int, bool, str]:
+def _newness_key(stamp: Stamp) -> tuple[int, bool, str]:
     """A key that sorts newer files behind older ones; on the same day the journal's own behind
     those of other folders.
     """
@@ -453,7 +453,7 @@ def rebuild(
     """
     begun = time.perf_counter()
     notices = []
-    reused = _mending(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
+    reused = _run_with_healing(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(
             f"{ws.index.file.trouble}.", hint="Mend that, or move it away; it is made anew."
@@ -486,9 +486,9 @@ def rebuild(
     )
 
 
-def verify(ws: Workspace) -> bool:
+def verify_index(ws: Workspace) -> bool:
     """False when the index was damaged and had to be made anew."""
-    fault = _mending(ws, ws.index.file.check)
+    fault = _run_with_healing(ws, ws.index.file.check)
     if fault is None:
         return True
     ws.index.file.heal(IndexFailed(fault, "reset"))
@@ -496,7 +496,7 @@ def verify(ws: Workspace) -> bool:
     return False
 
 
-def unlike_journal(ws: Workspace) -> list[str]:
+def wrongly_indexed_paths(ws: Workspace) -> list[str]:
     """Paths of files that the index shows wrongly although their stamps match."""
     indexed = in_step(ws, lambda _: ws.index.ids_by_file())
     stamps = ws.journal.scan()
@@ -506,7 +506,7 @@ def unlike_journal(ws: Workspace) -> list[str]:
             data = ws.journal.read(stamp.path)
             parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
             ids = {entry.id for entry in parsed.entries}
-            if indexed.get(stamp.path) != (hash_of(data), ids):
+            if indexed.get(stamp.path) != (hash64(data), ids):
                 astray.append(stamp.path)
     return astray
 
@@ -517,20 +517,22 @@ def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
     if not all(entry.dated for entry in parsed.entries):
-        day = added_days(ws.config.journal, head).get(stamp.path)
-        parsed = replace(parsed, entries=tuple(_by_git(entry, day) for entry in parsed.entries))
-    ws.journal.hide(stamp.path, data)
-    return file_rows(stamp, data, parsed, settled)
+        day = first_commit_days(ws.config.journal, head).get(stamp.path)
+        parsed = replace(
+            parsed, entries=tuple(_date_by_git(entry, day) for entry in parsed.entries)
+        )
+    ws.journal.purge_private_copies(stamp.path, data)
+    return make_file_rows(stamp, data, parsed, settled)
 
 
 def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
     """The same; confirmations of preferences that it no longer says end."""
     file = read_file(ws, stamp, head)
-    follow_file(ws, rules, stamp.path, (row.entry for row in file.rows))
+    end_vanished_confirmations(ws, rules, stamp.path, (row.entry for row in file.rows))
     return file
 
 
-def _by_git(entry: Entry, day: date | None) -> Entry:
+def _date_by_git(entry: Entry, day: date | None) -> Entry:
     """An undated entry with the day of the commit that added its file."""
     if entry.dated or day is None:
         return entry
@@ -549,7 +551,7 @@ def _reading_version(ws: Workspace) -> str:
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
     rules = read_log(ws.config.state)
     stamps = ws.journal.scan()
-    head = head_of(ws.config.journal)
+    head = head_state(ws.config.journal)
 
     def rows() -> Iterator[FileRows]:
         for number, stamp in enumerate(stamps, start=1):

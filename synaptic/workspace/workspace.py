@@ -116,7 +116,7 @@ class Stopwatch:
                 self._stages.get(name, 0.0) + (time.perf_counter() - begun) * 1000
             )
 
-    def rest(self, name: str) -> None:
+    def assign_rest(self, name: str) -> None:
         """Gives this stage the time that no other stage has taken so far."""
         taken = sum(ms for stage, ms in self._stages.items() if stage != name)
         self._stages[name] = self.elapsed() - taken

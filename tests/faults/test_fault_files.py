@@ -43,7 +43,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """
     way: str = request.param
     if way == "rename":
-        monkeypatch.setattr(disk, "exchange", lambda one, other: False)
+        monkeypatch.setattr(disk, "exchange_names", lambda one, other: False)
     return way
 
 
@@ -56,7 +56,7 @@ def at_step(monkeypatch: pytest.MonkeyPatch, step: str, act: Callable[[], object
             act()
         passed.append(now)
 
-    monkeypatch.setattr(disk, "fault", fault)
+    monkeypatch.setattr(disk, "inject_fault", fault)
     return passed
 
 
@@ -118,7 +118,7 @@ def test_an_appended_line_does_not_join_another_one(
     data = path.read_bytes()
     with path.open("ab", buffering=0) as handle:
         at_step(monkeypatch, "replaced", lambda: handle.write(b"a line\n"))
-        assert disk.replace(path, data, path.stat().st_ino, shorten(data))
+        assert disk.replace_if_unchanged(path, data, path.stat().st_ino, shorten(data))
     assert path.read_bytes() == shorten(data) + b"\na line\n"
 
 

@@ -395,7 +395,7 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
     path = ws.config.journal / "2026-11-21.md"
     synaptic.save(ws, "The first of the day.")
     buffer: list[bytes] = []
-    real = disk.fault
+    real = disk.inject_fault
 
     def editor(step: str, *rest: object) -> None:
         if step == "replace-swapped" and not buffer:
@@ -405,11 +405,11 @@ def test_a_retry_under_an_editor_that_empties_the_file_makes_no_double(
             path.write_bytes(buffer[0])
         real(step)
 
-    monkeypatch.setattr(disk, "fault", editor)
+    monkeypatch.setattr(disk, "inject_fault", editor)
     receipt = synaptic.save(ws, "Saved under the editor.")
     if path.read_bytes() == b"":  # it waits, and the editor comes to its end
         path.write_bytes(buffer[0])
-    monkeypatch.setattr(disk, "fault", real)
+    monkeypatch.setattr(disk, "inject_fault", real)
     synaptic.save(ws, "The last of the day.")
     assert path.read_bytes().startswith(buffer[0])
     assert path.read_bytes().count(receipt.id.encode()) == 1

@@ -23,7 +23,7 @@ from trials import drawn, examples
 import synaptic.verbs.browse as browse
 from synaptic import Filters, Workspace, rebuild, search
 from synaptic.journal.folder import Comparison
-from synaptic.journal.names import printable
+from synaptic.journal.names import printable_path
 from synaptic.render import wire
 from synaptic.verbs import brief, doctor, mentions, review
 
@@ -135,17 +135,17 @@ def read_everything(ws: Workspace) -> set[str]:
         json.dumps(wire.listing_json(answer)).encode()
     status = browse.status(ws)
     text = json.dumps(wire.status_json(status), ensure_ascii=False)
-    text += json.dumps(wire.as_json(doctor.checkup(ws)), ensure_ascii=False)
+    text += json.dumps(wire.as_json(doctor.run_checkup(ws)), ensure_ascii=False)
     assert text.isprintable(), text
     for id in ids[:3]:
         browse.history(ws, id)
         mentions.links(ws, id)
-    browse.days(ws, "today")
+    browse.entries_of_days(ws, "today")
     mentions.broken_links(ws)
     mentions.tasks(ws)
     brief.brief(ws, ws.config.journal)
     review.review(ws)
-    doctor.secrets(ws)
+    doctor.list_secrets(ws)
     assert rebuild(ws).entries == status.entries
     return found
 
@@ -172,8 +172,8 @@ def test_no_name_ends_a_read(
 @given(st.text(st.characters()))
 @example("a\\b\udcff\x1b" * 90)
 def test_what_is_shown_can_be_printed_and_is_shown_once(name: str) -> None:
-    text = printable(name)
-    assert text.isprintable() and len(text) <= 200 and printable(text) == text
+    text = printable_path(name)
+    assert text.isprintable() and len(text) <= 200 and printable_path(text) == text
 
 
 # -- every command, the tools and the page

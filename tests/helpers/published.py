@@ -91,7 +91,7 @@ def reading(
             ws,
             clock=clock or Clock(),
             embedder=embedder or HashingEmbedder(),
-            access=ws.access.of_journals(journals or None),
+            access=ws.access.limit_to_journals(journals or None),
         )
 
 

@@ -18,7 +18,7 @@ from functools import cache
 
 from synaptic import Filters
 from synaptic.features.sharing.merge import merge
-from synaptic.index.chunking import cut, estimate_tokens
+from synaptic.index.chunking import cut_passages, estimate_tokens
 from synaptic.journal.comments import ids_in
 from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import asked_of
@@ -420,7 +420,10 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "read_comment": read_comment,
     "merge": _merge,
     "ids": _ids,
-    "cut": lambda text: (cut(text.encode("utf-8", "surrogatepass")), estimate_tokens(text)),
+    "cut": lambda text: (
+        cut_passages(text.encode("utf-8", "surrogatepass")),
+        estimate_tokens(text),
+    ),
     "sentence_ends": sentence_ends,
     "analyze": _analyze,
     "normalize": lambda text: normalize(text, on=date(2026, 11, 21)),

@@ -30,7 +30,7 @@ from synaptic.render.briefing import compose, handoff_item
 from synaptic.render.fence import count_tokens
 from synaptic.verbs import brief
 from synaptic.verbs.brief import BriefingShelf
-from synaptic.workspace.checkout import work_at_hand
+from synaptic.workspace.checkout import describe_recent_work
 
 ROOT = Path(__file__).parents[2]
 NOW = "2026-11-21T10:30:00"
@@ -329,7 +329,7 @@ def test_the_work_at_hand_is_the_branch_and_the_last_commits_made_here(web: Path
     git(web, "commit", "-q", "--allow-empty", "--amend", "-m", "Step 4, mended")
     git(web, "checkout", "-q", "-b", "other", "HEAD~2")
     git(web, "commit", "-q", "--allow-empty", "-m", "Elsewhere: é\t" + "x" * 300)
-    assert work_at_hand(web).splitlines() == [
+    assert describe_recent_work(web).splitlines() == [
         "other",
         ("Elsewhere: é " + "x" * 300)[:200],
         "Step 4, mended",
@@ -338,11 +338,11 @@ def test_the_work_at_hand_is_the_branch_and_the_last_commits_made_here(web: Path
         "Step 2",
     ]
     git(web, "checkout", "-q", "--detach")
-    assert work_at_hand(web / "sub" / "folder").startswith("Elsewhere")
+    assert describe_recent_work(web / "sub" / "folder").startswith("Elsewhere")
     tree = web.parent / "tree"
     git(web, "worktree", "add", "-q", str(tree), "-b", "third")
     git(tree, "commit", "-q", "--allow-empty", "-m", "In the tree")
-    assert work_at_hand(tree) == "third\nIn the tree"
+    assert describe_recent_work(tree) == "third\nIn the tree"
 
 
 def test_other_checkouts_of_one_project(at: ForkedHome, web: Path, tmp_path: Path) -> None:

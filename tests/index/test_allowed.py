@@ -25,9 +25,9 @@ from synaptic.models import ORDERS, STRATEGIES
 from synaptic.notes.marks import link_key
 from synaptic.render import wire
 from synaptic.verbs.brief import brief, due, due_tasks
-from synaptic.verbs.browse import days, history, pinned
-from synaptic.verbs.mentions import broken_links, id_called, links, tasks
-from synaptic.verbs.rules import waiting
+from synaptic.verbs.browse import entries_of_days, history, list_pinned
+from synaptic.verbs.mentions import broken_links, id_of_name, links, tasks
+from synaptic.verbs.rules import list_waiting
 from synaptic.workspace.sync import in_step
 
 pytestmark = pytest.mark.fault(row=13)
@@ -95,7 +95,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterato
             with open_home(home) as ws:
                 write(ws, name)
                 publish(ws, database.address, name)
-                ids[name] = in_step(ws, lambda _, ws=ws: ws.index.some_ids())
+                ids[name] = in_step(ws, lambda _, ws=ws: ws.index.sample_ids())
         with psycopg.connect(database.superuser, autocommit=True) as db:
             db.execute("ANALYZE")
         yield Shelf(database, homes, reader, ids)
@@ -336,26 +336,26 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     "recent": lambda ws: wire.listing_json(recent(ws, limit=100)),
     "recent asked": lambda ws: wire.listing_json(recent(ws, f"{MARK} kestrel")),
     "recent of a project": lambda ws: wire.listing_json(recent(ws, project=f"{MARK} project")),
-    "pinned": lambda ws: wire.listing_json(pinned(ws)),
-    "day": lambda ws: wire.days_json(days(ws, "2026-11-21")),
-    "week": lambda ws: wire.days_json(days(ws, "2026-11-21", week=True)),
+    "pinned": lambda ws: wire.listing_json(list_pinned(ws)),
+    "day": lambda ws: wire.days_json(entries_of_days(ws, "2026-11-21")),
+    "week": lambda ws: wire.days_json(entries_of_days(ws, "2026-11-21", week=True)),
     "tasks": tasks,
     "due": due,
     "due tasks": due_tasks,
-    "waiting": waiting,
+    "waiting": list_waiting,
     "broken links": broken_links,
     "links": lambda ws: links(ws, f"{MARK} page"),
-    "id": lambda ws: id_called(ws, f"{MARK} alias"),
+    "id": lambda ws: id_of_name(ws, f"{MARK} alias"),
     "brief": lambda ws: brief(ws, None),
     "brief of its project": lambda ws: brief(ws, None, project=f"{MARK} project"),
     "brief since": lambda ws: brief(ws, None, "2026-11-01"),
     "counts": _indexed(lambda index: index.counts()),
     "vocabulary": _indexed(lambda index: [sorted(one) for one in index.vocabulary()]),
     "fields": _indexed(lambda index: sorted(index.field_names())),
-    "ids": _indexed(lambda index: sorted(index.some_ids())),
-    "titles": _indexed(lambda index: [title for _, title in index.titles_folded(str)]),
+    "ids": _indexed(lambda index: sorted(index.sample_ids())),
+    "titles": _indexed(lambda index: [title for _, title in index.folded_titles(str)]),
     "changes": _indexed(lambda index: [index.latest_change(), len(index.changed_since(0))]),
-    "sample": _indexed(lambda index: [len(part) for part in index.sample()]),
+    "sample": _indexed(lambda index: [len(part) for part in index.sample_passages()]),
     "frequencies": _indexed(
         lambda index: index.document_counts([MARK, "kestrel", "redis", "zan*"])
     ),
@@ -364,8 +364,8 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     ),
     "holds": _indexed(
         lambda index: [
-            index.holds([fts5_expression(MARK)]),
-            index.holds([fts5_expression("kestrel")]),
+            index.has_phrases([fts5_expression(MARK)]),
+            index.has_phrases([fts5_expression("kestrel")]),
         ]
     ),
     "chunks": _indexed(lambda index: len(index.chunks_with_stem("kestrel", limit=99))),
@@ -377,16 +377,22 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
             )
         ]
     ),
-    "standing": _indexed(lambda index: sorted(index.standing())),
-    "moments": _indexed(lambda index: sorted(index.moments())),
+    "standing": _indexed(lambda index: sorted(index.paths_by_short_id())),
+    "moments": _indexed(lambda index: sorted(index.entry_times())),
     "paths": _indexed(lambda index: sorted(index.paths())),
     "named": _indexed(
-        lambda index: len(index.named([link_key(f"{MARK} page"), link_key("redis page")]))
+        lambda index: len(
+            index.entries_by_name_key([link_key(f"{MARK} page"), link_key("redis page")])
+        )
     ),
     "counted": _indexed(
-        lambda index: [index.counted(Filters(), by) for by in ("source", "author", "day")]
+        lambda index: [
+            index.count_entries_by(Filters(), by) for by in ("source", "author", "day")
+        ]
     ),
-    "calendar": _indexed(lambda index: index.calendar("2026-11-20", "2026-11-20", limit=9)[:2]),
+    "calendar": _indexed(
+        lambda index: index.days_around("2026-11-20", "2026-11-20", limit=9)[:2]
+    ),
     "meta": _indexed(
         lambda index: [index.meta(key) for key in ("model", "dimensions", "usual")]
     ),
@@ -527,7 +533,7 @@ def test_what_is_remembered_of_one_asker_is_not_told_another(shelf: Shelf) -> No
 
 
 def allowing(ws: Workspace, journals: tuple[str, ...]) -> Workspace:
-    return replace(ws, access=ws.access.of_journals(journals))
+    return replace(ws, access=ws.access.limit_to_journals(journals))
 
 
 def _remembered(ws: Workspace, allowed: tuple[str, ...]) -> list[str]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.index.chunking import MAX_VECTORS, WINDOW_TOKENS, cut, estimate_tokens
+from synaptic.index.chunking import MAX_VECTORS, WINDOW_TOKENS, cut_passages, estimate_tokens
 
 
 @given(
@@ -17,7 +17,7 @@ from synaptic.index.chunking import MAX_VECTORS, WINDOW_TOKENS, cut, estimate_to
 )
 def test_passages_are_in_order_fit_the_window_and_lose_no_text(parts: list[str]) -> None:
     body = "".join(parts).encode("utf-8", "replace")
-    spans = cut(body)
+    spans = cut_passages(body)
     position = 0
     for span in spans:
         assert (
@@ -35,19 +35,19 @@ def test_passages_are_in_order_fit_the_window_and_lose_no_text(parts: list[str])
 
 @given(st.binary(max_size=3000))
 def test_any_bytes_can_be_cut(body: bytes) -> None:
-    assert cut(body)
+    assert cut_passages(body)
 
 
 def test_a_long_text_is_cut_at_its_headings() -> None:
     sections = [f"## Part {n}\n\n" + "word " * 150 for n in range(4)]
     body = "\n\n".join(sections).encode()
-    assert [body[span.start :].split(b"\n")[0] for span in cut(body)] == [
+    assert [body[span.start :].split(b"\n")[0] for span in cut_passages(body)] == [
         f"## Part {n}".encode() for n in range(4)
     ]
 
 
 def test_vectors_are_bounded_and_spread_over_the_whole_text() -> None:
-    spans = cut(("word " * 190 + "\n\n").encode() * 1000)
+    spans = cut_passages(("word " * 190 + "\n\n").encode() * 1000)
     chosen = [number for number, span in enumerate(spans) if span.embed]
     assert len(chosen) == MAX_VECTORS
     assert chosen[0] == 0
@@ -56,4 +56,6 @@ def test_vectors_are_bounded_and_spread_over_the_whole_text() -> None:
 
 
 def test_nothing_is_one_empty_passage() -> None:
-    assert [(span.start, span.end, span.embed) for span in cut(b" \n\n")] == [(0, 0, True)]
+    assert [(span.start, span.end, span.embed) for span in cut_passages(b" \n\n")] == [
+        (0, 0, True)
+    ]

@@ -34,12 +34,12 @@ from synaptic.notes.marks import link_key
 from synaptic.render import wire
 from synaptic.search.ranking import PRESETS
 from synaptic.verbs.brief import brief, due, due_tasks
-from synaptic.verbs.browse import days, history, pinned
-from synaptic.verbs.mentions import broken_links, id_called, leading_to, links, tasks
-from synaptic.verbs.neighbours import linking_sentences, neighbours
-from synaptic.verbs.rules import waiting
+from synaptic.verbs.browse import entries_of_days, history, list_pinned
+from synaptic.verbs.mentions import broken_links, id_of_name, link_targets, links, tasks
+from synaptic.verbs.neighbours import link_graph, linking_sentences
+from synaptic.verbs.rules import list_waiting
 from synaptic.workspace.embed import embed_pending
-from synaptic.workspace.preferences import not_in_force
+from synaptic.workspace.preferences import waiting_preferences
 from synaptic.workspace.sync import in_step, read_file
 
 ENTRIES = 240
@@ -173,12 +173,12 @@ def stems(beside: Workspace) -> dict[tuple[str, str, int], list[str]]:
     def run(_: object) -> dict[tuple[str, str, int], list[str]]:
         tokenizer = Stems(True, lambda: beside.index.file.db)
         found = {}
-        for path in beside.index.made_of():
+        for path in beside.index.content_versions():
             stamp = beside.journal.stamp(path)
             assert stamp
             for row in read_file(beside, stamp, "").rows:
                 for seq, chunk in enumerate(row.chunks()):
-                    found[path, row.entry.id, seq] = tokenizer.of(
+                    found[path, row.entry.id, seq] = tokenizer.stems_of_text(
                         normalize_for_index(chunk.words)
                     )
         return found
@@ -243,7 +243,7 @@ def test_a_word_is_counted_in_passages(
         term = fts5_expression(word)
         assert index.engine.frequencies([term]) == (len(stems), {term: len(held)})
         assert {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)} == held
-        assert index.holds([term]) == bool(held)
+        assert index.has_phrases([term]) == bool(held)
         assert dict(index.stems_like(stem)).get(stem, 0) == len(held)
 
     in_step(side.ws, run)
@@ -258,7 +258,7 @@ def test_the_nearest_vectors_are_the_nearest(side: Side, name: str) -> None:
 
     def run(_: object) -> None:
         passing = index.passing_chunks(filters, None, ())
-        wanted = index.passing(filters, list(side.entries))
+        wanted = index.filter_entries(filters, list(side.entries))
         asked = quantise(side.ws.embedder.embed_query("the valve of the pump").vector)
         question = np.frombuffer(asked, np.int8).astype(int)
         apart = {}
@@ -297,9 +297,9 @@ def test_a_filter_says_what_it_means(side: Side) -> None:
         for name, holds in HOLDS.items():
             expected = {row for row, one in known.items() if holds(one.entry)}
             assert expected, name
-            assert index.passing(FILTERS[name], list(known)) == expected, name
+            assert index.filter_entries(FILTERS[name], list(known)) == expected, name
             every = replace(FILTERS[name], include_superseded=True)
-            total, rows = index.listing(every, order="newest", limit=-1)
+            total, rows = index.list_entries(every, order="newest", limit=-1)
             assert (total, set(rows)) == (len(expected), expected), name
             dated = [known[row].entry.at for row in rows if known[row].entry.dated]
             assert dated == sorted(dated, reverse=True), name
@@ -316,7 +316,7 @@ def test_values_are_kept_until_the_index_changes(side: Side) -> None:
         return len(made)
 
     def run(_: object) -> None:
-        assert engine.keep("a test", make) == engine.keep("a test", make) == 1
+        assert engine.cached("a test", make) == engine.cached("a test", make) == 1
         assert engine.meta("nothing") is None and engine.meta("dimensions") == 32
         chunks = engine.spread_chunks(40)
         assert len(set(chunks)) == len(chunks) == 40 and set(chunks) <= set(side.chunks)
@@ -527,11 +527,13 @@ FILTERS: dict[str, Filters] = {
 
 
 def passing_entries(side: Side, filters: Filters) -> Any:
-    return {side.entries[row] for row in side.ws.index.passing(filters, list(side.entries))}
+    return {
+        side.entries[row] for row in side.ws.index.filter_entries(filters, list(side.entries))
+    }
 
 
 def listed(order: str, side: Side, filters: Filters) -> Any:
-    total, rows = side.ws.index.listing(filters, order=order, limit=40)
+    total, rows = side.ws.index.list_entries(filters, order=order, limit=40)
     return total, [side.entries[row] for row in rows]
 
 
@@ -560,7 +562,9 @@ FILTERED: dict[str, Callable[[Side, Filters], Any]] = {
     **{f"by {order}": partial(listed, order) for order in ORDERS},
     "facets": lambda side, filters: side.ws.index.facets(filters),
     **{
-        f"count by {by}": lambda side, filters, by=by: side.ws.index.counted(filters, by)
+        f"count by {by}": lambda side, filters, by=by: side.ws.index.count_entries_by(
+            filters, by
+        )
         for by in ("source", "author", "day", "week")
     },
     "due": due_entries,
@@ -580,7 +584,7 @@ def test_each_filter_lets_the_same_pass(pair: Pair) -> None:
         )
     )
     cases = FILTERS | {"parent": Filters(parent=parents[0])}
-    tried = {name for filters in cases.values() for name in filters.in_force()}
+    tried = {name for filters in cases.values() for name in filters.active_values()}
     assert tried == {field.name for field in dataclasses.fields(Filters)}
     for name, filters in cases.items():
         pair.agree(lambda side, filters=filters: passing_entries(side, filters), at=name)
@@ -613,7 +617,7 @@ def test_words_are_known_alike(pair: Pair) -> None:
                 {side.chunks[row] for row in index.chunks_with_stem(stem, limit=9_999)}
                 if stem
                 else None,
-                index.holds([fts5_expression(term)]),
+                index.has_phrases([fts5_expression(term)]),
                 side.named(index.lexical([fts5_expression(term)], None, limit=60)),
             ]
         told["any"] = side.named(index.lexical(terms, None, limit=50))
@@ -636,8 +640,8 @@ def test_rows_are_read_alike(pair: Pair) -> None:
         rows = [side.rows[name] for name in names]
         some = rows[::3]
         passages = index.passages(sorted(side.chunks))
-        meant = index.meanings(rows)
-        codes = index.codes(rows)
+        meant = index.first_vectors(rows)
+        codes = index.token_codes(rows)
         keys = [link_key(name) for name in ("Garden", "Page of pumps", "nowhere", "2026-11-21")]
         return {
             "entries": {
@@ -648,7 +652,7 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             },
             "standings": {
                 side.entries[row]: one._replace(rowid=0)
-                for row, one in index.standings(rows).items()
+                for row, one in index.ranking_facts(rows).items()
             },
             "passages": {
                 side.chunks[row]: (one.start, one.end, one.hash)
@@ -661,29 +665,33 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             "codes": sorted((side.entries[row], one) for row, one in codes),
             "beside": sorted(
                 (side.entries[row], [side.entries[one] for one in beside])
-                for row, beside in index.beside(rows, Filters()).items()
+                for row, beside in index.neighbours_in_file(rows, Filters()).items()
             ),
             "superseded": index.superseded_by([id for _, id in names]),
             "chains": {
-                side.entries[row]: [side.entries[one] for one in index.chain(row)]
+                side.entries[row]: [side.entries[one] for one in index.replacement_chain(row)]
                 for row in some
             },
             "named": {
                 key: [side.entries[one] for one in found]
-                for key, found in index.named(keys).items()
+                for key, found in index.entries_by_name_key(keys).items()
             },
             "linking": sorted(
-                (side.entries[row], key) for row, key in index.linking(rows[:50], keys)
+                (side.entries[row], key) for row, key in index.incoming_links(rows[:50], keys)
             ),
             "joined": {
-                side.entries[row]: [side.entries[one] for one in index.joined(row, 8)]
+                side.entries[row]: [
+                    side.entries[one] for one in index.linked_neighbours(row, 8)
+                ]
                 for row in rows
             },
-            "unnamed": sorted((side.entries[row], key) for row, key in index.unnamed()),
+            "unnamed": sorted(
+                (side.entries[row], key) for row, key in index.links_without_target()
+            ),
             "calendar": [
                 (
-                    *index.calendar(day, day, limit=9)[:2],
-                    [side.entries[one] for one in index.calendar(day, day, limit=9)[2]],
+                    *index.days_around(day, day, limit=9)[:2],
+                    [side.entries[one] for one in index.days_around(day, day, limit=9)[2]],
                 )
                 for day in (
                     "2025-11-21",
@@ -693,17 +701,17 @@ def test_rows_are_read_alike(pair: Pair) -> None:
                     "9999-12-31",
                 )
             ],
-            "moments": sorted(index.moments()),
-            "standing": index.standing(),
-            "named by others": index.named_by_others([id for _, id in names]),
+            "moments": sorted(index.entry_times()),
+            "standing": index.paths_by_short_id(),
+            "named by others": index.referenced_ids([id for _, id in names]),
             "titles": index.titles([id for _, id in names[::5]]),
             "folded": [
-                (side.entries[row], title) for row, title in index.titles_folded(str.casefold)
+                (side.entries[row], title) for row, title in index.folded_titles(str.casefold)
             ],
             "same content": sorted(
                 [
                     side.entries[row]
-                    for row in sorted(index.same_content(hash), key=side.entries.get)
+                    for row in sorted(index.dated_with_content(hash), key=side.entries.get)
                 ]
                 for (hash,) in index.engine.rows("SELECT DISTINCT content_hash FROM entry")
             ),
@@ -715,12 +723,14 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             ],
             "counts": index.counts()._replace(bytes=0),
             "paths": sorted(index.paths()),
-            "in force": sorted(index.paths_in_force()),
-            "dated": index.dated_by_file(),
+            "in force": sorted(index.paths_with_own_entries()),
+            "dated": index.git_dates_by_file(),
             "changed": {side.entries[row] for row in index.changed_since(3)},
             "latest": index.latest_change(),
-            "reads": index.reads(Filters(), datetime(2026, 1, 1).astimezone(), limit=9),
-            "sample": sorted(map(bytes, index.sample()[0])),
+            "reads": index.read_statistics(
+                Filters(), datetime(2026, 1, 1).astimezone(), limit=9
+            ),
+            "sample": sorted(map(bytes, index.sample_passages()[0])),
             "meta": [index.meta(key) for key in ("model", "dimensions", "usual")],
         }
 
@@ -746,10 +756,10 @@ NAMES = (
 def test_a_name_leads_to_the_same(pair: Pair, name: str) -> None:
     pair.agree(lambda side: wire.listing_json(get(side.ws, [name])))
     pair.agree(lambda side: links(side.ws, name))
-    pair.agree(lambda side: id_called(side.ws, name))
+    pair.agree(lambda side: id_of_name(side.ws, name))
     pair.agree(lambda side: [entry.id for entry in history(side.ws, name).entries])
     pair.agree(
-        lambda side: leading_to(side.ws, [name, "../Garden.md", "x"], "notes/sub/Deep.md")
+        lambda side: link_targets(side.ws, [name, "../Garden.md", "x"], "notes/sub/Deep.md")
     )
 
 
@@ -764,7 +774,7 @@ def test_every_entry_is_whole(pair: Pair) -> None:
     def around(side: Side) -> Any:
         told = []
         for id in ids[::15]:
-            graph = neighbours(side.ws, id)
+            graph = link_graph(side.ws, id)
             beside = [[side.entries[row] for row in column] for column in graph.columns]
             told.append(
                 (beside, linking_sentences(side.ws, links(side.ws, id).backlinks).values())
@@ -784,7 +794,7 @@ VERBS: dict[str, Callable[[Workspace], Any]] = {
         f"find by {order}": lambda ws, order=order: wire.listing_json(find(ws, order=order))
         for order in ORDERS
     },
-    "pinned": lambda ws: wire.listing_json(pinned(ws)),
+    "pinned": lambda ws: wire.listing_json(list_pinned(ws)),
     "tasks": lambda ws: tasks(ws),
     "tasks done": lambda ws: tasks(ws, done=True),
     "tasks due": lambda ws: tasks(ws, due="2026-11-30"),
@@ -792,11 +802,11 @@ VERBS: dict[str, Callable[[Workspace], Any]] = {
     "due soon": lambda ws: due(ws, "2026-11-15"),
     "due tasks": lambda ws: due_tasks(ws),
     "broken links": lambda ws: broken_links(ws),
-    "waiting": lambda ws: waiting(ws),
-    "not in force": lambda ws: not_in_force(ws),
+    "waiting": lambda ws: list_waiting(ws),
+    "not in force": lambda ws: waiting_preferences(ws),
     **{
         f"days {day} {week}": lambda ws, day=day, week=week: wire.days_json(
-            days(ws, day, week=week)
+            entries_of_days(ws, day, week=week)
         )
         for day in (
             "2025-11-21",

@@ -47,7 +47,7 @@ def step(ws: Workspace, name: str, chance: random.Random, number: int) -> str:
     clock.forward(minutes=chance.randint(0, 2_000))
     folder = ws.config.journal
     files = sorted(folder.rglob("*.md"))
-    ids = in_step(ws, lambda _: sorted(ws.index.titles(ws.index.some_ids())))
+    ids = in_step(ws, lambda _: sorted(ws.index.titles(ws.index.sample_ids())))
     text = f"{' '.join(chance.choices(WORDS, k=5))} text{number}\n\nBody of {number} [[pump]]."
     if name in ("save", "preference") or not ids or not files:
         kind = (

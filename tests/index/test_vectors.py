@@ -22,7 +22,7 @@ from trials import examples
 from synaptic import Workspace, delete, save, search
 from synaptic.index.rows import quantise
 from synaptic.index.sqlite_engine import SqliteEngine
-from synaptic.index.vectors import DEAD_OF, LARGE, SMALL, crc_of
+from synaptic.index.vectors import DEAD_OF, LARGE, SMALL, vector_checksum
 from synaptic.workspace.sync import in_step, rebuild
 
 pytestmark = pytest.mark.fault(row=6)
@@ -46,7 +46,7 @@ class Table:
     def put(self, rowid: int, vector: bytes) -> None:
         """As a writer stores the vector of a chunk that has another one or none."""
         self.change += 1
-        crc = crc_of(vector)
+        crc = vector_checksum(vector)
         if rowid in self.expected:
             sql = "UPDATE chunk SET vector = ?, crc = ? WHERE rowid = ?"
             self.db.execute(sql, (self.change, crc, rowid))
@@ -107,11 +107,11 @@ def test_the_nearest_are_those_of_a_comparison_of_all(
             elif rowid in table.expected:
                 table.remove(rowid)
             if tidies:
-                table.vectors.tidy()
+                table.vectors.rebuild_if_sparse()
         table.agree(asked, limit, among)
-        assert dict(table.vectors.since(0)) == table.expected
-        assert table.vectors.of(range(1, 70)) == table.expected
-        assert table.vectors.fault(DIMENSIONS) is None
+        assert dict(table.vectors.stored_since(0)) == table.expected
+        assert table.vectors.get_vectors(range(1, 70)) == table.expected
+        assert table.vectors.find_fault(DIMENSIONS) is None
 
 
 @pytest.mark.parametrize("limit", [1, 4_095, 4_096, 4_097, 9_000])
@@ -121,7 +121,7 @@ def test_more_than_vec0_takes_goes_in_parts(table: Table, limit: int) -> None:
         for rowid in range(1, 6_001):
             near = rowid % 3 == 0  # 2,000 equals, the nearest
             table.put(rowid, bytes(8) if near else chance.randbytes(8))
-        table.vectors.tidy()
+        table.vectors.rebuild_if_sparse()
     table.agree(bytes(8), limit, None)
     table.agree(bytes(8), limit, set(range(1, 9_000, 2)))
 
@@ -136,18 +136,18 @@ def test_the_table_stays_dense(table: Table) -> None:
             for _ in range(8):
                 rowid = chance.choice(list(table.expected))
                 table.put(rowid, chance.randbytes(8))
-            made_anew += table.vectors.tidy()
+            made_anew += table.vectors.rebuild_if_sparse()
         slots = SMALL * table.engine.value("SELECT count(*) FROM chunk_vec_chunks")
         assert DEAD_OF * (slots - 400 - SMALL) <= slots
     assert 5 < made_anew < 100
-    assert table.vectors.fault(DIMENSIONS) is None
+    assert table.vectors.find_fault(DIMENSIONS) is None
 
 
 def test_chunks_of_the_table_grow_with_it(table: Table) -> None:
     sizes = []
     for rowid in range(1, 1_101):
         table.put(rowid, rowid.to_bytes(8, "big"))
-        table.vectors.tidy()
+        table.vectors.rebuild_if_sparse()
         sizes.append(table.vectors.shape()[1])
     assert sizes == [SMALL] * 1_000 + [LARGE] * 100
 

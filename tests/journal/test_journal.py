@@ -26,8 +26,8 @@ from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
 from synaptic.journal.disk import FAULTS
 from synaptic.journal.journal import Journal
-from synaptic.journal.losses import dismiss, find_losses, restore_lost
-from synaptic.models import Entry, Proof
+from synaptic.journal.losses import dismiss_losses, find_losses, restore_vanished_text
+from synaptic.models import Entry, FileSignature
 
 NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
 OLD_FILE_FAULTS = [step for step in FAULTS if step.startswith("replace")]
@@ -257,12 +257,12 @@ def test_what_an_old_buffer_took_away_comes_back_only_when_asked(journal: Journa
     assert [(lost.id, lost.path, lost.title) for lost in find_losses(journal)] == [
         (numbered(n).id, DAY, f"Entry number {n}") for n in (1, 2)
     ]
-    path, entry = restore_lost(journal, "00000001")
+    path, entry = restore_vanished_text(journal, "00000001")
     assert (path, entry.content) == (DAY, numbered(1).content)
-    dismiss(journal, numbered(2).id)
+    dismiss_losses(journal, numbered(2).id)
     assert find_losses(journal) == []
     assert_once_and_whole(journal, {0, 1, 3})
-    for call in (restore_lost, dismiss):
+    for call in (restore_vanished_text, dismiss_losses):
         with pytest.raises(NotFound):
             call(journal, numbered(1).id)
 
@@ -719,7 +719,9 @@ def test_what_differs_from_what_is_known_is_told_and_what_is_gone(tmp_path: Path
         (root / name).write_text(name)
     (root / "link.md").symlink_to("sub/c.md")
     journal = home_journal(tmp_path / "home", journal=root, exclude=("out.md",))
-    known: dict[str, Proof | None] = {stamp.path: stamp.proof for stamp in journal.scan()}
+    known: dict[str, FileSignature | None] = {
+        stamp.path: stamp.signature for stamp in journal.scan()
+    }
     nowhere = ("out.md", "none.md", "sub", "../a.md", "")
     assert [journal.stamp(path) for path in nowhere] == [None] * 5
     assert [journal.stamp(path, was_listed=True) for path in nowhere] == [None] * 5
@@ -768,5 +770,5 @@ def test_a_copy_that_holds_no_entry_stops_no_look_for_losses(journal: Journal) -
     lost = [(loss.id, loss.title) for loss in find_losses(journal)]
     assert lost == [(numbered(1).id, ""), (numbered(2).id, "Entry number 2")]
     with pytest.raises(NotFound, match="holds no entry"):
-        restore_lost(journal, numbered(1).id)
-    assert restore_lost(journal, numbered(2).id)[0] == DAY
+        restore_vanished_text(journal, numbered(1).id)
+    assert restore_vanished_text(journal, numbered(2).id)[0] == DAY

@@ -108,7 +108,7 @@ def exchanger(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
     }[request.param]
     if request.param == "renamex_np" and not hasattr(ctypes.CDLL(None), "renameat2"):
         pytest.skip("there is no call here that exchanges two files")
-    monkeypatch.setattr(disk, "c_function", known.get)
+    monkeypatch.setattr(disk, "c_library_function", known.get)
     return str(request.param)
 
 
@@ -116,7 +116,7 @@ def test_two_files_change_places_by_macoss_call(tmp_path: Path, exchanger: str) 
     one, other = tmp_path / "one", tmp_path / "other"
     one.write_bytes(b"1")
     other.write_bytes(b"2")
-    done = disk.exchange(one, other)
+    done = disk.exchange_names(one, other)
     assert done == (exchanger == "renamex_np")
     assert (one.read_bytes(), other.read_bytes()) == ((b"2", b"1") if done else (b"1", b"2"))
 
@@ -139,7 +139,7 @@ def test_marks_are_copied_by_macoss_call(
         return 0
 
     monkeypatch.delattr(os, "listxattr", raising=False)
-    monkeypatch.setattr(disk, "c_function", {"fcopyfile": fcopyfile}.get)
+    monkeypatch.setattr(disk, "c_library_function", {"fcopyfile": fcopyfile}.get)
     path = journal.root / DAY
     path.chmod(0o640)
     journal.edit(DAY, numbered(1).id, retitle)
@@ -185,7 +185,7 @@ def test_a_system_that_lists_and_opens_by_path_alone_finds_the_same(
     monkeypatch.setattr(os, "supports_dir_fd", set())
     assert journal.scan() == before and [stamp.path for stamp in before] == [DAY, "sub/note.md"]
     assert journal.read("sub/note.md") == data
-    assert journal.compare({stamp.path: stamp.proof for stamp in before})[:2] == ([], [])
+    assert journal.compare({stamp.path: stamp.signature for stamp in before})[:2] == ([], [])
 
 
 # -- Windows: what `stat` says
@@ -207,11 +207,11 @@ def test_a_listing_of_windows_is_not_believed(
         def stat(self) -> os.stat_result:
             raise AssertionError("the listing was believed")
 
-    status = folder.status_reader("nt")(Listed())  # type: ignore[arg-type]
-    assert models.proof_of(status) == stamp.proof
-    monkeypatch.setattr(folder, "_status", folder.status_reader("nt"))
+    status = folder.stat_reader("nt")(Listed())  # type: ignore[arg-type]
+    assert models.file_signature(status) == stamp.signature
+    monkeypatch.setattr(folder, "_status", folder.stat_reader("nt"))
     assert journal.scan() == [stamp] == [journal.stamp(DAY)]
-    assert journal.compare({DAY: stamp.proof})[:2] == ([], [])
+    assert journal.compare({DAY: stamp.signature})[:2] == ([], [])
 
 
 def test_the_moment_of_creation_proves_nothing(
@@ -221,7 +221,7 @@ def test_the_moment_of_creation_proves_nothing(
     touched is read again.
     """
     path = journal.root / DAY
-    posix, windows = models.proof_reader("posix"), models.proof_reader("nt")
+    posix, windows = models.signature_reader("posix"), models.signature_reader("nt")
     os.utime(path, ns=(1, 5_000_000_000))
     now = path.stat()
     assert posix(now) == (now.st_mtime_ns, now.st_ctime_ns, now.st_size, now.st_ino)
@@ -232,13 +232,13 @@ def test_the_moment_of_creation_proves_nothing(
         "with the moment of creation it would count as settled"
     )
     for module in (folder, changes):
-        monkeypatch.setattr(module, "proof_of", windows)
+        monkeypatch.setattr(module, "file_signature", windows)
     os.utime(path)
     [stamp] = journal.scan()
     assert stamp.ctime_ns == stamp.mtime_ns
     assert not stamp.is_settled(stamp.mtime_ns) and stamp.is_settled(stamp.mtime_ns + ENOUGH_NS)
     os.utime(path, ns=(1, stamp.mtime_ns - ENOUGH_NS))
-    assert journal.compare({DAY: stamp.proof})[0]
+    assert journal.compare({DAY: stamp.signature})[0]
 
 
 def test_a_junction_is_a_linked_folder(
@@ -278,7 +278,7 @@ def held(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
     monkeypatch.setattr(disk, "WINDOWS", True)
     monkeypatch.setattr(disk, "HELD_WAIT_S", 0.0)
-    monkeypatch.setattr(disk, "exchange", lambda one, other: False)
+    monkeypatch.setattr(disk, "exchange_names", lambda one, other: False)
     monkeypatch.setattr(Path, "replace", refuse)
     yield refusals
     monkeypatch.undo()

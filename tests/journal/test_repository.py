@@ -14,8 +14,8 @@ from synaptic.journal.projects import Projects
 from synaptic.journal.repository import (
     Checkout,
     Repository,
-    identity_of,
-    remote_address,
+    folder_identity,
+    normalize_remote_url,
     remote_names,
     repository_of,
 )
@@ -49,7 +49,9 @@ def test_all_forms_of_one_address_are_one_and_name_nobody(
         f"{user}@{spelled}:{path}{end}",
         f"{spelled}:/{path}{end}",
     ]
-    assert {remote_address(form, HERE) for form in forms} == {f"{host.strip('[]')}/{path}"}
+    assert {normalize_remote_url(form, HERE) for form in forms} == {
+        f"{host.strip('[]')}/{path}"
+    }
     others = [
         f"https://{host}:8022/{path}",
         f"https://{host}.example.com/{path}",
@@ -57,8 +59,8 @@ def test_all_forms_of_one_address_are_one_and_name_nobody(
         f"https://{host}/x{path}",
         f"/{path}",
     ]
-    assert not {remote_address(other, HERE) for other in others} & {
-        remote_address(forms[0], HERE)
+    assert not {normalize_remote_url(other, HERE) for other in others} & {
+        normalize_remote_url(forms[0], HERE)
     }
 
 
@@ -90,11 +92,11 @@ def test_an_identity_outlives_a_move_and_no_later_folder_has_it(tmp_path: Path) 
         folder = tmp_path / "git"
         folder.mkdir()
         moved = folder.rename(tmp_path / f"moved{number}")
-        assert identity_of(moved) not in identities
-        identities.add(identity_of(moved))
+        assert folder_identity(moved) not in identities
+        identities.add(folder_identity(moved))
         if number:
             shutil.rmtree(moved)
-    assert len(identities) == 20 and identity_of(tmp_path / "none") == ""
+    assert len(identities) == 20 and folder_identity(tmp_path / "none") == ""
 
 
 @pytest.mark.parametrize(

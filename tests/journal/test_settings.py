@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from synaptic.errors import ConfigError
-from synaptic.journal.settings import with_setting, write_setting
+from synaptic.journal.settings import set_toml_value, write_setting
 
 TABLE = "[hooks]\ntools = false  # by hand\n"
 
@@ -29,7 +29,7 @@ TABLE = "[hooks]\ntools = false  # by hand\n"
 def test_a_setting_is_written_and_the_rest_stays(
     text: str, key: str, value: Any, expected: str
 ) -> None:
-    assert with_setting(text, key, value) == expected
+    assert set_toml_value(text, key, value) == expected
 
 
 def test_the_values_before_are_returned_and_a_file_that_is_no_toml_stays(

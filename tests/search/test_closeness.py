@@ -14,7 +14,7 @@ from homes import open_home
 from synaptic import Workspace, open_workspace, rebuild, save, search
 from synaptic.index.embedding import FastEmbedder
 from synaptic.search.evidence import Evidence
-from synaptic.workspace.embed import one_process
+from synaptic.workspace.embed import try_process_lock
 
 DATA = Path(__file__).parents[1] / "data"
 NOTES = (
@@ -199,7 +199,7 @@ def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(
                 f"# Report {number}\n\nThe ferry of pier {number} leaves at noon.\n"
             )
         (ws.config.journal / "boat.md").write_text("# Regatta\n\nWe went sailing with Ada.\n")
-        with one_process(ws.config.state / "embed.lock", 0) as is_alone:
+        with try_process_lock(ws.config.state / "embed.lock", 0) as is_alone:
             found = search(ws, "sailing regatta")
             assert is_alone and [hit.entry.title for hit in found.hits[:1]] == ["Regatta"]
             assert not any("no close match" in notice for notice in found.notices)

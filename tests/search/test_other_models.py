@@ -12,7 +12,7 @@ import pytest
 from homes import Clock, open_home
 
 from synaptic import SearchResult, rebuild, search
-from synaptic.index.embedding import USUAL, Embedder, FastEmbedder, usual_cosine
+from synaptic.index.embedding import USUAL_COSINE, Embedder, FastEmbedder, measure_usual_cosine
 from synaptic.models import Meaning
 
 PANEL = Path(__file__).parents[1] / "data" / "panel"
@@ -65,11 +65,13 @@ def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
 ) -> None:
     read = functools.cache(model.embed_passage)
     plain, shifted = Shifted(read, 0), Shifted(read, 3)
-    usual = usual_cosine(plain), usual_cosine(shifted)
+    usual = measure_usual_cosine(plain), measure_usual_cosine(shifted)
     assert (
-        usual[0] == pytest.approx(USUAL, abs=0.01) and usual[1] is not None and usual[1] > 0.7
+        usual[0] == pytest.approx(USUAL_COSINE, abs=0.01)
+        and usual[1] is not None
+        and usual[1] > 0.7
     )
-    assert usual_cosine(model) is None, "it is USUAL"
+    assert measure_usual_cosine(model) is None, "it is USUAL"
     ours, theirs = answers(tmp_path / "a", plain), answers(tmp_path / "b", shifted)
     pairs = list(zip(ours, theirs, strict=True))
     doubts = [["no close match" in str(one.notices) for one in pair] for pair in pairs]

@@ -17,13 +17,13 @@ from outside import Home
 from synaptic import Filters, Workspace, find, get, open_workspace, rebuild, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
-from synaptic.index.rows import Standing
+from synaptic.index.rows import RankingFacts
 from synaptic.models import Signals
 from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, weighted_mean
 
 
 def signals(importance: int | None, accesses: int, **known: Any) -> Signals:
-    standing = Standing(
+    standing = RankingFacts(
         1, "id", 0, "a.md", 0, "note", "file", importance, accesses, None, "title"
     )
     return Ranked(standing, score=0.0, decay=1.0, met=(), **known).signals

@@ -18,7 +18,7 @@ from served import served
 
 from synaptic import load_config, open_workspace
 from synaptic.errors import Changed
-from synaptic.verbs.rules import confirm, waiting
+from synaptic.verbs.rules import confirm, list_waiting
 
 NOW = "2026-11-21T10:30:00"
 
@@ -461,8 +461,8 @@ def test_a_rule_that_changes_under_the_question_is_not_confirmed(home: ForkedHom
     with open_workspace(load_config(home.path)) as ws:
         for comment in ("", "<!-- syn:20261121-7k3m9q2x h2=0 -->\n"):
             day.write_text(f"## 09:30 preference: Never mock the database.\n{comment}")
-            [entry] = waiting(ws)
+            [entry] = list_waiting(ws)
             day.write_text(f"## 09:30 preference: Always mock the database.\n{comment}")
             with pytest.raises(Changed, match="nothing was confirmed"):
                 confirm(ws, entry)
-            assert len(waiting(ws)) == 1
+            assert len(list_waiting(ws)) == 1

@@ -97,7 +97,7 @@ def test_the_last_vectors_count_in_a_process_that_searched_before_them(home: Pat
         in_step(ws, lambda _: None, embed_ms=0)
         embed_pending(ws, budget_s=0, at_least=8)
         assert 0 < ws.index.counts().pending_passages < ENTRIES
-        ws.index.sample()
+        ws.index.sample_passages()
         embed_pending(ws, budget_s=None)
         assert ws.index.counts().pending_passages == 0
         early = scores(ws)

@@ -14,7 +14,7 @@ from homes import open_home
 from pictures import picture
 
 from synaptic import Workspace, find
-from synaptic.workspace.git import added_days
+from synaptic.workspace.git import first_commit_days
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is needed")
 IDENTITY = {
@@ -133,7 +133,7 @@ def test_git_is_asked_once_for_each_commit(
     def asked() -> int:
         """How often git is run by two searches of a new process."""
         before = len(calls.read_text().splitlines())
-        added_days.cache_clear()
+        first_commit_days.cache_clear()
         monkeypatch.setenv("PATH", f"{program.parent}:{path}")
         with open_home(tmp_path / "home", journal=vault / "notes") as ws:
             find(ws)

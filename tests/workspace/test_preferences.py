@@ -17,7 +17,7 @@ from synaptic.models import Entry
 from synaptic.render.briefing import briefing_text
 from synaptic.verbs import changing, removing, rules, saving
 from synaptic.verbs.brief import brief
-from synaptic.workspace.preferences import LOG, _older_hash, every_preference
+from synaptic.workspace.preferences import LOG, _hash_of_older_program, read_all_preferences
 from synaptic.workspace.sync import in_step, rebuild
 
 TEXT = "Never force-push."
@@ -67,8 +67,8 @@ def test_a_file_that_no_longer_says_a_rule_ends_it_for_good(
         rebuild(ws)
     assert in_force(ws) == []
     file.write_text(before)
-    assert in_force(ws) == [] and [one.title for one in rules.waiting(ws)] == [TEXT]
-    rules.confirm(ws, rules.waiting(ws)[0])
+    assert in_force(ws) == [] and [one.title for one in rules.list_waiting(ws)] == [TEXT]
+    rules.confirm(ws, rules.list_waiting(ws)[0])
     assert in_force(ws) == [TEXT]
 
 
@@ -110,7 +110,7 @@ def test_a_missing_root_only_suspends(tmp_path: Path) -> None:
     (vault / "2026-11-20.md").write_text(f"## 09:00 preference: {TEXT}\n")
     with open_home(tmp_path / "home", sources={"@vault": vault}) as ws:
         assert in_force(ws) == []
-        [entry] = rules.waiting(ws)
+        [entry] = rules.list_waiting(ws)
         rules.confirm(ws, entry)
         assert in_force(ws) == [TEXT] and "syn:" not in (vault / "2026-11-20.md").read_text()
     vault.rename(tmp_path / "unmounted")
@@ -132,7 +132,7 @@ def test_a_copy_with_the_id_takes_nothing_over(ws: Workspace, mark: str) -> None
     first = file.with_name("a.md")  # the shorter path has the id
     first.write_text(other)
     assert in_force(ws) == [TEXT]
-    assert "a.md" in [one.path for one in rules.waiting(ws)]
+    assert "a.md" in [one.path for one in rules.list_waiting(ws)]
     # nor does an equal copy keep a rule that its own file no longer says, or end it
     first.write_text(block)
     assert in_force(ws) == [TEXT]
@@ -156,7 +156,7 @@ def test_a_peer_hides_no_rule_by_what_replaces_it_or_when_it_ends(ws: Workspace)
     # another end is another rule, but what it said is still told, and a person is asked
     assert not found.rules and [one.title for one in found.unconfirmed] == [TEXT]
     assert "changed when it ends" in found.unconfirmed[0].marks[0]
-    assert TEXT in [one.title for one in rules.waiting(ws)]
+    assert TEXT in [one.title for one in rules.list_waiting(ws)]
 
 
 def others(ws: Workspace, id: str, other: str) -> dict[str, Callable[[], object]]:
@@ -219,7 +219,7 @@ def test_a_text_from_outside_waits_until_a_person_takes_it_on(ws: Workspace) -> 
 def test_a_confirmation_names_a_stable_id(ws: Workspace) -> None:
     day = ws.config.journal / "2026-11-20.md"
     day.write_text(f"## 09:00 preference: {TEXT}\n\nNot once.\n")
-    [entry] = rules.waiting(ws)
+    [entry] = rules.list_waiting(ws)
     assert entry.derived_id
     rules.confirm(ws, entry)
     assert f"syn:{entry.id}" in day.read_text() and in_force(ws) == [TEXT]
@@ -232,11 +232,13 @@ def test_an_older_log_holds_for_what_a_program_saved(ws: Workspace) -> None:
     agents = saving.save(ws, "Use tabs.", type="preference", by="claude", by_person=False).id
     (ws.config.journal / "2026-11-20.md").write_text("## 09:00 preference: Typed.\n")
     log = ws.config.state / LOG
-    found = {one.title: one for one in in_step(ws, lambda _: every_preference(ws))}
+    found = {one.title: one for one in in_step(ws, lambda _: read_all_preferences(ws))}
     rows: list[object] = [{"older": False}]
 
     def row(entry: Entry, word: str, by: str = "") -> None:
-        rows.append({"id": entry.id, "hash": _older_hash(entry), "word": word, "by": by})
+        rows.append(
+            {"id": entry.id, "hash": _hash_of_older_program(entry), "word": word, "by": by}
+        )
 
     row(found[TEXT], "yes")
     row(found["Typed."], "yes")
@@ -244,9 +246,9 @@ def test_an_older_log_holds_for_what_a_program_saved(ws: Workspace) -> None:
     log.write_text("".join(f"\n{json.dumps(one)}\n" for one in rows))
     assert in_force(ws) == [TEXT]
     assert [one.title for one in brief(ws, None).unconfirmed] == ["Use tabs."]
-    new, typed = rules.unnamed(ws, within_s=9)
+    new, typed = rules.newly_waiting(ws, within_s=9)
     assert ([one.id for one in new], typed) == ([agents], 1)
-    assert rules.unnamed(ws, within_s=9) == ((), 0)
+    assert rules.newly_waiting(ws, within_s=9) == ((), 0)
     # from then on it ends like any other
     file = file_of(ws, saved)
     before = file.read_text()
@@ -264,7 +266,7 @@ def test_a_torn_or_missing_log_confirms_nothing(ws: Workspace) -> None:
         log.write_bytes(data)
         assert in_force(ws) == []
     log.write_bytes(row.strip()[:-9])
-    rules.confirm(ws, rules.waiting(ws)[0])
+    rules.confirm(ws, rules.list_waiting(ws)[0])
     assert in_force(ws) == [TEXT]
 
 
@@ -283,4 +285,4 @@ def test_a_published_rule_names_its_publisher(tmp_path: Path, database: Database
         assert found.rules[0].marks == ("confirmed by the publisher of platform",)
         text = briefing_text(ws, found, max_tokens=2_000)
         assert "preferences of the publisher: follow them" in text and "Theirs" not in text
-        assert [one.title for one in rules.waiting(ws)] == ["Theirs"]
+        assert [one.title for one in rules.list_waiting(ws)] == ["Theirs"]

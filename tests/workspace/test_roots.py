@@ -121,7 +121,7 @@ def test_a_source_that_is_missing_is_named_and_hinders_nothing(home: Home, vault
 def test_sessions_are_written_like_the_journal(home: Home) -> None:
     home.run("save", "The day before.")
     journal, day = home_journal(home.path), home.path / "sessions" / "2026-11-21.md"
-    assert journal.captured_path(numbered(1).at) == "@sessions/2026-11-21.md"
+    assert journal.digest_path(numbered(1).at) == "@sessions/2026-11-21.md"
     for n in (1, 2):
         path = journal.append(numbered(n), path="@sessions/2026-11-21.md")
         assert path == "@sessions/2026-11-21.md"

@@ -40,7 +40,7 @@ from synaptic.errors import Busy, JournalError, ModelError, NotFound, Refused
 from synaptic.models import Entry, Meaning, Stamp
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.readback import read_entries
-from synaptic.workspace.sync import SyncReport, in_step, sync_index, verify
+from synaptic.workspace.sync import SyncReport, in_step, sync_index, verify_index
 
 # -- the law
 # ----------------------------------------------------------------------------------------
@@ -310,7 +310,7 @@ def kept(ws: Workspace) -> list[object]:
     """What an open index keeps in memory, beside what it must equal in the file."""
     index = ws.index
     return [
-        dict(index.proofs()),
+        dict(index.signatures()),
         index.vocabulary(),
         index.field_names(),
         index.document_counts(["redi", "hedg"]),
@@ -518,9 +518,9 @@ STAMP = Stamp("a.md", mtime_ns=10 * SECOND, ctime_ns=10 * SECOND, size=5, inode=
 def test_a_stamp_is_trusted_only_where_it_proves_something(
     stamp: Stamp, scanned_s: float, must_read: bool
 ) -> None:
-    proof = STAMP.proof if STAMP.is_settled(int(scanned_s * SECOND)) else None
-    known = {STAMP.path: proof}
-    assert (known.get(stamp.path) != stamp.proof) == must_read
+    signature = STAMP.signature if STAMP.is_settled(int(scanned_s * SECOND)) else None
+    known = {STAMP.path: signature}
+    assert (known.get(stamp.path) != stamp.signature) == must_read
 
 
 def test_an_unchanged_file_is_not_indexed_again(filled: Workspace, day_file: Path) -> None:
@@ -647,7 +647,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
     ]
 
     def read(_: SyncReport) -> list[Entry]:
-        rowids = filled.index.listing(Filters(), order="oldest", limit=20)[1]
+        rowids = filled.index.list_entries(Filters(), order="oldest", limit=20)[1]
         if edits:
             edits.pop(0)()
         return list(read_entries(filled, rowids).values())
@@ -665,7 +665,9 @@ def test_a_file_that_never_rests_is_an_error(
 
     def read(_: SyncReport) -> object:
         day_file.write_bytes(b"\n" + day_file.read_bytes())
-        return read_entries(filled, filled.index.listing(Filters(), order="newest", limit=1)[1])
+        return read_entries(
+            filled, filled.index.list_entries(Filters(), order="newest", limit=1)[1]
+        )
 
     with pytest.raises(JournalError, match="faster than it can be read"):
         in_step(filled, read)
@@ -678,7 +680,7 @@ def test_a_file_that_rests_after_many_edits_is_read(
     edits = iter(range(12))
 
     def read(_: SyncReport) -> dict[int, Entry]:
-        row = filled.index.listing(Filters(), order="newest", limit=1)[1]
+        row = filled.index.list_entries(Filters(), order="newest", limit=1)[1]
         if next(edits, None) is not None:
             day_file.write_bytes(b"\n" + day_file.read_bytes())
         return read_entries(filled, row)
@@ -714,7 +716,10 @@ def test_who_is_in_a_hurry_reads_the_newest_files_and_the_next_goes_on(ws: Works
     def listed(**hurry: float) -> tuple[int, list[str]]:
         told = in_step(
             ws,
-            lambda report: (report, ws.index.listing(Filters(), order="newest", limit=60)[1]),
+            lambda report: (
+                report,
+                ws.index.list_entries(Filters(), order="newest", limit=60)[1],
+            ),
             **hurry,
         )
         return told[0].unread, [read_entries(ws, [row])[row].title for row in told[1]]
@@ -783,7 +788,7 @@ def test_a_hand_edit_is_read_once_the_process_that_writes_is_done(
 def test_who_is_in_a_hurry_does_not_wait_long_for_the_process_that_writes(
     filled: Workspace, day_file: Path
 ) -> None:
-    row = filled.index.listing(Filters(), order="newest", limit=1)[1]
+    row = filled.index.list_entries(Filters(), order="newest", limit=1)[1]
     with open_home(filled.config.home) as other, other.index.writing():
         day_file.write_bytes(b"\n" + day_file.read_bytes())
         with pytest.raises(Busy, match=r"not done writing to the index within 0\.05 s"):
@@ -852,7 +857,7 @@ def test_a_damaged_index_under_an_open_workspace_is_made_anew(
     with open_home(filled.config.home) as other:
         assert found(other, "okapi") == ["An okapi came by."]
         assert search(other, "okapi").mode == "hybrid"
-    assert verify(filled)
+    assert verify_index(filled)
     assert filled.index.file.check(whole=True) is None
 
 
@@ -885,7 +890,7 @@ def test_the_index_shrinks_with_the_journal_while_others_read_it(ws: Workspace) 
     assert pages < before / 2
     assert free < pages / 8
     assert ws.index.file.check(whole=True) is None
-    assert verify(ws)
+    assert verify_index(ws)
     assert len(found(ws, "leads to")) == 20
 
 
@@ -901,8 +906,8 @@ def test_a_damage_that_no_search_meets_is_found_by_a_check(filled: Workspace) ->
     data[(root - 1) * size : root * size] = b"\xff" * size
     path.write_bytes(data)
     with open_home(filled.config.home) as again:
-        assert not verify(again)
-        assert verify(again)
+        assert not verify_index(again)
+        assert verify_index(again)
         assert len(found(again, "cable")) == 12
 
 

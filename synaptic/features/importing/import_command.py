@@ -10,7 +10,7 @@ import typer
 
 from ...cli.replies import IN_JSON, agreed, can_ask, print_answer
 from ...config import load_config
-from ...errors import InvalidArgument, ModelError, as_own_error, one_of
+from ...errors import InvalidArgument, ModelError, match_valid_name, to_synaptic_error
 from ...models import Json
 from ...render import terminal, wire
 from ...render.fence import clean
@@ -54,7 +54,7 @@ def run_import(
     if source is None:
         _list_sources(ws)
         return 0
-    if one_of((*IN_PLACE, *sources()), source, "source") in IN_PLACE:
+    if match_valid_name((*IN_PLACE, *sources()), source, "source") in IN_PLACE:
         return _in_place(ws, source, place, dry_run=dry_run, yes=yes)
     if not dry_run:
         for name in import_runs.resume(ws):
@@ -88,7 +88,7 @@ def _index_imported(ws: Workspace) -> None:
             ws.embedder.load()
             embed_pending(ws, budget_s=None, progress=terminal.progress())
     except Exception as error:
-        own = as_own_error(error)
+        own = to_synaptic_error(error)
         if not own:
             raise
         terminal.say(f"note: The entries are imported, but not all are indexed. {own}")

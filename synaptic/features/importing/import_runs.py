@@ -32,12 +32,12 @@ from ...errors import (
     PlugInError,
     Refused,
     SynapticError,
-    one_of,
+    match_valid_name,
 )
-from ...index.rows import hash_of
+from ...index.rows import hash64
 from ...journal.folder import Roots, scan_notes
-from ...journal.imports import drop_pictures, put_picture, take_in, take_out
-from ...journal.projects import Projects, keep, project_at
+from ...journal.imports import insert_blocks, remove_blocks, remove_pictures, save_picture
+from ...journal.projects import Projects, project_of_folder, write_projects
 from ...journal.repository import checkout_of
 from ...journal.runs import Block, Run, Runs, hash_of_block
 from ...journal.settings import write_setting
@@ -49,10 +49,10 @@ from ...notes.reading import base32, id_date
 from ...notes.screening import Screen
 from ...verbs.browse import Listing
 from ...verbs.removing import delete
-from ...verbs.saving import moment_of
-from ...workspace.changes import fingerprints
+from ...verbs.saving import parse_moment
+from ...workspace.changes import fingerprint_files
 from ...workspace.embed import Progress
-from ...workspace.preferences import current_log, end_confirmation, read_log
+from ...workspace.preferences import end_confirmation, read_log, read_migrated_log
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting, sources
@@ -246,7 +246,7 @@ def plan(
     `into` is a folder of the journal for the day files. Raises InvalidArgument for an unknown
     source and a place without its data.
     """
-    source = one_of(sources(), source, "source")
+    source = match_valid_name(sources(), source, "source")
     places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
         raise InvalidArgument(
@@ -295,14 +295,14 @@ class _Known:
         self._ws = ws
         self._source = source
         self._projects = projects
-        self._path = ws.journal.captured_path if source in SESSIONS else ws.journal.day_path
+        self._path = ws.journal.digest_path if source in SESSIONS else ws.journal.day_path
         if into is not None:
             hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
             if hidden or into.startswith("/"):
                 valid = ("a folder inside the journal, like imported/diary",)
                 raise InvalidArgument(f"into is {into!r}.", valid=valid)
             self._path = lambda at: f"{into.strip('/')}/{ws.journal.day_path(at)}"
-        self._standing = in_step(ws, lambda _: ws.index.standing())
+        self._standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
         gone = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
         for run in ws.journal.runs.all():
             gone += [block.id for block in run.blocks if not run.open]
@@ -312,7 +312,7 @@ class _Known:
         self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
         self._written = cache(partial(_entries_by_id, ws))
         state = ws.config.state
-        self._project = cache(lambda folder: project_at(state, Path(folder), taken))
+        self._project = cache(lambda folder: project_of_folder(state, Path(folder), taken))
 
     def entry(self, screen: Screen, record: Record) -> Entry:
         """Makes the screened entry of a record. Raises Refused, InvalidArgument."""
@@ -324,7 +324,7 @@ class _Known:
         excluded = map(project_key, self._ws.config.exclude_projects)
         if project and project_key(project) in excluded:
             raise Refused(f"The setting `exclude_projects` names {project}.")
-        at = moment_of(record.at, self._ws.clock())
+        at = parse_moment(record.at, self._ws.clock())
         extra = {"source": record.key}
         if record.lines:
             extra["lines"] = "{}-{}".format(*record.lines)
@@ -350,7 +350,7 @@ class _Known:
             here = checkout_of(Path(record.folder)) if record.folder else None
             here = here and here._replace(project=project or "")
             entry = replace(
-                entry, fingerprints=fingerprints(entry, here, self._ws.config.state)
+                entry, fingerprints=fingerprint_files(entry, here, self._ws.config.state)
             )
         return entry
 
@@ -413,17 +413,17 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
         with reporting(planned.skip, picture):
-            path = put_picture(ws.journal, picture, read)
+            path = save_picture(ws.journal, picture, read)
             pictures[path] = hash_of_block(ws.journal.read(path))
     projects = {project_key(one.entry.project or "") for one in coming}
-    keep(
+    write_projects(
         ws.config.state,
         [planned.projects.changed[key] for key in projects & planned.projects.changed.keys()],
     )
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.of(one.path, one.entry) for one in new)
     if blocks or not coming:  # one that brought nothing is known, too
-        take_in(ws.journal, Run(name, blocks, pictures=pictures))
+        insert_blocks(ws.journal, Run(name, blocks, pictures=pictures))
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
             ws.journal.edit(path, entry.id, partial(_follow_source, ws, entry), keep=False)
@@ -452,7 +452,7 @@ def resume(ws: Workspace) -> list[str]:
     """Finishes the import runs that were killed; returns their names."""
     runs = ws.journal.runs.open()
     for run in runs:
-        take_in(ws.journal, run)
+        insert_blocks(ws.journal, run)
     return [run.name for run in runs]
 
 
@@ -518,7 +518,7 @@ def forget(ws: Workspace, session: str) -> Done:
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
     parts = {key_id(source, key) for source, key in product(SESSIONS, keys)}
-    standing = in_step(ws, lambda _: ws.index.standing())
+    standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
     ids = {standing[part][0] for part in parts if part in standing}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:
@@ -544,10 +544,10 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     Raises InvalidArgument for an unknown run, and names the known ones.
     """
     here = {run.name.lower(): run for run in ws.journal.runs.all()}
-    run = here[one_of(here, name, "run")]
+    run = here[match_valid_name(here, name, "run")]
     ids = [block.id for block in run.blocks]
-    why = dict.fromkeys(in_step(ws, lambda _: ws.index.named_by_others(ids)), "others name it")
-    rules = in_step(ws, lambda _: current_log(ws)).confirmed.keys() & set(ids)
+    why = dict.fromkeys(in_step(ws, lambda _: ws.index.referenced_ids(ids)), "others name it")
+    rules = in_step(ws, lambda _: read_migrated_log(ws)).confirmed.keys() & set(ids)
     if not confirms:
         why |= dict.fromkeys(rules, "the user confirmed it")
     count = 0
@@ -555,8 +555,8 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
         free = [block for block in blocks if block.id not in why]
         for id in rules - why.keys():  # the same import may bring it again
             end_confirmation(ws.config.state, id)
-        count += len(take_out(ws.journal, path, free))
-    drop_pictures(ws.journal, run.pictures)
+        count += len(remove_blocks(ws.journal, path, free))
+    remove_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
     if stays:
@@ -587,7 +587,7 @@ def _edit_hash(entry: Entry) -> str:
     text = "\0".join(
         (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))
     )
-    return f"{hash_of(text) & 0xFFFFFFFF:08x}"
+    return f"{hash64(text) & 0xFFFFFFFF:08x}"
 
 
 def key_id(source: str, key: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ...errors import InvalidArgument
 from ...filters import Filters
-from ...journal.projects import Projects, project_at
+from ...journal.projects import Projects, project_of_folder
 from ...language.query import search_terms
 from ...models import SESSIONS, SearchResult, frozen
 from ...notes.blocks import project_key
@@ -98,7 +98,7 @@ def replay(
 
 def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
     state = ws.config.state
-    project = project_key(project_at(state, Path(session.folder), Projects(state)) or "")
+    project = project_key(project_of_folder(state, Path(session.folder), Projects(state)) or "")
     later: dict[str, str] = {}
     for event in reversed(list(screened(session.events))):
         if event.kind == "asked" and len(search_terms(event.text)) >= FEW_WORDS:

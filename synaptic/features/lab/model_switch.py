@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...config import DEFAULT_MODEL
 from ...errors import ModelError
-from ...index.embedding import FastEmbedder, about_models, is_downloaded, listed_models
+from ...index.embedding import FastEmbedder, fastembed_models, is_downloaded, read_models_table
 from ...index.sqlite_engine import SqliteEngine
 from ...journal.settings import write_setting
 from ...models import Texts, frozen
@@ -53,8 +53,8 @@ def models(ws: Workspace) -> tuple[Model, ...]:
     """Returns the models that can be chosen: the one that ships with Synaptic, those of
     `data/models.toml`, and models used before.
     """
-    offered = about_models()["offered"]
-    catalogue = listed_models()
+    offered = read_models_table()["offered"]
+    catalogue = fastembed_models()
     cache = ws.config.state / "models"
     used = {}
     for path in sorted(ws.config.state.glob("index-*.db")):
@@ -147,4 +147,4 @@ def _spelled(model: str) -> str:
         return str(Path(model).expanduser().resolve())
     if model.casefold() == DEFAULT_MODEL.casefold():
         return DEFAULT_MODEL
-    return str(listed_models().get(model.casefold(), {"model": model})["model"])
+    return str(fastembed_models().get(model.casefold(), {"model": model})["model"])

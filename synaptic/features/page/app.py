@@ -30,7 +30,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ...config import load_config
-from ...errors import ConfigError, InvalidArgument, SynapticError, as_own_error
+from ...errors import ConfigError, InvalidArgument, SynapticError, to_synaptic_error
 from ...serving.apart import start_synaptic
 from ...serving.log import SparingHandler
 from ...serving.running import Running, announced, is_loopback
@@ -167,7 +167,7 @@ def _missing_library() -> SynapticError | None:
     try:
         import_module(f"{__package__}.routes")
     except ModuleNotFoundError as error:
-        missing = as_own_error(error)
+        missing = to_synaptic_error(error)
         if not missing:
             raise
         return missing

@@ -1,9 +1,9 @@
 """The targets of links and pictures in notes: an entry, a day, an image or another file of the
 journal; and the files that a form attaches.
 
-`Shelf` says which files may be given away. A person who may write gets all of them; one who
-only reads gets those to which a link leads that the page shows in an entry. Only pictures are
-shown, by their first bytes. Any other file is a download, in which nothing runs.
+`ServableFiles` says which files may be given away. A person who may write gets all of them; one
+who only reads gets those to which a link leads that the page shows in an entry. Only pictures
+are shown, by their first bytes. Any other file is a download, in which nothing runs.
 """
 
 import os
@@ -24,13 +24,13 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 
 from ...files import is_picture_name
 from ...filters import Filters
-from ...journal.shelf import OTHER, Shelf
+from ...journal.shelf import OTHER, ServableFiles
 from ...models import Entry
 from ...notes.blocks import without_code
 from ...notes.marks import link_key
 from ...notes.reading import composed_form
 from ...verbs.attaching import FILE_BYTES, attach, detach
-from ...verbs.mentions import leading_to
+from ...verbs.mentions import link_targets
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -58,8 +58,8 @@ def files_by_name(folder: Path) -> Mapping[str, Sequence[str]]:
     return paths
 
 
-def shelf_of(ws: Workspace, tokens: Path) -> Shelf:
-    return Shelf(ws.journal.roots, (ws.config.home, tokens))
+def shelf_of(ws: Workspace, tokens: Path) -> ServableFiles:
+    return ServableFiles(ws.journal.roots, (ws.config.home, tokens))
 
 
 async def _picture(request: Request) -> Response:
@@ -98,13 +98,13 @@ def _entries_in(ws: Workspace, path: str) -> Sequence[Entry]:
 
     def run(_: object) -> Sequence[Entry]:
         filters = Filters(paths=(path,), include_superseded=True)
-        rows = ws.index.listing(filters, order="oldest", limit=-1)[1]
+        rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
         return [*read_entries(ws, rows).values()]
 
     return in_step(ws, run) if path else ()
 
 
-def _leads_to(shelf: Shelf, entries: Iterable[Entry], place: str) -> bool:
+def _leads_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> bool:
     """True if a link or a picture that the page shows in one of these entries leads to the file
     at this path.
     """
@@ -122,7 +122,7 @@ def _leads_to(shelf: Shelf, entries: Iterable[Entry], place: str) -> bool:
 
 
 def linked_files(
-    shelf: Shelf, entry: Entry, listing: Listing, *, shown_only: bool = False
+    shelf: ServableFiles, entry: Entry, listing: Listing, *, shown_only: bool = False
 ) -> Iterator[tuple[re.Match[str], str]]:
     """(the link, with the target as its last group; the path in the journal) of each link of an
     entry that leads to an attachment. With `shown_only` a link must be one on the page, too.
@@ -136,12 +136,12 @@ def linked_files(
 
 
 def _find_file(
-    shelf: Shelf, name: str, path: str, listing: Listing = files_by_name
+    shelf: ServableFiles, name: str, path: str, listing: Listing = files_by_name
 ) -> tuple[str, str, BinaryIO] | None:
     """(path in the journal, kind, file) of the attachment that a note in the file `path` calls
     `name`.
     """
-    root, folder, note = shelf.roots.of(path)
+    root, folder, note = shelf.roots.split_path(path)
     plain = unquote(name)
     for spelling in dict.fromkeys((name, plain, plain.partition("#")[0])):
         for place in _possible_places(folder, note, spelling, listing):
@@ -175,7 +175,7 @@ async def _link_page(request: Request) -> Response:
     name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = (await ask(request, leading_to, [name], path)).get(name)
+    entry = (await ask(request, link_targets, [name], path)).get(name)
     if entry is None:
         has_files = site_of(request).at("/picture") != ""
         file = await _asked_file(request) if has_files else None

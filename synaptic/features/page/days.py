@@ -13,8 +13,8 @@ from ...errors import InvalidArgument
 from ...filters import Filters
 from ...models import TYPES, Entry
 from ...verbs import brief, browse
-from ...verbs.rules import waiting
-from ...workspace.checkout import project_of, working_checkout
+from ...verbs.rules import list_waiting
+from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -73,7 +73,7 @@ async def _day_page(request: Request) -> Response:
     since = time.time_ns() - GRAIN_NS
 
     def read(ws: Workspace) -> Values:
-        days = browse.days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
+        days = browse.entries_of_days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
         today = ws.today.isoformat()
         is_today = today == days.since
         entries = days.listing.entries
@@ -87,7 +87,7 @@ async def _day_page(request: Request) -> Response:
             "total": days.listing.total or browse.find(ws, limit=1).total,
             "waiting": _waiting_matters(ws) if is_today and not cursor else (),
             "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
-            "project": project_of(ws.config, working_checkout(ws.config)) or "",
+            "project": working_project(ws.config, working_checkout(ws.config)) or "",
         }
 
     return await page(
@@ -107,7 +107,7 @@ def _waiting_matters(ws: Workspace) -> list[tuple[Entry, str]]:
     """
     if not ws.access.may_write:
         return []
-    return [(entry, hash_of_rule(entry)) for entry in waiting(ws)[:MOST_WAITING]]
+    return [(entry, hash_of_rule(entry)) for entry in list_waiting(ws)[:MOST_WAITING]]
 
 
 async def _preview(request: Request) -> Response:
@@ -123,7 +123,7 @@ async def _calendar(request: Request) -> Response:
 
     def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
         every = Filters(include_superseded=True)
-        return ws.today, in_step(ws, lambda _: ws.index.counted(every, "day"))
+        return ws.today, in_step(ws, lambda _: ws.index.count_entries_by(every, "day"))
 
     today, days = await ask(request, read)
     of_year, _, of_month = asked.partition("-")

@@ -9,7 +9,7 @@ from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.marks import tasks_of, without_due
 from ...verbs.brief import due_tasks
-from ...verbs.editing import opened_text, tick, write_text
+from ...verbs.editing import open_text, tick_task, write_text
 from ...verbs.mentions import tasks
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
@@ -60,7 +60,7 @@ async def _edit(request: Request) -> Response:
             error = refused
     now = None
     try:
-        now = await ask(request, opened_text, path, id)
+        now = await ask(request, open_text, path, id)
     except Refused as refused:
         error = error or refused
     except SynapticError as gone:
@@ -120,7 +120,7 @@ async def _tick(request: Request) -> Response:
     path = form.get("path", "")
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
-    text = await ask(request, tick, path, line, form.get("text", ""), done=is_done)
+    text = await ask(request, tick_task, path, line, form.get("text", ""), done=is_done)
     message = "Ticked." if is_done else "It is open again."
     answer = done(request, back_of(form) or "/tasks", message)
     if is_done:

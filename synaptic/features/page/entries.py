@@ -16,7 +16,15 @@ import typer
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from ...errors import Ambiguous, Changed, ConfigError, NotFound, Refused, SynapticError, one_of
+from ...errors import (
+    Ambiguous,
+    Changed,
+    ConfigError,
+    NotFound,
+    Refused,
+    SynapticError,
+    match_valid_name,
+)
 from ...filters import Filters
 from ...journal.folder import OWN
 from ...kinds import can_be_closed
@@ -26,10 +34,10 @@ from ...render.fence import one_line
 from ...render.present import short
 from ...serving.editors import RETURNS_AT_ONCE, chosen, command_at, editor_name
 from ...verbs import browse, changing, removing, saving
-from ...verbs.neighbours import Graph, linking_sentences, neighbours
+from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.receipts import Receipt
 from ...verbs.rules import confirm
-from ...workspace.checkout import project_of, working_checkout
+from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import Attachments, files_by_name, linked_files, shelf_of
@@ -88,8 +96,8 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
     children = replace(EVERY, parent=entry.id)
     leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
     path = entry.path
-    locked = not ws.access.may_write or ws.journal.roots.of(path)[0] not in OWN
-    versions = removing.versions(ws, entry)
+    locked = not ws.access.may_write or ws.journal.roots.split_path(path)[0] not in OWN
+    versions = removing.earlier_versions(ws, entry)
     return {
         "listing": listing,
         "entry": entry,
@@ -98,10 +106,10 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
         "continued": browse.find(ws, filters=children, order="oldest").entries,
         "titles": ws.index.titles(leading),
         "versions": versions,
-        "seen": changing.opened(ws, entry.id)[1] if versions and not locked else "",
+        "seen": changing.open_for_edit(ws, entry.id)[1] if versions and not locked else "",
         "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:LINKS_OPEN]),
         "most": LINKS_OPEN,
-        "drawn": _drawn(neighbours(ws, entry.id)),
+        "drawn": _drawn(link_graph(ws, entry.id)),
         "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
@@ -129,7 +137,7 @@ def _drawn(graph: Graph) -> Values:
 async def _missing_page(request: Request, id: str, error: SynapticError) -> Response:
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
-    deleted = await ask(request, removing.deleted)
+    deleted = await ask(request, removing.deleted_entries)
     gone = [one for one in deleted if id in (one.id, short(one.id))]
     status = status_of(error)
     return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
@@ -182,7 +190,7 @@ async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receip
     """
     number = form.get("number")
     if number:
-        return await ask(request, removing.bring_back, id, number, form.get("seen", ""))
+        return await ask(request, removing.restore_version, id, number, form.get("seen", ""))
     values = _form_values(form)
     asked = request.query_params
     files = Attachments(request)
@@ -211,11 +219,11 @@ def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | Non
     here).
     """
     if id:
-        return *changing.opened(ws, id), ""
+        return *changing.open_for_edit(ws, id), ""
     asked = request.query_params
     of = asked.get("supersedes") or asked.get("parent")
     was = browse.get(ws, [of]).entries[0] if of else None
-    return was, "", project_of(ws.config, working_checkout(ws.config)) or ""
+    return was, "", working_project(ws.config, working_checkout(ws.config)) or ""
 
 
 def _form_values(form: dict[str, str]) -> Values:
@@ -229,7 +237,7 @@ def _form_values(form: dict[str, str]) -> Values:
             values[name] = re.findall(r"[^,\s]+", form[name])
     number = form.get("importance")
     if number:
-        values["importance"] = int(one_of(DEGREES, number, "importance"))
+        values["importance"] = int(match_valid_name(DEGREES, number, "importance"))
     if "pin" in form:
         values["pin"] = form["pin"] == "yes"
     return values
@@ -323,7 +331,9 @@ def deleted_text(entry: Entry) -> str:
 
 
 async def _deleted(request: Request) -> Response:
-    return await page(request, "deleted.html", gone=await ask(request, removing.deleted))
+    return await page(
+        request, "deleted.html", gone=await ask(request, removing.deleted_entries)
+    )
 
 
 async def _restore(request: Request) -> Response:

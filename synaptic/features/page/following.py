@@ -16,7 +16,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ...errors import SynapticError
 from ...journal.journal import Journal
-from ...models import proof_of
+from ...models import file_signature
 from ...verbs import review
 from ...workspace.workspace import Workspace
 from .connections import Connection
@@ -63,7 +63,7 @@ class Follower:
         before = self.newest
         for place in self._places:
             with suppress(OSError):
-                self.newest = max(self.newest, proof_of(place.stat())[1])
+                self.newest = max(self.newest, file_signature(place.stat())[1])
         if self.newest > before:  # by a note, maybe, that is not among those places
             self._scan_at = 0.0
 

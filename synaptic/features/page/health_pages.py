@@ -8,12 +8,12 @@ from functools import partial
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import SynapticError, one_of
+from ...errors import SynapticError, match_valid_name
 from ...filters import Filters
 from ...journal import losses
 from ...models import Entry
 from ...verbs import browse, doctor, removing, review
-from ...verbs.review import Matter
+from ...verbs.review import ReviewFinding
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -81,7 +81,7 @@ def _findings_page(ws: Workspace, projects: Sequence[str], page: str) -> Values:
         if page == str(number):
             start = at
 
-    def read(_: object) -> list[tuple[Matter, list[Entry]]]:
+    def read(_: object) -> list[tuple[ReviewFinding, list[Entry]]]:
         pairs = []
         for matter in matters[start : start + PAGE_FINDINGS]:
             texts = read_entries(ws, [one.rowid for one in matter.about])
@@ -119,7 +119,7 @@ async def _health(request: Request) -> Response:
 
 
 def _health_values(ws: Workspace) -> Values:
-    checkup = doctor.checkup(ws)
+    checkup = doctor.run_checkup(ws)
     values: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
     codes = {finding.code for finding in checkup.findings}
     with suppress(SynapticError):  # the checkup names the cause
@@ -127,7 +127,7 @@ def _health_values(ws: Workspace) -> Values:
             vanished = losses.find_losses(ws.journal)
             values["vanished"] = [lost for lost in vanished if lost.text]
         values["now"] = browse.status(ws)
-        values["uses"] = in_step(ws, lambda _: ws.index.counters.uses())
+        values["uses"] = in_step(ws, lambda _: ws.index.counters.agent_counts())
     return values
 
 
@@ -135,14 +135,14 @@ async def _mend(request: Request) -> Response:
     form = await form_of(request)
     id = form.get("id", "")
     ways = {
-        "fix": (doctor.fix, "Repaired everything that can be repaired safely."),
+        "fix": (doctor.fix_problems, "Repaired everything that can be repaired safely."),
         "restore": (
             lambda ws: removing.restore(ws, id, vanished=True, confirms=True),
             "Put back.",
         ),
-        "dismiss": (lambda ws: losses.dismiss(ws.journal, id), "Left out."),
+        "dismiss": (lambda ws: losses.dismiss_losses(ws.journal, id), "Left out."),
     }
-    mend, message = ways[one_of(ways, form.get("way", ""), "way")]
+    mend, message = ways[match_valid_name(ways, form.get("way", ""), "way")]
     await ask(request, mend)
     return done(request, "/health", message)
 
@@ -163,14 +163,14 @@ def _statistics_now(ws: Workspace) -> Values:
     every = Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
-    written = dict(ws.index.counted(every, "week"))
+    written = dict(ws.index.count_entries_by(every, "week"))
     unread_since = now - timedelta(review.UNREAD_DAYS)
-    ever, never, most = ws.index.reads(every, unread_since, limit=MOST_READ)
+    ever, never, most = ws.index.read_statistics(every, unread_since, limit=MOST_READ)
     return {
         "total": ws.index.counts().entries,
         "weeks": [(week, written.get(week, 0)) for week in weeks],
         "facets": ws.index.facets(every),
-        "authors": ws.index.counted(every, "author"),
+        "authors": ws.index.count_entries_by(every, "author"),
         "read": {"ever": ever, "never": never, "most": most},
     }
 

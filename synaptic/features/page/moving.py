@@ -48,7 +48,7 @@ def _fitting_places(ws: Workspace, query: str) -> list[Goal]:
         for kind, names in (("tag", often), ("folder", _folders(ws))):
             fitting = [name for name in names if query and _title_fits(query, _folded(name))]
             places += [(_page_address(kind, name), name, kind) for name in fitting[:OTHERS]]
-        rows = _rank_titles(query, ws.index.titles_folded(_folded))
+        rows = _rank_titles(query, ws.index.folded_titles(_folded))
         stored = ws.index.entries(rows)
         for entry in (stored[row].entry for row in rows):
             on = entry.date if entry.dated else "undated"

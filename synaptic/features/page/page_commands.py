@@ -10,7 +10,7 @@ from ...cli import flags as f
 from ...cli.flags import A_PROJECT, argument, option, switch, text_option, texts_option
 from ...cli.program import command
 from ...cli.replies import print_answer
-from ...doors import the_one
+from ...doors import call_only_feature
 from ...errors import InvalidArgument
 from ...render.present import outline_text
 from ...render.terminal import emit
@@ -77,7 +77,7 @@ def serve(
             raise InvalidArgument("With --install only --port and --read-only can be given.")
         return service.install(home, port, read_only=read_only)
     about_database = {name: choices.pop(name, None) for name in DATABASE_FLAGS}
-    choices |= the_one("served", about_database)
+    choices |= call_only_feature("served", about_database)
     from ...mcp.remote import Remote  # slow to import
     from . import app
 

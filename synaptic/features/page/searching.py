@@ -189,7 +189,7 @@ def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]
         "type": list(count(replace(filters, types=())).types),
         "tag": list(count(replace(filters, tags=())).tags),
         "project": [(project_key(name), entries) for name, entries in projects],
-        "source": ws.index.counted(replace(filters, sources=()), "source"),
+        "source": ws.index.count_entries_by(replace(filters, sources=()), "source"),
     }
 
 

@@ -23,7 +23,7 @@ from ...render.present import page_end, short
 from ...serving.roles import Role
 from ...serving.tokens import Tokens
 from ...serving.worker import Lane, Result, Verb, Worker, of_journals
-from ...verbs.mentions import leading_to
+from ...verbs.mentions import link_targets
 from ...workspace.workspace import Workspace
 from .devices import Devices
 from .guard import BODY_BYTES, READING, Sessions, Visitor
@@ -163,7 +163,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     worker = site_of(request).worker
 
     def quoted(names: Sequence[str], path: str) -> Quoted:
-        leading = _of_visitor(request, lambda ws: leading_to(ws, names, path))
+        leading = _of_visitor(request, lambda ws: link_targets(ws, names, path))
         return worker.submit(leading, "read").result()
 
     context = {

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from ...config import Config
 from ...errors import JournalError
-from ...files import open_regular
+from ...files import open_regular_file
 from ...journal.disk import disk_errors, overwrite
 from ...models import frozen
-from ...workspace.git import git
+from ...workspace.git import run_git
 from .merge import merge
 
 DRIVER = "synaptic"
@@ -65,7 +65,7 @@ def set_up_merge_driver(config: Config, *, remove: bool = False) -> MergeDriverS
         _read_attributes(attributes).decode("utf-8", "replace"),
         re.MULTILINE,
     ):
-        git(
+        run_git(
             journal, "config", "--remove-section", f"merge.{DRIVER}"
         )  # no other journal in this repository uses it
     return MergeDriverSetup(root, attributes, line, changed)
@@ -95,7 +95,7 @@ def merge_by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]
         names = ("ours", "base", "theirs")
         for name, data in zip(names, (ours, base, theirs), strict=True):
             (Path(folder) / name).write_bytes(data)
-        done = git(Path(folder), "merge-file", "-p", *_LABELS, *names)
+        done = run_git(Path(folder), "merge-file", "-p", *_LABELS, *names)
     if (
         done.returncode < 0 or done.returncode > 127
     ):  # git cannot merge, for example, a text with NUL
@@ -143,7 +143,7 @@ def _edit_attributes(attributes: Path, line: str, *, remove: bool) -> bool:
 
 def _read_attributes(attributes: Path) -> bytes:
     try:
-        with open_regular(attributes) as file:
+        with open_regular_file(attributes) as file:
             return file.read()
     except FileNotFoundError:
         return b""
@@ -167,7 +167,7 @@ def _configure_driver(journal: Path) -> bool:
     changed = False
     for key, value in wanted.items():
         name = f"merge.{DRIVER}.{key}"
-        if _decode(git(journal, "config", "--local", "--get", name).stdout) != value:
+        if _decode(run_git(journal, "config", "--local", "--get", name).stdout) != value:
             _git_output(journal, "config", "--local", name, value)
             changed = True
     return changed
@@ -177,7 +177,7 @@ def _git_output(folder: Path, *args: str) -> str:
     """Runs git in `folder` and returns its output without the line end. Raises JournalError if
     git fails.
     """
-    done = git(folder, *args)
+    done = run_git(folder, *args)
     if done.returncode:
         raise JournalError(
             f"{folder} is not in a usable git repository ({_decode(done.stderr).strip()}).",

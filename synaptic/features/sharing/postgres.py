@@ -25,10 +25,10 @@ from psycopg.sql import Identifier
 
 from ...errors import IndexUnusable
 from ...filters import Filters
-from ...index.conditions import THESE, Match, of_chunks
-from ...index.engine import cosines
+from ...index.conditions import BOUND_LIST, Match, chunk_conditions
+from ...index.engine import cosines_from_distances
 from ...index.rows import Candidate, quantise
-from ...index.sketch import OVERSAMPLED, rough_bits
+from ...index.sketch import OVERSAMPLED, to_rough_bits
 from ...index.sqlite_engine import SPREAD, STEMS_KEPT, Stems
 from ...models import Vector
 
@@ -232,7 +232,7 @@ class PostgresEngine:
     def value(self, sql: str, *values: Any) -> Any:
         return next(iter(self.column(sql, *values)), None)
 
-    def keep(self, name: str, make: Callable[[], Made]) -> Made:
+    def cached(self, name: str, make: Callable[[], Made]) -> Made:
         with self.transaction():
             if name not in self.cache:
                 self.cache[name] = make()
@@ -244,7 +244,7 @@ class PostgresEngine:
 
     def bytes_of_all(self, paths: Sequence[str]) -> dict[str, bytes]:
         """Maps each of these paths to the published bytes of the file."""
-        sql = f"SELECT path, bytes FROM source WHERE path IN {THESE}"
+        sql = f"SELECT path, bytes FROM source WHERE path IN {BOUND_LIST}"
         return dict(self.rows(sql, json.dumps(paths)))
 
     def size(self) -> int:
@@ -279,14 +279,14 @@ class PostgresEngine:
         """
         phrases = []
         for text, star in _PHRASE.findall(expression):
-            stems = self._stemmer.of(text.replace('""', '"'), is_query=True)
+            stems = self._stemmer.stems_of_text(text.replace('""', '"'), is_query=True)
             if stems and all(len(stem.encode()) < MOST_STEM_BYTES for stem in stems):
                 phrases.append(Phrase(tuple(stems), bool(star)))
         return phrases
 
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         with self.transaction():
-            numbers: dict[str, int] = self.keep("frequencies", dict)
+            numbers: dict[str, int] = self.cached("frequencies", dict)
             if len(numbers) > STEMS_KEPT:
                 numbers.clear()
             words = {}
@@ -381,13 +381,13 @@ class PostgresEngine:
         """Returns the filters as (SQL condition, parameters) for the search query itself; None
         if every chunk passes.
         """
-        condition, values = of_chunks(filters, within, phrases)
+        condition, values = chunk_conditions(filters, within, phrases)
         if self._hides:
             condition += " AND e.at IS NOT NULL"  # of rows that are seen
         return (condition, values) if condition else None
 
-    def holds(self, phrases: Sequence[str]) -> bool:
-        condition, values = of_chunks(Filters(), None, phrases)
+    def has_phrases(self, phrases: Sequence[str]) -> bool:
+        condition, values = chunk_conditions(Filters(), None, phrases)
         return bool(self.rows(f"SELECT 1 FROM entry e WHERE 1 = 1{condition} LIMIT 1", *values))
 
     def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:
@@ -404,7 +404,7 @@ class PostgresEngine:
         with self.transaction():
             sql = _WITH_VECTOR.format(entries=ENTRIES * bool(passing)) + condition
             if limit is not None and sum(state.chunks for state in self._states) > FEW:
-                bits = 8 * rough_bits(asked[None]).shape[1]
+                bits = 8 * to_rough_bits(asked[None]).shape[1]
                 sql += f" ORDER BY c.rough::bit({bits}) <~> ?::bit({bits}) LIMIT ?"
                 values = (*values, _bits(asked), OVERSAMPLED * limit)
             stored = self.rows(_EMBEDDINGS.format(sql), *values)
@@ -415,7 +415,9 @@ class PostgresEngine:
             apart = vectors.reshape(len(rows), -1).astype(np.int32) - asked
             squared = (apart * apart).sum(axis=1)
             nearest = np.lexsort((-rows, squared))[:limit]
-            pairs = zip(nearest, cosines(self, squared[nearest].tolist()), strict=True)
+            pairs = zip(
+                nearest, cosines_from_distances(self, squared[nearest].tolist()), strict=True
+            )
             return [
                 Candidate(stored[place][0], stored[place][1], near) for place, near in pairs
             ]
@@ -522,7 +524,7 @@ def storable_value(value: Any) -> Any:
 
 
 def _bits(vector: np.ndarray[Any, Any]) -> str:
-    packed = rough_bits(vector[None])
+    packed = to_rough_bits(vector[None])
     return "".join("01"[bit] for bit in np.unpackbits(packed))
 
 
@@ -620,7 +622,7 @@ _AMONG = """
 _COUNTED = "(SELECT count(*) FROM unnest(c.words) w, unnest(w.positions) at WHERE {}{})"
 _STANDS_AFTER = """
     AND EXISTS (SELECT 1 FROM unnest(c.words) n WHERE {} AND at + {} = ANY (n.positions))"""
-_VECTORS_OF = f"SELECT chunk, embedding FROM vector WHERE chunk IN {THESE}"
+_VECTORS_OF = f"SELECT chunk, embedding FROM vector WHERE chunk IN {BOUND_LIST}"
 _WITH_VECTOR = "SELECT c.rowid, c.entry FROM chunk c{entries} WHERE c.rough IS NOT NULL"
 _EMBEDDINGS = """
     SELECT c.rowid, c.entry, v.embedding FROM ({}) c JOIN vector v ON v.chunk = c.rowid"""

@@ -16,17 +16,17 @@ from psycopg import sql
 from psycopg.rows import scalar_row
 
 from ...errors import Busy, IndexUnusable, NotFound
-from ...index.index_writer import labels_of
+from ...index.index_writer import label_rows
 from ...index.rows import (
     ENTRY_COLUMNS,
     PLACE_COLUMNS,
     ChunkRow,
     EntryRow,
-    entry_values,
-    hash_of,
-    place_values,
+    entry_column_values,
+    hash64,
+    place_column_values,
 )
-from ...index.sketch import rough_bits
+from ...index.sketch import to_rough_bits
 from ...index.sqlite_engine import Stems
 from ...language.words import normalize_for_index
 from ...models import Texts, frozen
@@ -224,7 +224,7 @@ class Publication:
             self._create_index("gin", "words", "words")
             self._create_index("btree", "hash", "hash, rowid", "vector > 0")
             if dimensions:
-                bits = 8 * rough_bits(np.zeros((1, dimensions), np.int8)).shape[1]
+                bits = 8 * to_rough_bits(np.zeros((1, dimensions), np.int8)).shape[1]
                 near = f"(rough::bit({bits})) bit_hamming_ops"
                 self._create_index("hnsw", f"near_{bits}", near, "rough IS NOT NULL")
             self._made_for = (dimensions,)
@@ -299,12 +299,12 @@ class _Change:
             for seq, (row, settled) in enumerate(file.rows):
                 chunks = row.chunks()
                 embedded = [chunk.hash in file.meanings for chunk in chunks]
-                content_hash = hash_of(repr((row.row_hash, settled, embedded, file.model)))
-                place = _storable_values(place_values(seq, row))
+                content_hash = hash64(repr((row.row_hash, settled, embedded, file.model)))
+                place = _storable_values(place_column_values(seq, row))
                 rowid, old, *stood = stored.pop((source, row.entry.id), (None, None))
                 if old != content_hash:
                     self._doomed += [rowid] if rowid else []
-                    values = entry_values(source, seq, row)
+                    values = entry_column_values(source, seq, row)
                     new.append((row, settled, content_hash, values, chunks, file.meanings))
                 elif tuple(stood) != place:
                     moved.append((*place, rowid))
@@ -358,7 +358,7 @@ class _Change:
         consent = settled.consent or (None, None)
         own = (rowid, in_force, entry.date, entry.dated, settled.twin, settled.other_id)
         self._add_row("entry", *own, settled.change, *consent, *values.values())
-        for table, labels in labels_of(row).items():
+        for table, labels in label_rows(row).items():
             for label in labels:
                 self._add_row(table, rowid, *label)
         for number, chunk in enumerate(chunks):
@@ -373,7 +373,7 @@ class _Change:
         chunk: ChunkRow,
         meaning: tuple[bytes, bytes] | None,
     ) -> None:
-        stems = self._stems.of(normalize_for_index(chunk.words))
+        stems = self._stems.stems_of_text(normalize_for_index(chunk.words))
         # PostgreSQL joins what is equal, and leaves out positions beyond its limits
         words = " ".join(
             f"{quote_lexeme(stem)}:{number}"
@@ -385,7 +385,7 @@ class _Change:
         if meaning:
             vector, codes = meaning
             state = 1
-            rough = f"x{rough_bits(np.frombuffer(vector, np.int8)[None]).tobytes().hex()}"
+            rough = f"x{to_rough_bits(np.frombuffer(vector, np.int8)[None]).tobytes().hex()}"
             self._add_row("vector", rowid, entry, vector)
             self._add_row("token", rowid, entry, codes)
         place = (seq, chunk.start, chunk.end, chunk.hash, state)

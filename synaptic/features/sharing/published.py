@@ -18,7 +18,7 @@ from ...errors import IndexUnusable, InvalidArgument, NotFound, Refused
 from ...index.counters import TimedCall
 from ...index.embedding import FastEmbedder
 from ...index.index import Index
-from ...index.rows import instant
+from ...index.rows import to_microseconds
 from ...journal.journal import Journal
 from ...models import Entry, Texts, frozen
 from ...serving.roles import not_published
@@ -64,8 +64,8 @@ class PublishedJournal(Journal):
     def read_all(self, paths: Iterable[str]) -> dict[str, bytes]:
         return self._engine.bytes_of_all(list(paths))
 
-    def folder_of(self, path: str) -> str:
-        return super().folder_of(path.partition("/")[2])
+    def link_folder_of(self, path: str) -> str:
+        return super().link_folder_of(path.partition("/")[2])
 
     def writing(self) -> Any:
         raise Refused(
@@ -93,9 +93,9 @@ class Published(Access):
         return len(self.journals or ()) != 1
 
     def in_step(self, question: IndexQuestion[Result]) -> Result:
-        return self.in_one_state(question.as_it_is)
+        return self.run_on_one_state(question.run_without_sync)
 
-    def in_one_state(self, run: Callable[[], Result]) -> Result:
+    def run_on_one_state(self, run: Callable[[], Result]) -> Result:
         """Runs `run` in one transaction on the journals that the asker may read, and returns
         its result. A lost connection is opened again once.
         """
@@ -108,7 +108,7 @@ class Published(Access):
 
     def _in_transaction(self, run: Callable[[], Result]) -> Result:
         with self.engine.transaction(self.journals):
-            if not Index(self.engine).positions():
+            if not Index(self.engine).change_positions():
                 wanted = f" of {', '.join(self.journals)}" if self.journals else ""
                 raise NotFound(
                     f"No journal{wanted} is published there yet.",
@@ -118,13 +118,13 @@ class Published(Access):
                 )
             return run()
 
-    def of_journals(self, journals: Texts | None) -> Published:
+    def limit_to_journals(self, journals: Texts | None) -> Published:
         return replace(self, journals=journals)
 
     def require_files(self, thing: str) -> None:
         raise not_published(thing)
 
-    def trouble_of(self, index: Index) -> str:
+    def why_index_in_memory(self, index: Index) -> str:
         return ""
 
     def timed_searches(self, index: Index, count: int) -> Sequence[TimedCall]:
@@ -133,11 +133,11 @@ class Published(Access):
     @contextmanager
     def hiding_after(self, moment: datetime) -> Iterator[Access]:
         with self.engine.transaction(self.journals):
-            self.engine.hide_entries_after(instant(moment))
+            self.engine.hide_entries_after(to_microseconds(moment))
             yield replace(self, is_past=True, remark=BY_DATES.format(moment))
 
-    def verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]]:
-        rows = Index(self.engine).consents([entry.id for entry in entries])
+    def published_verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]]:
+        rows = Index(self.engine).published_consents([entry.id for entry in entries])
         verdicts = list[tuple[Word, str]]()
         for entry in entries:
             path = entry.there.path

@@ -13,15 +13,15 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...errors import Busy, IndexUnusable, InvalidArgument, ModelError, NotFound, SynapticError
-from ...index.rows import FileRows, hash_of, quantise
-from ...journal.disk import PUBLISHED, kept_in, make_dirs, overwrite
+from ...index.rows import FileRows, hash64, quantise
+from ...journal.disk import PUBLISHED, make_dirs, overwrite, read_state_json
 from ...journal.journal import Journal
 from ...models import Texts, frozen
 from ...notes.blocks import without_masked
 from ...notes.privacy import mask
 from ...notes.screening import Screen
 from ...workspace.embed import Progress, embed_pending
-from ...workspace.preferences import Consent, every_preference, standings
+from ...workspace.preferences import Consent, consents_of, read_all_preferences
 from ...workspace.sync import in_step, read_file
 from ...workspace.workspace import Workspace
 from .publication import Position, Publication, PublishedFile, Settled
@@ -62,7 +62,7 @@ class CleanJournal(Journal):
         data = super().read(path)
         text = without_masked(mask(data)).decode("utf-8", "surrogateescape")
         clean = Screen("redact").redacted("text", text)
-        self.digest, self.latest = hash_of(data), clean.encode("utf-8", "surrogateescape")
+        self.digest, self.latest = hash64(data), clean.encode("utf-8", "surrogateescape")
         return self.latest
 
     def hide(self, path: str, data: bytes) -> None:
@@ -118,7 +118,7 @@ class Publisher:
         (self._ws.config.state / PUBLISHED).unlink(missing_ok=True)
 
     def _lock_journal(self) -> None:
-        self._to.lock_journal(in_step(self._ws, lambda _: self._ws.index.some_ids()))
+        self._to.lock_journal(in_step(self._ws, lambda _: self._ws.index.sample_ids()))
 
     def publish_changes(self, progress: Progress | None = None) -> PublishReport:
         """Publishes all files that changed since the last publication, some files in each
@@ -162,11 +162,11 @@ class Publisher:
 
     def _read_index_state(self) -> IndexState:
         index = self._ws.index
-        preferences = every_preference(self._ws)
+        preferences = read_all_preferences(self._ws)
         own_ids = index.own_ids([entry.id for entry in preferences])
         consents = {}
-        made_of = index.made_of()
-        for entry, consent in zip(preferences, standings(self._ws, preferences), strict=True):
+        made_of = index.content_versions()
+        for entry, consent in zip(preferences, consents_of(self._ws, preferences), strict=True):
             path = entry.there.path
             consents[path, own_ids[entry.id]] = consent
             made_of[path] += repr(consent)
@@ -199,13 +199,13 @@ class Publisher:
         if stamp is None:
             raise NotFound(f"The file {path} was deleted while it was published.")
         file = read_file(replace(ws, journal=self._clean), stamp, wanted.head)
-        settled = ws.index.settled(path)
+        settled = ws.index.id_decisions(path)
         rows = []
         for row in file.rows:
             consent = wanted.consents.get((path, row.entry.id), ())
             of_index = settled.get(row.entry.id, (0, None, 0))
             rows.append((row, Settled(*of_index, tuple(consent))))
-        meanings = ws.index.meanings_of_file(path)
+        meanings = ws.index.vectors_by_text_hash(path)
         if file.digest != self._clean.digest:
             meanings |= self._embed_cleaned(file, meanings)
         model, data = wanted.position.model, self._clean.latest
@@ -258,7 +258,7 @@ def keep_publishing(
 
 def _index_version(ws: Workspace) -> Any:
     """A number that changes when another process writes the index."""
-    ws.index.file.look()
+    ws.index.file.reopen_if_replaced()
     return ws.index.file.data_version()
 
 
@@ -266,7 +266,7 @@ def describe_publication(ws: Workspace) -> Texts:
     """Returns a sentence about the last publication: when it was, and whether changes wait;
     none if nothing was published.
     """
-    record = kept_in(ws.config.state / PUBLISHED)
+    record = read_state_json(ws.config.state / PUBLISHED)
     if "journal" not in record:
         return ()
     counting, change = in_step(ws, lambda _: ws.index.latest_change())
@@ -287,7 +287,7 @@ def _read_name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:
     """Returns (the name under which this journal is published, the secret key for its hashes).
     Raises InvalidArgument.
     """
-    record = kept_in(ws.config.state / PUBLISHED)
+    record = read_state_json(ws.config.state / PUBLISHED)
     before = record.get("journal", "")
     name = name or before
     if before not in ("", name):
@@ -311,4 +311,4 @@ def _read_name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:
 def _update_publish_record(ws: Workspace, **more: Any) -> None:
     file = ws.config.state / PUBLISHED
     make_dirs(file.parent, private=True)
-    overwrite(file, json.dumps(kept_in(file) | more).encode())
+    overwrite(file, json.dumps(read_state_json(file) | more).encode())

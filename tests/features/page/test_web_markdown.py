@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 from homes import open_home
 
 from synaptic.features.page.rendering import EMBEDS, Quoted, plain_lines, render
-from synaptic.verbs.mentions import leading_to
+from synaptic.verbs.mentions import link_targets
 from synaptic.workspace.workspace import Workspace
 
 CORPUS = tomllib.loads((Path(__file__).parents[2] / "data" / "markdown.toml").read_text())
@@ -31,7 +31,7 @@ def ws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
 
 def html_of(ws: Workspace, text: str) -> BeautifulSoup:
     def quoted(names: Sequence[str], path: str) -> Quoted:
-        return leading_to(ws, names, path)
+        return link_targets(ws, names, path)
 
     return BeautifulSoup(render(text, "n.md", quoted), "html.parser")
 

@@ -19,7 +19,7 @@ from trials import drawn
 
 from synaptic.files import ATTACHMENTS
 from synaptic.journal.folder import Roots
-from synaptic.journal.shelf import _READ_BYTES, Shelf
+from synaptic.journal.shelf import _READ_BYTES, ServableFiles
 
 ROOT = Path(__file__).parents[3]
 SECRET = "hunter2"
@@ -233,7 +233,7 @@ def test_a_note_that_is_read_in_place_opens_its_folder_to_nobody(tmp_path: Path)
         "@note": tmp_path / "program" / "NOTE.md",
         "@home": tmp_path / "home" / "sessions",
     }
-    shelf = Shelf(Roots(folders), (tmp_path / "home",))
+    shelf = ServableFiles(Roots(folders), (tmp_path / "home",))
     for path in ("@note/credentials.json", "@sessions/x.png", "@home/x.png"):
         assert shelf.open(path) is None
 
@@ -243,7 +243,7 @@ def test_a_private_passage_is_seen_at_any_place_of_a_file(
     tmp_path: Path, encoding: str
 ) -> None:
     """Also between two parts that are read: a copy of a note in any encoding stays here."""
-    shelf = Shelf(Roots({"": tmp_path}), ())
+    shelf = ServableFiles(Roots({"": tmp_path}), ())
     tag = "<Private>".encode(encoding)
     for start in (0, *range(_READ_BYTES - len(tag), _READ_BYTES + 2), 3 * _READ_BYTES):
         (tmp_path / "x.bin").write_bytes(b"\0" * start + tag)
@@ -261,12 +261,15 @@ def test_the_home_may_hold_the_journal(tmp_path: Path) -> None:
     for file in (tokens, journal / "a.txt", tmp_path / "home" / "b.txt"):
         file.write_text("x")
     (journal / "c.txt").symlink_to(tmp_path / "home" / "b.txt")
-    shelf = Shelf(Roots({"": journal}), (tmp_path / "home", tokens))
+    shelf = ServableFiles(Roots({"": journal}), (tmp_path / "home", tokens))
     opened = shelf.open("a.txt")
     assert opened
     opened[1].close()
     assert not any(map(shelf.open, ("tokens.txt", "c.txt", "../b.txt")))
-    assert Shelf(Roots({"": tmp_path / "home"}), (tmp_path / "home",)).open("b.txt") is None
+    assert (
+        ServableFiles(Roots({"": tmp_path / "home"}), (tmp_path / "home",)).open("b.txt")
+        is None
+    )
 
 
 STEPS = [
@@ -284,7 +287,7 @@ STEPS = [
 @example("synaptic/../archive/secret.pdf")
 @example("files/cat.png")
 def test_no_path_opens_a_file_that_is_closed(journal: Path, path: str) -> None:
-    shelf = Shelf(Roots({"": journal}, ["archive"]), (journal / "synaptic",))
+    shelf = ServableFiles(Roots({"": journal}, ["archive"]), (journal / "synaptic",))
     opened = shelf.open(path)
     if opened:
         with opened[1] as file:

@@ -69,7 +69,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ....files import read_regular
+from ....files import read_regular_file
 from ....models import Json
 from .digest import Transcripts
 from .record import Skipped, reporting
@@ -192,7 +192,7 @@ class _Crush(Transcripts):
         databases = []
         for registry in super().find(home, environ):
             with suppress(OSError, ValueError):
-                projects = read_json(read_regular(registry, SETTINGS_BYTES))
+                projects = read_json(read_regular_file(registry, SETTINGS_BYTES))
                 for project in list_of(projects, "projects"):
                     place = text_of(project, "path")
                     databases.append(Path(place, text_of(project, "data_dir"), "crush.db"))
@@ -226,7 +226,7 @@ def _cline_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
             session = Session(file.name.partition(".")[0], "Cline")
             with suppress(OSError, ValueError):
                 manifest = file.with_name(f"{session.key}.json")
-                head = read_json(read_regular(manifest, SETTINGS_BYTES))
+                head = read_json(read_regular_file(manifest, SETTINGS_BYTES))
                 session.folder = text_of(head, "cwd")
                 session.title = text_of(head, "metadata", "title")
                 session.branch = text_of(head, "metadata", "git", "branch")
@@ -269,7 +269,7 @@ def _aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterato
         session = None
         lines = []
         with reporting(skipped, str(file)):
-            lines = read_regular(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
+            lines = read_regular_file(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
         for kind, group in groupby(_classify_lines(lines), key=itemgetter(0)):
             (_, number, first), *rest = group
             text = "\n".join([first, *(line for *_, line in rest)])

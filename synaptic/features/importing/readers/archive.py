@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from ....errors import InvalidArgument
-from ....files import open_regular
+from ....files import open_regular_file
 from .record import Record, Skipped, reporting
 from .source import FILE_BYTES, UNPACKED_BYTES, changed_at, files_below
 
@@ -53,7 +53,7 @@ def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
     """
     paths = files_below(path, skipped, "*")
     if paths == [path]:
-        stream = open_regular(path)
+        stream = open_regular_file(path)
         try:
             if zipfile.is_zipfile(stream):
                 left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
@@ -66,7 +66,7 @@ def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
     top = path if path.is_dir() else path.parent
     return {
         file.relative_to(top).as_posix(): ExportedFile(
-            partial(open_regular, file), changed_at(file)
+            partial(open_regular_file, file), changed_at(file)
         )
         for file in paths
     }

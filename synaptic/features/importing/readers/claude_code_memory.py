@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from ....files import folder_of_memory, read_regular
+from ....files import folder_of_agent_memory, read_regular_file
 from .record import Record, Skipped
 from .shared import notes
 from .source import FILE_BYTES
@@ -53,12 +53,12 @@ def _instructions(file: Path, record: Record) -> Record:
 
 def _with_project(file: Path, record: Record) -> Record:
     for memory in file.absolute().parents:
-        folder = folder_of_memory(memory)
+        folder = folder_of_agent_memory(memory)
         if folder:
             return replace(record, folder=str(folder))
     return record
 
 
 def _only_lists(index: Path) -> bool:
-    text = read_regular(index, FILE_BYTES).decode("utf-8", "replace")
+    text = read_regular_file(index, FILE_BYTES).decode("utf-8", "replace")
     return all(map(_LIST_LINE.fullmatch, text.splitlines()))

@@ -39,7 +39,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ....files import read_regular
+from ....files import read_regular_file
 from .digest import Transcripts
 from .record import Skipped, reporting
 from .session import Kind, Session, json_lines, sessions_of_databases
@@ -57,7 +57,7 @@ def _workspace_folder(storage: Path) -> str:
     was none.
     """
     with suppress(OSError, ValueError):
-        workspace = read_json(read_regular(storage / "workspace.json", SETTINGS_BYTES))
+        workspace = read_json(read_regular_file(storage / "workspace.json", SETTINGS_BYTES))
         return _path_of(dig(workspace, "folder") or dig(workspace, "workspace"))
     return ""
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ....files import read_regular
+from ....files import read_regular_file
 from ....models import Json
 from .digest import Transcripts
 from .record import Skipped, reporting
@@ -30,7 +30,7 @@ def _gemini_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
         if key and head.get("kind") != "subagent":
             session = Session(key, "Gemini CLI", title=text_of(head, "summary"))
             with suppress(OSError):
-                root = read_regular(file.parents[1] / ".project_root", SETTINGS_BYTES)
+                root = read_regular_file(file.parents[1] / ".project_root", SETTINGS_BYTES)
                 session.folder = root.decode("utf-8", "replace").strip()
             for number, message in messages:
                 with reporting(skipped, f"{file.name}:{number}"):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ....doors import load, readers
-from ....errors import SynapticError, one_of
+from ....doors import load_module, reader_modules
+from ....errors import SynapticError, match_valid_name
 from ....models import EntryType, Texts
 
 Skipped = Callable[[str, str], None]
@@ -126,7 +126,9 @@ READERS = {
 
 def sources() -> dict[str, str]:
     """Maps the name of each source to its reader's module; sources of plug-ins come last."""
-    return {source: f"{__package__}.{name}" for source, name in READERS.items()} | readers()
+    return {
+        source: f"{__package__}.{name}" for source, name in READERS.items()
+    } | reader_modules()
 
 
 def reader_of(source: str) -> Any:
@@ -139,6 +141,6 @@ def reader_of(source: str) -> Any:
     program's data below `home`, or where `environ` says.
     """
     modules = sources()
-    module = load(modules[one_of(modules, source, "source")])
+    module = load_module(modules[match_valid_name(modules, source, "source")])
     of_module = getattr(module, "READER", module)
     return getattr(module, "BY_SOURCE", {}).get(source, of_module)

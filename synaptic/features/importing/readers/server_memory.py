@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ....errors import InvalidArgument
-from ....files import read_regular
+from ....files import read_regular_file
 from ....kinds import FOREIGN
 from .record import Record, Skipped, reporting
 from .shared import find_places, list_of, markdown, tags_of, text_of
@@ -46,7 +46,9 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "memory.jsonl" if path.is_dir() else path
     entities: dict[str, Entity] = {}
     count = 0
-    lines = read_regular(path, FILE_BYTES).splitlines() if path.exists() else [b"no such file"]
+    lines = (
+        read_regular_file(path, FILE_BYTES).splitlines() if path.exists() else [b"no such file"]
+    )
     for number, line in enumerate(lines, 1):
         where = f"{path}:{number}"
         items: list[Any] = []

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from ....errors import InvalidArgument
-from ....files import DATA, open_regular
+from ....files import DATA, open_regular_file
 from ....models import Json
 from .record import Skipped, reader_of, reporting
 from .shared import dig, fetched, moment, sqlite_copy, text_of
@@ -281,7 +281,7 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
 
         damage += (zstandard.ZstdError,)
     try:
-        with _unpacked(path) if path.suffix == ".zst" else open_regular(path) as file:
+        with _unpacked(path) if path.suffix == ".zst" else open_regular_file(path) as file:
             read = file.read if path.suffix == ".json" else file.readline
             while total < UNPACKED_BYTES and (line := read(RECORD_BYTES + 1)):
                 number += 1
@@ -304,5 +304,5 @@ def _unpacked(path: Path) -> IO[bytes]:
     import zstandard
 
     unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
-    stream = unpacker.stream_reader(open_regular(path), closefd=True)
+    stream = unpacker.stream_reader(open_regular_file(path), closefd=True)
     return io.BufferedReader(stream)

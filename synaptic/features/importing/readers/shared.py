@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from ....errors import InvalidArgument
-from ....files import open_regular, read_regular
+from ....files import open_regular_file, read_regular_file
 from ....kinds import FOREIGN
 from ....models import TYPES, Json, Texts
 from ....notes.blocks import slug_tag
@@ -62,7 +62,7 @@ def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
     """
     places = []
     with suppress(Exception):  # no such file, or another program's
-        text = read_regular(config, SETTINGS_BYTES).decode().replace("\t", " ")
+        text = read_regular_file(config, SETTINGS_BYTES).decode().replace("\t", " ")
         for value in yaml.safe_load(text)[table].values():
             path = value.get(key) if isinstance(value, dict) else value
             if isinstance(path, str) and path:
@@ -157,7 +157,11 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
     with tempfile.TemporaryDirectory(prefix="synaptic-") as folder:
         for part in (path, path.with_name(f"{path.name}-wal")):
             copy = Path(folder, part.name)
-            with suppress(FileNotFoundError), open_regular(part) as file, copy.open("wb") as to:
+            with (
+                suppress(FileNotFoundError),
+                open_regular_file(part) as file,
+                copy.open("wb") as to,
+            ):
                 shutil.copyfileobj(file, to)
         try:
             with closing(sqlite3.connect(Path(folder, path.name))) as db:
@@ -243,7 +247,7 @@ def notes(
         )
     for file in files:
         with reporting(skipped, str(file)):
-            text = read_regular(file, RECORD_BYTES).decode("utf-8-sig")
+            text = read_regular_file(file, RECORD_BYTES).decode("utf-8-sig")
             yield file, _note(file, text.replace("\r\n", "\n"))
 
 

@@ -13,7 +13,7 @@ from ....journal import disk
 
 
 def read_sync_record(config: Config) -> dict[str, Any]:
-    return disk.kept_in(config.state / "sync.json")
+    return disk.read_state_json(config.state / "sync.json")
 
 
 def update_sync_record(config: Config, **news: Any) -> None:

@@ -18,7 +18,7 @@ from ....errors import Busy, Changed, JournalError, SynapticError
 from ....journal import disk
 from ....journal.comments import ids_in
 from ....journal.writer import Draft, Stat
-from ....workspace.git import git
+from ....workspace.git import run_git
 from .memory import read_sync_record, update_sync_record
 from .shares import (
     EDITED,
@@ -62,7 +62,7 @@ def finish_receiving(repo: Repo) -> None:
         if now == head != merged:
             none = "0" * len(merged)
             repo.run_git("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
-            disk.fault("sync-moved")
+            disk.inject_fault("sync-moved")
         if now in (head, merged):
             _update_git_index(repo, head, merged)
     repo.journal.writer.settled.unlink(missing_ok=True)
@@ -130,7 +130,7 @@ def _receive_files(
             repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
         if not reason:
             repo.report.received.add(path)
-        disk.fault("sync-applied")
+        disk.inject_fault("sync-applied")
         yield path, reason
 
 
@@ -148,7 +148,7 @@ def _receive_file(
             return None  # a sync that was killed did it, and a hand edit hid that
         present = data if status else None
         wanted, _ = merge_file_versions(repo, path, (before, present, after))
-        writer.intend(path, wanted)
+        writer.note_intent(path, wanted)
         return None if wanted == present else Draft(wanted)
 
     with repo.journal.writing():
@@ -157,7 +157,7 @@ def _receive_file(
         if obstacle:
             return obstacle if after is not None else None
         writer.change(path, make)
-        writer.settle()
+        writer.settle_intent()
     return None
 
 
@@ -192,7 +192,7 @@ def _store_held_files(repo: Repo, commit: str, left: dict[str, Entry | None]) ->
     if repo.find_commit(f"{HELD}^") != commit or repo.unreceived(commit) != changes:
         made = repo.make_commit([commit], tree, changes, "The files of this machine")
         repo.run_git("update-ref", HELD, made)
-    disk.fault("sync-held")
+    disk.inject_fault("sync-held")
 
 
 def _update_git_index(repo: Repo, before: str, after: str) -> None:
@@ -220,4 +220,4 @@ def _update_git_index(repo: Repo, before: str, after: str) -> None:
     marks = ("--skip-worktree", "--stdin")
     for options, paths in ((("--index-info",), odd), (marks, names)):
         if paths:  # git for Windows takes no odd name
-            git(repo.config.journal, *words, *options, stdin=os.fsencode(paths))
+            run_git(repo.config.journal, *words, *options, stdin=os.fsencode(paths))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ....errors import JournalError, NotFound, Refused
 from ....files import PICTURE_BYTES
 from ....journal.folder import is_note
-from ....journal.names import printable
+from ....journal.names import printable_path
 from ....notes.screening import Screen
 from .memory import read_sync_record
 from .shares import (
@@ -212,8 +212,8 @@ def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
     for path, value in zip(words[::3], words[2::3], strict=False):
         if value not in ("unspecified", "unset"):
             raise Refused(
-                f"Nothing was synced: git passes {printable(path)} through the filter {value}, "
-                f"which Synaptic does not run.",
+                f"Nothing was synced: git passes {printable_path(path)} through the filter "
+                f"{value}, which Synaptic does not run.",
                 hint="Remove the word filter=... for this file from .gitattributes, and "
                 "sync again.",
             )

@@ -29,7 +29,7 @@ from ....config import Config
 from ....errors import SynapticError
 from ....files import PICTURE_BYTES, is_picture_name, real_path
 from ....journal.folder import Roots, is_note
-from ....journal.names import is_readable, printable
+from ....journal.names import is_readable, printable_path
 from .. import merge_driver
 
 Entry = tuple[str, str]
@@ -111,7 +111,7 @@ class Shares:
             if not name or name.startswith(".") or _SHORT_NAME.fullmatch(name):
                 return False
         if (
-            self.roots.of(path)[0]
+            self.roots.split_path(path)[0]
             or self.roots.excludes(path)
             or path.startswith(self._excluded_folders)
         ):
@@ -149,7 +149,7 @@ class Shares:
                 return None
             if not stat.S_ISDIR(mode):
                 path = here.relative_to(self.config.journal).as_posix()
-                words = f"{printable(path)} is not a folder"
+                words = f"{printable_path(path)} is not a folder"
                 return Obstacle(f"{words} here", "Rename that, then sync.")
         mode = _file_mode(here / name)
         if mode is None:
@@ -168,7 +168,7 @@ class Shares:
 
 def obstacle_from_error(error: SynapticError, path: str) -> Obstacle:
     """Turns an error about one file into an obstacle, with its path in printable form."""
-    return Obstacle(error.message.replace(path, printable(path)).rstrip("."), error.hint)
+    return Obstacle(error.message.replace(path, printable_path(path)).rstrip("."), error.hint)
 
 
 def without_invisible_characters(name: str) -> str:
@@ -238,5 +238,5 @@ class Report:
 
 def list_some_paths(paths: Sequence[str]) -> str:
     """Lists the first NAMES paths, and the number of the others: `a.md, b.md and 3 more`."""
-    names = ", ".join(map(printable, paths[:NAMES]))
+    names = ", ".join(map(printable_path, paths[:NAMES]))
     return f"{names} and {len(paths) - NAMES:,} more" if len(paths) > NAMES else names

@@ -13,8 +13,8 @@ from signal import Signals
 
 from ....config import Config
 from ....errors import InvalidArgument, JournalError, Refused
-from ....journal.names import printable
-from ....workspace.git import git
+from ....journal.names import printable_path
+from ....workspace.git import run_git
 from .. import merge_driver
 from .shares import without_invisible_characters
 from .sync_repository import Repo
@@ -75,8 +75,8 @@ def _run_git_in(bare: Path, objects: Path, *args: str) -> tuple[int, str]:
     try:
         if not (bare / "HEAD").exists():
             bare.mkdir(exist_ok=True)
-            git(bare, "init", "-q", "--bare", "--template=")
-        done = git(bare, *args, objects=objects, timeout_s=REMOTE_TIMEOUT_S)
+            run_git(bare, "init", "-q", "--bare", "--template=")
+        done = run_git(bare, *args, objects=objects, timeout_s=REMOTE_TIMEOUT_S)
     except JournalError as error:
         return 1, error.message
     output = (done.stdout + done.stderr).decode(errors="replace").strip()
@@ -198,4 +198,4 @@ def _path_of_object(config: Config, id: str, url: str, branch: str) -> str:
             for each in names[:-1]
             if _HOSTILE.fullmatch(without_invisible_characters(each))
         ]
-        return printable(os.path.join(place, bad[0])) if bad else printable(place)  # noqa: PTH118
+        return printable_path(os.path.join(place, bad[0])) if bad else printable_path(place)  # noqa: PTH118

@@ -14,7 +14,7 @@ from pathlib import Path
 from ....config import Config
 from ....errors import JournalError
 from ....journal.journal import Journal
-from ....workspace.git import git
+from ....workspace.git import run_git
 from .shares import FILE_MODES, Entry, Report, Shares
 
 MADE = "refs/synaptic/made"
@@ -50,7 +50,7 @@ class Repo:
         """Runs git in the journal's repository and returns its output. Raises JournalError if
         git fails.
         """
-        done = git(self.config.journal, *args, stdin=stdin)
+        done = run_git(self.config.journal, *args, stdin=stdin)
         if done.returncode:
             reason = done.stderr.decode(errors="replace").strip()
             raise JournalError(f"git {args[0]} failed: {reason}")
@@ -60,7 +60,7 @@ class Repo:
         """Runs git in the journal's repository and returns its output as text; empty if git
         fails.
         """
-        done = git(self.config.journal, *args)
+        done = run_git(self.config.journal, *args)
         return "" if done.returncode else os.fsdecode(done.stdout).strip()
 
     def find_commit(self, name: str) -> str:
@@ -92,7 +92,7 @@ class Repo:
             return set()
         names = os.fsencode("".join(f"{path}\0" for path in paths))
         words = ("check-ignore", "--no-index", "-z", "--stdin")
-        done = git(self.config.journal, *words, stdin=names)
+        done = run_git(self.config.journal, *words, stdin=names)
         if done.returncode in (0, 1):
             return set(os.fsdecode(done.stdout).split("\0")[:-1])
         if len(paths) == 1:

@@ -27,7 +27,7 @@ from ....errors import Busy, JournalError, Refused, SynapticError
 from ....files import file_lock, real_path
 from ....journal import disk
 from ....journal.journal import Journal
-from ....journal.names import printable
+from ....journal.names import printable_path
 from ....journal.settings import write_setting
 from ....notes.privacy import mask, passages
 from .. import merge_driver
@@ -79,7 +79,7 @@ def describe_sync(config: Config) -> list[str]:
     newer = sum(
         stamp.mtime_ns > last * 1e9
         for stamp in journal.scan()
-        if not journal.roots.of(stamp.path)[0]
+        if not journal.roots.split_path(stamp.path)[0]
     )
     commits = ("rev-list", "--count", "HEAD", *args_excluding_commit(record.get("shared", "")))
     counts = {"commits": int(repo.try_git(*commits) or 0), "changed files": newer}
@@ -194,11 +194,11 @@ def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
         held, ours = commit_files(repo, head)
         if first is None:
             first = repo.read_tree(held)
-        disk.fault("sync-made")
+        disk.inject_fault("sync-made")
         theirs, trouble = fetch_branch(repo)
-        disk.fault("sync-fetched")
+        disk.inject_fault("sync-fetched")
         merged, unsent = merge_commits(repo, ours, theirs)
-        disk.fault("sync-merged")
+        disk.inject_fault("sync-merged")
         refuse_secrets(repo, merged, theirs)
         if unsent:  # such a file stays here, so it is nothing that the merge could take away
             for path in unsent:
@@ -215,7 +215,7 @@ def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
             changed = differing_paths(repo.read_tree(theirs), repo.read_tree(merged))
             sent = [path for path in changed if path not in SETUP]
             trouble, is_late = push_commit(repo, merged)
-            disk.fault("sync-pushed")
+            disk.inject_fault("sync-pushed")
             if is_late:
                 continue
         if trouble:
@@ -230,7 +230,7 @@ def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
             if trouble
             else count_entries(repo, sent, repo.read_tree(theirs), repo.read_tree(merged)),
             count_entries(repo, sorted(repo.report.received), first, repo.read_tree(merged)),
-            tuple(map(printable, repo.report.conflicts)),
+            tuple(map(printable_path, repo.report.conflicts)),
             tuple([trouble, *notices] if trouble else notices),
         )
         return synced, trouble

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ....errors import Refused
 from ....files import PICTURE_BYTES, is_picture_name
-from ....journal.names import printable
+from ....journal.names import printable_path
 from ....notes.redaction import line_number
 from ....notes.screening import visible_secrets
 from .memory import read_sync_record, update_sync_record
@@ -38,8 +38,8 @@ class _Text(NamedTuple):
     def describe_position(self, start: int) -> str:
         """Returns the printable position of an offset: `path:line`, or `the name of path`."""
         if self.is_name:
-            return f"the name of {printable(self.place)}"
-        return f"{printable(self.place)}:{line_number(self.text, start)}"
+            return f"the name of {printable_path(self.place)}"
+        return f"{printable_path(self.place)}:{line_number(self.text, start)}"
 
 
 def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
