@@ -40,9 +40,9 @@ def _serve_mcp(home: str | None) -> int:
 
 def _hook(event: str, home: str | None, client: str) -> int:
     if event in ("pre-compact", "session-end"):
-        from .hooks.captured import capture
+        from .hooks.captured import note_ended_session
 
-        capture(home, client, sys.stdin.buffer.read())
+        note_ended_session(home, client, sys.stdin.buffer.read())
         return 0
     from .errors import InvalidArgument
     from .hooks.hooks import answer_hook

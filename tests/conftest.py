@@ -109,10 +109,10 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The user's own state folder stays as it is, and whoever runs the tests, their shell is a
     person's.
     """
-    from synaptic.serving.arguments import AGENTS
+    from synaptic.serving.arguments import AGENT_VARIABLES
 
     with pytest.MonkeyPatch.context() as patch:
-        for name in AGENTS:
+        for name in AGENT_VARIABLES:
             patch.delenv(name, raising=False)
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield

@@ -230,7 +230,7 @@ def test_the_clients_configuration_is_what_setup_writes(client: Client) -> None:
     match = re.search(r"```(json|toml)\n(.*?)```", section, re.DOTALL)
     assert match
     shown = json.loads(match[2]) if match[1] == "json" else tomllib.loads(match[2])
-    written = client.shape(Server("/absolute/path/to/synaptic", ("mcp",)))
+    written = client.build_entry(Server("/absolute/path/to/synaptic", ("mcp",)))
     assert shown == {client.key: {"synaptic": written}}
 
 

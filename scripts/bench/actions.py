@@ -13,7 +13,7 @@ from corpus import read
 
 from synaptic import open_workspace, save
 from synaptic.config import load_config
-from synaptic.hooks.action import after_failure, before_edit
+from synaptic.hooks.action import entries_after_failure, entries_before_edit
 from synaptic.workspace.preferences import put_in_force, read_all_preferences
 from synaptic.workspace.sync import in_step
 
@@ -34,9 +34,9 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         text = ""
         if call["tool"] in EDITS:
             given = {"file_path": str(code / call["file"])}
-            text = before_edit(config, {**said, "tool_input": given})
+            text = entries_before_edit(config, {**said, "tool_input": given})
         elif call["tool"] == "Bash" and call["error"]:
-            text = after_failure(config, said)
+            text = entries_after_failure(config, said)
         shown = {names[id] for id in re.findall(r"^(\w{8}) \d{4}-", text, re.MULTILINE)}
         row = rows[number % 2]
         if call["entry_ids"]:

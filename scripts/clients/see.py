@@ -30,7 +30,7 @@ from install import Scratch, Unavailable, run
 sys.path.append(str(Path(__file__).parents[1]))
 from environment import SYNAPTIC
 
-from synaptic.mcp.tools import BY_NAME, INSTRUCTIONS
+from synaptic.mcp.tools import INSTRUCTIONS, TOOLS_BY_NAME
 
 QUESTION = "what is the pgbouncer pool size on the orders cluster?"
 ERROR = "psycopg.OperationalError: FATAL: remaining connection slots are reserved for rds_admin"
@@ -127,17 +127,17 @@ def saying(calls: Sequence[Call]) -> Callable[[Json], Call | None]:
         if not known:  # the client asks for a title
             return None
         wanted = list(calls)
-        names = ",".join(f"mcp__synaptic__{tool}" for tool in BY_NAME)
+        names = ",".join(f"mcp__synaptic__{tool}" for tool in TOOLS_BY_NAME)
         if "ToolSearch" in known:
             wanted.insert(0, ("ToolSearch", {"query": f"select:{names}", "max_results": 9}))
         if any(each.get("type") == "tool_search" for each in dicts(body.get("tools"))):
-            query = {"query": " ".join(BY_NAME), "limit": len(BY_NAME)}
+            query = {"query": " ".join(TOOLS_BY_NAME), "limit": len(TOOLS_BY_NAME)}
             wanted.insert(0, ("tool_search", query))
         done = len(results_of(body))
         if done >= len(wanted):
             return None
         tool, values = wanted[done]
-        if tool not in BY_NAME:
+        if tool not in TOOLS_BY_NAME:
             return tool, values
         return next(
             (one for one in known if one.endswith(tool)), f"mcp__synaptic__{tool}"
@@ -235,7 +235,9 @@ def named_in(body: Json) -> list[str]:
     """
     texts = [text for text in texts_of(body) if text not in INSTRUCTIONS]
     whole = " ".join(texts).replace(INSTRUCTIONS, "")
-    names = [tool for tool in BY_NAME if f"synaptic_{tool}" in whole or f"__{tool}" in whole]
+    names = [
+        tool for tool in TOOLS_BY_NAME if f"synaptic_{tool}" in whole or f"__{tool}" in whole
+    ]
     return names or [name for name in ("mcp__synaptic",) if name in whole]
 
 
@@ -246,7 +248,7 @@ def schemas_in(body: Json) -> list[str]:
         name = str(each.get("name"))
         verb = name[name.find("context_") :]
         if (
-            verb in BY_NAME
+            verb in TOOLS_BY_NAME
             and {"input_schema", "parameters", "parametersJsonSchema"} & each.keys()
         ):
             found[verb] = json.dumps(each, separators=(",", ":"), ensure_ascii=False)

@@ -20,13 +20,13 @@ from .replies import IN_JSON, can_ask, screen_of
 
 LOOK_S = 0.2
 """How long a command may read new files before it names what waits."""
-MOST_NAMED = 8
-MOST_AHEAD = 1024
+MOST_PREFERENCES = 8
+MOST_TYPED_AHEAD = 1024
 LINE_END_S = 0.05
 """Seconds within which a line end belongs to the key before it."""
 
 
-def name_waiting(ws: Workspace) -> None:
+def print_waiting_preferences(ws: Workspace) -> None:
     """Names on standard error the preferences that began to wait, each once, in a line.
 
     Nobody is told with --json, in a pipe, or in an agent's shell.
@@ -40,18 +40,18 @@ def name_waiting(ws: Workspace) -> None:
                 f"note: {typed:,} of your preferences were in force because they were typed. "
                 "Now each needs your yes, once: `synaptic confirm`"
             )
-        for entry in new[:MOST_NAMED]:
+        for entry in new[:MOST_PREFERENCES]:
             title = one_line(entry.title)[:60]
             where = f"{entry.path}:{entry.there.line}"
             say(
                 f"note: A preference waits for your yes: {title} ({where}). "
                 f"`synaptic confirm {entry.short_id}`"
             )
-        if new[MOST_NAMED:]:
-            say(f"note: {len(new) - MOST_NAMED:,} more wait: `synaptic confirm`")
+        if new[MOST_PREFERENCES:]:
+            say(f"note: {len(new) - MOST_PREFERENCES:,} more wait: `synaptic confirm`")
 
 
-def ask_about_new(home: str | None) -> None:
+def ask_about_new_preferences(home: str | None) -> None:
     """Asks about the preferences that began to wait while a person was in the editor."""
     if not (can_ask() and is_person()):
         return
@@ -65,12 +65,12 @@ def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = Fa
     """
     question = "Take it out of force?" if remove else "Shall every agent follow this?"
     done = "Taken back" if remove else "Confirmed"
-    keys = _Keys()
+    keys = _KeyReader()
     rules.mark_as_named(ws, entries)
     for entry in entries:
         listing = Listing(1, (entry,))
         say(terminal.entries_text(listing, screen_of(ws)._replace(colour=False)))
-        key = keys.answer(f"\n{question} [y/N, q quits]: ")
+        key = keys.read_answer(f"\n{question} [y/N, q quits]: ")
         if key == "q":
             return
         if key == "y":
@@ -78,20 +78,20 @@ def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = Fa
             say(f"{done}: {entry.short_id}")
 
 
-class _Keys:
+class _KeyReader:
     """The keys that a person presses; those typed ahead wait."""
 
     def __init__(self) -> None:
         self._ahead = b""
 
-    def answer(self, question: str) -> str:
+    def read_answer(self, question: str) -> str:
         """The key that answers, as a small letter; the end of the input is q."""
         print(question, end="", file=sys.stderr, flush=True)
-        key = self._read()
+        key = self._read_key()
         say(key if key.isprintable() else "")
         return key.lower() or "q"
 
-    def _read(self) -> str:
+    def _read_key(self) -> str:
         if sys.platform == "win32":
             import msvcrt
 
@@ -104,10 +104,10 @@ class _Keys:
         try:
             tty.setcbreak(stdin, termios.TCSADRAIN)  # which keeps what was typed ahead
             if not self._ahead:
-                self._ahead = os.read(stdin, MOST_AHEAD)
+                self._ahead = os.read(stdin, MOST_TYPED_AHEAD)
             key, self._ahead = self._ahead[:1], self._ahead[1:]
             if not self._ahead and select.select([stdin], [], [], LINE_END_S)[0]:
-                self._ahead = os.read(stdin, MOST_AHEAD)
+                self._ahead = os.read(stdin, MOST_TYPED_AHEAD)
             if key != self._ahead[:1] and self._ahead[:1] in (b"\r", b"\n"):
                 self._ahead = self._ahead[1:]  # it ends the answer
         finally:

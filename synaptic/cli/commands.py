@@ -18,9 +18,9 @@ from ..models import PERSON, Entry
 from ..notes.header import resolve_type
 from ..render import terminal, wire
 from ..render.briefing import briefing_text
-from ..render.present import outline_text, short
+from ..render.present import outline_text, short_id
 from ..search.search import search as search_journal
-from ..serving.arguments import agent, is_person, not_a_person, take_filters
+from ..serving.arguments import agent_name, is_person, take_filters, why_not_person
 from ..verbs import brief as brief_verb
 from ..verbs import browse, changing, mentions, removing, rules, saving
 from ..verbs.adopt import adopt
@@ -28,25 +28,34 @@ from ..verbs.mentions import Links
 from ..workspace.workspace import Workspace
 from . import editor
 from . import flags as f
-from .asking import ask_about_new, ask_to_confirm
-from .flags import A_PROJECT, A_TAG, AN_ID, argument, option, switch, text_option, texts_option
+from .asking import ask_about_new_preferences, ask_to_confirm
+from .flags import (
+    ID_COMPLETION,
+    PROJECT_COMPLETION,
+    TAG_COMPLETION,
+    argument,
+    option,
+    switch,
+    text_option,
+    texts_option,
+)
 from .program import command, open_home
 from .replies import (
     EXAMPLE,
-    agreed_id,
-    answer_days,
-    answer_entries,
-    answer_listing,
-    answer_place,
-    answer_receipt,
-    answer_search,
+    ask_agreed_id,
     can_ask,
     check_can_ask,
-    check_id,
-    listed_id,
+    empty_journal_text,
+    open_or_print_path,
     print_answer,
+    print_days,
+    print_entries,
+    print_listing,
+    print_receipt,
+    print_search,
+    refuse_list_number,
+    resolve_id,
     screen_of,
-    when_empty,
 )
 
 BRIEF_TOKENS = 4_000
@@ -83,13 +92,15 @@ def init(home: str | None, journal: str | None = None) -> None:
     f.WORDS,
     f.TYPE,
     text_option(
-        "project", "Its project. [default: the git repository of this folder]", **A_PROJECT
+        "project",
+        "Its project. [default: the git repository of this folder]",
+        **PROJECT_COMPLETION,
     ),
     *f.MARKS,
     text_option(
         "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
     ),
-    text_option("parent", "The entry that this one continues.", **AN_ID),
+    text_option("parent", "The entry that this one continues.", **ID_COMPLETION),
     text_option("source", "Where the text comes from, if from outside."),
     switch("pin", "Show it to agents at the start of each session in its project."),
     switch("force", "Save it although the same text was saved in the last ten minutes."),
@@ -104,14 +115,14 @@ def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
     """
 
     if text:
-        _keep(home, _join_words(text), type, **marks)
+        _save_text(home, _join_words(text), type, **marks)
     else:
         with editor.compose_text() as written:
-            _keep(home, written, type, **marks)
+            _save_text(home, written, type, **marks)
 
 
-def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
-    by = agent()
+def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
+    by = agent_name()
     with open_home(home) as ws:
         receipt = saving.save(
             ws,
@@ -123,7 +134,7 @@ def _keep(home: str | None, content: str, type: str, **marks: Any) -> None:
             confirms=is_person(),
             **marks,
         )
-        answer_receipt(ws, f"Saved {resolve_type(type)}", receipt)
+        print_receipt(ws, f"Saved {resolve_type(type)}", receipt)
 
 
 @command(
@@ -181,7 +192,7 @@ def search(
     counted, result = count_events_and_clean_notices(ws, query, filters, result)
     if counted:
         result = replace(result, notices=(counted.line, *result.notices))
-    answer_search(ws, result)
+    print_search(ws, result)
 
 
 @command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
@@ -201,7 +212,7 @@ def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
 @command(
     "recent",
     f.WORDS,
-    f.IN_PROJECTS,
+    f.PROJECT,
     option(
         int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
     ),
@@ -213,7 +224,7 @@ def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
 
     Example: synaptic recent --project billing
     """
-    answer_listing(ws, browse.recent(ws, " ".join(text), **options))
+    print_listing(ws, browse.recent(ws, " ".join(text), **options))
 
 
 @command(
@@ -221,9 +232,9 @@ def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
     f.WORDS,
     *f.LIST_FLAGS,
     *f.filter_flags("find"),
-    text_option("around", "List what happened before and after this entry.", **AN_ID),
+    text_option("around", "List what happened before and after this entry.", **ID_COMPLETION),
     switch("facets", "Also count types, tags and projects."),
-    f.LENGTH,
+    f.LIMIT,
     text_option("cursor", "Continue the list that ended with this cursor."),
     f.AS_OF,
 )
@@ -235,13 +246,17 @@ def find(ws: Workspace, text: Words = (), **options: Any) -> None:
     Example: synaptic find --type decision --since "last month"
     """
     filters = take_filters(ws, options)
-    answer_listing(ws, browse.find(ws, " ".join(text), filters=filters, **options))
+    print_listing(ws, browse.find(ws, " ".join(text), filters=filters, **options))
 
 
 @command(
     "get",
     argument(
-        list[str], "ids", "ID", "Whole ids, or at least four characters of each.", **AN_ID
+        list[str],
+        "ids",
+        "ID",
+        "Whole ids, or at least four characters of each.",
+        **ID_COMPLETION,
     ),
     switch("source", "Also show the lines of the transcript from which the digest was made."),
     f.AS_OF,
@@ -251,10 +266,10 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
     """
-    listing = browse.get(ws, [listed_id(ws, id) for id in ids])
+    listing = browse.get(ws, [resolve_id(ws, id) for id in ids])
     if source:
         listing = call_only_feature("transcripts", ws, listing)
-    answer_entries(ws, listing)
+    print_entries(ws, listing)
 
 
 @command("blame", argument(str, "file", "FILE", "The file; it need not exist."))
@@ -263,7 +278,7 @@ def blame(ws: Workspace, file: str) -> None:
 
     Example: synaptic blame src/shop/cart.py
     """
-    answer_listing(ws, browse.recall_for_file(ws, Path(file)))
+    print_listing(ws, browse.recall_for_file(ws, Path(file)))
 
 
 @command("history", f.ID_OR_NUMBER, f.AS_OF)
@@ -272,7 +287,7 @@ def history(ws: Workspace, id: str) -> None:
 
     Example: synaptic history 7k3m9q2x
     """
-    answer_listing(ws, browse.history(ws, listed_id(ws, id)))
+    print_listing(ws, browse.history(ws, resolve_id(ws, id)))
 
 
 @command(
@@ -282,11 +297,17 @@ def history(ws: Workspace, id: str) -> None:
     text_option("append", "Text to add at the end; - reads standard input."),
     *f.MARKS,
     f.NEW_TYPE,
-    texts_option("add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **A_TAG),
     texts_option(
-        "remove_tags", "A tag to remove; repeatable.", "--remove-tag", "--remove-tags", **A_TAG
+        "add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **TAG_COMPLETION
     ),
-    text_option("project", "The project; an empty text removes it.", **A_PROJECT),
+    texts_option(
+        "remove_tags",
+        "A tag to remove; repeatable.",
+        "--remove-tag",
+        "--remove-tags",
+        **TAG_COMPLETION,
+    ),
+    text_option("project", "The project; an empty text removes it.", **PROJECT_COMPLETION),
     opens=False,
 )
 def update(home: str | None, id: str, **changes: Any) -> None:
@@ -296,23 +317,27 @@ def update(home: str | None, id: str, **changes: Any) -> None:
     """
     with open_home(home) as ws:
         if can_ask():
-            id = agreed_id(ws, id, lambda _: "Change it?", always=False)
+            id = ask_agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
-            check_id(id)
+            refuse_list_number(id)
         for name in ("content", "append"):
             if changes.get(name) == "-":
                 changes[name] = _read_stdin()
-        by = agent()
+        by = agent_name()
         receipt = changing.update(
             ws, id, by_person=not by, by=by, confirms=is_person(), **changes
         )
-        answer_receipt(ws, "Updated", receipt)
+        print_receipt(ws, "Updated", receipt)
 
 
 @command(
     "pin",
     argument(
-        list[str] | None, "ids", "ID", "Without an ID the pinned entries are listed.", **AN_ID
+        list[str] | None,
+        "ids",
+        "ID",
+        "Without an ID the pinned entries are listed.",
+        **ID_COMPLETION,
     ),
     f.REMOVE,
 )
@@ -326,14 +351,14 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     Example: synaptic pin 7k3m9q2x
     """
     if not ids:
-        return answer_listing(ws, browse.list_pinned(ws))
+        return print_listing(ws, browse.list_pinned(ws))
     change = partial(
-        changing.update, pin=not remove, by_person=not agent(), confirms=is_person()
+        changing.update, pin=not remove, by_person=not agent_name(), confirms=is_person()
     )
     receipts = [change(ws, id) for id in ids]
     pinned = [receipt.id for receipt in receipts]
     notices = list(chain.from_iterable(receipt.notices for receipt in receipts))
-    text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short, pinned))}"
+    text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short_id, pinned))}"
     return print_answer({"success": True, "ids": pinned, "notices": notices}, text, notices)
 
 
@@ -344,7 +369,7 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
         "ids",
         "ID",
         "Without an ID it asks about each that waits, or lists them where nobody is asked.",
-        **AN_ID,
+        **ID_COMPLETION,
     ),
     f.REMOVE,
 )
@@ -360,21 +385,23 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     may_ask = can_ask() and is_person()
     if ids and not may_ask:
         raise Refused(
-            f"Only a person confirms, on a terminal: {not_a_person()}.",
+            f"Only a person confirms, on a terminal: {why_not_person()}.",
             "The page can do it too.",
         )
     if ids:
-        entries = browse.get(ws, [listed_id(ws, id) for id in ids]).entries
+        entries = browse.get(ws, [resolve_id(ws, id) for id in ids]).entries
         return ask_to_confirm(ws, entries, remove=remove)
     waiting = rules.list_waiting(ws)
     if may_ask and waiting and not remove:
         return ask_to_confirm(ws, waiting)
-    return answer_listing(ws, browse.Listing(len(waiting), waiting), NONE_WAITS)
+    return print_listing(ws, browse.Listing(len(waiting), waiting), NONE_WAITS)
 
 
 @command(
     "brief",
-    text_option("project", "[default: the git repository of this folder]", **A_PROJECT),
+    text_option(
+        "project", "[default: the git repository of this folder]", **PROJECT_COMPLETION
+    ),
     text_option("since", "last, p:... of a briefing, or a day. [default: the last hand-off]"),
     f.AS_OF,
 )
@@ -388,7 +415,7 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
         Path.cwd(),
         since or brief_verb.WEEK,
         project=project,
-        reader=brief_verb.Reader(agent() or PERSON),
+        reader=brief_verb.Reader(agent_name() or PERSON),
     )
     text = briefing_text(ws, briefing, max_tokens=BRIEF_TOKENS, always=True)
     print_answer(
@@ -405,7 +432,7 @@ def due(ws: Workspace, until: str | None = None) -> None:
     Example: synaptic due --until friday
     """
     entries = brief_verb.due(ws, until)
-    answer_listing(ws, browse.Listing(len(entries), entries))
+    print_listing(ws, browse.Listing(len(entries), entries))
 
 
 @command("delete", f.ID, f.YES, switch("purge", "Leave no copy in the trash."), opens=False)
@@ -416,7 +443,7 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     """
     check_can_ask("delete", yes=yes)
     if yes:
-        check_id(id)
+        refuse_list_number(id)
 
     def question(entry: Entry) -> str:
         thing = f"the whole file {entry.path}" if entry.whole_file else "it"
@@ -424,16 +451,18 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
 
     with open_home(home) as ws:
         if not yes:
-            id = agreed_id(ws, id, question, always=True)
+            id = ask_agreed_id(ws, id, question, always=True)
         receipt = removing.delete(
-            ws, id, purge=purge, by_person=not agent(), confirms=is_person()
+            ws, id, purge=purge, by_person=not agent_name(), confirms=is_person()
         )
-        answer_receipt(ws, "Deleted", receipt)
+        print_receipt(ws, "Deleted", receipt)
 
 
 @command(
     "restore",
-    argument(str | None, "id", "ID", "Without an ID the deleted entries are listed.", **AN_ID),
+    argument(
+        str | None, "id", "ID", "Without an ID the deleted entries are listed.", **ID_COMPLETION
+    ),
 )
 def restore(ws: Workspace, id: str = "") -> None:
     """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
@@ -447,9 +476,9 @@ def restore(ws: Workspace, id: str = "") -> None:
     stands = False
     with suppress(Ambiguous):
         stands = mentions.id_of_name(ws, id) is not None
-    receipt = removing.restore(ws, id, by_person=not agent(), confirms=is_person())
+    receipt = removing.restore(ws, id, by_person=not agent_name(), confirms=is_person())
     done = "Undid the last change of" if stands else "Restored"
-    return answer_receipt(ws, done, receipt)
+    return print_receipt(ws, done, receipt)
 
 
 @command(
@@ -488,7 +517,7 @@ def day(ws: Workspace, date: Words = ("today",)) -> None:
 
     Example: synaptic day last tuesday
     """
-    answer_days(ws, browse.entries_of_days(ws, " ".join(date)))
+    print_days(ws, browse.entries_of_days(ws, " ".join(date)))
 
 
 @command("week", f.DATE)
@@ -497,7 +526,7 @@ def week(ws: Workspace, date: Words = ("today",)) -> None:
 
     Example: synaptic week 2026-11-17
     """
-    answer_days(ws, browse.entries_of_days(ws, " ".join(date), week=True))
+    print_days(ws, browse.entries_of_days(ws, " ".join(date), week=True))
 
 
 @command(
@@ -507,7 +536,7 @@ def week(ws: Workspace, date: Words = ("today",)) -> None:
         "id",
         "[ID]",
         "An id, or N for entry N of the last search, find or recent.",
-        **AN_ID,
+        **ID_COMPLETION,
     ),
     switch("page", "Open the page that `synaptic serve` shows, logged in."),
     opens=False,
@@ -523,9 +552,9 @@ def open_(home: str | None, page: bool, id: str = "") -> None:
         return edit(home, id)
     import webbrowser  # only here
 
-    from ..serving.running import find_running
+    from ..serving.running import find_running_server
 
-    running = find_running(home)
+    running = find_running_server(home)
     address = f"{running.url}/login?token={running.one_time_token()}"
     opened = webbrowser.open(address)
     text = f"Opened {running.url}." if opened else f"Open this within a minute: {address}"
@@ -539,9 +568,9 @@ def edit(home: str | None, id: str) -> None:
     Example: synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
-        there = browse.get(ws, [listed_id(ws, id)]).entries[0].there
-    answer_place(ws.journal.place(there.path), there.line)
-    ask_about_new(home)
+        there = browse.get(ws, [resolve_id(ws, id)]).entries[0].there
+    open_or_print_path(ws.journal.place(there.path), there.line)
+    ask_about_new_preferences(home)
 
 
 @command("today", opens=False)
@@ -551,8 +580,8 @@ def today(home: str | None) -> None:
     Example: synaptic today
     """
     journal = Journal(load_config(home))
-    answer_place(journal.place(journal.day_path(make_clock()())), None)
-    ask_about_new(home)
+    open_or_print_path(journal.place(journal.day_path(make_clock()())), None)
+    ask_about_new_preferences(home)
 
 
 @command("tags")
@@ -563,7 +592,7 @@ def tags(ws: Workspace) -> None:
     """
     facets = browse.find(ws, facets=True, limit=1).facets
     assert facets
-    text = when_empty(ws) or terminal.facets_text(facets, screen_of(ws))
+    text = empty_journal_text(ws) or terminal.facets_text(facets, screen_of(ws))
     print_answer(wire.facets_json(facets), text)
 
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 from ..errors import ConfigError, InvalidArgument, SynapticError
 from ..render.terminal import is_terminal
-from ..serving.editors import RETURNS_AT_ONCE, chosen, editor_name
+from ..serving.editors import RETURNS_AT_ONCE, chosen_editor, editor_name
 
 
-def editor() -> list[str] | None:
+def editor_command() -> list[str] | None:
     """The command in VISUAL, else EDITOR, as a list; None where neither is set, or where nobody
     sits at a terminal.
     """
-    return chosen() if is_terminal(sys.stdin, sys.stdout) else None
+    return chosen_editor() if is_terminal(sys.stdin, sys.stdout) else None
 
 
 @contextmanager
@@ -27,7 +27,7 @@ def compose_text() -> Iterator[str]:
 
     Raises InvalidArgument when there is no terminal or no editor.
     """
-    command = editor()
+    command = editor_command()
     if command is None:
         raise InvalidArgument(
             "There is no text to save.",

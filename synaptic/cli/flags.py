@@ -19,7 +19,7 @@ from ..models import ORDERS, STRATEGIES, TYPES
 from ..search.ranking import PRESETS, SIGNALS
 
 
-def _parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
+def _build_parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
     return Parameter(
         name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, about]
     )
@@ -27,7 +27,9 @@ def _parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
 
 def argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Parameter:
     default = None if kind in (list[str] | None, str | None) else Parameter.empty
-    return _parameter(kind, name, typer.Argument(metavar=metavar, help=help, **more), default)
+    return _build_parameter(
+        kind, name, typer.Argument(metavar=metavar, help=help, **more), default
+    )
 
 
 def option(
@@ -40,7 +42,7 @@ def option(
     **more: Any,
 ) -> Parameter:
     about = typer.Option(*flags, metavar=metavar or name.upper(), help=help, **more)
-    return _parameter(kind, name, about, default)
+    return _build_parameter(kind, name, about, default)
 
 
 text_option = partial(option, str | None)
@@ -51,7 +53,7 @@ def switch(name: str, help: str, *flags: str, default: bool | None = False) -> P
     """A flag without a value; with the default None it says yes, no or nothing."""
     kind = bool if default is False else bool | None
     flags = flags or (f"--{name.replace('_', '-')}",)
-    return _parameter(kind, name, typer.Option(*flags, help=help), default)
+    return _build_parameter(kind, name, typer.Option(*flags, help=help), default)
 
 
 def choice_option(
@@ -65,7 +67,7 @@ def choice_option(
     )
 
 
-def _completion_of(kind: NameKind) -> dict[str, Any]:
+def _completion(kind: NameKind) -> dict[str, Any]:
     """The completion with the first 50 tags, projects or ids that begin with the typed word."""
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
@@ -80,14 +82,20 @@ def _completion_of(kind: NameKind) -> dict[str, Any]:
     return {"autocompletion": complete}
 
 
-A_TAG = _completion_of("tag")
-A_PROJECT = _completion_of("project")
-AN_ID = _completion_of("id")
+TAG_COMPLETION = _completion("tag")
+PROJECT_COMPLETION = _completion("project")
+ID_COMPLETION = _completion("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
-ID = argument(str, "id", "ID", "A whole id, or at least four characters of it.", **AN_ID)
+ID = argument(
+    str, "id", "ID", "A whole id, or at least four characters of it.", **ID_COMPLETION
+)
 ID_OR_NUMBER = argument(
-    str, "id", "ID", "An id, or N for entry N of the last search, find or recent.", **AN_ID
+    str,
+    "id",
+    "ID",
+    "An id, or N for entry N of the last search, find or recent.",
+    **ID_COMPLETION,
 )
 DATE = argument(
     list[str] | None, "date", "DATE", "2026-11-17, yesterday, last tuesday. [default: today]"
@@ -100,10 +108,10 @@ NEW_TYPE = choice_option("type", TYPES)
 
 MARKS = (
     text_option("title", "The heading. [default: the first sentence]"),
-    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **A_TAG),
+    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **TAG_COMPLETION),
     option(int | None, "importance", "0 to 10. An entry without one counts as 5."),
     texts_option("files", "A file that the entry is about; repeatable.", "--file", "--files"),
-    texts_option("supersedes", "An entry that this one replaces; repeatable.", **AN_ID),
+    texts_option("supersedes", "An entry that this one replaces; repeatable.", **ID_COMPLETION),
     text_option(
         "expires",
         "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
@@ -117,7 +125,7 @@ MARKS = (
 # filters, of which each is a row of `filters`
 
 
-def _flag(row: Filter) -> Parameter:
+def _filter_flag(row: Filter) -> Parameter:
     """The flag of a filter, as its form wants it."""
     if row.form == "switch":
         return switch(row.name, row.help, *row.flags)
@@ -132,10 +140,10 @@ def _flag(row: Filter) -> Parameter:
     return option(kind, row.name, row.help, *row.flags, metavar=row.metavar, **more)
 
 
-_COMPLETIONS = {"tag": A_TAG, "project": A_PROJECT, "id": AN_ID}
-_IN_LISTS = [row for row in FILTERS.values() if set(LISTS) <= set(row.commands)]
-IN_PROJECTS = _flag(FILTERS["project"])
-LIST_FLAGS = (*map(_flag, _IN_LISTS), choice_option("order", ORDERS))
+_COMPLETIONS = {"tag": TAG_COMPLETION, "project": PROJECT_COMPLETION, "id": ID_COMPLETION}
+_LIST_FILTERS = [row for row in FILTERS.values() if set(LISTS) <= set(row.commands)]
+PROJECT = _filter_flag(FILTERS["project"])
+LIST_FLAGS = (*map(_filter_flag, _LIST_FILTERS), choice_option("order", ORDERS))
 """The filters that `search` and `find` share, and the order of a list."""
 
 
@@ -143,15 +151,15 @@ def filter_flags(command: str) -> list[Parameter]:
     """The flags of the filters that a command has beside those of all lists."""
     rows = [row for row in FILTERS.values() if command in row.commands]
     if command in LISTS:
-        rows = [row for row in rows if row not in _IN_LISTS]
-    return list(map(_flag, rows))
+        rows = [row for row in rows if row not in _LIST_FILTERS]
+    return list(map(_filter_flag, rows))
 
 
 # how they are answered
 AS_OF = text_option(
     "as_of", "Answer as on that day: 2026-06-01, 'last friday', 'yesterday 18:00'."
 )
-LENGTH = option(int, "limit", "1 to 100 entries.", default=20)
+LIMIT = option(int, "limit", "1 to 100 entries.", default=20)
 STRATEGY = choice_option("strategy", STRATEGIES, default="auto")
 PRESET = choice_option("preset", PRESETS)
 WEIGHTS = texts_option(

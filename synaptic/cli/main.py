@@ -27,7 +27,7 @@ from .program import app
 
 __all__ = ["commands", "main", "program_for", "whole_program"]
 
-_LEFT_OUT = re.compile(r"-[^\W\d_]\w")
+_EXCLUDED_WORD = re.compile(r"-[^\W\d_]\w")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     # collecting the libraries' garbage at exit took a quarter of a search's time
     atexit.register(gc.freeze)
-    args = [_decoded(arg) for arg in (sys.argv[1:] if argv is None else argv)]
+    args = [_replace_undecodable(arg) for arg in (sys.argv[1:] if argv is None else argv)]
     if args[:1] == ["help"]:
         args = [*args[1:], "--help"]
     for stream in (sys.stdout, sys.stderr):
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     named = Path(sys.argv[0]).stem == "synaptic-journal"
     try:
         code = get_command(program_for(args)).main(
-            args=_with_words_last(args),
+            args=_move_excluded_words_last(args),
             prog_name="synaptic-journal" if named else "synaptic",
             standalone_mode=False,
         )
@@ -53,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as error:
-        problem = _own_error(error)
+        problem = _as_synaptic_error(error)
         flags = args[: args.index("--")] if "--" in args else args
         if "--json" in flags:
             emit_json(wire.error_json(problem))
@@ -91,16 +91,16 @@ def whole_program() -> typer.Typer:
     return app
 
 
-def _with_words_last(args: Sequence[str]) -> Sequence[str]:
+def _move_excluded_words_last(args: Sequence[str]) -> Sequence[str]:
     """The arguments of a search, with excluded words such as `-kafka` moved behind `--`."""
     name = next((arg for arg in args if not arg.startswith("-")), "")
     if "--" in args or name not in ("search", "find", "recent"):
         return args
-    words = [arg for arg in args if _LEFT_OUT.match(arg)]
+    words = [arg for arg in args if _EXCLUDED_WORD.match(arg)]
     return [*(arg for arg in args if arg not in words), "--", *words]
 
 
-def _own_error(error: Exception) -> SynapticError:
+def _as_synaptic_error(error: Exception) -> SynapticError:
     """The error as a SynapticError: one of typer is a usage error, any other is a defect."""
     own = to_synaptic_error(error)
     if own:
@@ -133,7 +133,7 @@ def _own_error(error: Exception) -> SynapticError:
     return InvalidArgument(message, valid=[] if close else names, hint=hint)
 
 
-def _decoded(arg: str) -> str:
+def _replace_undecodable(arg: str) -> str:
     """An argument without lone surrogates, which stand for bytes that are not UTF-8; a path
     keeps them.
     """

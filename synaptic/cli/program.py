@@ -11,7 +11,7 @@ from ..config import load_config
 from ..doors import call_features
 from ..workspace.past import as_of
 from ..workspace.workspace import Workspace, open_workspace
-from .asking import name_waiting
+from .asking import print_waiting_preferences
 from .flags import AS_JSON
 from .replies import IN_JSON
 
@@ -30,7 +30,7 @@ def open_home(home: str | None) -> Iterator[Workspace]:
     """The workspace of a command. At its end a person is told which preferences wait."""
     with open_workspace(load_config(home)) as ws:
         yield ws
-        name_waiting(ws)
+        print_waiting_preferences(ws)
 
 
 def command(
@@ -44,7 +44,7 @@ def command(
     """
 
     def register(run: Command) -> Command:
-        def called(ctx: typer.Context, **values: Any) -> int | None:
+        def run_command(ctx: typer.Context, **values: Any) -> int | None:
             IN_JSON.set(values.pop("as_json", False))
             values = {name: value for name, value in values.items() if value not in (None, [])}
             if not opens:
@@ -55,13 +55,13 @@ def command(
                 with as_of(ws, values.pop("as_of", None)) as then:
                     return run(then, **values)
 
-        called.__doc__ = run.__doc__
+        run_command.__doc__ = run.__doc__
         keyword = inspect.Parameter.KEYWORD_ONLY
-        taken = [inspect.Parameter("ctx", keyword, annotation=typer.Context), *flags]
+        parameters = [inspect.Parameter("ctx", keyword, annotation=typer.Context), *flags]
         if json:
-            taken.append(AS_JSON)
-        called.__signature__ = inspect.Signature(taken)  # type: ignore[attr-defined]
-        app.command(name)(called)
+            parameters.append(AS_JSON)
+        run_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        app.command(name)(run_command)
         return run
 
     return register

@@ -17,21 +17,21 @@ from ..render.terminal import emit, say
 from ..setup.clients import (
     Client,
     Server,
-    has_plugin,
-    named,
-    note_command,
-    server_at,
-    this_server,
+    clients_by_name,
+    has_claude_plugin,
+    local_server,
+    remote_server,
+    write_start_command,
 )
 from ..setup.parts import EVENTS, Part, client_parts
-from ..setup.register import SetupStep, work_on
+from ..setup.register import SetupStep, set_up_part
 from .replies import can_ask, print_answer
 
-_TOOLS = (
+_TOOLS_QUESTION = (
     "Tell agents before an edit what the journal says of that file, and after a failed "
     "command what it says of that error?"
 )
-_LOCAL = ("http://127.0.0.1", "http://[::1]", "http://localhost")
+_LOCAL_ADDRESSES = ("http://127.0.0.1", "http://[::1]", "http://localhost")
 
 
 def run_setup(
@@ -58,8 +58,8 @@ def run_setup(
     if url and (project or capture):
         hint = "The server's token names the project; --capture belongs on its machine."
         raise InvalidArgument("--url cannot be given with --project or --capture.", hint)
-    wanted = server_at(url) if url else this_server(home, project)
-    clients = named(names, remote=bool(url))
+    wanted = remote_server(url) if url else local_server(home, project)
+    clients = clients_by_name(names, remote=bool(url))
     chosen = clients
     if not (names or show or status or remove):
         chosen = [client for client in clients if client.is_present]
@@ -68,7 +68,7 @@ def run_setup(
     if adds and capture:
         write_setting(resolve_home(home), "capture", True)
     if adds and not url:
-        note_command(wanted)
+        write_start_command(wanted)
         _ask_about_tools(home, () if no_hooks else chosen)
     kinds = {"server": True, "hooks": not (no_hooks or url)}
     kinds["guidance"] = guidance or status or remove
@@ -81,13 +81,13 @@ def run_setup(
             say(f"{part.client.title}, in {part.file}:")
             emit(clean(part.edit("")))
         return 0
-    done = _work_off(parts, status=status, remove=remove, reads=reads, as_json=as_json)
+    done = _set_up_parts(parts, status=status, remove=remove, reads=reads, as_json=as_json)
     failed = any(step.action == "fail" for step in done)
-    notices = [] if remove else _notices(wanted)
+    notices = [] if remove else _setup_notices(wanted)
     if remove and not (names or reads):
-        notices = _end_capture(home)
+        notices = _switch_off_capture(home)
     absent = [client.name for client in clients if client not in chosen]
-    data = {"success": not failed, **_as_json(done), "not_found": absent, "notices": notices}
+    data = {"success": not failed, **_steps_json(done), "not_found": absent, "notices": notices}
     if adds and as_json and not url:
         data |= call_only_feature("offer", home, take_in)
     print_answer(data, _closing_remarks(done, absent, dry_run=dry_run), notices)
@@ -115,11 +115,11 @@ def _ask_about_tools(home: str | None, clients: Sequence[Client]) -> None:
     is_open = "tools" not in settings.get("hooks", {})
     can_speak = any("tools" in client.hooks for client in clients)
     if is_open and can_speak and can_ask():
-        wanted = typer.confirm(_TOOLS, default=False, err=True)
+        wanted = typer.confirm(_TOOLS_QUESTION, default=False, err=True)
         write_setting(resolve_home(home), "hooks.tools", wanted)
 
 
-def _end_capture(home: str | None) -> list[str]:
+def _switch_off_capture(home: str | None) -> list[str]:
     """Switches `capture` off, as no client notes ended sessions any more; returns notices."""
     if not load_config(home).capture:
         return []
@@ -130,19 +130,19 @@ def _end_capture(home: str | None) -> list[str]:
     ]
 
 
-def _work_off(
+def _set_up_parts(
     parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
 ) -> list[SetupStep]:
     """Prints and carries out the step of each part; returns the steps that matter, with their
     results.
     """
     done: list[SetupStep] = []
-    plugin = has_plugin() and not remove
+    plugin = has_claude_plugin() and not remove
     for part in parts:
         if not remove and part.name == "hooks" and done[-1].action == "fail":
             continue  # beside another server they would speak of another journal
         brought = plugin and part.client.name == "claude-code" and part.name != "guidance"
-        step = work_on(part, remove=remove, reads=reads or brought)
+        step = set_up_part(part, remove=remove, only_read=reads or brought)
         if brought:
             step.action = "nothing"
             step.why = "the plugin synaptic@synaptic brings the server, the hooks and a skill"
@@ -170,7 +170,7 @@ def _closing_remarks(done: Sequence[SetupStep], absent: Sequence[str], *, dry_ru
     return "\n".join(remarks)
 
 
-def _as_json(steps: Sequence[SetupStep]) -> Json:
+def _steps_json(steps: Sequence[SetupStep]) -> Json:
     """Returns the steps by part; those of the server under `clients`."""
     by_part: Json = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
@@ -183,7 +183,7 @@ def _as_json(steps: Sequence[SetupStep]) -> Json:
             "state": step.state,
             "action": step.action,
             "done": step.done,
-            "by": step.by,
+            "by": step.command,
             "message": step.why,
             "backup": str(step.backup) if step.backup else None,
             "snippet": part.edit(""),
@@ -193,7 +193,7 @@ def _as_json(steps: Sequence[SetupStep]) -> Json:
     return by_part
 
 
-def _notices(wanted: Server) -> list[str]:
+def _setup_notices(wanted: Server) -> list[str]:
     """Returns what the user should know beside the steps."""
     if not wanted.url:
         unseen = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
@@ -206,7 +206,7 @@ def _notices(wanted: Server) -> list[str]:
         "SYNAPTIC_TOKEN must hold the token where these clients start; `synaptic token NAME` "
         "makes one."
     ]
-    if wanted.url.startswith("http:") and not wanted.url.startswith(_LOCAL):
+    if wanted.url.startswith("http:") and not wanted.url.startswith(_LOCAL_ADDRESSES):
         notices.append(
             f"Anyone on the way to {wanted.url} can read the token: put TLS in front."
         )
@@ -229,8 +229,8 @@ def _step_text(step: SetupStep, *, remove: bool) -> str:
             lines.append(f"  Take {part.noun} out of it.")
         else:
             lines.append(f"  Paste this into {part.file}:\n{part.edit('').rstrip()}")
-    elif step.by:
-        lines = [f"runs {shlex.join(step.by)}"]
+    elif step.command:
+        lines = [f"runs {shlex.join(step.command)}"]
     elif remove:
         lines = [f"takes {part.noun} out of {part.file}"]
     if step.done:
@@ -244,7 +244,7 @@ def _state_text(step: SetupStep) -> str:
     """Returns the sentence on this part of the client."""
     part = step.part
     phrases = [step.why] if step.why else [step.state]
-    if step.there:
+    if step.was_there:
         noun = "registered" if part.name == "server" else part.noun
         phrases = [f"{noun} in {part.file}", step.why]
     if step.state == "outdated":

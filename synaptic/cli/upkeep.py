@@ -20,15 +20,15 @@ from ..render import terminal, wire
 from ..render.fence import clean
 from ..render.present import matter_text, outline_text
 from ..render.terminal import emit
-from ..serving.arguments import agent, is_person, take_filters
+from ..serving.arguments import agent_name, is_person, take_filters
 from ..verbs import browse, doctor, removing, review
 from ..workspace.embed import language_notice
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
 from . import flags as f
-from .flags import A_PROJECT, argument, switch, text_option
+from .flags import PROJECT_COMPLETION, argument, switch, text_option
 from .program import command, open_home
-from .replies import IN_JSON, answer_receipt, print_answer, screen_of, when_empty
+from .replies import IN_JSON, empty_journal_text, print_answer, print_receipt, screen_of
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
@@ -37,7 +37,7 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
 
     Example: synaptic rebuild-index
     """
-    report = rebuild(ws, fresh=fresh, progress=terminal.progress())
+    report = rebuild(ws, fresh=fresh, progress=terminal.build_progress_report())
     print_answer(wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
@@ -56,7 +56,7 @@ def status(ws: Workspace, use: bool) -> None:
         text = outline_text({f"{week} {who}": uses[week, who] for week, who in uses})
         return print_answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
-    text = f"{terminal.status_text(now, screen_of(ws))}\n\n{when_empty(ws)}".rstrip()
+    text = f"{terminal.status_text(now, screen_of(ws))}\n\n{empty_journal_text(ws)}".rstrip()
     news = [*chain.from_iterable(call_features("news", ws))]
     if plug_in_entry_points():
         news.append(f"Plug-ins: {', '.join(map(describe_plug_in, plug_in_entry_points()))}.")
@@ -72,7 +72,7 @@ def status(ws: Workspace, use: bool) -> None:
     switch("secrets", "Look for passwords, tokens and keys."),
     opens=False,
 )
-def _doctor(
+def run_doctor(
     home: str | None,
     fix: bool,
     secrets: bool,
@@ -92,11 +92,11 @@ def _doctor(
         )
     with open_home(home) as ws:
         if restore:
-            answer_receipt(
+            print_receipt(
                 ws,
                 "Restored",
                 removing.restore(
-                    ws, restore, vanished=True, by_person=not agent(), confirms=is_person()
+                    ws, restore, vanished=True, by_person=not agent_name(), confirms=is_person()
                 ),
             )
             return 0
@@ -122,8 +122,8 @@ def _doctor(
         "[ANSWER FINDING]",
         "An answer and a finding from the list: keep open:7k3m9q2x.",
     ),
-    f.IN_PROJECTS,
-    f.LENGTH,
+    f.PROJECT,
+    f.LIMIT,
 )
 def review_findings(
     ws: Workspace, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()
@@ -147,7 +147,7 @@ def review_findings(
     left = len(findings) - limit
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
     if not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stdout):
-        _ask_about(ws, first)
+        _ask_about_findings(ws, first)
         return terminal.say(more or "That is all.")
     data = {"total": len(findings), "findings": list(map(wire.matter_json, first))}
     text = "\n\n".join(map(matter_text, first)) or "Nothing to review."
@@ -157,15 +157,15 @@ def review_findings(
 def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
     """Carries out the answer to a finding."""
     receipt = review.answer_finding(
-        ws, key, choice, by_person=not agent(), confirms=is_person()
+        ws, key, choice, by_person=not agent_name(), confirms=is_person()
     )
     if not receipt:
         return print_answer({"success": True, "kept": key}, f"Kept {key}")
     done = "Deleted" if choice in ("delete", "merge") else "Updated"
-    return answer_receipt(ws, done, receipt)
+    return print_receipt(ws, done, receipt)
 
 
-def _ask_about(ws: Workspace, findings: Sequence[review.ReviewFinding]) -> None:
+def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding]) -> None:
     """Asks a person about one finding after the other."""
     for matter in findings:
         emit(matter_text(matter))
@@ -228,7 +228,9 @@ def export_rows(
     "setup",
     f.CLIENT,
     text_option(
-        "project", "The project for agents that start outside of its repository.", **A_PROJECT
+        "project",
+        "The project for agents that start outside of its repository.",
+        **PROJECT_COMPLETION,
     ),
     text_option(
         "url",
@@ -279,9 +281,9 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     Example: synaptic hook session-start
     """
     if event in CAPTURED:
-        from ..hooks.captured import capture  # the other hooks need nothing of it
+        from ..hooks.captured import note_ended_session  # the other hooks need nothing of it
 
-        capture(home, client, sys.stdin.buffer.read())
+        note_ended_session(home, client, sys.stdin.buffer.read())
         return 0
     from ..hooks import hooks
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..config import Config
 from ..files import open_regular_file
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
-from .stop import HookMessage, append
+from .stop import HookMessage, append_log_line
 
 if TYPE_CHECKING:
     from ..verbs.blame import Memory, RecalledEntry
@@ -22,23 +22,25 @@ if TYPE_CHECKING:
 MOST_ENTRIES, MOST_TOKENS = 2, 120
 TAIL_BYTES = 100_000
 """The part of a transcript in which the last command is sought."""
-_PATCHED = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
-_PATHS = ("file_path", "notebook_path", "path")
-_FAILED = re.compile(r"(?m)^Exit Code: [1-9]")
+_PATCHED_FILE = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
+_PATH_FIELDS = ("file_path", "notebook_path", "path")
+_GEMINI_FAILURE = re.compile(r"(?m)^Exit Code: [1-9]")
 """The mark of a failed command in the answer of Gemini CLI. Claude Code has an event for it,
 and Codex writes it into its transcript.
 """
 
 
-def before_edit(config: Config, message: HookMessage) -> str:
+def entries_before_edit(config: Config, message: HookMessage) -> str:
     """Returns entries that name a file that is about to be edited, or its folder."""
     tool_input = message.get("tool_input")
     tool_input = tool_input if isinstance(tool_input, dict) else {}
-    paths = [tool_input[key] for key in _PATHS if isinstance(tool_input.get(key), str)]
-    paths += _PATCHED.findall(str(tool_input.get("command") or tool_input.get("input") or ""))
+    paths = [tool_input[key] for key in _PATH_FIELDS if isinstance(tool_input.get(key), str)]
+    paths += _PATCHED_FILE.findall(
+        str(tool_input.get("command") or tool_input.get("input") or "")
+    )
     files = [Path(message["cwd"], path) for path in paths[:5]]
     names = ", ".join(file.name for file in files)
-    return _tell_once(
+    return _new_entries_text(
         config,
         message,
         one_line(names)[:40],
@@ -46,28 +48,28 @@ def before_edit(config: Config, message: HookMessage) -> str:
     )
 
 
-def after_failure(config: Config, message: HookMessage) -> str:
+def entries_after_failure(config: Config, message: HookMessage) -> str:
     """Returns entries that tell of the same error; of Gemini CLI, which takes no context before
-    an edit, what `before_edit` tells.
+    an edit, what `entries_before_edit` tells.
     """
     if message.get("tool_name") in ("replace", "write_file"):
-        return before_edit(config, message)
+        return entries_before_edit(config, message)
     output = message.get("error")
     response = message.get("tool_response")
     if not output and isinstance(response, dict):
         output = str(response.get("llmContent"))
-        output = output if _FAILED.search(output) else ""
-    elif message.get("client") == "codex" and _failed_in_codex(message):
+        output = output if _GEMINI_FAILURE.search(output) else ""
+    elif message.get("client") == "codex" and _codex_command_failed(message):
         output = response
     if not isinstance(output, str):
         return ""
     folder = Path(message["cwd"])
-    return _tell_once(
+    return _new_entries_text(
         config, message, "this error", lambda memory: memory.entries_about_error(output, folder)
     )
 
 
-def _failed_in_codex(message: HookMessage) -> bool:
+def _codex_command_failed(message: HookMessage) -> bool:
     """True when the transcript says that the command failed: Codex does not tell its hook."""
     call = re.escape(str(message.get("tool_use_id")))
     with open_regular_file(Path(str(message.get("transcript_path")))) as transcript:
@@ -78,7 +80,7 @@ def _failed_in_codex(message: HookMessage) -> bool:
     return re.search(failed.encode(), end) is not None
 
 
-def _tell_once(
+def _new_entries_text(
     config: Config,
     message: HookMessage,
     about: str,
@@ -101,7 +103,7 @@ def _tell_once(
     new = {one.row.id: one for one in matches if f"{session} {one.row.id}" not in logged}
     chosen = list(new.values())[:MOST_ENTRIES]
     for one in chosen:
-        append(log, f"{session} {one.row.id}")
+        append_log_line(log, f"{session} {one.row.id}")
     return _entries_text(about, chosen) if chosen else ""
 
 
@@ -142,6 +144,6 @@ def _cut_to_tokens(text: str, room: int) -> str:
 
 
 ACTIONS: dict[str, Callable[[Config, HookMessage], str]] = {
-    "pre-tool": before_edit,
-    "tool-failure": after_failure,
+    "pre-tool": entries_before_edit,
+    "tool-failure": entries_after_failure,
 }

@@ -8,7 +8,7 @@ from ..config import resolve_home
 from ..journal.disk import make_dirs, overwrite
 
 
-def capture(home: str | None, client: str, data: bytes) -> None:
+def note_ended_session(home: str | None, client: str, data: bytes) -> None:
     """Notes the session that a hook was told of, for `importing.catch_up`. Makes no home.
 
     A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note,

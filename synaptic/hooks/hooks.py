@@ -23,7 +23,13 @@ from typing import TYPE_CHECKING
 
 from ..config import Config, load_config, resolve_home
 from ..errors import InvalidArgument
-from .stop import ASK, HookMessage, append, note, stop
+from .stop import (
+    HANDOFF_REQUEST,
+    HookMessage,
+    append_log_line,
+    ask_for_handoff,
+    log_session_event,
+)
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
@@ -31,10 +37,10 @@ if TYPE_CHECKING:
 SYNC_S = 0.5
 """Seconds for which a session that starts waits for the entries of other machines."""
 PROMPT_HITS = 3
-LEAST_WORDS = 3
+MIN_WORDS = 3
 CLEAR_SCORE = 0.4
 """An entry of this score clearly fits a prompt: four of ten such hits were right, by eye."""
-UNLIKELY, SURE = 0.1, 0.6
+UNLIKELY_SCORE, SURE_SCORE = 0.1, 0.6
 """The model is asked only where the best entry by words has a score between these. Chosen on
 one half of the questions of the panel; on the other the hook shows 271 right entries of 378 and
 asks the model for 60 of 100. With the model for each it shows 271 of 377.
@@ -42,28 +48,28 @@ asks the model for 60 of 100. With the model for each it shows 271 of 377.
 PROMPT_CHARS = 2_000
 """The characters of a prompt that the model reads."""
 
-_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
+_GEMINI_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
 """Gemini CLI puts this in front of a prompt that came with its command line."""
 
-_TYPED = ("user", "sdk", None)
+_PERSON_SOURCES = ("user", "sdk", None)
 """Sources of prompts by a person; None: no source is named. Other prompts are the agent's own.
 """
 
 HEAD = (
     "From Synaptic, the journal that you share with the user. context_get gives entries whole."
 )
-OF_TOOLS = ("pre-tool", "tool-failure")
-_STOPPED = {"codex": "block", "gemini": "deny"}
+TOOL_EVENTS = ("pre-tool", "tool-failure")
+_CONTINUE_DECISIONS = {"codex": "block", "gemini": "deny"}
 """The decision by which a client goes on instead of stopping; others read it as context."""
 
-_NAMES = {
+_EVENT_NAMES = {
     "session-start": "SessionStart",
     "user-prompt": "UserPromptSubmit",
     "stop": "Stop",
     "pre-tool": "PreToolUse",
     "tool-failure": "PostToolUseFailure",
 }
-_OTHER_NAMES = {
+_OTHER_EVENT_NAMES = {
     ("user-prompt", "gemini"): "BeforeAgent",
     ("tool-failure", "gemini"): "AfterTool",
     ("tool-failure", "codex"): "PostToolUse",
@@ -83,19 +89,22 @@ def answer_hook(event: str, home: str | None, client: str) -> None:
     try:
         state = resolve_home(home) / ".state"
         config = load_config(home)
-        key = "tools" if event in OF_TOOLS else event.replace("-", "_")
+        key = "tools" if event in TOOL_EVENTS else event.replace("-", "_")
         if not getattr(config.hooks, key):
             return
         if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
             return
-        limited(
-            state, event, config.hooks.timeout_s, lambda: _print_answer(config, event, client)
+        run_with_time_limit(
+            state,
+            event,
+            config.hooks.timeout_s,
+            lambda: _print_hook_answer(config, event, client),
         )
     except Exception as error:
-        _log(state, f"{event}: {type(error).__name__}: {error}")
+        _log_problem(state, f"{event}: {type(error).__name__}: {error}")
 
 
-def _print_answer(config: Config, event: str, client: str) -> None:
+def _print_hook_answer(config: Config, event: str, client: str) -> None:
     message = {}
     if not sys.stdin.isatty():
         message = json.loads(sys.stdin.buffer.read())
@@ -106,26 +115,26 @@ def _print_answer(config: Config, event: str, client: str) -> None:
     # a hook is no reader: its entries do not count as read, nor its time as a search's
     text = EVENTS[event](replace(config, track_access=False), message)
     if text:
-        print(json.dumps(_reply(event, client, text)), flush=True)
+        print(json.dumps(_reply_json(event, client, text)), flush=True)
 
 
-def _reply(event: str, client: str, text: str) -> dict[str, object]:
+def _reply_json(event: str, client: str, text: str) -> dict[str, object]:
     """Returns the answer in the client's form."""
-    if event == "stop" and client in _STOPPED:
-        return {"decision": _STOPPED[client], "reason": text}
-    name = _OTHER_NAMES.get((event, client), _NAMES[event])
+    if event == "stop" and client in _CONTINUE_DECISIONS:
+        return {"decision": _CONTINUE_DECISIONS[client], "reason": text}
+    name = _OTHER_EVENT_NAMES.get((event, client), _EVENT_NAMES[event])
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
-def session_start(config: Config, message: HookMessage) -> str:
+def answer_session_start(config: Config, message: HookMessage) -> str:
     """Returns the briefing of a new session."""
     from ..render.fence import count_tokens
-    from ..serving.apart import start_synaptic
+    from ..serving.processes import start_synaptic
     from ..workspace.sync import count_unread_files
     from ..workspace.workspace import open_workspace
 
     with suppress(OSError):  # a home that cannot be written can be read
-        note(config, message, "start")
+        log_session_event(config, message, "start")
     if config.sync.auto:
         from subprocess import TimeoutExpired
 
@@ -157,22 +166,22 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
     return briefing_text(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
 
 
-def user_prompt(config: Config, message: HookMessage) -> str:
+def answer_user_prompt(config: Config, message: HookMessage) -> str:
     """Returns up to three entries that clearly fit the prompt, of long ones the title.
 
     Empty for a word of consent or a command.
     """
     prompt = str(message.get("prompt") or "")
-    prompt = _CONTEXT.sub("", prompt).removeprefix(ASK)
+    prompt = _GEMINI_CONTEXT.sub("", prompt).removeprefix(HANDOFF_REQUEST)
     prompt = re.sub('[":]', " ", prompt[:PROMPT_CHARS])  # a prompt filters nothing
-    if message.get("source") not in _TYPED or prompt.lstrip().startswith(("/", "<")):
+    if message.get("source") not in _PERSON_SOURCES or prompt.lstrip().startswith(("/", "<")):
         return ""
-    if len(prompt.split()) < LEAST_WORDS and prompt.isascii():
+    if len(prompt.split()) < MIN_WORDS and prompt.isascii():
         return ""
     from ..language.query import search_terms
     from ..workspace.workspace import open_workspace
 
-    if len(search_terms(prompt)) < LEAST_WORDS:
+    if len(search_terms(prompt)) < MIN_WORDS:
         return ""
     with open_workspace(replace(config, metrics=False)) as ws:
         return _entries_for_prompt(ws, message, prompt)
@@ -193,10 +202,10 @@ def _entries_for_prompt(ws: Workspace, message: HookMessage, prompt: str) -> str
     words_only = replace(ws.config, search=replace(ws.config.search, analysis=False))
     result = ask(replace(ws, config=words_only), strategy="lexical")
     best = max((hit.score for hit in result.hits), default=0.0)
-    if best < UNLIKELY:
+    if best < UNLIKELY_SCORE:
         return ""
-    clear = SURE
-    if best < SURE:  # the words do not decide
+    clear = SURE_SCORE
+    if best < SURE_SCORE:  # the words do not decide
         clear = CLEAR_SCORE
         result = ask(ws, strategy="hybrid")
         if result.mode == "lexical":
@@ -214,7 +223,7 @@ def _entries_for_prompt(ws: Workspace, message: HookMessage, prompt: str) -> str
     return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
 
 
-def of_tool(event: str, config: Config, message: HookMessage) -> str:
+def answer_tool_event(event: str, config: Config, message: HookMessage) -> str:
     """Returns what the journal says of an edit, or of a command that failed."""
     from .action import ACTIONS  # the other hooks need nothing of it
 
@@ -222,14 +231,16 @@ def of_tool(event: str, config: Config, message: HookMessage) -> str:
 
 
 EVENTS: dict[str, Callable[[Config, HookMessage], str]] = {
-    "session-start": session_start,
-    "user-prompt": user_prompt,
-    "stop": stop,
-    **{event: partial(of_tool, event) for event in OF_TOOLS},
+    "session-start": answer_session_start,
+    "user-prompt": answer_user_prompt,
+    "stop": ask_for_handoff,
+    **{event: partial(answer_tool_event, event) for event in TOOL_EVENTS},
 }
 
 
-def limited(state: Path, event: str, timeout_s: float, make: Callable[[], None]) -> None:
+def run_with_time_limit(
+    state: Path, event: str, timeout_s: float, make: Callable[[], None]
+) -> None:
     """Calls `make` in a child process, which the system's alarm ends at any moment.
 
     Windows has neither fork nor alarm: there the client ends a hook that takes too long.
@@ -244,19 +255,19 @@ def limited(state: Path, event: str, timeout_s: float, make: Callable[[], None])
             signal.setitimer(signal.ITIMER_REAL, timeout_s)
             make()
         except BaseException as error:
-            _log(state, f"{event}: {type(error).__name__}: {error}")
+            _log_problem(state, f"{event}: {type(error).__name__}: {error}")
         finally:
             os._exit(0)
     _, ended = os.waitpid(child, 0)
     status = os.waitstatus_to_exitcode(ended)
     if status:
-        _log(state, f"{event}: no answer within {timeout_s:g} s (signal {-status})")
+        _log_problem(state, f"{event}: no answer within {timeout_s:g} s (signal {-status})")
     return None
 
 
-def _log(state: Path, problem: str) -> None:
+def _log_problem(state: Path, problem: str) -> None:
     with suppress(OSError):
         if state.is_dir():
             moment = datetime.now().astimezone().isoformat(timespec="seconds")
             line = " ".join(problem.split())
-            append(state / "hooks.log", f"{moment} {line[:1000]}")
+            append_log_line(state / "hooks.log", f"{moment} {line[:1000]}")

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 HookMessage = Mapping[str, Any]
 """The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
 
-ASK = (
+HANDOFF_REQUEST = (
     "Nothing of this session is in Synaptic yet, the journal that you share with the user. "
     "If work is left, or something was decided or found out that is worth keeping, save it "
     "now with context_save: one entry of type handoff with the state, the open ends and the "
     "next step, and one of type decision for each choice, with its reason. If nothing is "
     "worth keeping, save nothing. Do not repeat your last answer."
 )
-TURNS = 10
-FILES = 20_000
+MIN_TURNS = 10
+MAX_FILES = 20_000
 """Files of a checkout that are looked at; changes beyond them are not seen."""
 
 LOG_BYTES = 1_000_000
@@ -35,7 +35,9 @@ LOG_BYTES = 1_000_000
 _HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycache__)$")
 
 
-def note(config: Config, message: HookMessage, event: str) -> list[tuple[datetime, str]]:
+def log_session_event(
+    config: Config, message: HookMessage, event: str
+) -> list[tuple[datetime, str]]:
     """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
     where its id is unknown.
     """
@@ -45,7 +47,7 @@ def note(config: Config, message: HookMessage, event: str) -> list[tuple[datetim
     if not re.fullmatch(r"[\w.:-]{1,200}", session):
         return []
     log = config.state / "stops.log"
-    append(log, f"{make_clock()().isoformat()} {session} {event}")
+    append_log_line(log, f"{make_clock()().isoformat()} {session} {event}")
     events = []
     for line in log.read_text("utf-8").splitlines():
         at, noted_session, noted_event = line.split()
@@ -54,34 +56,34 @@ def note(config: Config, message: HookMessage, event: str) -> list[tuple[datetim
     return events
 
 
-def stop(config: Config, message: HookMessage) -> str:
+def ask_for_handoff(config: Config, message: HookMessage) -> str:
     """Returns the question to the agent; empty if it may stop at once.
 
     It is asked once in a session, only where a person reads the answer, if files of the
-    checkout changed or `TURNS` turns passed, and nothing was saved since the session began.
+    checkout changed or `MIN_TURNS` turns passed, and nothing was saved since the session began.
     """
     if message.get("stop_hook_active") or message.get("background_tasks"):
         return ""
-    noted = note(config, message, "turn")
+    noted = log_session_event(config, message, "turn")
     events = [event for _, event in noted]
     if not events or "asked" in events:
         return ""
-    if not _attended(message, events):
+    if not _is_attended(message, events):
         return ""
     from ..workspace.checkout import checkout_around, working_project
 
     began = noted[0][0]
     here = checkout_around(Path(message["cwd"]), config)
-    if events.count("turn") < TURNS and not _has_changed_files(here, began):
+    if events.count("turn") < MIN_TURNS and not _has_changed_files(here, began):
         return ""
     project = working_project(config, here)
     if _has_saved(config, project, began):
         return ""
-    note(config, message, "asked")
-    return ASK
+    log_session_event(config, message, "asked")
+    return HANDOFF_REQUEST
 
 
-def _attended(message: HookMessage, events: list[str]) -> bool:
+def _is_attended(message: HookMessage, events: list[str]) -> bool:
     """True when a person, and no script, reads what the agent says."""
     if message["client"] == "codex":  # the transcript names who began each turn
         path = Path(str(message.get("transcript_path")))
@@ -100,7 +102,7 @@ def _has_changed_files(here: Checkout | None, began: datetime) -> bool:
     """True when a file of the checkout, but for hidden and built ones, changed since then."""
     if not here:
         return False
-    left = FILES
+    left = MAX_FILES
     for place, folders, names in os.walk(here.root):
         for name in names[:left]:
             if os.lstat(f"{place}/{name}").st_mtime > began.timestamp():
@@ -138,7 +140,7 @@ def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
     return any(entry.at >= first and not entry.derived_id for entry in entries)
 
 
-def append(path: Path, line: str) -> None:
+def append_log_line(path: Path, line: str) -> None:
     """Appends the line to a log of several processes; keeps it below `LOG_BYTES`."""
     data = f"{line}\n".encode()
     size = path.stat().st_size if path.exists() else 0

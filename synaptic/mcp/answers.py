@@ -18,19 +18,19 @@ from ..render.fence import DATA_FOLLOWS, fenced, one_line
 from ..render.present import (
     NAME_CHARS,
     Item,
-    cleaned,
-    count_of_fitting,
-    done_text,
-    end_of,
+    clean_json,
+    count_that_fit,
     entry_block,
     entry_items,
+    fitting_length,
     hit_items,
+    join_first,
     list_lines,
     matter_text,
-    name_first,
     outline_text,
-    short,
+    short_id,
     shorten_message,
+    write_result_text,
 )
 from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
@@ -50,18 +50,18 @@ from .texts import (
     ANSWER_CHARS,
     REMARK_CHARS,
     cut_text,
-    fitting_rows,
-    for_agents,
+    fit_rows,
     json_text,
-    shortened_json,
+    reword_for_agents,
+    shorten_json,
 )
 from .tools import (
     CHARS_PER_TOKEN,
-    ENTRY,
+    ENTRY_TOOL,
     FORMATS,
     LEAST_TOKENS,
     MOST_TOKENS,
-    READING,
+    READING_TOOLS,
     VERB_NAMES,
     check_arguments,
 )
@@ -71,7 +71,7 @@ FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
 """The room of an answer of a few entries and of a list, and of each entry of a long one: 400,
 240 and 28 tokens (o200k: 3.5 characters each, with ids and code).
 """
-WAYS_ON = {
+CUT_ADVICE = {
     "context_brief": "context_recent lists the newest entries",
     "context_get": "call it for fewer ids",
     "context_analyze": "give a shorter text",
@@ -82,20 +82,20 @@ PROMPT_CHARS = 3_000
 """The room that a prompt leaves for our own words, and for what the client gives it."""
 IDS_NAMED = 10
 """Ids that a line about many names."""
-REVIEWED = 20
+REVIEW_FINDINGS = 20
 """Findings in the prompt to review."""
 
-ONCE = frozenset((NO_PROJECT, EMPTY_PROJECT))
+ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
 """Notices that a client needs once."""
-_TELLING = (ABSENT, ONLY_REPLACED, "As of ")
+_REQUIRED_NOTICES = (ABSENT, ONLY_REPLACED, "As of ")
 """Beginnings of the notices that an agent must see."""
 
 
 class Call(NamedTuple):
     """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
     not there yet; `may_write`: the client may change the journal. `session` names the session
-    of the client, if it has one. `notices` are said with the answer. `heard` holds the notices
-    of ONCE that the client was given; the call adds to it.
+    of the client, if it has one. `notices` are said with the answer. `sent_notices` holds the
+    notices of ONCE_NOTICES that the client was given; the call adds to it.
     """
 
     args: Json
@@ -106,7 +106,7 @@ class Call(NamedTuple):
     max_tokens: int | None = None
     may_write: bool = True
     notices: Texts = ()
-    heard: set[str] | None = None
+    sent_notices: set[str] | None = None
 
     def room(self, entries: int) -> int:
         """The number of characters that an answer of so many `entries` may take."""
@@ -138,9 +138,9 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
         text, data = ANSWERS[name](then, checked)
         if then.access.remark:
             notices.append(then.access.remark)
-    meant = taken(call.args.get("type", ())) if name in READING else []
+    meant = taken(call.args.get("type", ())) if name in READING_TOOLS else []
     if meant:
-        text = "\n".join([*_first_notice(meant), text])
+        text = "\n".join([*_notice_lines(meant), text])
         data["notices"] += meant
     if notices:
         text = "\n".join([*(f"Note: {notice}" for notice in notices), text])
@@ -148,8 +148,8 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
     if ws.config.metrics:
         _count_use(ws, name, call, data)
     if layout == "json":
-        return json_text(shortened_json(data, checked.most_chars))
-    return cut_text(text, checked.most_chars, WAYS_ON.get(name, "ask for less"))
+        return json_text(shorten_json(data, checked.most_chars))
+    return cut_text(text, checked.most_chars, CUT_ADVICE.get(name, "ask for less"))
 
 
 def _count_use(ws: Workspace, name: str, call: Call, data: Json) -> None:
@@ -178,26 +178,26 @@ def _answer_save(ws: Workspace, call: Call) -> Answer:
     texts = []
     for number, entry in enumerate([{}] if entries is None else entries, 1):
         try:
-            marks = common | (check_arguments(ENTRY, entry) if entries else {})
+            marks = common | (check_arguments(ENTRY_TOOL, entry) if entries else {})
         except InvalidArgument as error:
             error.message = f"Entry {number}: {error.message} Nothing was saved."
             raise
-        marks = _for_verbs(marks) | {"via": "mcp", "by_person": False}
+        marks = _verb_arguments(marks) | {"via": "mcp", "by_person": False}
         content = marks.pop("content")
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
-    heard = set() if call.heard is None else call.heard
-    receipts = [_unheard(receipt, heard) for receipt in save_all(ws, texts)]
-    return _receipts(receipts, "Saved")
+    sent_notices = set() if call.sent_notices is None else call.sent_notices
+    receipts = [_drop_sent_notices(receipt, sent_notices) for receipt in save_all(ws, texts)]
+    return _receipts_answer(receipts, "Saved")
 
 
-def _unheard(receipt: Receipt, heard: set[str]) -> Receipt:
-    """The receipt without notices of ONCE that were `heard`; adds its own to them."""
-    notices = [notice for notice in receipt.notices if notice not in heard]
-    heard.update(ONCE.intersection(notices))
+def _drop_sent_notices(receipt: Receipt, sent_notices: set[str]) -> Receipt:
+    """The receipt without notices of ONCE_NOTICES that are in `sent_notices`; adds its own to them."""
+    notices = [notice for notice in receipt.notices if notice not in sent_notices]
+    sent_notices.update(ONCE_NOTICES.intersection(notices))
     return replace(receipt, notices=tuple(notices))
 
 
-def _for_verbs(args: Mapping[str, Any]) -> Json:
+def _verb_arguments(args: Mapping[str, Any]) -> Json:
     return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 
@@ -209,10 +209,10 @@ def _answer_search(ws: Workspace, call: Call) -> Answer:
     data = search_json(result)
     count = len(result.hits)
     if call.layout == "json":
-        return "", fitting_rows(data, "hits", call.room(count), "raise max_tokens")
+        return "", fit_rows(data, "hits", call.room(count), "raise max_tokens")
     length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
     items = hit_items(result, length=length, detailed=call.layout == "detailed")
-    return _answer_items(ws, data, items, call, way_on="raise max_tokens")
+    return _answer_items(ws, data, items, call, advice="raise max_tokens")
 
 
 def _answer_recent(ws: Workspace, call: Call) -> Answer:
@@ -251,17 +251,17 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     def size_of(part: Answer) -> int:
         return len(json_text(part[1]) if call.layout == "json" else part[0])
 
-    frame = size_of(_entry_parts(listing, offset, 0))
+    frame = size_of(_cut_entries(listing, offset, 0))
     room = min((call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN, max(0, most - frame))
-    share = _share([len(entry.content) - offset for entry in entries], room)
-    text, data = _entry_parts(listing, offset, share)
+    share = _chars_each([len(entry.content) - offset for entry in entries], room)
+    text, data = _cut_entries(listing, offset, share)
     while share and size_of((text, data)) > most:  # JSON escapes quotes; a fence may be long
         share //= 2
-        text, data = _entry_parts(listing, offset, share)
-    return text, fitting_rows(data, "entries", most, WAYS_ON["context_get"])
+        text, data = _cut_entries(listing, offset, share)
+    return text, fit_rows(data, "entries", most, CUT_ADVICE["context_get"])
 
 
-def _share(sizes: Sequence[int], room: int) -> int:
+def _chars_each(sizes: Sequence[int], room: int) -> int:
     """The most characters of each text, where long texts share what short ones leave."""
     share = room
     for number, size in enumerate(sorted(sizes)):
@@ -270,7 +270,7 @@ def _share(sizes: Sequence[int], room: int) -> int:
     return share
 
 
-def _entry_parts(listing: Listing, offset: int, share: int) -> Answer:
+def _cut_entries(listing: Listing, offset: int, share: int) -> Answer:
     """The entries from `offset` on, each with `share` characters of its content at most, and
     the calls that go on.
     """
@@ -279,7 +279,7 @@ def _entry_parts(listing: Listing, offset: int, share: int) -> Answer:
     more = []
     for item, each in zip(entry_items(listing), data["entries"], strict=True):
         content = item.entry.content
-        end = offset + end_of(content[offset:], share)
+        end = offset + fitting_length(content[offset:], share)
         each["content"] = part = content[offset:end]
         blocks.append(entry_block(item._replace(text=part, partial=part != content)))
         left = len(content) - end
@@ -289,12 +289,12 @@ def _entry_parts(listing: Listing, offset: int, share: int) -> Answer:
                 f"{left:,} of {len(content):,} characters of {item.entry.short_id} are left"
             )
             more.append(f"{remark}: context_get with this id and offset={end} goes on.")
-    parts = [DATA_FOLLOWS, *_first_notice(listing.notices), *blocks, *more]
+    parts = [DATA_FOLLOWS, *_notice_lines(listing.notices), *blocks, *more]
     return "\n\n".join(parts), data
 
 
 def _answer_update(ws: Workspace, call: Call) -> Answer:
-    args = _for_verbs(call.args)
+    args = _verb_arguments(call.args)
     ids = args.pop("id")
     if not args.pop("restore", False):
         return _change_each(
@@ -323,19 +323,19 @@ def _change_each(ids: Sequence[str], change: Callable[[str], Receipt], done: str
             if len(ids) == 1:
                 raise
             errors[id] = error
-    return _receipts(receipts, done, _grouped(errors))
+    return _receipts_answer(receipts, done, _error_lines(errors))
 
 
-def _grouped(errors: Mapping[str, SynapticError]) -> list[str]:
+def _error_lines(errors: Mapping[str, SynapticError]) -> list[str]:
     """A line for each error by id; one for all that say the same of their ids."""
     groups: dict[str, list[str]] = {}
     for id, error in errors.items():
         groups.setdefault(str(error).replace(id, ""), []).append(id)
     lines = []
     for first, *others in groups.values():
-        line = for_agents(shorten_message(str(errors[first])))
+        line = reword_for_agents(shorten_message(str(errors[first])))
         if others:
-            line += f" The same is true of {shorten_message(name_first(others, IDS_NAMED))}."
+            line += f" The same is true of {shorten_message(join_first(others, IDS_NAMED))}."
         lines.append(line)
     return lines
 
@@ -348,7 +348,7 @@ def _answer_analyze(ws: Workspace, call: Call) -> Answer:
     data = as_json(read(ws, call.args["text"]))
     if call.layout == "concise":
         return fenced(mode, outline_text(data)), data
-    return fenced("json", json.dumps(cleaned(data), ensure_ascii=False, indent=1)), data
+    return fenced("json", json.dumps(clean_json(data), ensure_ascii=False, indent=1)), data
 
 
 def _answer_brief(ws: Workspace, call: Call) -> Answer:
@@ -394,7 +394,7 @@ def day_text(ws: Workspace, date: str) -> str:
         return text
     items = entry_items(day.listing, length=WHOLE_CONTENT)
     blocks = [cut_text(entry_block(item), room // 2, WHOLE_BY_ID) for item in items]
-    fitting = blocks[: count_of_fitting([len(block) + 2 for block in blocks], room)]
+    fitting = blocks[: count_that_fit([len(block) + 2 for block in blocks], room)]
     more = [f"Of a part, {WHOLE_BY_ID}."]
     if len(fitting) < len(blocks):
         cursor = entries_of_days(ws, date, limit=len(fitting)).listing.cursor
@@ -409,14 +409,14 @@ def day_text(ws: Workspace, date: str) -> str:
 def entry_text(ws: Workspace, id: str) -> str:
     """One entry as fenced Markdown, and the call that goes on where it does not fit."""
     call = Call({"id": [id]}, max_tokens=ANSWER_CHARS // CHARS_PER_TOKEN)
-    return cut_text(_answer_get(ws, call)[0], ANSWER_CHARS, WAYS_ON["context_get"])
+    return cut_text(_answer_get(ws, call)[0], ANSWER_CHARS, CUT_ADVICE["context_get"])
 
 
 def review_text(ws: Workspace, project: str) -> str:
     """The findings of a review, fenced: titles are other people's text."""
     findings = review(ws, project=[project] if project else ())
-    first = findings[:REVIEWED]
-    info = f"findings, {_number_shown(len(first), len(findings))}"
+    first = findings[:REVIEW_FINDINGS]
+    info = f"findings, {_shown_count_text(len(first), len(findings))}"
     text = fenced(info, "\n".join(map(matter_text, first)))
     return cut_text(text, ANSWER_CHARS - PROMPT_CHARS, "`synaptic review` lists all")
 
@@ -425,14 +425,16 @@ def review_text(ws: Workspace, project: str) -> str:
 # --------------------------------------------------------------------------------------------
 
 
-def _receipts(receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()) -> Answer:
+def _receipts_answer(
+    receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()
+) -> Answer:
     """A line for each change, of a single one also what fits it; then the `errors`."""
     lines = []
     for result in receipts:
-        opening, notices = done_text(done, result.notices)
+        opening, notices = write_result_text(done, result.notices)
         where = f"{result.date} {result.time}, {one_line(result.path)}"
-        parts = [f"{opening} {short(result.id)} ({where})."]
-        parts += _first_notice([" ".join(notices)] if notices else [])
+        parts = [f"{opening} {short_id(result.id)} ({where})."]
+        parts += _notice_lines([" ".join(notices)] if notices else [])
         tags = ", ".join(map(one_line, result.suggested_tags))
         if tags and not notices:
             parts.append(f"Tags of the journal that fit: {tags}.")
@@ -440,7 +442,7 @@ def _receipts(receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()
             parts += _near_lines(result.id, result.near)
         lines.append(("\n" if len(receipts) == 1 and not errors else " ").join(parts))
     lines += errors
-    fits = count_of_fitting([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
+    fits = count_that_fit([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
     left = len(lines) - fits
     if left and fits:
         lines[fits:] = [
@@ -455,14 +457,14 @@ def _near_lines(id: str, entries: Sequence[Near]) -> list[str]:
     calls = []
     replaced = []
     for near in entries:
-        lines.append(f"{short(near.id)} {near.date} {near.type}: {one_line(near.title)}")
+        lines.append(f"{short_id(near.id)} {near.date} {near.type}: {one_line(near.title)}")
         if near.settled:
-            call = f'context_update id="{short(near.id)}" add_tag=["done"]'
+            call = f'context_update id="{short_id(near.id)}" add_tag=["done"]'
             calls.append(f"Looks settled? {call}")
         else:
-            replaced.append(short(near.id))
+            replaced.append(short_id(near.id))
     if replaced:
-        call = f'context_update id="{short(id)}" supersedes={json.dumps(replaced)}'
+        call = f'context_update id="{short_id(id)}" supersedes={json.dumps(replaced)}'
         calls.append(f"Looks replaced? {call}")
     return [fenced("entries near it", "\n".join(lines)), *calls]
 
@@ -471,16 +473,16 @@ def _answer_listing(
     ws: Workspace,
     listing: Listing,
     call: Call,
-    way_on: str,
+    advice: str,
     cursor_after: Callable[[int], str | None] = lambda _: None,
 ) -> Answer:
-    """The answer with a listing. `way_on` is the advice where not all of it fits;
+    """The answer with a listing. `advice` is the advice where not all of it fits;
     `cursor_after` gives the cursor of the entries behind the first ones of it.
     """
     count = len(listing.entries)
     data = listing_json(listing)
     if call.layout == "json":
-        data = fitting_rows(data, "entries", call.room(count), way_on)
+        data = fit_rows(data, "entries", call.room(count), advice)
         number = len(data["entries"])
         if number < count:
             data = data | {"cursor": cursor_after(number) if number else None}
@@ -489,7 +491,7 @@ def _answer_listing(
     if call.layout == "concise":
         length = max(80, call.room(count) // max(1, count) - 60)
     items = entry_items(listing, length=length)
-    return _answer_items(ws, data, items, call, way_on=way_on, cursor_after=cursor_after)
+    return _answer_items(ws, data, items, call, advice=advice, cursor_after=cursor_after)
 
 
 def _answer_items(
@@ -498,20 +500,20 @@ def _answer_items(
     items: list[Item],
     call: Call,
     *,
-    way_on: str,
+    advice: str,
     cursor_after: Callable[[int], str | None] = lambda _: None,
 ) -> Answer:
     """As much of the items as fits, what to know of them, and how to get the rest."""
-    notices = _first_notice(data["notices"])
+    notices = _notice_lines(data["notices"])
     if not items:
-        return _nothing_found(ws, notices), data
+        return _nothing_found_text(ws, notices), data
     total = data["total"]
     head = [*notices, f"{total} of {total}. {DATA_FOLLOWS}", *_facet_lines(data)]
     room = min(call.room(len(items)), call.most_chars - REMARK_CHARS) - len("\n".join(head))
     fitting = []
     if call.layout != "concise":
         blocks = list(map(entry_block, items))
-        fitting = blocks[: count_of_fitting(map(len, blocks), room)]
+        fitting = blocks[: count_that_fit(map(len, blocks), room)]
     body = "\n\n".join(fitting)
     if not fitting:
         fitting = list_lines(items, room)
@@ -526,17 +528,17 @@ def _answer_items(
     if cursor:
         more.append(f'{reason}: the same call with cursor="{cursor}".')
     elif left:
-        more.append(f"{reason}: {way_on}.")
-    head[len(notices)] = f"{_number_shown(len(fitting), total)} {DATA_FOLLOWS}"
+        more.append(f"{reason}: {advice}.")
+    head[len(notices)] = f"{_shown_count_text(len(fitting), total)} {DATA_FOLLOWS}"
     return "\n".join([*head, body, *more]), data
 
 
-def _number_shown(number: int, total: int) -> str:
+def _shown_count_text(number: int, total: int) -> str:
     """The number of entries shown: `12 of 40.`, or `12 found.` if these are all."""
     return f"{number} of {total}." if number < total else f"{number} found."
 
 
-def _nothing_found(ws: Workspace, notices: Sequence[str]) -> str:
+def _nothing_found_text(ws: Workspace, notices: Sequence[str]) -> str:
     if not ws.index.counts().entries:
         if ws.access.is_past:
             return NOTHING_THEN
@@ -559,7 +561,10 @@ def _facet_lines(data: Json) -> list[str]:
     return [fenced("counts", "\n".join(lines))] if lines else []
 
 
-def _first_notice(notices: Sequence[str]) -> list[str]:
+def _notice_lines(notices: Sequence[str]) -> list[str]:
     """The first notice, and those that say what an answer is about."""
-    chosen = [*notices[:1], *(notice for notice in notices[1:] if notice.startswith(_TELLING))]
-    return [f"Note: {shorten_message(for_agents(notice))}" for notice in chosen]
+    chosen = [
+        *notices[:1],
+        *(notice for notice in notices[1:] if notice.startswith(_REQUIRED_NOTICES)),
+    ]
+    return [f"Note: {shorten_message(reword_for_agents(notice))}" for notice in chosen]

@@ -25,9 +25,9 @@ from .client_process import wait_until_gone
 from .prompts import PROMPTS
 from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
 
-HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The protocol versions that begin with `initialize`; any other is answered with the last."""
-MODERN = "2026-07-28"
+MODERN_VERSION = "2026-07-28"
 """The protocol version without a handshake: each request says who asks."""
 HOUR_MS = 3_600_000
 
@@ -55,7 +55,7 @@ class Front:
     """The client's lines, from fd 0, which is empty afterwards, and the first answers."""
 
     def __init__(self) -> None:
-        self.script = Script()
+        self.early = EarlyAnswers()
         self.lines = SimpleQueue[str]()
         """The lines for the SDK; an empty one is the end."""
         self._alone = True
@@ -70,20 +70,20 @@ class Front:
         goes on. The first line shows that the client is there, and no wrapper that hands over.
         """
         if self._alone:
-            self._step()
+            self._handle_line()
         if sys.platform != "win32":  # which has no poll
             threading.Thread(target=self._end_with_client, daemon=True).start()
-        while self._alone and not self.script.has_listed:
-            self._step()
-        threading.Thread(target=self._go_on, daemon=True).start()
+        while self._alone and not self.early.has_listed:
+            self._handle_line()
+        threading.Thread(target=self._handle_lines, daemon=True).start()
 
     def hand_over(self) -> None:
         """From now on all lines go to the SDK."""
         with self._turn:
             self._alone = False
 
-    def _go_on(self) -> None:
-        while self._step():
+    def _handle_lines(self) -> None:
+        while self._handle_line():
             pass
 
     def _end_with_client(self) -> None:
@@ -94,18 +94,18 @@ class Front:
                 os._exit(0)
             self.lines.put("")
 
-    def _step(self) -> bool:
+    def _handle_line(self) -> bool:
         """Answers a line or keeps it for the SDK; False at the end."""
         line = self._file.readline()
         with self._turn:
             if self._alone and not line:
                 os._exit(0)  # nobody waits for an answer
-            answer = self.script.answer(line) if self._alone else None
+            answer = self.early.answer(line) if self._alone else None
             if answer:
                 _write_answer(answer)
-            if not answer or answer["id"] == self.script.opening:
+            if not answer or answer["id"] == self.early.opening:
                 self.lines.put(line)
-            self._alone = self._alone and not self.script.ended
+            self._alone = self._alone and not self.early.ended
         return bool(line)
 
 
@@ -119,7 +119,7 @@ def _write_answer(answer: Json) -> None:
         os._exit(0)
 
 
-class Script:
+class EarlyAnswers:
     """The first answers, and how far they are: `opening` is the id of the request that began,
     `ended` is True once a message came whose answer is not certain.
     """
@@ -141,14 +141,14 @@ class Script:
         rows = LISTS["tools/list"]["tools"]
         tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in rows]
         own = {"tools": tools, "cacheScope": "private"}  # a grant may show fewer
-        discover = {"supportedVersions": [MODERN], **about}
+        discover = {"supportedVersions": [MODERN_VERSION], **about}
         modern = {"server/discover": discover, **LISTS, "tools/list": own}
         self._modern = {method: more | result for method, result in modern.items()}
         self._results: Mapping[str, Json] = {}
 
     def answer(self, line: str) -> Json | None:
         """The answer to a line; None for a notification, and where the SDK must answer."""
-        message = _read_message(line)
+        message = _parse_message(line)
         method = message.get("method")
         if isinstance(method, str) and message.keys() <= {"jsonrpc", "method", "params"}:
             return None
@@ -166,15 +166,17 @@ class Script:
         return {"jsonrpc": "2.0", "id": id, "result": result}
 
     def _result(self, method: Any, params: Any) -> Json | None:
-        is_modern = _is_envelope(params)
+        is_modern = _is_modern_params(params)
         if self.opening is None and is_modern:
             self._results = self._modern
-        elif self.opening is None and method == "initialize" and _is_handshake(params):
+        elif self.opening is None and method == "initialize" and _is_handshake_params(params):
             self._results = {"ping": {}, **LISTS}
             wanted = params["protocolVersion"]
-            version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
+            version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
             return {"protocolVersion": version, **self._handshake}
-        if is_modern != (self._results is self._modern) or not (is_modern or _is_plain(params)):
+        if is_modern != (self._results is self._modern) or not (
+            is_modern or _is_empty_params(params)
+        ):
             return None
         return self._results.get(method)
 
@@ -183,7 +185,7 @@ class Script:
 # ------------------------------------------------------------------------------
 
 
-def _read_message(line: str) -> Json:
+def _parse_message(line: str) -> Json:
     """The message of a line; empty if it is not a message, or may be read in another way."""
     if _ODD.search(line):
         return {}
@@ -199,14 +201,14 @@ _ODD = re.compile(r"\\u[dD]|NaN|Infinity")
 """Perhaps half of a character, or a constant that is not JSON."""
 
 
-def _is_handshake(params: Any) -> bool:
+def _is_handshake_params(params: Any) -> bool:
     match params:
         case {"protocolVersion": str(), "capabilities": able, "clientInfo": client, **rest}:
             return _is_client(client, able) and not rest
     return False
 
 
-def _is_plain(params: Any) -> bool:
+def _is_empty_params(params: Any) -> bool:
     """True for parameters that say nothing, or no more than how to report progress."""
     match params:
         case {"_meta": {"progressToken": int() | str() as token, **more}, **rest}:
@@ -214,7 +216,7 @@ def _is_plain(params: Any) -> bool:
     return params in ({}, {"_meta": {}})
 
 
-def _is_envelope(params: Any) -> bool:
+def _is_modern_params(params: Any) -> bool:
     """True for parameters that only say who asks, in the modern protocol."""
     match params:
         case {
@@ -226,8 +228,8 @@ def _is_envelope(params: Any) -> bool:
             },
             **rest,
         }:
-            is_plain = _is_plain({"_meta": meta, **rest})
-            return version == MODERN and is_plain and _is_client(client, able)
+            is_plain = _is_empty_params({"_meta": meta, **rest})
+            return version == MODERN_VERSION and is_plain and _is_client(client, able)
     return False
 
 

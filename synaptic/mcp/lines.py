@@ -15,8 +15,8 @@ from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 
 from ..models import Json
-from .front import HANDSHAKES, Front
-from .messages import Refusal, as_line, read_messages
+from .front import HANDSHAKE_VERSIONS, Front
+from .messages import Refusal, message_line, read_messages
 
 CALL_S = 60.0
 """The longest that calls may take once the input has ended: as long as clients usually wait."""
@@ -24,28 +24,28 @@ END_S = 0.3
 """How long the protocol may take to wind down after that."""
 
 
-class Calls:
+class OpenCalls:
     """The calls that are not answered yet."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
         self._none_left = anyio.Event()
 
-    def note(self, message: Json) -> None:
+    def add(self, message: Json) -> None:
         """Notes a call of the client, or that it wants no answer to one any more."""
         if "id" in message and "method" in message:
             self._ids.append(str(message["id"]))
         elif message.get("method") == "notifications/cancelled":
-            self.drop((message.get("params") or {}).get("requestId"))
+            self.remove((message.get("params") or {}).get("requestId"))
 
-    def drop(self, id: object) -> None:
+    def remove(self, id: object) -> None:
         """Notes that this call is answered."""
         if str(id) in self._ids:
             self._ids.remove(str(id))
         if not self._ids:
             self._none_left.set()
 
-    async def end(self) -> None:
+    async def wait_until_answered(self) -> None:
         """Returns when all calls are answered; no more come. Gives up after CALL_S."""
         self._none_left = anyio.Event()
         if self._ids:
@@ -53,7 +53,7 @@ class Calls:
                 await self._none_left.wait()
 
 
-class Lines:
+class ClientLines:
     """The client's messages, a line each; a line that is not a message is refused by `send`.
 
     They end when the input has ended and the calls before it are answered. Then the process
@@ -62,13 +62,13 @@ class Lines:
 
     send: Callable[[SessionMessage], Awaitable[None]]
 
-    def __init__(self, front: Front, calls: Calls) -> None:
+    def __init__(self, front: Front, calls: OpenCalls) -> None:
         self._next = front.lines.get
         self._calls = calls
         self._messages: deque[Json | Refusal] = deque()
         self._version = ""
 
-    def __aiter__(self) -> Lines:
+    def __aiter__(self) -> ClientLines:
         return self
 
     async def __anext__(self) -> str:
@@ -76,7 +76,7 @@ class Lines:
             while self._messages:
                 message = self._messages.popleft()
                 if not isinstance(message, Refusal):
-                    self._calls.note(message)
+                    self._calls.add(message)
                     return self._to_line(message)
                 await self.send(SessionMessage(RefusalError(**message.as_json())))
             line = await anyio.to_thread.run_sync(self._next, abandon_on_cancel=True)
@@ -86,14 +86,14 @@ class Lines:
         ending = threading.Timer(CALL_S + END_S, os._exit, (0,))  # a loop may never end
         ending.daemon = True
         ending.start()
-        await self._calls.end()
+        await self._calls.wait_until_answered()
         raise StopAsyncIteration
 
     def _to_line(self, message: Json) -> str:
         if message.get("method") == "initialize":  # before it is answered: more may be here
             wanted = (message.get("params") or {}).get("protocolVersion")
-            self._version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
-        return as_line(message)
+            self._version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
+        return message_line(message)
 
 
 class RefusalError(types.JSONRPCError):
@@ -102,13 +102,13 @@ class RefusalError(types.JSONRPCError):
     id: Any
 
 
-class Answers:
+class AnswerStream:
     """The stream of answers to the client, without that to the request `opening`, which it
     has.
     """
 
     def __init__(
-        self, stream: WriteStream[SessionMessage], calls: Calls, opening: int | str | None
+        self, stream: WriteStream[SessionMessage], calls: OpenCalls, opening: int | str | None
     ) -> None:
         self._stream = stream
         self._calls = calls
@@ -121,12 +121,12 @@ class Answers:
             self._opening = None
         else:
             await self._stream.send(item)
-        self._calls.drop(id)
+        self._calls.remove(id)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
-    async def __aenter__(self) -> Answers:
+    async def __aenter__(self) -> AnswerStream:
         return self
 
     async def __aexit__(self, *_: object) -> None:

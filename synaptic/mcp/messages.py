@@ -10,15 +10,17 @@ from mcp import types
 
 from ..models import Json
 
-BATCHES = "2025-03-26"
+ARRAY_VERSION = "2025-03-26"
 """The one version of the protocol in which a client may send an array of messages."""
-A_MESSAGE = (
+NOT_A_MESSAGE = (
     'This is not a message: it needs "jsonrpc": "2.0" and a "method" that is a text. '
     '"params" is an object. The "id" of a request is a text or a whole number.'
 )
-NO_BATCH = f"An array of messages is valid in version {BATCHES} only. Send each by itself."
-EMPTY_BATCH = "This array is empty: it needs one message or more."
-ALONE = "initialize is not valid in an array. Send it by itself, first."
+ARRAY_REFUSED = (
+    f"An array of messages is valid in version {ARRAY_VERSION} only. Send each by itself."
+)
+EMPTY_ARRAY = "This array is empty: it needs one message or more."
+INITIALIZE_IN_ARRAY = "initialize is not valid in an array. Send it by itself, first."
 
 
 class Refusal(NamedTuple):
@@ -61,17 +63,17 @@ def read_messages(text: str, version: str) -> Messages:
         return Messages([Refusal(None, types.PARSE_ERROR, f"This is not JSON: {error}.")])
     if not isinstance(value, list):
         return Messages([_check_message(value)])
-    problem = "" if version == BATCHES else NO_BATCH
+    problem = "" if version == ARRAY_VERSION else ARRAY_REFUSED
     if not value:
-        problem = EMPTY_BATCH
+        problem = EMPTY_ARRAY
     if problem:
         return Messages([Refusal(None, types.INVALID_REQUEST, problem)])
-    return Messages([_in_array(one) for one in value], in_array=True)
+    return Messages([_check_in_array(one) for one in value], in_array=True)
 
 
-def _in_array(value: Any) -> Json | Refusal:
+def _check_in_array(value: Any) -> Json | Refusal:
     if isinstance(value, dict) and value.get("method") == "initialize":
-        return Refusal(_id_of(value), types.INVALID_REQUEST, ALONE)
+        return Refusal(_request_id(value), types.INVALID_REQUEST, INITIALIZE_IN_ARRAY)
     return _check_message(value)
 
 
@@ -82,15 +84,15 @@ def _check_message(value: Any) -> Json | Refusal:
     try:
         message = types.jsonrpc_message_adapter.validate_python(value, by_name=False)
     except ValueError:
-        return Refusal(_id_of(value), types.INVALID_REQUEST, A_MESSAGE)
+        return Refusal(_request_id(value), types.INVALID_REQUEST, NOT_A_MESSAGE)
     is_request = "id" in value and "method" in value
-    is_answerable = isinstance(message, types.JSONRPCRequest) and _id_of(value) is not None
+    is_answerable = isinstance(message, types.JSONRPCRequest) and _request_id(value) is not None
     if is_request and not is_answerable:
-        return Refusal(_id_of(value), types.INVALID_REQUEST, A_MESSAGE)
+        return Refusal(_request_id(value), types.INVALID_REQUEST, NOT_A_MESSAGE)
     return dict(value)
 
 
-def _id_of(value: Any) -> str | float | None:
+def _request_id(value: Any) -> str | float | None:
     """The id of a request, None without one that JSON-RPC knows, and that can be sent back.
 
     The id of a response is ours: echoed, it would name another request of the client.
@@ -100,21 +102,21 @@ def _id_of(value: Any) -> str | float | None:
         return None
     id = value.get("id")
     if isinstance(id, str):
-        return id if encodable(id) == id else None
+        return id if replace_surrogates(id) == id else None
     if isinstance(id, float):
         return id if math.isfinite(id) else None
     return id if isinstance(id, int) and not isinstance(id, bool) else None
 
 
-def as_line(message: Json) -> str:
+def message_line(message: Json) -> str:
     r"""The message in a line, without halves of characters (`\ud83d` alone), which become `?`.
 
     JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such
     a line and would leave the call without an answer.
     """
-    return encodable(json.dumps(message, ensure_ascii=False)) + "\n"
+    return replace_surrogates(json.dumps(message, ensure_ascii=False)) + "\n"
 
 
-def encodable(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Text that can be encoded."""
     return text.encode("utf-8", "replace").decode("utf-8")

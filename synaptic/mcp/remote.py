@@ -25,7 +25,7 @@ from ..serving.worker import GRACE_S, Worker
 from .repeats import Repeats
 
 log = logging.getLogger(__name__)
-CURE = "`synaptic token NAME`, where the server runs, makes one."
+TOKEN_ADVICE = "`synaptic token NAME`, where the server runs, makes one."
 
 
 class Remote:
@@ -44,26 +44,36 @@ class Remote:
         self._app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await (self._refusal(scope) or self._app)(scope, receive, send)
+        await (self._check_token(scope) or self._app)(scope, receive, send)
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _check_token(self, scope: Scope) -> Response | None:
         """The refusal of a request without a valid token; a valid one puts its Grant into the
         scope.
         """
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         try:
-            grant = self._tokens.grant(token.strip()) if scheme.lower() == "bearer" else None
+            grant = (
+                self._tokens.find_grant(token.strip()) if scheme.lower() == "bearer" else None
+            )
         except ConfigError as error:
             log.error("%s", error)
-            return _no(503, "The server's tokens cannot be read; its log says why.", "")
+            return _refusal_response(
+                503, "The server's tokens cannot be read; its log says why.", ""
+            )
         if grant and grant.page:
-            asked = 'Bearer error="insufficient_scope"'
-            return _no(403, f"This token opens the page, and no tool. {CURE}", asked)
+            challenge = 'Bearer error="insufficient_scope"'
+            return _refusal_response(
+                403, f"This token opens the page, and no tool. {TOKEN_ADVICE}", challenge
+            )
         if not grant and token:
-            asked = 'Bearer error="invalid_token"'
-            return _no(401, f"The server knows no such token of its journal. {CURE}", asked)
+            challenge = 'Bearer error="invalid_token"'
+            return _refusal_response(
+                401, f"The server knows no such token of its journal. {TOKEN_ADVICE}", challenge
+            )
         if not grant:
-            return _no(401, f"The request bears no token. {CURE}", "Bearer")
+            return _refusal_response(
+                401, f"The request bears no token. {TOKEN_ADVICE}", "Bearer"
+            )
         scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
         scope.update(self._shared)
         if scope["method"] != "POST":
@@ -112,17 +122,17 @@ async def _answer_body(
     """Has the SDK's `app` answer each message of the body, one after another. An array of
     messages is answered with an array.
     """
-    from .messages import BATCHES, Refusal, as_line, read_messages
+    from .messages import ARRAY_VERSION, Refusal, message_line, read_messages
 
     # a client that names no version speaks the first one that went over HTTP
-    version = Headers(scope=scope).get("mcp-protocol-version", BATCHES)
+    version = Headers(scope=scope).get("mcp-protocol-version", ARRAY_VERSION)
     messages = read_messages(body.decode("utf-8", "replace"), version)
     if not messages.in_array:
         for message in messages.each:
             if isinstance(message, Refusal):
                 await JSONResponse(message.as_json(), 400)(scope, receive, send)
                 return
-            body = as_line(message).encode()
+            body = message_line(message).encode()
         await app(scope, _receive_after(body, receive), send)
         return
     answers = []
@@ -131,8 +141,8 @@ async def _answer_body(
             answers.append(message.as_json())
             continue
         answer = AnswerBody()
-        one = _with_own_key(scope, number)
-        await app(one, _receive_after(as_line(message).encode(), receive), answer.send)
+        one = _with_numbered_key(scope, number)
+        await app(one, _receive_after(message_line(message).encode(), receive), answer.send)
         if answer.body:
             answers.append(json.loads(answer.body))
     response = JSONResponse(answers) if answers else Response(status_code=202)
@@ -159,7 +169,7 @@ def _receive_after(body: bytes, receive: Receive) -> Receive:
     return read
 
 
-def _with_own_key(scope: Scope, number: int) -> Scope:
+def _with_numbered_key(scope: Scope, number: int) -> Scope:
     """The scope for a message of an array, whose Idempotency-Key is one for each."""
     headers = []
     for name, value in scope["headers"]:
@@ -168,7 +178,7 @@ def _with_own_key(scope: Scope, number: int) -> Scope:
     return {**scope, "headers": headers}
 
 
-def _no(status: int, why: str, asked: str) -> Response:
+def _refusal_response(status: int, why: str, challenge: str) -> Response:
     """A refusal in the protocol's own form, so that clients show its words."""
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
-    return JSONResponse(error, status, {"WWW-Authenticate": asked} if asked else None)
+    return JSONResponse(error, status, {"WWW-Authenticate": challenge} if challenge else None)

@@ -17,7 +17,7 @@ MOST_KEPT = 1_000
 MOST_KEY_CHARS = 200
 
 
-class Made(NamedTuple):
+class KeptCall(NamedTuple):
     """A call with its answer, which may still be under way. `begun` is in seconds."""
 
     begun: float
@@ -30,9 +30,9 @@ class Repeats:
 
     def __init__(self, kept_s: float = KEPT_S) -> None:
         self._kept_s = kept_s
-        self._made: dict[tuple[str, str], Made] = {}
+        self._made: dict[tuple[str, str], KeptCall] = {}
 
-    async def once(
+    async def answer_once(
         self,
         name: str,
         key: str,
@@ -53,7 +53,7 @@ class Repeats:
         self._forget_old()
         made = self._made.get((name, key))
         if made is None:
-            made = Made(time.monotonic(), call, asyncio.create_task(make()))
+            made = KeptCall(time.monotonic(), call, asyncio.create_task(make()))
             self._made[name, key] = made
         elif made.call != call:
             raise InvalidArgument(

@@ -36,24 +36,24 @@ from ..render.fence import one_line
 from ..render.present import shorten_message
 from ..render.wire import error_json
 from ..serving.positions import POSITION, Forwards, IndexPosition
-from ..serving.roles import not_published
+from ..serving.roles import not_published_error
 from ..serving.tokens import Grant
 from ..serving.turns import Turns
-from ..serving.worker import Lane, Result, Verb, Worker, for_client
+from ..serving.worker import Lane, Result, Verb, Worker, run_for_client
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .answers import Call, answer_tool, day_text, entry_text, review_text
 from .front import HOUR_MS, LISTS, Front, server_info
-from .lines import Answers, Calls, Lines
-from .messages import encodable
+from .lines import AnswerStream, ClientLines, OpenCalls
+from .messages import replace_surrogates
 from .prompts import PROMPTS
-from .texts import ANSWER_CHARS, for_agents, json_text, shortened_json
+from .texts import ANSWER_CHARS, json_text, reword_for_agents, shorten_json
 from .tools import (
-    BY_NAME,
-    HELP,
     HELP_RESOURCES,
+    HELP_URI,
     INSTRUCTIONS,
-    READING,
+    READING_TOOLS,
+    TOOLS_BY_NAME,
     check_arguments,
     help_text,
 )
@@ -64,7 +64,9 @@ WARM_UP_AFTER_S = 0.02
 """The answer that starts the warm-up is written first."""
 CATCH_UP_S, LOOK_S = 2.0, 0.05
 """How long a read waits until a save is published, and between two looks."""
-BEHIND = "Your newest save may be missing here: it is not published yet. Ask again in a second."
+NOT_PUBLISHED_YET = (
+    "Your newest save may be missing here: it is not published yet. Ask again in a second."
+)
 
 Model = TypeVar("Model", bound=BaseModel)
 Context = ServerRequestContext[Worker, Any]
@@ -97,12 +99,12 @@ def serve_stdio(home: str | Path | None, front: Front) -> None:
 
 async def _serve_stdio(home: str | Path | None, front: Front) -> None:
     server = build_server(Worker(home, readers=0))
-    calls = Calls()
-    lines = Lines(front, calls)
+    calls = OpenCalls()
+    lines = ClientLines(front, calls)
     front.hand_over()  # before the SDK takes stdout
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
         lines.send = writing.send
-        answers = Answers(writing, calls, front.script.opening)
+        answers = AnswerStream(writing, calls, front.early.opening)
         await server.run(reading, answers, server.create_initialization_options())
 
 
@@ -171,10 +173,10 @@ async def _list_tools(
     ctx: Context, _: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
     """All tools, or those that read for a client that may do nothing else."""
-    grant = _grant(ctx)
+    grant = _client_grant(ctx)
     tools = LISTS["tools/list"]["tools"]
     if grant and grant.read_only:
-        tools = [tool for tool in tools if tool["name"] in READING]
+        tools = [tool for tool in tools if tool["name"] in READING_TOOLS]
     return types.ListToolsResult.model_validate({"tools": tools})
 
 
@@ -182,16 +184,16 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
     """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
     arguments = params.arguments or {}
     try:
-        if params.name not in BY_NAME:
-            raise InvalidArgument(f"There is no tool {params.name!r}.", valid=BY_NAME)
-        if params.name in READING:
+        if params.name not in TOOLS_BY_NAME:
+            raise InvalidArgument(f"There is no tool {params.name!r}.", valid=TOOLS_BY_NAME)
+        if params.name in READING_TOOLS:
             return await _answer_call(ctx, params.name, arguments)
-        async with _turns(ctx).writing():
+        async with _client_turns(ctx).writing():
             if ctx.request:
                 return await _answer_write(ctx, ctx.request, params.name, arguments)
             return await _answer_call(ctx, params.name, arguments)
     except Exception as error:
-        return _failed(error, arguments)
+        return _error_result(error, arguments)
 
 
 async def _answer_write(
@@ -202,7 +204,7 @@ async def _answer_write(
     """
     grant = request.scope["grant"]
     if grant.read_only:
-        works = f"These work: {', '.join(READING)}."
+        works = f"These work: {', '.join(READING_TOOLS)}."
         raise Refused("This server is read-only for you: nothing was written.", hint=works)
     key = request.headers.get("idempotency-key", "")
     forwarding = request.scope["forwarding"]
@@ -218,11 +220,12 @@ async def _answer_write(
         try:
             return await _answer_call(ctx, name, arguments)
         except Exception as error:
-            return _failed(error, arguments)
+            return _error_result(error, arguments)
 
     call = json.dumps([name, arguments], sort_keys=True)
     return cast(
-        "types.CallToolResult", await request.scope["repeats"].once(grant.name, key, call, make)
+        "types.CallToolResult",
+        await request.scope["repeats"].answer_once(grant.name, key, call, make),
     )
 
 
@@ -230,8 +233,8 @@ async def _answer_call(
     ctx: Context, name: str, arguments: dict[str, Any]
 ) -> types.CallToolResult:
     worker = ctx.lifespan_context
-    grant = _grant(ctx)
-    args = check_arguments(BY_NAME[name], arguments)
+    grant = _client_grant(ctx)
+    args = check_arguments(TOOLS_BY_NAME[name], arguments)
     params = ctx.session.client_params
     client = None
     if grant:
@@ -242,12 +245,12 @@ async def _answer_call(
             "client's name", one_line(params.client_info.name)
         )
         client = screened_name[:60] or None
-    is_meant = "query" in args and args.get("strategy") != "lexical"
+    by_meaning = "query" in args and args.get("strategy") != "lexical"
     notices: Texts = ()
-    if name in READING:
-        notices = await _in_turn(ctx, is_meant=is_meant)
+    if name in READING_TOOLS:
+        notices = await _wait_for_turn(ctx, by_meaning=by_meaning)
     elif name == "context_save":
-        await worker.model_tried()
+        await worker.wait_for_model()
     call = Call(
         args,
         client,
@@ -255,115 +258,117 @@ async def _answer_call(
         session="" if grant else worker.session,
         may_write=not (grant and grant.read_only),
         notices=notices,
-        heard=worker.heard[grant.name if grant else ""],
+        sent_notices=worker.sent_notices[grant.name if grant else ""],
     )
     lane: Lane = "write"
     if "as_of" in args and grant:  # it holds a copy of the index in memory
-        lane = "beside"
-    elif name in READING and name != "context_brief":  # which keeps how far a client has read
+        lane = "slow"
+    elif (
+        name in READING_TOOLS and name != "context_brief"
+    ):  # which keeps how far a client has read
         lane = "read"
-    writes = grant is not None and name not in READING
+    writes = grant is not None and name not in READING_TOOLS
 
     def run(ws: Workspace) -> tuple[str, str]:
-        return answer_tool(ws, name, call), _position(ws) if writes else ""
+        return answer_tool(ws, name, call), _index_position(ws) if writes else ""
 
     text, position = await _ask_worker(ctx, run, lane)
-    return _result(text, _meta={POSITION: position} if position else None)
+    return _tool_result(text, _meta={POSITION: position} if position else None)
 
 
-def _position(ws: Workspace) -> str:
+def _index_position(ws: Workspace) -> str:
     """The position of the index after a change; empty where it could not be kept in step."""
     with suppress(SynapticError):
         return str(IndexPosition(*ws.index.latest_change()))
     return ""
 
 
-def _turns(ctx: Context) -> Turns:
+def _client_turns(ctx: Context) -> Turns:
     """The calls of this client, or token, in a queue: reads overlap, a write runs alone."""
-    grant = _grant(ctx)
+    grant = _client_grant(ctx)
     return ctx.lifespan_context.turns[grant.name if grant else ""]
 
 
-async def _in_turn(ctx: Context, *, is_meant: bool = False) -> Texts:
+async def _wait_for_turn(ctx: Context, *, by_meaning: bool = False) -> Texts:
     """Returns when a call that reads may enter the queue, which it must do at once.
 
     By then the writes that this client sent before are done, and the model was tried if the
-    call `is_meant` to search by it. A notice where a write is not to be seen yet.
+    call `by_meaning` to search by it. A notice where a write is not to be seen yet.
     """
     worker = ctx.lifespan_context
     forwarding = ctx.request.scope["forwarding"] if ctx.request else None
     if forwarding:
-        notices = await _caught_up(ctx, forwarding)
-        if is_meant:
-            await worker.model_tried()
+        notices = await _wait_for_publication(ctx, forwarding)
+        if by_meaning:
+            await worker.wait_for_model()
         return notices
-    async with _turns(ctx).reading():
-        if is_meant:
-            await worker.model_tried()
+    async with _client_turns(ctx).reading():
+        if by_meaning:
+            await worker.wait_for_model()
     return ()
 
 
-async def _caught_up(ctx: Context, forwarding: Forwards) -> Texts:
+async def _wait_for_publication(ctx: Context, forwarding: Forwards) -> Texts:
     """Waits until what is published shows the changes of this token that went through this
     server, CATCH_UP_S at most; a notice where it does not.
     """
-    grant = _grant(ctx)
+    grant = _client_grant(ctx)
     name = grant.name if grant else ""
     until = time.monotonic() + CATCH_UP_S
     patience_s = 0 if name in forwarding.behind else CATCH_UP_S
     try:
-        async with asyncio.timeout(patience_s), _turns(ctx).reading():
+        async with asyncio.timeout(patience_s), _client_turns(ctx).reading():
             pass
     except TimeoutError:  # the writer has not answered
-        return (BEHIND,)
+        return (NOT_PUBLISHED_YET,)
     while (position := forwarding.newest.get(name)) is not None:
         positions = await _ask_worker(
             ctx, lambda ws: in_step(ws, lambda _: ws.index.change_positions())
         )
-        if any(position.is_within(IndexPosition(*pair)) for pair in positions):
+        if any(position.is_included_in(IndexPosition(*pair)) for pair in positions):
             forwarding.newest.pop(name)
             break
         if name in forwarding.behind or time.monotonic() >= until:
             forwarding.behind.add(name)
-            return (BEHIND,)
+            return (NOT_PUBLISHED_YET,)
         await asyncio.sleep(LOOK_S)
     return ()
 
 
-def _grant(ctx: Context) -> Grant | None:
+def _client_grant(ctx: Context) -> Grant | None:
     """The grant of a client over HTTP; None over stdio."""
     return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
 
 
 async def _ask_worker(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
     """The result of the verb, for this client, on a thread of this lane."""
-    if grant := _grant(ctx):
-        verb = partial(for_client, verb, grant)
+    if grant := _client_grant(ctx):
+        verb = partial(run_for_client, verb, grant)
     return await ctx.lifespan_context.ask(verb, lane)
 
 
-def _result(text: str, **more: Any) -> types.CallToolResult:
-    content = types.TextContent(type="text", text=encodable(text))
+def _tool_result(text: str, **more: Any) -> types.CallToolResult:
+    content = types.TextContent(type="text", text=replace_surrogates(text))
     return types.CallToolResult(content=[content], **more)
 
 
-def _failed(error: Exception, arguments: dict[str, Any]) -> types.CallToolResult:
+def _error_result(error: Exception, arguments: dict[str, Any]) -> types.CallToolResult:
     as_json = str(arguments.get("format")).strip().lower() == "json"
-    return _result(_error_text(to_user_error(error), as_json), is_error=True)
+    return _tool_result(_error_text(to_user_error(error), as_json), is_error=True)
 
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:
     if as_json:
-        return for_agents(json_text(shortened_json(error_json(error), ANSWER_CHARS)))
-    return for_agents(shorten_message(str(error)))
+        return reword_for_agents(json_text(shorten_json(error_json(error), ANSWER_CHARS)))
+    return reword_for_agents(shorten_message(str(error)))
 
 
 # -- resources and prompts
 # ------------------------------------------------------------------------------
 
 
-JOURNAL = "synaptic://journal/"
-ENTRY = "synaptic://entry/"
+JOURNAL_URI = "synaptic://journal/"
+ENTRY_URI = "synaptic://entry/"
 MOST_URI_CHARS = 1_000
 
 
@@ -375,26 +380,30 @@ async def _read_resource(
         if len(uri) > MOST_URI_CHARS:
             valid = [f"1 to {MOST_URI_CHARS:,}"]
             raise InvalidArgument(f"The URI has {len(uri):,} characters.", valid=valid)
-        if uri.startswith(ENTRY):
-            await _in_turn(ctx)
-            text = await _ask_worker(ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY)))
-        elif uri.startswith(JOURNAL):
-            await _in_turn(ctx)
-            text = await _ask_worker(ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL)))
-        elif uri.startswith(HELP):
-            text = help_text(uri.removeprefix(HELP))
+        if uri.startswith(ENTRY_URI):
+            await _wait_for_turn(ctx)
+            text = await _ask_worker(
+                ctx, lambda ws: entry_text(ws, uri.removeprefix(ENTRY_URI))
+            )
+        elif uri.startswith(JOURNAL_URI):
+            await _wait_for_turn(ctx)
+            text = await _ask_worker(
+                ctx, lambda ws: day_text(ws, uri.removeprefix(JOURNAL_URI))
+            )
+        elif uri.startswith(HELP_URI):
+            text = help_text(uri.removeprefix(HELP_URI))
         else:
             templates = LISTS["resources/templates/list"]["resourceTemplates"]
             valid = [template["uriTemplate"] for template in templates]
             valid += [resource["uri"] for resource in HELP_RESOURCES]
             raise InvalidArgument(f"There is no resource {uri}.", valid=valid)
     except SynapticError as error:
-        raise _refused(_error_text(error), uri=uri) from error
+        raise _protocol_error(_error_text(error), uri=uri) from error
     content = types.TextResourceContents(uri=params.uri, mime_type="text/markdown", text=text)
     return types.ReadResourceResult(contents=[content])
 
 
-def _refused(message: str, **data: str) -> MCPError:
+def _protocol_error(message: str, **data: str) -> MCPError:
     data = {name: shorten_message(value) for name, value in data.items()}
     return MCPError(code=types.INVALID_PARAMS, message=shorten_message(message), data=data)
 
@@ -404,17 +413,21 @@ async def _get_prompt(
 ) -> types.GetPromptResult:
     prompt = PROMPTS.get(params.name)
     if not prompt:
-        raise _refused(f"There is no prompt {params.name!r}. Valid: {', '.join(PROMPTS)}.")
+        raise _protocol_error(
+            f"There is no prompt {params.name!r}. Valid: {', '.join(PROMPTS)}."
+        )
     arguments = dict(params.arguments or {})
     value = shorten_message(arguments.pop(prompt.argument, ""))
     for unknown in arguments:
-        raise _refused(f"{prompt.name} has no argument {unknown!r}. Valid: {prompt.argument}.")
+        raise _protocol_error(
+            f"{prompt.name} has no argument {unknown!r}. Valid: {prompt.argument}."
+        )
     findings = ""
     if ctx.lifespan_context.is_published and prompt.role != "reader":
-        raise _refused(_error_text(not_published(f"The prompt {prompt.name}")))
+        raise _protocol_error(_error_text(not_published_error(f"The prompt {prompt.name}")))
     if prompt.name == "review":
-        await _in_turn(ctx)
-        findings = await _ask_worker(ctx, partial(review_text, project=value), "apart")
+        await _wait_for_turn(ctx)
+        findings = await _ask_worker(ctx, partial(review_text, project=value), "process")
     text = prompt.text.format(of=f": {value}" if value else "", findings=findings)
     content = types.TextContent(type="text", text=text)
     message = types.PromptMessage(role="user", content=content)

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from ..models import Json
-from ..render.present import cleaned, count_of_fitting, end_of
+from ..render.present import clean_json, count_that_fit, fitting_length
 from ..render.wire import WHOLE_CONTENT
 from .tools import CHARS_PER_TOKEN
 
@@ -18,8 +18,8 @@ above 25,000 tokens.
 """
 REMARK_CHARS = 400
 """The room that lists leave for the remarks below them."""
-CUT = "Long texts and lists of this answer are cut."
-_FOR_AGENTS = (
+CUT_NOTICE = "Long texts and lists of this answer are cut."
+_REWORDINGS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
     (r"`synaptic delete ([^`\s]+)` removes", r"`context_delete` with id \1 removes"),
     (r"`synaptic (recent|search|find|get)[^`]*`", r"`context_\1`"),
@@ -31,9 +31,9 @@ _MOST_FIELDS = 40
 """More items than any object of ours has; objects from a note may have more."""
 
 
-def for_agents(text: str) -> str:
+def reword_for_agents(text: str) -> str:
     """A message of ours that names tools instead of commands."""
-    for command, tool in _FOR_AGENTS:
+    for command, tool in _REWORDINGS:
         text = re.sub(command, tool, text)
     return text
 
@@ -41,20 +41,20 @@ def for_agents(text: str) -> str:
 def json_text(data: Json) -> str:
     """The JSON as a text that may be displayed."""
     if "notices" in data:
-        data = data | {"notices": list(map(for_agents, data["notices"]))}
-    return json.dumps(cleaned(data), ensure_ascii=False)
+        data = data | {"notices": list(map(reword_for_agents, data["notices"]))}
+    return json.dumps(clean_json(data), ensure_ascii=False)
 
 
-def cut_text(text: str, room: int, way_on: str) -> str:
-    """The text, or as much of its beginning as leaves room for the `way_on`. A fence that is
+def cut_text(text: str, room: int, advice: str) -> str:
+    """The text, or as much of its beginning as leaves room for the `advice`. A fence that is
     open where the text is cut is closed there.
     """
     if len(text) <= room:
         return text
-    remark = f"{{:,}} more characters did not fit: {way_on}."
+    remark = f"{{:,}} more characters did not fit: {advice}."
     widest = max(map(len, re.findall("`+", text)), default=0)
     left = room - len(remark) - widest - len(f"{len(text):,}")
-    end = end_of(text, left) if left > widest else 0  # of the opening fence, too
+    end = fitting_length(text, left) if left > widest else 0  # of the opening fence, too
     beginning = text[:end].rstrip("\n")
     lines = [beginning, _open_fence(beginning), remark.format(len(text) - end)]
     return "\n".join(filter(None, lines))
@@ -74,17 +74,17 @@ def _open_fence(text: str) -> str:
 _FENCE = re.compile("`{3,}")
 
 
-def shortened_json(data: Json, room: int) -> Json:
+def shorten_json(data: Json, room: int) -> Json:
     """The JSON, with its longest texts and lists cut until `json_text` of it fits the room,
     which a room of ANSWER_CHARS always is for what we answer; a notice says so.
     """
     if len(json_text(data)) <= room:
         return data
-    cut = _shrunk({"notices": [], **data}, room - len(CUT) - 4, least=4)
-    return cut | {"notices": [CUT, *cut["notices"]]}
+    cut = _shrink_json({"notices": [], **data}, room - len(CUT_NOTICE) - 4, least=4)
+    return cut | {"notices": [CUT_NOTICE, *cut["notices"]]}
 
 
-def _shrunk(data: Json, room: int, least: int = 64) -> Json:
+def _shrink_json(data: Json, room: int, least: int = 64) -> Json:
     """The JSON with its texts cut to half as much again and again, until it fits the room or
     they have the `least` length, which keeps ids whole.
     """
@@ -92,46 +92,46 @@ def _shrunk(data: Json, room: int, least: int = 64) -> Json:
     cut = data
     while len(json_text(cut)) > room and most > least:
         most = max(least, most // 2)
-        cut = _cut(data, most)
+        cut = _cut_value(data, most)
     return cut
 
 
-def _cut(value: Any, most: int) -> Any:
+def _cut_value(value: Any, most: int) -> Any:
     """The value with texts of at most `most` characters and lists of a twentieth as many."""
     if isinstance(value, str):
         return value if len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, list | tuple):
-        return [_cut(one, most) for one in value[: max(1, most // 20)]]
+        return [_cut_value(one, most) for one in value[: max(1, most // 20)]]
     if isinstance(value, dict):
         fields = islice(value.items(), max(_MOST_FIELDS, most // 20))
-        return {name[: max(_MOST_FIELDS, most)]: _cut(one, most) for name, one in fields}
+        return {name[: max(_MOST_FIELDS, most)]: _cut_value(one, most) for name, one in fields}
     return value
 
 
-def fitting_rows(data: Json, name: str, room: int, way_on: str) -> Json:
+def fit_rows(data: Json, name: str, room: int, advice: str) -> Json:
     """The JSON of a list with as many of its rows `data[name]` as fit the room; the others are
-    counted in `omitted`, and a notice names the `way_on`.
+    counted in `omitted`, and a notice names the `advice`.
 
     Where not all fit, long contents are cut as in a search, and marked `truncated`.
     """
     if len(json_text(data)) <= room:
         return data
-    rows = [_short_row(row, room) for row in data[name]]
-    remark = f"{len(rows)} more did not fit: {way_on}."
+    rows = [_shorten_row(row, room) for row in data[name]]
+    remark = f"{len(rows)} more did not fit: {advice}."
     head = data | {name: [], "omitted": len(rows), "notices": [*data["notices"], remark]}
-    head = _shrunk(head, max(room // 2, REMARK_CHARS))
+    head = _shrink_json(head, max(room // 2, REMARK_CHARS))
     sizes = [len(json_text(row)) + 2 for row in rows]
-    count = count_of_fitting(sizes, room - len(json_text(head)))
+    count = count_that_fit(sizes, room - len(json_text(head)))
     omitted = len(rows) - count
     if not omitted:
         return data | {name: rows}
-    notices = [*head["notices"][:-1], f"{omitted} more did not fit: {way_on}."]
+    notices = [*head["notices"][:-1], f"{omitted} more did not fit: {advice}."]
     return head | {name: rows[:count], "omitted": omitted, "notices": notices}
 
 
-def _short_row(row: Json, room: int) -> Json:
+def _shorten_row(row: Json, room: int) -> Json:
     content = row["content"]
-    end = end_of(content, WHOLE_CONTENT)
+    end = fitting_length(content, WHOLE_CONTENT)
     if end < len(content) and not row["truncated"]:
         row = row | {"content": content[:end], "truncated": True, "next_offset": end}
-    return _shrunk(row, max(room // 4, 2 * WHOLE_CONTENT))
+    return _shrink_json(row, max(room // 4, 2 * WHOLE_CONTENT))

@@ -12,7 +12,7 @@ from ..notes.header import shortened
 from ..verbs.brief import HIGHEST, Briefing, BriefingShelf
 from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
-from .present import NAME_CHARS, Item, end_of, entry_block, entry_line
+from .present import NAME_CHARS, Item, entry_block, entry_line, fitting_length
 
 TITLE_CHARS = 120
 SHORT_CHARS = 300
@@ -60,7 +60,7 @@ def briefing_text(
     if briefing.handoff:
         handoff = handoff_item(briefing.handoff, today=ws.today, later=briefing.later)
     end = f"\nnext: since={briefing.position}" if briefing.position else ""
-    text = compose(
+    text = compose_briefing(
         head,
         briefing.pinned,
         handoff,
@@ -77,7 +77,7 @@ def briefing_text(
     return (text or head) + end if text or always or briefing.unread_files else ""
 
 
-def compose(
+def compose_briefing(
     head: str,
     pinned: Sequence[Entry],
     handoff: Item | None,
@@ -241,5 +241,5 @@ def _handoff_block(item: Item | None, room: float) -> str:
         return ""
     beyond = next(islice(ABOUT_A_TOKEN.finditer(item.text), left, None), None)
     chars = beyond.start() - 1 if beyond else len(item.text)
-    beginning = item.text[: end_of(item.text, chars)].rstrip()
+    beginning = item.text[: fitting_length(item.text, chars)].rstrip()
     return entry_block(item._replace(text=f"{beginning}…", partial=True))

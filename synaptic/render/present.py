@@ -27,7 +27,7 @@ IsHit = Callable[[str], bool]
 BRIEF_CHARS = 600
 CHANGED_SHOWN = 5
 LINKS_SHOWN = 20
-BESIDE_CHARS = 80
+NEIGHBOUR_CHARS = 80
 TITLE_CHARS = 100
 MARKS_CHARS = 300
 """The most characters of the marks of an entry in a list: more, and the entry itself, or the
@@ -67,7 +67,7 @@ def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> l
         content = hit.entry.content
         text = hit.passage if len(content) > length else content
         # a short list has no room for them: 3 tokens more an answer, and no more entries found
-        beside = lines_beside(hit) if detailed else []
+        beside = neighbour_lines(hit) if detailed else []
         score = f"score {hit.score:.2f}" if detailed and not hit.why else ""
         items.append(
             Item(
@@ -76,7 +76,7 @@ def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> l
                 snippet=hit.snippet,
                 partial=text != content,
                 superseded_by=hit.superseded_by,
-                remark=" · ".join(filter(None, (score, remark_on(hit)))),
+                remark=" · ".join(filter(None, (score, hit_remark(hit)))),
                 detailed=detailed,
             )
         )
@@ -130,9 +130,9 @@ def split_heading(title: str, text: str) -> tuple[str, str]:
         heading = text[len(opening) : end].strip()
         stem_of_heading = _stem_of_title(heading.replace("**", ""))
         says_title = stem_of_heading.startswith(wanted) if is_cut else stem_of_heading == wanted
-        if says_title and len(heading) <= HEADING_CHARS and not _is_in_marks(heading):
+        if says_title and len(heading) <= HEADING_CHARS and not _has_open_markup(heading):
             return heading, text[end:].lstrip()
-    if is_cut and text.startswith(stem) and not _is_in_marks(stem):
+    if is_cut and text.startswith(stem) and not _has_open_markup(stem):
         return title, f"…{text[len(stem) :]}"
     return title, text
 
@@ -141,13 +141,13 @@ def _stem_of_title(title: str) -> str:
     return one_line(title).rstrip(".… ")
 
 
-def _is_in_marks(text: str) -> bool:
+def _has_open_markup(text: str) -> bool:
     """True when emphasis, code or a link is still open at the end of the text."""
     is_odd = any(text.count(mark) % 2 for mark in "*`")
     return is_odd or text.count("[") != text.count("]")
 
 
-def end_of(text: str, room: int) -> int:
+def fitting_length(text: str, room: int) -> int:
     """The length of a beginning of the text that fits into `room` characters.
 
     It ends after a line, unless that line ends in the first half of the room.
@@ -157,12 +157,12 @@ def end_of(text: str, room: int) -> int:
     return text.rfind("\n", room // 2, room) + 1 or room
 
 
-def page_end(text: str) -> int:
+def day_page_length(text: str) -> int:
     """The length of the beginning of a whole file that its day shows."""
-    return end_of(text, PAGE_CHARS)
+    return fitting_length(text, PAGE_CHARS)
 
 
-def count_of_fitting(sizes: Iterable[int], room: int) -> int:
+def count_that_fit(sizes: Iterable[int], room: int) -> int:
     """The number of sizes, from the first on, that fit into the room together."""
     return bisect_right(list(accumulate(sizes)), room)
 
@@ -175,13 +175,13 @@ def list_lines(items: Sequence[Item], room: int) -> list[str]:
     snippets, from the first entry on: that shows more answers than a snippet of each (LoCoMo,
     entries of ten turns: 63 % against 29 %).
     """
-    lines = [_in_list(item, "") for item in items]
+    lines = [_list_entry(item, "") for item in items]
     sizes = [len(line) + 1 for line in lines]
-    lines = lines[: max(1, count_of_fitting(sizes, room))]
+    lines = lines[: max(1, count_that_fit(sizes, room))]
     left = room - sum(sizes[: len(lines)])
     for at, line in enumerate(lines):
         for text in (items[at].text, items[at].snippet):
-            fuller = _in_list(items[at], text)
+            fuller = _list_entry(items[at], text)
             if len(fuller) - len(line) <= left:
                 lines[at] = fuller
                 left -= len(fuller) - len(line)
@@ -189,7 +189,7 @@ def list_lines(items: Sequence[Item], room: int) -> list[str]:
     return lines
 
 
-def _in_list(item: Item, text: str) -> str:
+def _list_entry(item: Item, text: str) -> str:
     """An entry in a list; an ellipsis at its end says that there is more.
 
     All lines but the first are indented, so that none looks like another entry.
@@ -204,7 +204,7 @@ def _in_list(item: Item, text: str) -> str:
         body += " …"
     day = entry.date if entry.dated else "undated"
     stamp = f"{entry.short_id} {day} {entry.type}"
-    about = marks(entry, item.superseded_by)
+    about = marks_line(entry, item.superseded_by)
     if about:
         stamp += f" ({shortened(about, MARKS_CHARS)})"
     lines = [line.rstrip() for line in (*body.split("\n"), item.remark) if line.strip()]
@@ -221,7 +221,7 @@ def entry_block(item: Item) -> str:
     entry = item.entry
     text = clean(item.text)
     title = one_line(entry.title)
-    about = marks(entry, item.superseded_by, full=item.detailed)
+    about = marks_line(entry, item.superseded_by, full=item.detailed)
     if item.detailed and entry.place:
         about = " · ".join(
             filter(None, (about, one_line(f"{entry.place.path}:{entry.place.line}")))
@@ -229,7 +229,7 @@ def entry_block(item: Item) -> str:
     heading = "" if text.startswith(_stem_of_title(title)) else title
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""
-    body = "\n".join((*lines, text, *chain_line(item.chain), *link_lines(item.links)))
+    body = "\n".join((*lines, text, *history_lines(item.chain), *link_lines(item.links)))
     return fenced(f"entry {_entry_stamp(entry)}{part}", body)
 
 
@@ -242,12 +242,12 @@ def matter_text(matter: ReviewFinding) -> str:
     return "\n  ".join((problem, *entries, command))
 
 
-def cleaned(value: Any) -> Any:
+def clean_json(value: Any) -> Any:
     """JSON with every text cleaned."""
     if isinstance(value, dict):
-        return {clean(name): cleaned(each) for name, each in value.items()}
+        return {clean(name): clean_json(each) for name, each in value.items()}
     if isinstance(value, list):
-        return [cleaned(each) for each in value]
+        return [clean_json(each) for each in value]
     return clean(value) if isinstance(value, str) else value
 
 
@@ -259,7 +259,7 @@ def shorten_message(text: str) -> str:
     return f"{text[:BRIEF_CHARS]} … {text[-BRIEF_CHARS:]}"
 
 
-def done_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[str]]:
+def write_result_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[str]]:
     """The first words of the answer to a write, and the notices that remain."""
     nothing_written = {"already saved": "Already saved as", "nothing changed": "Unchanged:"}
     if notices and notices[0] in nothing_written:
@@ -267,12 +267,12 @@ def done_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[str]]:
     return done, notices
 
 
-def short(id: str) -> str:
+def short_id(id: str) -> str:
     """The part of an id that people see."""
     return id.partition("-")[2] or id
 
 
-def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
+def build_term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
     """A test of a lower-case word: true for every form of a term, and for words that begin as
     a term with `*`.
     """
@@ -282,10 +282,10 @@ def term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
     return lambda word: stem(word) in sought or word.startswith(begun)
 
 
-def remark_on(hit: Hit) -> str:
+def hit_remark(hit: Hit) -> str:
     """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
     places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
-    parts = [f"also in {name_first(places, CHANGED_SHOWN)}"] if places else []
+    parts = [f"also in {join_first(places, CHANGED_SHOWN)}"] if places else []
     if hit.outcome:
         parts.append(one_line(hit.outcome))
     if hit.why:
@@ -293,23 +293,23 @@ def remark_on(hit: Hit) -> str:
     return " · ".join(parts)
 
 
-def lines_beside(hit: Hit) -> list[str]:
+def neighbour_lines(hit: Hit) -> list[str]:
     """A line for each entry beside a hit: its time and the beginning of its text."""
     lines = []
     for entry in hit.beside:
         name = "before" if entry.there.line < hit.entry.there.line else "after"
-        text = one_line(_opening_of(entry.content, BESIDE_CHARS))
+        text = one_line(_opening_of(entry.content, NEIGHBOUR_CHARS))
         lines.append(f"{name}, {entry.time if entry.timed else entry.date}: {text}")
     return lines
 
 
-def marks(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str:
+def marks_line(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str:
     """The marks of an entry in a line, as `#db · importance 8 · by claude`; the rare ones only
     if `full`.
     """
     pairs: list[tuple[str, object]] = [
         ("", " ".join(f"#{tag}" for tag in entry.tags)),
-        ("superseded by", superseded_by and short(superseded_by)),
+        ("superseded by", superseded_by and short_id(superseded_by)),
     ]
     simple = ("importance", "project", "branch", "parent", "expires", "due", "by", "via")
     below = (*simple, "expired") if full else ()
@@ -320,19 +320,19 @@ def marks(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str
         pairs += [
             ("source", not (entry.via or "").startswith("import:") and entry.source),
             ("pinned", entry.pin and reach),
-            ("files", _file_names(entry, entry.files)),
+            ("files", _file_list(entry, entry.files)),
             ("supersedes", ", ".join(entry.supersedes)),
             *front_fields(entry),
         ]
     else:
-        pairs.append(("files", _file_names(entry, entry.changed_files[:CHANGED_SHOWN])))
+        pairs.append(("files", _file_list(entry, entry.changed_files[:CHANGED_SHOWN])))
     parts = [f"{name} {value}" for name, value in pairs if value not in (None, "", False)]
     return one_line(" · ".join(parts))
 
 
 def link_text(link: Link) -> str:
     """The entry at the other end of a link: `Ely (7k3m9q2x)`."""
-    id = short(link.id) if link.id else "no entry"
+    id = short_id(link.id) if link.id else "no entry"
     return f"{one_line(link.title or link.text)} ({id})"
 
 
@@ -344,24 +344,24 @@ def link_lines(linked: Links | None) -> list[str]:
     for name, links in (("links", linked.links), ("backlinks", linked.backlinks)):
         ends = list(dict.fromkeys(map(link_text, links)))
         if ends:
-            lines.append(f"{name}: {name_first(ends, LINKS_SHOWN)}")
+            lines.append(f"{name}: {join_first(ends, LINKS_SHOWN)}")
     return lines
 
 
-def chain_line(chain: Sequence[Entry]) -> list[str]:
+def history_lines(chain: Sequence[Entry]) -> list[str]:
     """A line of entries that replaced each other, if there are any."""
     steps = [f"{entry.short_id} {entry.date} {one_line(entry.title)}" for entry in chain]
     return [f"history: {' → '.join(steps)}"] if steps else []
 
 
-def name_first(names: Sequence[str], most: int) -> str:
+def join_first(names: Sequence[str], most: int) -> str:
     """The first names, and the number of the others: `a, b, and 7 more`."""
     text = ", ".join(names[:most])
     more = len(names) - most
     return f"{text}, and {more:,} more" if more > 0 else text
 
 
-def _file_names(entry: Entry, files: Sequence[str]) -> str:
+def _file_list(entry: Entry, files: Sequence[str]) -> str:
     changed = entry.changed_files
     names = [f"{path} (changed since)" if path in changed else path for path in files]
     return ", ".join(names)

@@ -25,13 +25,13 @@ from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
     IsHit,
-    chain_line,
-    lines_beside,
+    history_lines,
+    hit_remark,
     link_lines,
     link_text,
-    marks,
-    remark_on,
-    short,
+    marks_line,
+    neighbour_lines,
+    short_id,
     split_heading,
 )
 
@@ -67,13 +67,13 @@ class Output(NamedTuple):
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
-    def path(self, path: str | Path) -> str:
+    def full_path(self, path: str | Path) -> str:
         """A path that can be pasted into a shell."""
         return one_line(str(self.place(path)))
 
-    def at(self, path: str, line: int, text: str = "") -> str:
+    def link(self, path: str, line: int, text: str = "") -> str:
         """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
-        label = text or self.paint(f"{self.path(path)}:{line}", "dim")
+        label = text or self.paint(f"{self.full_path(path)}:{line}", "dim")
         if not self.colour:
             return label
         return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{label}\x1b]8;;\x1b\\"
@@ -145,8 +145,8 @@ def listing_text(listing: Listing, to: Output) -> str:
     lines = []
     for number, entry in enumerate(listing.entries, 1):
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
-        title = to.at(entry.path, entry.there.line, one_line(entry.title))
-        about = to.paint(marks(entry, listing.superseded_by.get(entry.id)), "dim")
+        title = to.link(entry.path, entry.there.line, one_line(entry.title))
+        about = to.paint(marks_line(entry, listing.superseded_by.get(entry.id)), "dim")
         lines.append(f"{count}{_stamp_columns(entry, to)}  {title}  {about}".rstrip())
     return "\n".join(lines)
 
@@ -156,12 +156,12 @@ def entries_text(listing: Listing, to: Output) -> str:
     blocks: list[str] = []
     for entry in listing.entries:
         heading, below = split_heading(entry.title, entry.content)
-        about = marks(entry, listing.superseded_by.get(entry.id), full=True)
-        place = to.at(entry.path, entry.there.line)
+        about = marks_line(entry, listing.superseded_by.get(entry.id), full=True)
+        place = to.link(entry.path, entry.there.line)
         header = f"{_stamp_columns(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
         if about:
             header += f" · {to.paint(about, 'dim')}"
-        chain = chain_line(listing.chains.get(entry.id, ()))
+        chain = history_lines(listing.chains.get(entry.id, ()))
         links = "\n".join((*chain, *link_lines(listing.links.get(entry.id))))
         blocks += filter(None, [header, below, to.paint(links, "dim")])
     return "\n\n".join(blocks)
@@ -175,8 +175,8 @@ def trash_text(pieces: Sequence[Deleted], to: Output) -> str:
     for one in pieces:
         heading, below = split_heading(one.title, one.text)
         place = to.paint(one_line(one.path), "dim")
-        lines.append(f"{short(one.id)}  {one.date} {one.time}  {one_line(heading)}  {place}")
-        lines += [f"  {line}" for line in _lines(below)]
+        lines.append(f"{short_id(one.id)}  {one.date} {one.time}  {one_line(heading)}  {place}")
+        lines += [f"  {line}" for line in _first_lines(below)]
     return "\n".join(lines) or "Nothing is deleted."
 
 
@@ -189,9 +189,9 @@ def links_text(linked: Links, to: Output) -> str:
         if links:
             lines.append(to.paint(name, "bold"))
         for link in links[:LINKS_SHOWN]:
-            place = to.at(link.path, link.line)
+            place = to.link(link.path, link.line)
             lines.append(f"  [[{one_line(link.text)}]]  {link_text(link)}  {place}")
-        lines += rest(len(links) - LINKS_SHOWN, "--json")
+        lines += more_lines(len(links) - LINKS_SHOWN, "--json")
     return "\n".join(lines) or "No links."
 
 
@@ -208,7 +208,7 @@ def tasks_text(tasks: Sequence[Task], to: Output) -> str:
             line += f"due {task.due}  "
         if task.overdue:
             line += f"{to.paint('overdue', 'warning')}  "
-        lines.append(line + to.at(task.path, task.line))
+        lines.append(line + to.link(task.path, task.line))
     return "\n".join(lines) or "No such tasks."
 
 
@@ -220,7 +220,7 @@ def days_text(days: Days, to: Output) -> str:
     for day, group in groupby(days.listing.entries, key=lambda entry: entry.at.date()):
         parts.append(f"# {day:%A}, {day}")
         for entry in group:
-            parts += _of_day(entry)
+            parts += _day_paragraphs(entry)
     if not parts:
         none = f"No entries on {days.since}"
         if days.until != days.since:
@@ -229,7 +229,7 @@ def days_text(days: Days, to: Output) -> str:
         parts.append(f"{none}. The nearest days with entries: {beside or 'none'}.")
     if days.on_this_day.entries:
         then = [
-            f"- {entry.date} {one_line(entry.title)} · {short(entry.id)}"
+            f"- {entry.date} {one_line(entry.title)} · {short_id(entry.id)}"
             for entry in days.on_this_day.entries
         ]
         parts += ["---", "On this day", "\n".join(then)]
@@ -245,11 +245,11 @@ def days_text(days: Days, to: Output) -> str:
     return rendered.get().rstrip()
 
 
-def _of_day(entry: Entry) -> list[str]:
+def _day_paragraphs(entry: Entry) -> list[str]:
     """The paragraphs of an entry of a day: its heading, its type, tags and id, and its text."""
     title, text = split_heading(entry.title, entry.content)
     heading = f"{entry.time if entry.timed else ''} {title}"
-    about = [f"#{tag}" for tag in entry.tags] + [short(entry.id)]
+    about = [f"#{tag}" for tag in entry.tags] + [short_id(entry.id)]
     if entry.type != "note":
         about.insert(0, entry.type)
     return [f"## {one_line(heading)}", one_line(" · ".join(about)), text]
@@ -261,25 +261,25 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     """
     blocks = []
     for number, hit in enumerate(result.hits, 1):
-        lines = _hit(hit, is_hit, to)
-        remark = remark_on(hit)
+        lines = _hit_lines(hit, is_hit, to)
+        remark = hit_remark(hit)
         if remark:
             lines.append(f"   {remark}")
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
     return "\n\n".join(blocks)
 
 
-def _hit(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
+def _hit_lines(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
     entry = hit.entry
     heading, below = split_heading(entry.title, hit.snippet)
-    about = to.paint(marks(entry, hit.superseded_by), "dim")
+    about = to.paint(marks_line(entry, hit.superseded_by), "dim")
     lines = [
-        _lit(one_line(heading), is_hit, to),
+        _highlight_hits(one_line(heading), is_hit, to),
         f"   {_stamp_columns(entry, to)}  {about}".rstrip(),
-        f"   {to.at(entry.path, hit.snippet_line)}",
+        f"   {to.link(entry.path, hit.snippet_line)}",
     ]
-    lines += [f"     {_lit(line, is_hit, to)}" for line in _lines(below)]
-    return lines + [f"     {to.paint(line, 'dim')}" for line in lines_beside(hit)]
+    lines += [f"     {_highlight_hits(line, is_hit, to)}" for line in _first_lines(below)]
+    return lines + [f"     {to.paint(line, 'dim')}" for line in neighbour_lines(hit)]
 
 
 def facets_text(facets: Facets, to: Output) -> str:
@@ -300,12 +300,12 @@ def _stamp_columns(entry: Entry, to: Output) -> str:
     return f"{id}  {when:16}  {to.paint(f'{entry.type:{_TYPE_CHARS}}', 'info')}"
 
 
-def _lines(text: str) -> list[str]:
+def _first_lines(text: str) -> list[str]:
     """The first lines of a text that are not empty."""
     return [line for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
 
 
-def _lit(text: str, is_hit: IsHit, to: Output) -> str:
+def _highlight_hits(text: str, is_hit: IsHit, to: Output) -> str:
     """The text with its sought words highlighted."""
 
     def light(match: re.Match[str]) -> str:
@@ -314,7 +314,7 @@ def _lit(text: str, is_hit: IsHit, to: Output) -> str:
     return _WORD.sub(light, text) if to.colour else text
 
 
-def rest(number: int, command: str) -> list[str]:
+def more_lines(number: int, command: str) -> list[str]:
     """A line that says how many more there are, if there are."""
     return [f"  and {number:,} more: {command}"] if number > 0 else []
 
@@ -330,9 +330,9 @@ def status_text(status: Status, to: Output) -> str:
         passages += f", {status.pending_vectors:,} of them cannot be found by meaning yet"
         passages += "; `synaptic rebuild-index` prepares them"
     rows = {
-        "home": to.path(status.home),
-        "journal": to.path(status.journal),
-        "entries": f"{status.entries:,} in {files_counted(status.files)}",
+        "home": to.full_path(status.home),
+        "journal": to.full_path(status.journal),
+        "entries": f"{status.entries:,} in {file_count_text(status.files)}",
         "passages": passages,
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
@@ -344,7 +344,7 @@ def status_text(status: Status, to: Output) -> str:
         rows[name] = _counts_text(getattr(status.facets, name))
     for name, root in status.roots.items():
         rows[printable_path(name)] = (
-            f"{to.path(root['folder'])}, {files_counted(root['files'])}"
+            f"{to.full_path(root['folder'])}, {file_count_text(root['files'])}"
         )
     for verb, figures in status.figures.items():
         total = figures["stages"]["total"]
@@ -362,19 +362,19 @@ def _counts_text(counts: Counts) -> str:
     return ", ".join(parts)
 
 
-def entries_counted(number: int) -> str:
+def entry_count_text(number: int) -> str:
     """`1 entry`, `2 entries`."""
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
-def files_counted(number: int) -> str:
+def file_count_text(number: int) -> str:
     return f"{number:,} {'file' if number == 1 else 'files'}"
 
 
 def adopted_text(home: Adopted, to: Output) -> str:
     """The result of `init`. All paths are whole: they are meant to be copied."""
-    total = f"{entries_counted(home.entries)} in {files_counted(home.files)}"
-    lines = [f"Journal: {to.path(home.journal)}, {total}."]
+    total = f"{entry_count_text(home.entries)} in {file_count_text(home.files)}"
+    lines = [f"Journal: {to.full_path(home.journal)}, {total}."]
     if home.undated:
         dated = home.entries - home.undated
         lines.append(
@@ -382,8 +382,8 @@ def adopted_text(home: Adopted, to: Output) -> str:
             f"search by date finds."
         )
     lines += map(one_line, home.remarks)
-    lines.append(f"New entries go to {to.path(home.new_entries_go_to)}")
-    config = to.path(home.home / "config.toml")
+    lines.append(f"New entries go to {to.full_path(home.new_entries_go_to)}")
+    config = to.full_path(home.home / "config.toml")
     if home.to_add:
         lines.append(
             f"{config} was there already and stays as it is; to use these settings, write "
@@ -405,7 +405,7 @@ def adopted_text(home: Adopted, to: Output) -> str:
 
 def rebuild_text(report: RebuildReport) -> str:
     """The report of a rebuild in a line."""
-    text = f"{entries_counted(report.entries)}, {report.chunks:,} passages: "
+    text = f"{entry_count_text(report.entries)}, {report.chunks:,} passages: "
     text += (
         f"{report.embedded:,} embedded, {report.reused:,} reused, in {report.seconds:.1f} s."
     )
@@ -426,17 +426,17 @@ def checkup_text(checkup: Checkup, to: Output) -> str:
 
 def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
     lines = [
-        f"  {to.path(printable_path(issue.path))}:{issue.line}  {one_line(issue.message)}"
+        f"  {to.full_path(printable_path(issue.path))}:{issue.line}  {one_line(issue.message)}"
         for issue in issues[:MOST_FINDINGS]
     ]
-    return lines + rest(len(issues) - MOST_FINDINGS, "synaptic status --json")
+    return lines + more_lines(len(issues) - MOST_FINDINGS, "synaptic status --json")
 
 
 # -- progress
 # -----------------------------------------------------------------------------------------
 
 
-def progress() -> Callable[[str, int, int], None]:
+def build_progress_report() -> Callable[[str, int, int], None]:
     """A function to report (phase, done, total) to, which keeps a line of a terminal."""
     last = 0.0
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 WHOLE_CONTENT = 2_000
 """Characters. A search shows only the best passage of a longer entry."""
 
-OF_AN_ENTRY = (
+ENTRY_FIELDS = (
     """id at date time date_source type title tags project importance files changed_files
     parent supersedes
     superseded_by by via branch expires due source pin fields content truncated path line"""
 ).split()
-OF_AN_ERROR = ("code", "message", "valid", "hint")
-OF_A_ROW = (
+ERROR_FIELDS = ("code", "message", "valid", "hint")
+ROW_FIELDS = (
     """id at date date_source type title content tags project importance files by via path
     line"""
 ).split()
@@ -54,7 +54,7 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
     properties: dict[str, list[str]] = {}
     for name, value in entry.fields:
         properties.setdefault(name, []).append(value)
-    data = {name: as_json(getattr(entry, name, None)) for name in OF_AN_ENTRY}
+    data = {name: as_json(getattr(entry, name, None)) for name in ENTRY_FIELDS}
     if not entry.dated:
         data |= dict.fromkeys(("at", "date", "time"))
     data |= {"superseded_by": superseded_by, "fields": properties, "truncated": False}
@@ -65,7 +65,7 @@ def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
     """The lines of an array, an object each."""
     before = "["
     for data in map(entry_json, entries):
-        yield before + json.dumps({name: data[name] for name in OF_A_ROW}, ensure_ascii=False)
+        yield before + json.dumps({name: data[name] for name in ROW_FIELDS}, ensure_ascii=False)
         before = ","
     yield "]" if before == "," else "[]"
 
@@ -76,19 +76,19 @@ def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
     A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
     Injection).
     """
-    yield ",".join(OF_A_ROW)
+    yield ",".join(ROW_FIELDS)
     for data in map(entry_json, entries):
         line = io.StringIO()
-        csv.writer(line).writerow(_cell(data[name]) for name in OF_A_ROW)
+        csv.writer(line).writerow(_csv_cell(data[name]) for name in ROW_FIELDS)
         yield line.getvalue().removesuffix("\r\n")
 
 
-def _cell(value: Any) -> Any:
+def _csv_cell(value: Any) -> Any:
     text = "\n".join(value) if isinstance(value, list) else value
-    return f"'{text}" if str(text).startswith(_FORMULA) else text
+    return f"'{text}" if str(text).startswith(_FORMULA_SIGNS) else text
 
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def hit_json(hit: Hit) -> Json:
@@ -168,7 +168,7 @@ def matter_json(matter: ReviewFinding) -> Json:
 
 
 def error_json(error: SynapticError) -> Json:
-    details = {name: as_json(getattr(error, name)) for name in OF_AN_ERROR}
+    details = {name: as_json(getattr(error, name)) for name in ERROR_FIELDS}
     return {"success": False, "error": details}
 
 

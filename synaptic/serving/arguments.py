@@ -11,7 +11,7 @@ from ..language.query import build_filters
 from ..render.terminal import is_terminal
 from ..workspace.workspace import Workspace
 
-AGENTS = {
+AGENT_VARIABLES = {
     "CLAUDECODE": "claude-code",
     "CODEX_THREAD_ID": "codex",
     "CODEX_SANDBOX": "codex",
@@ -38,21 +38,23 @@ def take_filters(ws: Workspace, arguments: dict[str, Any]) -> Filters:
     return build_filters(now=ws.clock(), **filters)
 
 
-def agent() -> str | None:
+def agent_name() -> str | None:
     """The agent in whose shell this process runs; None in a person's."""
-    return next((name for variable, name in AGENTS.items() if os.environ.get(variable)), None)
+    return next(
+        (name for variable, name in AGENT_VARIABLES.items() if os.environ.get(variable)), None
+    )
 
 
 def is_person() -> bool:
     """True where a person sits at a terminal, and no agent opened it: only such a person
     confirms a preference.
     """
-    return not not_a_person()
+    return not why_not_person()
 
 
-def not_a_person() -> str:
+def why_not_person() -> str:
     """The reason why nobody counts as a person here; empty for a person at a terminal."""
-    variable = next(filter(os.environ.get, AGENTS), None)
+    variable = next(filter(os.environ.get, AGENT_VARIABLES), None)
     if variable:
         return f"{variable} is set, as in an agent's shell"
     if not is_terminal(sys.stdin, sys.stderr):

@@ -9,16 +9,16 @@ from pathlib import Path
 
 from ..errors import ConfigError
 
-_PLUS_LINE = frozenset(
+_PLUS_LINE_EDITORS = frozenset(
     ("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe")
 )
-_GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
-_COLON_LINE = frozenset(("hx", "helix", "subl", "zed"))
-RETURNS_AT_ONCE = _GOTO | {"subl", "zed"}
+_GOTO_EDITORS = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
+_COLON_LINE_EDITORS = frozenset(("hx", "helix", "subl", "zed"))
+RETURNS_AT_ONCE = _GOTO_EDITORS | {"subl", "zed"}
 """Editors with a window of their own, for which nobody waits unless they are told to."""
 
 
-def chosen() -> list[str] | None:
+def chosen_editor() -> list[str] | None:
     """The command in VISUAL, else EDITOR, as a list; None where neither is set. Raises
     ConfigError.
     """
@@ -38,7 +38,7 @@ def editor_name(command: Sequence[str]) -> str:
     return Path(command[0]).stem.lower()
 
 
-def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str]:
+def command_to_open(command: Sequence[str], path: Path, line: int | None) -> list[str]:
     """The command that shows a file at a line.
 
     | editor          | arguments          |
@@ -51,8 +51,8 @@ def command_at(command: Sequence[str], path: Path, line: int | None) -> list[str
     name = editor_name(command)
     if line is None:
         return [*command, str(path)]
-    if name in _PLUS_LINE:
+    if name in _PLUS_LINE_EDITORS:
         return [*command, f"+{line}", str(path)]
-    if name in _GOTO:
+    if name in _GOTO_EDITORS:
         return [*command, "--goto", f"{path}:{line}"]
-    return [*command, f"{path}:{line}" if name in _COLON_LINE else str(path)]
+    return [*command, f"{path}:{line}" if name in _COLON_LINE_EDITORS else str(path)]

@@ -17,13 +17,13 @@ class IndexPosition(NamedTuple):
     number: int
 
     @classmethod
-    def read(cls, text: object) -> IndexPosition | None:
+    def parse(cls, text: object) -> IndexPosition | None:
         tally, _, number = str(text).partition(":")
         if tally.isdecimal() and number.isdecimal():
             return cls(int(tally), int(number))
         return None
 
-    def is_within(self, other: IndexPosition) -> bool:
+    def is_included_in(self, other: IndexPosition) -> bool:
         """True where an index at the `other` position shows this change."""
         return self.tally == other.tally and self.number <= other.number
 

@@ -18,7 +18,7 @@ Role = Literal["reader", "writer", "neither"]
 """Each row of a tool, a prompt or a page names its role."""
 
 
-def not_published(thing: str) -> Refused:
+def not_published_error(thing: str) -> Refused:
     """The error of a thing that only the machine of the journal has."""
     return Refused(
         f"{thing} is not published: this server has only the entries.",

@@ -32,7 +32,7 @@ ANSWER_S = 20.0
 """Seconds that a server may take to sign: one that begins on a busy machine takes some."""
 
 
-class Running(NamedTuple):
+class RunningServer(NamedTuple):
     """A server of this machine: its address without a path, its key, and the time of its
     begin, in seconds since 1970.
     """
@@ -57,7 +57,7 @@ class Running(NamedTuple):
             return False
         return abs(time.time() - float(text.partition(".")[0])) <= VALID_S
 
-    def answers(self) -> bool:
+    def is_answering(self) -> bool:
         """True when the listener at the address has the key."""
         text = secrets.token_urlsafe(16)
         place = urlsplit(self.url)
@@ -80,7 +80,7 @@ def is_loopback(host: str | None) -> bool:
 
 
 @contextmanager
-def announced(home: str | Path | None, running: Running) -> Iterator[None]:
+def announce_server(home: str | Path | None, running: RunningServer) -> Iterator[None]:
     """A context in which `open --page` finds this server."""
     port = urlsplit(running.url).port
     path = resolve_home(home) / ".state" / f"page-{port}.json"
@@ -93,14 +93,14 @@ def announced(home: str | Path | None, running: Running) -> Iterator[None]:
         unlink(path)
 
 
-def find_running(home: str | Path | None) -> Running:
+def find_running_server(home: str | Path | None) -> RunningServer:
     """The server of this home that began last. Raises NotFound where none answers."""
     servers = []
     for path in (resolve_home(home) / ".state").glob("page-*.json"):
         with suppress(OSError, ValueError, TypeError):
-            servers.append(Running(*json.loads(path.read_bytes())))
+            servers.append(RunningServer(*json.loads(path.read_bytes())))
     for running in sorted(servers, key=lambda running: running.began, reverse=True):
-        if running.answers():
+        if running.is_answering():
             return running
     raise NotFound(
         "No server of this home runs on this machine.",

@@ -56,12 +56,12 @@ class Tokens:
         self._of_published = of_published
         self.path = Path(file).expanduser() if file else self._home / "tokens.toml"
 
-    def grant(self, token: str) -> Grant | None:
+    def find_grant(self, token: str) -> Grant | None:
         """The rights of this token; None for one that is unknown, and at the server of a
         journal for one of other journals. Raises ConfigError for a file that cannot be used.
         """
         match = None
-        for secret, grant in self.read():
+        for secret, grant in self.read_grants():
             if hmac.compare_digest(secret.encode(), token.encode("utf-8", "replace")):
                 match = grant  # and go on: the time tells nothing
         if match and match.journals is not None and not self._of_published:
@@ -69,7 +69,7 @@ class Tokens:
             return match if own_name in match.journals else None
         return match
 
-    def read(self) -> list[tuple[str, Grant]]:
+    def read_grants(self) -> list[tuple[str, Grant]]:
         """Each token with its grant; none without a file. Raises ConfigError that names the
         table.
         """
@@ -84,18 +84,18 @@ class Tokens:
             return []
         except (OSError, ValueError) as error:
             raise ConfigError(f"{self.path} cannot be read: {error}.") from error
-        return [self._read(name, table) for name, table in tables.items()]
+        return [self._parse_table(name, table) for name, table in tables.items()]
 
-    def add(self, name: str, table: Mapping[str, Any]) -> None:
+    def add_token(self, name: str, table: Mapping[str, Any]) -> None:
         """Writes one more table below what stands there. Raises ConfigError for one that could
         not be read again.
         """
-        self._read(name, table)
+        self._parse_table(name, table)
         head = f"[{json.dumps(name, ensure_ascii=False)}]"
         block = "\n".join([head, *toml_lines(table), ""])
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with file_lock(self.path.with_name(f".{self.path.name}.lock")):
-            if any(grant.name == name for _, grant in self.read()):
+            if any(grant.name == name for _, grant in self.read_grants()):
                 raise InvalidArgument(
                     f"{self.path} has a token named {name!r}.",
                     hint="Take its table out there, or give another name.",
@@ -103,7 +103,7 @@ class Tokens:
             before = self.path.read_bytes().rstrip() if self.path.exists() else b""
             overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
 
-    def _read(self, name: str, table: Any) -> tuple[str, Grant]:
+    def _parse_table(self, name: str, table: Any) -> tuple[str, Grant]:
         where = f"[{name}] in {self.path}"
         if not isinstance(table, dict) or len(str(table.get("token", ""))) < LEAST_CHARS:
             raise ConfigError(f"{where} needs a token of at least {LEAST_CHARS} characters.")

@@ -29,14 +29,14 @@ from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE
 from ..workspace.sync import in_step, verify_index
 from ..workspace.workspace import Workspace, open_reader, open_workspace
-from .apart import Apart, outcome, start_synaptic
+from .processes import ReaderProcess, call_outcome, start_synaptic
 from .tokens import Grant
 from .turns import Turns
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Verb = Callable[[Workspace], Result]
-Lane = Literal["write", "read", "beside", "apart"]
+Lane = Literal["write", "read", "slow", "process"]
 """The thread of a verb: the writer, one of the readers, or one of the two readers of what takes
 long, of which one is a process of its own: its verbs and their results must be pickled.
 """
@@ -100,11 +100,11 @@ class Worker:
         readers: int = READERS,
         address: str = "",
     ) -> None:
-        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "beside": 1, "apart": 1}
+        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "slow": 1, "process": 1}
         self.session = os.urandom(8).hex()
         self.turns: defaultdict[str, Turns] = defaultdict(Turns)
         """By client: the order of its calls."""
-        self.heard: defaultdict[str, set[str]] = defaultdict(set)
+        self.sent_notices: defaultdict[str, set[str]] = defaultdict(set)
         """By client: notices that it was given, and needs once."""
         self._home = home
         self._read_only = read_only
@@ -114,10 +114,12 @@ class Worker:
         self._numbers = count()
         self._reads: dict[Lane, SimpleQueue[Job]] = {}
         self._is_asked = False
-        self._thread = threading.Thread(target=self._run, name="synaptic-worker", daemon=True)
+        self._thread = threading.Thread(
+            target=self._run_writer, name="synaptic-worker", daemon=True
+        )
         self._ws: Workspace | None = None
         self._load_at = 0.0
-        self._tried = threading.Event()
+        self._model_tried = threading.Event()
         self._wait_until = 0.0
         self._checked = False
         self._flush_at = 0.0
@@ -134,7 +136,7 @@ class Worker:
         """False once the model was tried, well or badly; until then no call should ask for it
         and wait.
         """
-        return not self._tried.is_set()
+        return not self._model_tried.is_set()
 
     def start(self) -> None:
         """Open the Workspace and begin to load the model, in the background. Idempotent."""
@@ -143,14 +145,14 @@ class Worker:
 
     def submit(self, verb: Verb[Result], lane: Lane = "write") -> Future[Result]:
         """A future of the result of `verb`. A call cancelled in the queue is skipped."""
-        return self._put(verb, lane).future
+        return self._queue(verb, lane).future
 
     async def ask(self, verb: Verb[Result], lane: Lane = "write") -> Result:
         """Returns the result of `verb`. Raises what it raises; a defect as SynapticError.
 
         Where the asker is cancelled, a verb on a reader ends at its next step in SQLite.
         """
-        job = self._put(verb, lane)
+        job = self._queue(verb, lane)
         try:
             return await asyncio.wrap_future(job.future)
         except asyncio.CancelledError:
@@ -159,7 +161,7 @@ class Worker:
         except Exception as error:
             raise to_user_error(error) from error
 
-    def _put(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
+    def _queue(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
         job = Job(rank, next(self._numbers), verb)
         self.start()
         if self._address and rank == IN_TURN and lane == "write":
@@ -173,7 +175,7 @@ class Worker:
             self._reads[lane] = SimpleQueue()
             for _ in range(self._threads[lane]):
                 reading = threading.Thread(
-                    target=self._read_published if self._address else self._read,
+                    target=self._run_published_reader if self._address else self._run_reader,
                     args=(lane, ws),
                     name=f"synaptic-{lane}",
                     daemon=True,
@@ -181,10 +183,10 @@ class Worker:
                 reading.start()
         self._reads[lane].put(job)
         if not ws.embedder.ready:
-            self._put(_do_nothing, rank=COUNTS)  # the writer may try to load it again
+            self._queue(_do_nothing, rank=COUNTS)  # the writer may try to load it again
         return job
 
-    async def model_tried(self) -> None:
+    async def wait_for_model(self) -> None:
         """Returns once the model was tried, or FIRST_CALL_S after the first time. Raises what
         opening a home does.
         """
@@ -194,7 +196,7 @@ class Worker:
         now = time.monotonic()
         self._wait_until = self._wait_until or now + FIRST_CALL_S
         if not ready and now < self._wait_until:
-            await asyncio.to_thread(self._tried.wait, self._wait_until - now)
+            await asyncio.to_thread(self._model_tried.wait, self._wait_until - now)
 
     def close(self, wait_s: float = 0.0) -> None:
         """End the thread after what it is doing, which may be waited for; what waits is
@@ -207,13 +209,13 @@ class Worker:
         if self._thread.ident:
             self._thread.join(wait_s)
 
-    def _run(self) -> None:
+    def _run_writer(self) -> None:
         patience: float | None = 0.0
         while True:
             try:
                 job = self._jobs.get(timeout=patience)
             except Empty:
-                patience = self._idle()
+                patience = self._work_while_idle()
                 continue
             if job.rank == END:
                 break
@@ -221,7 +223,7 @@ class Worker:
             if not job.future.set_running_or_notify_cancel():
                 continue
             self._is_asked = job.rank == IN_TURN
-            result, error = outcome(self._write, job)
+            result, error = call_outcome(self._run_job, job)
             self._is_asked = False  # before the answer: its client may search next
             _settle_future(job.future, result, error)
         if self._ws:
@@ -233,25 +235,25 @@ class Worker:
                     job.future.cancel()  # a reader waits for it
             self._ws.close()
 
-    def _write(self, job: Job) -> Any:
+    def _run_job(self, job: Job) -> Any:
         return job.verb(self._workspace())
 
-    def _read(self, lane: Lane, writer: Workspace) -> None:
+    def _run_reader(self, lane: Lane, writer: Workspace) -> None:
         """Runs the verbs of a lane on a reader of its own."""
         jobs = self._reads[lane]
 
         def ask_writer(verb: Verb[Any], *, at_leisure: bool = False) -> Any:
             if at_leisure and self._is_asked:
                 return None
-            return self._put(verb, rank=IN_TURN if at_leisure else FOLLOW).future.result()
+            return self._queue(verb, rank=IN_TURN if at_leisure else FOLLOW).future.result()
 
         ws = open_reader(writer, ask_writer)
-        apart = Apart(ws.config, ask_writer)
+        apart = ReaderProcess(ws.config, ask_writer)
 
         def read(job: Job) -> Any:
-            if lane == "apart":
+            if lane == "process":
                 return apart.run(job.verb, job.gone)
-            if lane == "beside":
+            if lane == "slow":
                 ws.index.file.db.set_progress_handler(job.gone.is_set, STEPS)
             return job.verb(ws)
 
@@ -266,25 +268,25 @@ class Worker:
                 break
             if not job.future.set_running_or_notify_cancel():
                 continue
-            result, error = outcome(read, job)
+            result, error = call_outcome(read, job)
             counted = ws.index.counters.take_all()
             if counted:  # before the answer: what the client does next may write it
-                self._put(partial(_add_counts, counted), rank=COUNTS)
+                self._queue(partial(_add_counts, counted), rank=COUNTS)
             if isinstance(error, NeedsWriter | IndexUnusable) and (not job.gone.is_set()):
-                again = self._put(job.verb)
-                again.future.add_done_callback(partial(_pass_on, job.future))
+                again = self._queue(job.verb)
+                again.future.add_done_callback(partial(_copy_outcome, job.future))
             else:
                 _settle_future(job.future, result, error)
         apart.end()
         ws.index.file.close()
 
-    def _read_published(self, lane: Lane, first: Workspace) -> None:
+    def _run_published_reader(self, lane: Lane, first: Workspace) -> None:
         """Runs the verbs of a lane on a connection of its own to what is published."""
         jobs = self._reads[lane]
         opened = cache(lambda: replace(self._open(), embedder=first.embedder))
         while (job := jobs.get()).rank != END:
             if job.future.set_running_or_notify_cancel():
-                _settle_future(job.future, *outcome(_answered, job.verb, opened))
+                _settle_future(job.future, *call_outcome(_run_on_opened, job.verb, opened))
         jobs.put(job)  # for the next reader
         if opened.cache_info().currsize:
             opened().close()
@@ -302,7 +304,7 @@ class Worker:
         now = time.monotonic()
         if now >= self._load_at and not self._ws.embedder.ready:
             self._load_at = now + RETRY_AFTER_S
-            self._tried.clear()
+            self._model_tried.clear()
             threading.Thread(target=self._load, args=(self._ws.embedder,), daemon=True).start()
         return self._ws
 
@@ -311,10 +313,10 @@ class Worker:
             embedder.load()
         except Exception as error:
             log.warning("%s", to_user_error(error))
-        self._tried.set()
-        self._put(_do_nothing, rank=COUNTS)  # there may be passages to embed
+        self._model_tried.set()
+        self._queue(_do_nothing, rank=COUNTS)  # there may be passages to embed
 
-    def _idle(self) -> float | None:
+    def _work_while_idle(self) -> float | None:
         """Does one small piece of work that can wait. Returns the seconds to the next; None
         without one.
         """
@@ -344,10 +346,10 @@ class Worker:
             wait = 0 if ws.index.flush() else FLUSH_EVERY_S
         if ws.config.sync.auto and not self._read_only:
             with suppress(OSError):
-                wait = min(self._sync(ws, now), wait or SYNC_EVERY_S)
+                wait = min(self._start_sync(ws, now), wait or SYNC_EVERY_S)
         return wait or None
 
-    def _sync(self, ws: Workspace, now: float) -> float:
+    def _start_sync(self, ws: Workspace, now: float) -> float:
         """Has another process sync what was saved, or edited by hand, at most once a minute;
         returns the seconds until then, if anything waits.
         """
@@ -366,7 +368,7 @@ class Worker:
         return self._sync_at - now
 
 
-def _answered(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
+def _run_on_opened(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
     return verb(opened())
 
 
@@ -385,12 +387,12 @@ def _settle_future(future: Future[Any], result: Any, error: BaseException | None
         future.set_result(result)
 
 
-def _pass_on(waiting: Future[Any], done: Future[Any]) -> None:
+def _copy_outcome(waiting: Future[Any], done: Future[Any]) -> None:
     error = CancelledError() if done.cancelled() else done.exception()
     _settle_future(waiting, None if error else done.result(), error)
 
 
-def for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
+def run_for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
     """Returns the result of the verb for a remote client, with its project and not that of the
     server's folder, and of the journals that it may read.
     """
@@ -398,12 +400,12 @@ def for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
     def run() -> Result:
         ELSEWHERE.set(True)
         own = replace(ws, config=replace(ws.config, project=grant.project))
-        return of_journals(verb, grant.journals, own)
+        return run_on_journals(verb, grant.journals, own)
 
     return copy_context().run(run)
 
 
-def of_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Result:
+def run_on_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Result:
     """Returns the result of the verb; of published journals it sees these, None for all, in one
     snapshot.
     """

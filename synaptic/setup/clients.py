@@ -26,10 +26,10 @@ NAME = "synaptic"
 
 PLUGIN = f"{NAME}@{NAME}"
 PROGRAMS = ("synaptic", "synaptic-journal")
-ODD = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
+FORM_ERRORS = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """The errors that a file of an unexpected form raises."""
 
-_URL = re.compile(
+_SERVER_URL = re.compile(
     r"(?i)(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?"
 )
 """An address without characters that a client would expand."""
@@ -51,7 +51,7 @@ class Server(NamedTuple):
             words += ["--home", home]
         return [*words, "hook", "--client", client]
 
-    def hook(self, event: str, client: str) -> str:
+    def hook_line(self, event: str, client: str) -> str:
         """Returns the command of a hook as a line for the shell."""
         words = [*self.hook_words(client), event]
         if os.name == "nt":
@@ -59,7 +59,7 @@ class Server(NamedTuple):
         return shlex.join(words)
 
 
-def this_server(home: str | None, project: str | None) -> Server:
+def local_server(home: str | None, project: str | None) -> Server:
     """Returns this very program by its absolute path, as a desktop program has no PATH; a home
     that was chosen by --home or SYNAPTIC_HOME is part of it.
     """
@@ -74,11 +74,11 @@ def this_server(home: str | None, project: str | None) -> Server:
     return Server(sys.executable, ("-m", "synaptic", "mcp"), env)
 
 
-def server_at(url: str) -> Server:
+def remote_server(url: str) -> Server:
     """Returns the server at this address; without a path it is `/mcp`. Raises
     InvalidArgument.
     """
-    parts = _URL.fullmatch(url)
+    parts = _SERVER_URL.fullmatch(url)
     if not parts:
         raise InvalidArgument(
             f"{url!r} is not the address of a server.", "--url http://192.168.1.5:8765/mcp"
@@ -106,7 +106,7 @@ class Client(NamedTuple):
     memory: str = ""
     hooks: Mapping[str, Any] = {}
 
-    def shape(self, server: Server) -> Json:
+    def build_entry(self, server: Server) -> Json:
         """Returns the entry of this server."""
         values = {
             "{url}": server.url,
@@ -147,7 +147,7 @@ class Client(NamedTuple):
         return any(client_path(sign).exists() for sign in self.signs)
 
 
-def _client(row: Json) -> Client:
+def _parse_client(row: Json) -> Client:
     name = row["name"]
     usual = {
         "title": name.replace("-", " ").title(),
@@ -158,10 +158,10 @@ def _client(row: Json) -> Client:
 
 
 _TABLE = (DATA / "clients.toml").read_text("utf-8")
-CLIENTS = [_client(row) for row in tomllib.loads(_TABLE)["client"]]
+CLIENTS = [_parse_client(row) for row in tomllib.loads(_TABLE)["client"]]
 
 
-def named(names: Iterable[str], *, remote: bool) -> list[Client]:
+def clients_by_name(names: Iterable[str], *, remote: bool) -> list[Client]:
     """Returns the clients of these names, or all; with `remote` those that know a server
     elsewhere. Raises InvalidArgument.
     """
@@ -173,7 +173,7 @@ def named(names: Iterable[str], *, remote: bool) -> list[Client]:
     return [valid[name] for name in chosen or valid]
 
 
-def folders(platform: str = sys.platform) -> dict[str, Path]:
+def client_folders(platform: str = sys.platform) -> dict[str, Path]:
     """Returns this machine's folders, with which the clients' paths begin."""
     home = Path.home()
     config = _env_folder("XDG_CONFIG_HOME", home / ".config")
@@ -203,14 +203,14 @@ def _env_folder(name: str, usual: Path) -> Path:
 
 def client_path(path: str) -> Path:
     """Returns the path with its folder in place of the name in braces."""
-    return Path(path.format_map(folders()))
+    return Path(path.format_map(client_folders()))
 
 
 # -- Claude Code's plugin
 # ----------------------------------------------------------------------------------------------
 
 
-def note_command(server: Server) -> None:
+def write_start_command(server: Server) -> None:
     """Notes for the plugin, which is the same everywhere, how to start Synaptic here."""
     words = server.hook_words("")[:-3]
     note = platformdirs.user_state_path(NAME) / "command"
@@ -219,10 +219,10 @@ def note_command(server: Server) -> None:
         overwrite(note, os.fsencode(shlex.join(words)))
 
 
-def has_plugin() -> bool:
+def has_claude_plugin() -> bool:
     """True when Claude Code's plugin is installed, and not switched off."""
-    folder = folders()["claude_dir"]
-    with suppress(OSError, *ODD):
+    folder = client_folders()["claude_dir"]
+    with suppress(OSError, *FORM_ERRORS):
         manifest = (folder / "plugins" / "installed_plugins.json").read_text("utf-8")
         settings = (folder / "settings.json").read_text("utf-8")
         on = jsonc.parse(settings)["enabledPlugins"][PLUGIN] is not False

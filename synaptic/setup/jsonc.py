@@ -9,7 +9,7 @@ _STRING = r'("(?:\\.|[^"\\\n])*")'
 _COMMENT = re.compile(rf"(?s)\A\ufeff|{_STRING}|//[^\n]*|/\*.*?(?:\*/|\Z)")
 _LAST_COMMA = re.compile(rf"(?s){_STRING}|,(?=\s*[}}\]])")
 _COMMA = re.compile(r"\s*,")
-_APART = re.compile(r"[\s:,]*")
+_SEPARATORS = re.compile(r"[\s:,]*")
 _INDENTED = re.compile(r'(?m)^([ \t]+)"')
 _DECODER = json.JSONDecoder(parse_constant=int)  # int("NaN") is refused
 
@@ -29,8 +29,8 @@ def parse(text: str) -> Any:
 
 def blank_comments(text: str) -> str:
     """Returns the text with blanks in place of comments and trailing commas."""
-    text = _COMMENT.sub(_blank, text)
-    return _LAST_COMMA.sub(_blank, text)
+    text = _COMMENT.sub(_blank_match, text)
+    return _LAST_COMMA.sub(_blank_match, text)
 
 
 def put(text: str, path: Names, value: Any) -> str:
@@ -40,9 +40,9 @@ def put(text: str, path: Names, value: Any) -> str:
     if not text.strip():
         text = "{}\n"
     wanted = parse(text)
-    _holder(wanted, path)[path[-1]] = value
+    _parent_object(wanted, path)[path[-1]] = value
     bare = blank_comments(text)
-    depth, at, members = _find_holder(bare, path)
+    depth, at, members = _find_parent_object(bare, path)
     for name in reversed(path[depth + 1 :]):
         value = {name: value}
     unit = min(_INDENTED.findall(text), key=len, default="  ")
@@ -68,14 +68,14 @@ def drop(text: str, path: Names) -> str:
     else. Raises what `put` does.
     """
     wanted = parse(text)
-    holder = _holder(wanted, path)
+    holder = _parent_object(wanted, path)
     if path[-1] not in holder:
         return text
     bare = blank_comments(text)
-    commas = _COMMENT.sub(_blank, text)
-    _, at, members = _find_holder(bare, path)
+    commas = _COMMENT.sub(_blank_match, text)
+    _, at, members = _find_parent_object(bare, path)
     begin, _, end = members[path[-1]]
-    close = _skip(bare, end)
+    close = _skip_separators(bare, end)
     alone = len(holder) == 1
     plainly = text[at:close] == bare[at:close]
     if alone and plainly and len(path) > 1:
@@ -95,44 +95,44 @@ def drop(text: str, path: Names) -> str:
     return _check_json(before + after, wanted)
 
 
-def _holder(top: Any, path: Names) -> Any:
+def _parent_object(top: Any, path: Names) -> Any:
     """Returns the object that holds the last name; makes a missing one."""
     for name in path[:-1]:
         top = top.setdefault(name, {})
     return top
 
 
-def _find_holder(bare: str, path: Names) -> tuple[int, int, Members]:
+def _find_parent_object(bare: str, path: Names) -> tuple[int, int, Members]:
     """Returns the last object on the path: its depth, its begin and its members."""
-    at = _skip(bare, 0)
-    members = _members(bare, at)
+    at = _skip_separators(bare, 0)
+    members = _find_members(bare, at)
     depth = 0
     while depth < len(path) - 1 and path[depth] in members:
         _, at, _ = members[path[depth]]
-        members = _members(bare, at)
+        members = _find_members(bare, at)
         depth += 1
     return depth, at, members
 
 
-def _members(bare: str, at: int) -> Members:
+def _find_members(bare: str, at: int) -> Members:
     members = {}
-    at = _skip(bare, at + 1)
+    at = _skip_separators(bare, at + 1)
     while bare[at] != "}":
         name, colon = _DECODER.raw_decode(bare, at)
-        begin = _skip(bare, colon)
+        begin = _skip_separators(bare, colon)
         _, end = _DECODER.raw_decode(bare, begin)
         members[name] = at, begin, end
-        at = _skip(bare, end)
+        at = _skip_separators(bare, end)
     return members
 
 
-def _skip(bare: str, at: int) -> int:
+def _skip_separators(bare: str, at: int) -> int:
     """Returns the place of the next name, value or bracket."""
-    blanks = _APART.match(bare, at)
+    blanks = _SEPARATORS.match(bare, at)
     return blanks.end() if blanks else at
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blank_match(match: re.Match[str]) -> str:
     return match[1] or re.sub(r"[^\r\n]", " ", match[0])
 
 

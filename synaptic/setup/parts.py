@@ -25,7 +25,7 @@ _TIMEOUT_S = 10
 """A client waits this long for a hook; a hook gives up sooner, by its own `timeout_s`."""
 _LAST_TIMEOUT_S = 3
 """A client that ends waits this long; Codex allows no more."""
-_THE_USERS = ("enabled", "type", "timeout", "startup_timeout_sec")
+_USER_FIELDS = ("enabled", "type", "timeout", "startup_timeout_sec")
 """Fields of a server's entry whose present value is kept."""
 _OWN_HOOK = re.compile(
     rf"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:{'|'.join(EVENTS)})\b"
@@ -36,7 +36,7 @@ class Part(NamedTuple):
     """A part in one file: `noun` names it in a sentence, `check` says how to see it work.
 
     `edit(text)` returns the file's text with it, `edit(text, drop=True)` without it. It raises
-    an error of `ODD` where the text cannot be edited safely.
+    an error of `FORM_ERRORS` where the text cannot be edited safely.
     """
 
     client: Client
@@ -49,22 +49,22 @@ class Part(NamedTuple):
 
 def client_parts(client: Client, server: Server, events: Sequence[str]) -> list[Part]:
     """Returns the parts of this client, with hooks of these events."""
-    edit = partial(_with_server, client, server)
+    edit = partial(_edit_server, client, server)
     parts = [Part(client, "server", NAME, client.file, client.check, edit)]
     hooks = client.hooks
     if hooks:
         if "template" in hooks:
-            program = _program(client, server, events)
-            edit = partial(_with_block, "/*", "*/", program)
+            program = _hook_program(client, server, events)
+            edit = partial(_edit_block, "/*", "*/", program)
         else:
-            edit = partial(_with_hooks, _hooks(client, server, events))
+            edit = partial(_edit_hooks, _hook_groups(client, server, events))
         noun = f"hooks ({', '.join(events)})"
         parts.append(
             Part(client, "hooks", noun, client_path(hooks["file"]), hooks["check"], edit)
         )
     if client.memory:
         guidance = (DATA / "guidance.md").read_text("utf-8")
-        edit = partial(_with_block, "<!--", "-->", guidance)
+        edit = partial(_edit_block, "<!--", "-->", guidance)
         parts.append(
             Part(
                 client,
@@ -82,7 +82,7 @@ def client_parts(client: Client, server: Server, events: Sequence[str]) -> list[
 # ----------------------------------------------------------------------------------------------
 
 
-def _with_server(client: Client, server: Server, text: str, *, drop: bool = False) -> str:
+def _edit_server(client: Client, server: Server, text: str, *, drop: bool = False) -> str:
     """Returns the text with this server; an entry of ours gets the new values, and keeps what
     is not named anew. Raises ValueError for an entry of another kind.
     """
@@ -90,18 +90,21 @@ def _with_server(client: Client, server: Server, text: str, *, drop: bool = Fals
     path = (client.key, NAME)
     if drop:
         return str(form.drop(text, path))
-    entry = client.shape(server)
+    entry = client.build_entry(server)
     there = form.parse(text).get(client.key, {}).get(NAME)
     if there is None:
         return str(form.put(text, path, entry))
-    if not (_starts_us(there) and "command" in entry) and not there.items() >= entry.items():
+    if (
+        not (_starts_synaptic(there) and "command" in entry)
+        and not there.items() >= entry.items()
+    ):
         raise ValueError(
             f"{NAME} is registered in another way; "
             f"`synaptic setup {client.name} --remove` takes that out"
         )
     for name, value in entry.items():
         old = there.get(name)
-        if old is not None and name in _THE_USERS:
+        if old is not None and name in _USER_FIELDS:
             continue
         if isinstance(old, dict):
             value = old | value
@@ -110,7 +113,7 @@ def _with_server(client: Client, server: Server, text: str, *, drop: bool = Fals
     return text
 
 
-def _starts_us(there: Mapping[str, Any]) -> bool:
+def _starts_synaptic(there: Mapping[str, Any]) -> bool:
     """True when an entry starts Synaptic's server, by a program in any place; a home among
     the arguments would be lost.
     """
@@ -124,7 +127,7 @@ def _starts_us(there: Mapping[str, Any]) -> bool:
 # ----------------------------------------------------------------------------------------------
 
 
-def _program(client: Client, server: Server, events: Sequence[str]) -> str:
+def _hook_program(client: Client, server: Server, events: Sequence[str]) -> str:
     """Returns the program that runs the hooks of a client without a list of hooks."""
     program: str = (DATA / client.hooks["template"]).read_text("utf-8")
     command = json.dumps(server.hook_words(client.name), ensure_ascii=False)
@@ -132,7 +135,7 @@ def _program(client: Client, server: Server, events: Sequence[str]) -> str:
     return program.replace('["session-start"]', json.dumps(events))
 
 
-def _hooks(client: Client, server: Server, events: Sequence[str]) -> dict[str, Any]:
+def _hook_groups(client: Client, server: Server, events: Sequence[str]) -> dict[str, Any]:
     """Returns the group with the hook of each event, by the client's name of the event."""
     hooks = {}
     for event, name in zip(EVENTS, client.hooks["events"], strict=True):
@@ -141,7 +144,7 @@ def _hooks(client: Client, server: Server, events: Sequence[str]) -> dict[str, A
         seconds = _LAST_TIMEOUT_S if event == "session-end" else _TIMEOUT_S
         hook = {
             "type": "command",
-            "command": server.hook(event, client.name),
+            "command": server.hook_line(event, client.name),
             "timeout": seconds * client.hooks.get("second", 1),
         }
         tools = client.hooks["tools"].get(event)
@@ -149,7 +152,7 @@ def _hooks(client: Client, server: Server, events: Sequence[str]) -> dict[str, A
     return hooks
 
 
-def _with_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> str:
+def _edit_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> str:
     """Returns the text with these hooks of Synaptic and no others, in the form
     {"hooks": {event: [{"hooks": [{"command": ..., "timeout": ...}]}]}}.
     """
@@ -159,14 +162,14 @@ def _with_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> 
     for event in {**there, **wanted}:
         path = ("hooks", event)
         old = there.get(event, [])
-        new = _groups(old, wanted.get(event))
+        new = _replace_own_hook(old, wanted.get(event))
         if new == old:
             continue
         text = jsonc.put(text, path, new) if new else jsonc.drop(text, path)
     return text
 
 
-def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
+def _replace_own_hook(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
     """Returns the groups with the wanted hook in place of an older one, else its group last:
     Codex knows approved hooks by their places.
     """
@@ -191,7 +194,7 @@ def _groups(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
 # ----------------------------------------------------------------------------------------------
 
 
-def _with_block(
+def _edit_block(
     opening: str, closing: str, content: str, text: str, *, drop: bool = False
 ) -> str:
     """Returns the text with the content between two markers, which are comments of the file's

@@ -11,12 +11,12 @@ from ..files import open_regular_file, real_path
 from ..journal import disk
 from ..models import Texts
 from . import jsonc
-from .clients import NAME, ODD
+from .clients import FORM_ERRORS, NAME
 from .parts import Part
 
 _TIMEOUT_S = 120
 
-BACKUP = ".before-synaptic"
+BACKUP_ENDING = ".before-synaptic"
 """The ending of a file's copy from before the first change."""
 
 
@@ -31,9 +31,9 @@ class SetupStep:
 
     part: Part
     action: str = "nothing"
-    there: bool = False
+    was_there: bool = False
     why: str = ""
-    by: Texts = ()
+    command: Texts = ()
     done: bool = False
     backup: Path | None = None
 
@@ -41,12 +41,12 @@ class SetupStep:
     def state(self) -> str:
         if self.action == "fail":
             return "unreadable"
-        if not self.there:
+        if not self.was_there:
             return "not registered"
         return "outdated" if self.action == "register" else "registered"
 
 
-def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> SetupStep:
+def set_up_part(part: Part, *, remove: bool = False, only_read: bool = True) -> SetupStep:
     """Returns the step for this part, which is carried out unless it only `reads`."""
     step = SetupStep(part)
     try:
@@ -62,29 +62,29 @@ def work_on(part: Part, *, remove: bool = False, reads: bool = True) -> SetupSte
             )
         without = part.edit(text, drop=True)
         new = without if remove else part.edit(text)
-        step.there = without != text
+        step.was_there = without != text
         if new == text:
             return step
         step.action = "remove" if remove else "register"
-        step.by = _own_command(step)
-        if reads:
+        step.command = _client_command(step)
+        if only_read:
             return step
-        if step.by:
-            _run_client(step)
+        if step.command:
+            _run_client_command(step)
         else:
             _write_part(step, old, new.encode())
         step.done = True
     except SynapticError as problem:
         step.action = "fail"
         step.why = str(problem)
-    except ODD as problem:
+    except FORM_ERRORS as problem:
         reason = problem if isinstance(problem, ValueError) else "it has an unexpected form"
         step.action = "fail"
         step.why = f"{part.file}: {reason}."
     return step
 
 
-def _own_command(step: SetupStep) -> Texts:
+def _client_command(step: SetupStep) -> Texts:
     """Returns the client's own command for the step; empty where it has none."""
     client = step.part.client
     program = client.program
@@ -92,17 +92,17 @@ def _own_command(step: SetupStep) -> Texts:
         return ()
     if step.action == "remove":
         return (program, *client.removal)
-    if step.there:
+    if step.was_there:
         return ()
     [entry] = json.loads(step.part.edit(""))[client.key].values()
     return (program, *client.add, json.dumps(entry))
 
 
-def _run_client(step: SetupStep) -> None:
+def _run_client_command(step: SetupStep) -> None:
     """Runs the client's own command. Raises JournalError where it changed nothing."""
     try:
         ended = subprocess.run(
-            step.by,
+            step.command,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -110,12 +110,13 @@ def _run_client(step: SetupStep) -> None:
             timeout=_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise JournalError(f"{step.by[0]}: {error}") from error
-    if work_on(step.part, remove=step.action == "remove").action != "nothing":
+        raise JournalError(f"{step.command[0]}: {error}") from error
+    if set_up_part(step.part, remove=step.action == "remove").action != "nothing":
         output = (ended.stderr or ended.stdout).strip()
         raise JournalError(
-            f"{step.by[0]} did not change {step.part.file}. It said: {output or 'nothing'}.",
-            hint=f"Run `{' '.join(step.by)}` yourself to see why.",
+            f"{step.command[0]} did not change {step.part.file}. It said: "
+            f"{output or 'nothing'}.",
+            hint=f"Run `{' '.join(step.command)}` yourself to see why.",
         )
 
 
@@ -135,7 +136,7 @@ def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
     """
     file = step.part.file
     target = real_path(file)
-    backup = file.with_name(file.name + BACKUP)
+    backup = file.with_name(file.name + BACKUP_ENDING)
     with disk.disk_errors(file):
         if old is None:
             disk.make_dirs(target.parent, private=False)
@@ -149,7 +150,7 @@ def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
             target.unlink()
             with suppress(OSError):
                 target.parent.rmdir()  # a folder that was made for it
-    if not step.there:
+    if not step.was_there:
         with suppress(OSError):
             disk.create_file(backup, old, private=True)
             step.backup = backup

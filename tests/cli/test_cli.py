@@ -30,7 +30,7 @@ from outside import TIMEOUT_S
 from synaptic.cli.main import main, whole_program
 from synaptic.errors import InvalidArgument
 from synaptic.models import TYPES
-from synaptic.serving.editors import command_at
+from synaptic.serving.editors import command_to_open
 
 ROOT = Path(__file__).parents[2]
 SYNAPTIC = [sys.executable, "-m", "synaptic"]
@@ -751,7 +751,7 @@ def test_edit_opens_the_editor_at_the_line(
 def test_editors_are_told_the_line_in_their_own_way(
     command: list[str], arguments: list[str]
 ) -> None:
-    assert command_at(command, Path("/n.md"), 7)[1:] == arguments
+    assert command_to_open(command, Path("/n.md"), 7)[1:] == arguments
 
 
 # -- init

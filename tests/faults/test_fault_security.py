@@ -45,7 +45,7 @@ from synaptic.journal.names import is_readable
 from synaptic.language.query import build_filters
 from synaptic.mcp.answers import Call, day_text
 from synaptic.mcp.answers import answer_tool as ask
-from synaptic.mcp.tools import BY_NAME, TOOLS, check_arguments
+from synaptic.mcp.tools import TOOLS, TOOLS_BY_NAME, check_arguments
 from synaptic.models import Entry
 from synaptic.notes.blocks import slug_tag
 from synaptic.render.fence import clean, fenced, one_line
@@ -222,7 +222,7 @@ def test_no_id_leads_anywhere(home: Home, outside: Path, tmp_path: Path) -> None
                 ("save", {"content": "x", "parent": way}),
                 ("save", {"content": "x", "supersedes": [way]}),
             ):
-                spec = BY_NAME[f"context_{tool}"]
+                spec = TOOLS_BY_NAME[f"context_{tool}"]
                 with pytest.raises(NotFound):
                     ask(ws, spec.name, Call(check_arguments(spec, arguments)))
             with pytest.raises(NotFound):

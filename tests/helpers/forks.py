@@ -40,7 +40,7 @@ from mcp.client._transport import TransportStreams
 from mcp.server.stdio import stdio_server
 from outside import TIMEOUT_S, Answer, Home, Server, connected
 
-from synaptic.serving.arguments import AGENTS
+from synaptic.serving.arguments import AGENT_VARIABLES
 
 LOADED = (
     "encodings.utf_8_sig",
@@ -283,7 +283,7 @@ class ForkedHome(Home):
 
     def person(self, *args: str, keys: bytes = b"", **env: str) -> Answer:
         """What the command says to a person at a terminal, where these keys wait for it."""
-        environ = dict.fromkeys(AGENTS, "") | env
+        environ = dict.fromkeys(AGENT_VARIABLES, "") | env
         call: dict[str, Any] = {"args": ["synaptic", *args], "env": self.environment(**environ)}
         if self.folder:
             call["folder"] = str(self.folder)

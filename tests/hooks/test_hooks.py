@@ -22,11 +22,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC, TIMEOUT_S, Answer, Home
 
-from synaptic.hooks.hooks import EVENTS, limited, session_briefing
-from synaptic.hooks.stop import ASK, LOG_BYTES
+from synaptic.hooks.hooks import EVENTS, run_with_time_limit, session_briefing
+from synaptic.hooks.stop import HANDOFF_REQUEST, LOG_BYTES
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import TYPES, Entry
-from synaptic.render.briefing import compose, handoff_item
+from synaptic.render.briefing import compose_briefing, handoff_item
 from synaptic.render.fence import count_tokens
 from synaptic.verbs import brief
 from synaptic.verbs.brief import BriefingShelf
@@ -482,7 +482,9 @@ def test_no_text_breaks_the_budget_or_the_fences(
         BriefingShelf("open issues", tuple(entries)),
         BriefingShelf("decisions", tuple(entries[:3]), more=True),
     ]
-    text = compose("Head.", entries[4:6], handoff, shelves, find="find", max_tokens=max_tokens)
+    text = compose_briefing(
+        "Head.", entries[4:6], handoff, shelves, find="find", max_tokens=max_tokens
+    )
     assert count_tokens(text) <= max_tokens
     for line in outside_of_fences(text).splitlines():
         assert line.startswith(("Head.", "Left out: ")) or not line
@@ -698,9 +700,11 @@ def test_not_even_a_pattern_that_holds_pythons_lock_holds_a_session_up(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     endless = re.compile(r"(?:a+)+$")
-    limited(tmp_path, "stop", 0.5, lambda: print(endless.match("a" * 60 + "b"), flush=True))
-    limited(tmp_path, "stop", 60, lambda: print("a text", flush=True))
-    limited(tmp_path, "stop", 60, lambda: print(1 / 0, flush=True))
+    run_with_time_limit(
+        tmp_path, "stop", 0.5, lambda: print(endless.match("a" * 60 + "b"), flush=True)
+    )
+    run_with_time_limit(tmp_path, "stop", 60, lambda: print("a text", flush=True))
+    run_with_time_limit(tmp_path, "stop", 60, lambda: print(1 / 0, flush=True))
     assert capfd.readouterr().out == "a text\n"
     lines = (tmp_path / "hooks.log").read_text().splitlines()
     assert [line.partition(" ")[2] for line in lines] == [
@@ -800,7 +804,7 @@ def test_a_prompt_brings_what_clearly_fits_it(at: ForkedHome, web: Path) -> None
         "as Gemini CLI passes it on"
     )
     for other in (
-        {"prompt": ASK},
+        {"prompt": HANDOFF_REQUEST},
         {"prompt": "design a landing page for a bicycle shop in Oslo"},
         {"prompt": "yes please do"},
         {"prompt": "/review why does safari drop the cookie after the login redirect?"},

@@ -20,7 +20,7 @@ from outside import data_of
 from trials import drawn, examples
 
 from synaptic.mcp.server import build_server
-from synaptic.mcp.texts import ANSWER_CHARS, cut_text, json_text, shortened_json
+from synaptic.mcp.texts import ANSWER_CHARS, cut_text, json_text, shorten_json
 from synaptic.render.fence import fenced
 from synaptic.serving.worker import Worker
 
@@ -333,7 +333,7 @@ VALUES = st.recursive(
 )
 def test_json_is_cut_to_its_room_and_stays_json(data: dict[str, Any], room: int) -> None:
     data = {"many": data} | {name: [value] * 40 for name, value in data.items()}
-    cut = shortened_json(data, room)
+    cut = shorten_json(data, room)
     assert len(json_text(cut)) <= room and json.loads(json_text(cut)) is not None
     assert (cut == data) == (len(json_text(data)) <= room)
 

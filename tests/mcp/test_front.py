@@ -19,7 +19,7 @@ from mcp_types.methods import validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from synaptic.mcp.front import HANDSHAKES, LISTS, MODERN, Script
+from synaptic.mcp.front import HANDSHAKE_VERSIONS, LISTS, MODERN_VERSION, EarlyAnswers
 
 FRONT = "from synaptic.mcp.start import start_server; start_server()"
 SDK = """
@@ -47,7 +47,7 @@ def handshake(version: str) -> dict[str, Any]:
     return {"protocolVersion": version, "capabilities": ABILITIES, "clientInfo": INFO}
 
 
-def envelope(version: str = MODERN) -> dict[str, Any]:
+def envelope(version: str = MODERN_VERSION) -> dict[str, Any]:
     prefix = "io.modelcontextprotocol/"
     meta = {"protocolVersion": version, "clientInfo": INFO, "clientCapabilities": ABILITIES}
     return {"_meta": {prefix + name: value for name, value in meta.items()}}
@@ -72,7 +72,7 @@ TALKS = {
     "modern": [
         request(1, "server/discover", envelope()),
         *(request(method, method, envelope()) for method in ASKED),
-        request(2, "initialize", handshake(MODERN)),
+        request(2, "initialize", handshake(MODERN_VERSION)),
     ],
     "modern, a list first": [
         request(1, "tools/list", envelope()),
@@ -124,7 +124,11 @@ TALKS = {
     "a modern handshake": [request(1, "initialize", envelope() | handshake("2025-06-18"))],
     "an envelope later": opened(request(1, "tools/list", envelope()), request(2, "tools/list")),
     "half an envelope": [
-        request(1, "tools/list", {"_meta": {"io.modelcontextprotocol/protocolVersion": MODERN}})
+        request(
+            1,
+            "tools/list",
+            {"_meta": {"io.modelcontextprotocol/protocolVersion": MODERN_VERSION}},
+        )
     ],
 }
 
@@ -197,8 +201,8 @@ def test_the_sdk_knows_who_was_answered(talk: Callable[..., list[str]], tmp_path
 
 
 def test_the_versions_are_the_sdks() -> None:
-    assert HANDSHAKES == HANDSHAKE_PROTOCOL_VERSIONS
-    assert (MODERN,) == MODERN_PROTOCOL_VERSIONS
+    assert HANDSHAKE_VERSIONS == HANDSHAKE_PROTOCOL_VERSIONS
+    assert (MODERN_VERSION,) == MODERN_PROTOCOL_VERSIONS
 
 
 NAMES = st.sampled_from(
@@ -219,7 +223,7 @@ def test_the_sdk_takes_each_handshake_that_the_front_takes(
 ) -> None:
     info = INFO | program
     params = {"protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": info}
-    script = Script()
+    script = EarlyAnswers()
     if script.answer(request(1, "initialize", params)):
         validate_client_request("initialize", "2025-11-25", params)
         types.InitializeRequestParams.model_validate(params, by_name=False)
@@ -232,8 +236,8 @@ def test_the_sdk_takes_each_handshake_that_the_front_takes(
         prefix + "clientCapabilities": capabilities,
     }
     asking["_meta"] |= {name: value for name, value in meta.items() if name == "progressToken"}
-    if Script().answer(request(1, "tools/list", asking)):
+    if EarlyAnswers().answer(request(1, "tools/list", asking)):
         try:
-            validate_client_request("tools/list", MODERN, asking)
+            validate_client_request("tools/list", MODERN_VERSION, asking)
         except ValidationError as error:
             raise AssertionError(error) from error

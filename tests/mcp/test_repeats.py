@@ -36,15 +36,16 @@ def test_a_call_that_is_under_way_or_was_answered_is_not_made_again() -> None:
     async def story() -> None:
         repeats, calls = Repeats(), Calls()
         asked = [
-            asyncio.ensure_future(repeats.once("anna", "k", "c", calls.make)) for _ in "ab"
+            asyncio.ensure_future(repeats.answer_once("anna", "k", "c", calls.make))
+            for _ in "ab"
         ]
         await asyncio.sleep(0.01)
         calls.let.set()
         first, second = await asyncio.gather(*asked)
-        third = await repeats.once("anna", "k", "c", calls.make)
+        third = await repeats.answer_once("anna", "k", "c", calls.make)
         assert first is second is third and calls.made == 1
-        await repeats.once("anna", "other", "c", calls.make)
-        await repeats.once("ben", "k", "c", calls.make)  # a key is of one token
+        await repeats.answer_once("anna", "other", "c", calls.make)
+        await repeats.answer_once("ben", "k", "c", calls.make)  # a key is of one token
         assert calls.made == 3
 
     run(story)
@@ -53,12 +54,12 @@ def test_a_call_that_is_under_way_or_was_answered_is_not_made_again() -> None:
 def test_a_call_is_made_to_its_end_also_where_its_client_goes() -> None:
     async def story() -> None:
         repeats, calls = Repeats(), Calls()
-        gone = asyncio.ensure_future(repeats.once("anna", "k", "c", calls.make))
+        gone = asyncio.ensure_future(repeats.answer_once("anna", "k", "c", calls.make))
         await asyncio.sleep(0.01)
         gone.cancel()
         await asyncio.wait([gone])
         calls.let.set()
-        [block] = (await repeats.once("anna", "k", "c", calls.make)).content
+        [block] = (await repeats.answer_once("anna", "k", "c", calls.make)).content
         assert isinstance(block, TextContent) and block.text == "answer 1"
         assert gone.cancelled() and calls.made == 1
 
@@ -74,7 +75,7 @@ def test_a_call_that_failed_may_be_made_again() -> None:
             return CallToolResult(content=[], is_error=True)
 
         for _ in range(2):
-            assert (await repeats.once("anna", "k", "c", fail)).is_error
+            assert (await repeats.answer_once("anna", "k", "c", fail)).is_error
         assert len(tried) == 2
 
     run(story)
@@ -84,11 +85,11 @@ def test_a_key_of_another_call_and_one_that_is_too_long_are_refused() -> None:
     async def story() -> None:
         repeats, calls = Repeats(), Calls()
         calls.let.set()
-        await repeats.once("anna", "k", "c", calls.make)
+        await repeats.answer_once("anna", "k", "c", calls.make)
         with pytest.raises(InvalidArgument, match="given with another call: nothing was saved"):
-            await repeats.once("anna", "k", "d", calls.make)
+            await repeats.answer_once("anna", "k", "d", calls.make)
         with pytest.raises(InvalidArgument, match="has 201 characters"):
-            await repeats.once("anna", "k" * 201, "c", calls.make)
+            await repeats.answer_once("anna", "k" * 201, "c", calls.make)
         assert calls.made == 1
 
     run(story)
@@ -100,16 +101,16 @@ def test_answers_are_kept_for_a_time_and_up_to_a_number() -> None:
         calls.let.set()
         short = Repeats(kept_s=0)
         for _ in range(2):
-            await short.once("anna", "k", "c", calls.make)
+            await short.answer_once("anna", "k", "c", calls.make)
             await asyncio.sleep(0.001)
         assert calls.made == 2
         repeats = Repeats()
         for number in range(MOST_KEPT + 1):
-            await repeats.once("anna", str(number), "c", calls.make)
+            await repeats.answer_once("anna", str(number), "c", calls.make)
         made = calls.made
-        await repeats.once("anna", str(MOST_KEPT), "c", calls.make)
+        await repeats.answer_once("anna", str(MOST_KEPT), "c", calls.make)
         assert calls.made == made
-        await repeats.once("anna", "0", "c", calls.make)  # the oldest made room
+        await repeats.answer_once("anna", "0", "c", calls.make)  # the oldest made room
         assert calls.made == made + 1
 
     run(story)

@@ -34,14 +34,14 @@ from trials import examples
 from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
-from synaptic.mcp.messages import as_line, read_messages
+from synaptic.mcp.messages import message_line, read_messages
 from synaptic.mcp.server import build_server
 from synaptic.mcp.tools import (
-    AT_ONCE,
-    BY_NAME,
+    ALWAYS_LOADED,
     CHARS_PER_TOKEN,
     INSTRUCTIONS,
-    READING,
+    READING_TOOLS,
+    TOOLS_BY_NAME,
     check_arguments,
 )
 from synaptic.models import Entry
@@ -203,15 +203,15 @@ async def test_tools_are_slim_and_say_what_they_do(connect: Callable[..., Client
         assert (
             hints
             and hints.open_world_hint is False
-            and hints.read_only_hint == (tool.name in READING)
+            and hints.read_only_hint == (tool.name in READING_TOOLS)
         )
         assert hints.destructive_hint == (tool.name == "context_delete")
         assert hints.idempotent_hint == (tool.name not in ("context_save", "context_update"))
         meta = tool.meta or {}
         assert ("anthropic/maxResultSizeChars" in meta) == hints.read_only_hint
-        assert meta.get("anthropic/alwaysLoad", False) == (tool.name in AT_ONCE)
+        assert meta.get("anthropic/alwaysLoad", False) == (tool.name in ALWAYS_LOADED)
     writing = {f"context_{verb}" for verb in ("save", "update", "delete")}
-    assert {tool.name for tool in answer.tools} - writing == set(READING)
+    assert {tool.name for tool in answer.tools} - writing == set(READING_TOOLS)
     [search] = [tool for tool in answer.tools if tool.name == "context_search"]
     eight = "query type tag file project since until max_tokens options"
     assert list(search.input_schema["properties"]) == eight.split()
@@ -515,7 +515,7 @@ async def test_several_entries_change_together(connect: Callable[..., Client]) -
         assert (await call(client, "context_find"))["total"] == 0
 
 
-SEARCH = BY_NAME["context_search"].parameters | BY_NAME["context_search"].options
+SEARCH = TOOLS_BY_NAME["context_search"].parameters | TOOLS_BY_NAME["context_search"].options
 NAMES = st.sampled_from([*SEARCH, "x"])
 SCALARS = st.none() | st.integers() | st.text() | st.booleans() | st.floats()
 
@@ -532,7 +532,7 @@ def test_any_argument_is_converted_or_refused_by_name(given_arguments: dict[str,
         "array": list,
     }
     try:
-        checked = check_arguments(BY_NAME["context_search"], given_arguments)
+        checked = check_arguments(TOOLS_BY_NAME["context_search"], given_arguments)
     except InvalidArgument as error:
         assert any(name in str(error) for name in [*given_arguments, "query"])
         return
@@ -970,7 +970,7 @@ async def test_resources(connect: Callable[..., Client], mode: str) -> None:
         assert "No entries" in await read(client, resources.pop(0))
         assert resources == [f"synaptic://help/{verb}" for verb in ("save", "search", "find")]
         for uri in resources:
-            options = BY_NAME[f"context_{uri.rpartition('/')[2]}"].options
+            options = TOOLS_BY_NAME[f"context_{uri.rpartition('/')[2]}"].options
             assert re.findall(r"^- `(\w+)`", await read(client, uri), re.M) == list(options)
         for uri, says in (
             ("synaptic://journal/2026-13-40", "2026-13-40.*yesterday"),
@@ -1522,7 +1522,7 @@ def test_half_a_character_is_repaired_and_nothing_else() -> None:
         line = f'{{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {params}}}'
         (message,) = read_messages(line, "").each
         assert isinstance(message, dict)
-        assert json.loads(as_line(message))["params"]["query"] == repaired
+        assert json.loads(message_line(message))["params"]["query"] == repaired
 
 
 @pytest.mark.anyio

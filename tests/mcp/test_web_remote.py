@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from outside import TIMEOUT_S, Answer
 from served import Served, a_port, served
 
-from synaptic.mcp.tools import READING
+from synaptic.mcp.tools import READING_TOOLS
 from synaptic.verbs.removing import delete
 from synaptic.verbs.saving import save
 
@@ -219,7 +219,7 @@ def test_a_token_that_only_reads(server: Served, tokens: dict[str, str]) -> None
     async def run() -> None:
         async with client(server, tokens["ben"]) as ben:
             offered = {tool.name for tool in (await ben.list_tools()).tools}
-            assert offered == set(READING)
+            assert offered == set(READING_TOOLS)
             for tool, arguments in (
                 ("context_save", {"content": "x"}),
                 ("context_update", {"id": "x", "content": "y"}),

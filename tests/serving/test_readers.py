@@ -144,7 +144,7 @@ def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> No
         return in_step(ws, lambda _: ws.index.file.value(COUNT_FOR_EVER))
 
     async def clients() -> None:
-        look = asyncio.create_task(worker.ask(review, "beside"))
+        look = asyncio.create_task(worker.ask(review, "slow"))
         assert await asyncio.to_thread(begun.wait, 20)
         await worker.ask(lambda ws: save(ws, "Saved meanwhile."))
         found = await worker.ask(lambda ws: search(ws, "meanwhile"), "read")
@@ -154,7 +154,7 @@ def test_a_long_look_stops_nobody_and_ends_with_its_client(worker: Worker) -> No
         with suppress(asyncio.CancelledError):
             await look
         # the same thread answers again, and shows what was saved since
-        again = await asyncio.wait_for(worker.ask(lambda ws: recent(ws), "beside"), 20)
+        again = await asyncio.wait_for(worker.ask(lambda ws: recent(ws), "slow"), 20)
         assert again.total == 2
 
     asyncio.run(clients())
@@ -177,26 +177,26 @@ def ends(process: int) -> bool:
 def test_a_long_look_has_a_process_that_sees_what_readers_see(
     worker: Worker, tmp_path: Path
 ) -> None:
-    process, entries = worker.submit(process_of, "apart").result(TIMEOUT_S)
+    process, entries = worker.submit(process_of, "process").result(TIMEOUT_S)
     assert (process != os.getpid(), entries) == (True, 1)
     worker.submit(partial(save, content="Saved.", force=True)).result(TIMEOUT_S)
-    assert worker.submit(process_of, "apart").result(TIMEOUT_S) == (process, 2)
+    assert worker.submit(process_of, "process").result(TIMEOUT_S) == (process, 2)
     note = tmp_path / "home" / "journal" / "2026-01-01.md"
     note.write_text("## 10:00 Typed.\n")
-    assert worker.submit(process_of, "apart").result(TIMEOUT_S) == (process, 3)
+    assert worker.submit(process_of, "process").result(TIMEOUT_S) == (process, 3)
     # what it may not do is done by the writer, and its errors keep their words
     id = (
-        worker.submit(partial(save, content="By the writer.", force=True), "apart")
+        worker.submit(partial(save, content="By the writer.", force=True), "process")
         .result(TIMEOUT_S)
         .id
     )
     assert worker.submit(partial(get, ids=[id]), "read").result(TIMEOUT_S).entries[0].id == id
     with pytest.raises(NotFound) as refused:
-        worker.submit(refuse, "apart").result(TIMEOUT_S)
+        worker.submit(refuse, "process").result(TIMEOUT_S)
     assert str(refused.value) == "There is no pump. Valid: valve. Ask the plumber."
     with pytest.raises(SynapticError, match="ZeroDivisionError"):
-        worker.submit(fail, "apart").result(TIMEOUT_S)
-    assert worker.submit(process_of, "apart").result(TIMEOUT_S) == (process, 4)
+        worker.submit(fail, "process").result(TIMEOUT_S)
+    assert worker.submit(process_of, "process").result(TIMEOUT_S) == (process, 4)
     worker.close(TIMEOUT_S)
     assert ends(process)
 
@@ -205,11 +205,11 @@ def test_a_process_ends_with_its_client_and_another_goes_on(
     worker: Worker, tmp_path: Path
 ) -> None:
     begun = tmp_path / "begun"
-    process, _ = worker.submit(process_of, "apart").result(TIMEOUT_S)
+    process, _ = worker.submit(process_of, "process").result(TIMEOUT_S)
 
     async def client() -> None:
-        look = asyncio.create_task(worker.ask(count_for_ever, "beside"))
-        far = asyncio.create_task(worker.ask(partial(count_for_ever, begun=begun), "apart"))
+        look = asyncio.create_task(worker.ask(count_for_ever, "slow"))
+        far = asyncio.create_task(worker.ask(partial(count_for_ever, begun=begun), "process"))
         while not begun.exists():
             await asyncio.sleep(0.01)
         found = await worker.ask(partial(search, query="first"), "read")
@@ -221,21 +221,21 @@ def test_a_process_ends_with_its_client_and_another_goes_on(
 
     asyncio.run(client())
     assert ends(process)
-    another, _ = worker.submit(process_of, "apart").result(TIMEOUT_S)
-    waiting = worker.submit(count_for_ever, "apart")
+    another, _ = worker.submit(process_of, "process").result(TIMEOUT_S)
+    waiting = worker.submit(count_for_ever, "process")
     while not waiting.running():
         time.sleep(0.001)
     os.kill(another, signal.SIGKILL)
     with pytest.raises(SynapticError, match="was killed"):
         waiting.result(TIMEOUT_S)
-    assert worker.submit(process_of, "apart").result(TIMEOUT_S)[1] == 1
+    assert worker.submit(process_of, "process").result(TIMEOUT_S)[1] == 1
 
 
 def test_a_process_without_work_ends(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("synaptic.serving.worker.IDLE_S", 0.1)
-    process, _ = worker.submit(process_of, "apart").result(TIMEOUT_S)
+    process, _ = worker.submit(process_of, "process").result(TIMEOUT_S)
     assert ends(process)
-    assert worker.submit(process_of, "apart").result(TIMEOUT_S)[0] != process
+    assert worker.submit(process_of, "process").result(TIMEOUT_S)[0] != process
 
 
 @pytest.mark.parametrize("at_work", [False, True])
@@ -250,10 +250,10 @@ from synaptic import save
 if __name__ == "__main__":
     worker = Worker(sys.argv[1])
     worker.submit(lambda ws: save(ws, "The first entry.")).result({TIMEOUT_S})
-    print(worker.submit(process_of, "apart").result({TIMEOUT_S})[0], flush=True)
+    print(worker.submit(process_of, "process").result({TIMEOUT_S})[0], flush=True)
     begun = Path(sys.argv[1], "begun")
     if {at_work}:
-        worker.submit(partial(count_for_ever, begun=begun), "apart")
+        worker.submit(partial(count_for_ever, begun=begun), "process")
     while {at_work} and not begun.exists():
         time.sleep(0.01)
     print("at work", flush=True)

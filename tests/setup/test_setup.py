@@ -25,7 +25,7 @@ from mcp import StdioServerParameters
 from outside import SYNAPTIC, Answer
 
 from synaptic.setup import jsonc, toml
-from synaptic.setup.clients import CLIENTS, folders
+from synaptic.setup.clients import CLIENTS, client_folders
 
 GOLDEN = Path(__file__).parents[1] / "data" / "setup"
 NAMES = [client.name for client in CLIENTS]
@@ -979,7 +979,7 @@ def test_where_other_systems_keep_it(monkeypatch: pytest.MonkeyPatch) -> None:
     by_name = {client.name: client for client in CLIENTS}
 
     def files(platform: str, *names: str) -> list[str]:
-        return [by_name[name].files[0].format_map(folders(platform)) for name in names]
+        return [by_name[name].files[0].format_map(client_folders(platform)) for name in names]
 
     support = "/Users/ada/Library/Application Support"
     assert files("darwin", "claude-desktop", "vscode", "zed") == [

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from ...cli.replies import IN_JSON, agreed, can_ask, print_answer
+from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError, match_valid_name, to_synaptic_error
 from ...models import Json
@@ -42,7 +42,7 @@ def run_import(
     """
     yes = yes or IN_JSON.get()
     if undo is not None:
-        if agreed("import --undo", f"Take {undo} back?", yes=yes):
+        if ask_agreement("import --undo", f"Take {undo} back?", yes=yes):
             back = import_runs.undo(ws, undo, confirms=is_person())
             text = (
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
@@ -60,13 +60,15 @@ def run_import(
         for name in import_runs.resume(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
     path = Path(place) if place else None
-    planned = import_runs.plan(ws, source, path, progress=terminal.progress(), **choices)
+    planned = import_runs.plan(
+        ws, source, path, progress=terminal.build_progress_report(), **choices
+    )
     if not IN_JSON.get():
         terminal.emit(_plan_text(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
         print_answer(_plan_json(planned), "")
-    elif agreed("import", f"Import {coming:,}?", yes=yes):
+    elif ask_agreement("import", f"Import {coming:,}?", yes=yes):
         planned_skips = len(planned.skipped)
         done = import_runs.write_plan(ws, planned)
         lines = [_done_text(done)]
@@ -86,7 +88,7 @@ def _index_imported(ws: Workspace) -> None:
         in_step(ws, lambda _: None)
         with suppress(ModelError):  # a search says so
             ws.embedder.load()
-            embed_pending(ws, budget_s=None, progress=terminal.progress())
+            embed_pending(ws, budget_s=None, progress=terminal.build_progress_report())
     except Exception as error:
         own = to_synaptic_error(error)
         if not own:
@@ -100,10 +102,10 @@ def _list_sources(ws: Workspace) -> None:
         terminal.say(
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
         )
-    sources = list(import_runs.look_around(ws.config, terminal.progress()))
+    sources = list(import_runs.look_around(ws.config, terminal.build_progress_report()))
     lines = []
     for one in sources:
-        count = terminal.entries_counted(one["records"])
+        count = terminal.entry_count_text(one["records"])
         days = f"{one['since']} to {one['until']}"
         lines.append(f"{one['source']}: {count}, {days}, in {one['place']}")
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
@@ -149,7 +151,9 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
                 terminal.say("Agents' own memories are read where they are from now on.")
                 continue
             with suppress(InvalidArgument):  # nothing in it is of this program
-                planned = import_runs.plan(ws, source, progress=terminal.progress())
+                planned = import_runs.plan(
+                    ws, source, progress=terminal.build_progress_report()
+                )
                 new[source] = len(planned.new)
                 terminal.say(f"{source}: {_done_text(import_runs.write_plan(ws, planned))}")
         _index_imported(ws)
@@ -176,7 +180,7 @@ def _in_place(
     named = clean(", ".join(lines) or "nothing new")
     terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
     text = ""
-    if lines and not dry_run and agreed("import", "Read them?", yes=yes):
+    if lines and not dry_run and ask_agreement("import", "Read them?", yes=yes):
         import_runs.add_sources(ws.config, lines)
         text = "Done. `synaptic rebuild-index` embeds them at once."
     print_answer({"success": True, "files": count}, text)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...cli import flags as f
-from ...cli.flags import A_PROJECT, argument, option, text_option, texts_option
+from ...cli.flags import PROJECT_COMPLETION, argument, option, text_option, texts_option
 from ...cli.program import command
-from ...cli.replies import agreed, print_answer
+from ...cli.replies import ask_agreement, print_answer
 from ...errors import NotFound
 from ...models import SESSIONS, SearchResult
 from ...render import terminal, wire
@@ -32,7 +32,7 @@ SOURCE = argument(
     texts_option(
         "project",
         "Only records of this project; records without a project get it. Repeatable.",
-        **A_PROJECT,
+        **PROJECT_COMPLETION,
     ),
     text_option(
         "into", "A folder of the journal for new day files. [default: the journal's day files]"
@@ -69,7 +69,7 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
     """
     from .import_runs import forget
 
-    if agreed("forget", f"Forget the session {session} for good?", yes=yes):
+    if ask_agreement("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget(ws, session)
         text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
         print_answer({"success": True} | wire.as_json(done), text)
@@ -92,7 +92,7 @@ def _replay(ws: Workspace, **choices: Any) -> None:
         """The text of an answer, as an agent reads it."""
         return "\n".join(list_lines(hit_items(result, length=280), 1400))
 
-    cases = replay.replay(ws, show, progress=terminal.progress(), **choices)
+    cases = replay.replay(ws, show, progress=terminal.build_progress_report(), **choices)
     if not cases:
         raise NotFound("No session on this machine holds a prompt to ask.", valid=SESSIONS)
     rows = replay.table(cases)

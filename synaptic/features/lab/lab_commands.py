@@ -10,7 +10,7 @@ import typer
 from ...cli import flags as f
 from ...cli.flags import argument, option
 from ...cli.program import command
-from ...cli.replies import check_can_ask, print_answer, screen_of, when_empty
+from ...cli.replies import check_can_ask, empty_journal_text, print_answer, screen_of
 from ...errors import InvalidArgument
 from ...render import terminal, wire
 from ...workspace.workspace import Workspace
@@ -31,9 +31,9 @@ def _evaluate(ws: Workspace, **choices: Any) -> None:
     from .evaluate import evaluate  # only this command needs it
 
     _end_like_control_c()
-    evaluation = evaluate(ws, progress=terminal.progress(), **choices)
+    evaluation = evaluate(ws, progress=terminal.build_progress_report(), **choices)
     text = evaluation_text(evaluation, screen_of(ws))
-    print_answer(wire.as_json(evaluation), when_empty(ws) or text, evaluation.notices)
+    print_answer(wire.as_json(evaluation), empty_journal_text(ws) or text, evaluation.notices)
 
 
 def _end_like_control_c() -> None:
@@ -74,7 +74,9 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
         return yes or typer.confirm(f"Use {tried.model}?", default=True, err=True)
 
     _end_like_control_c()
-    done = model_switch.use(ws, words[1], agree=agree, progress=terminal.progress())
+    done = model_switch.use(
+        ws, words[1], agree=agree, progress=terminal.build_progress_report()
+    )
     text = f"In use: {done.model if done.kept else done.before}."
     if done.kept and done.before != done.model:
         text += f" `synaptic model use {done.before}` goes back at once."

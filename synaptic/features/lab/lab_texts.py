@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...render.fence import one_line
-from ...render.terminal import MOST_FINDINGS, Output, rest
+from ...render.terminal import MOST_FINDINGS, Output, more_lines
 from .evaluate import Evaluation
 from .model_switch import Model, Switch
 
@@ -27,9 +27,9 @@ def evaluation_text(evaluation: Evaluation, to: Output) -> str:
             f"\nNot among the first 20 of a default search: {len(evaluation.missed):,}."
         )
     for missed in evaluation.missed[:MOST_FINDINGS]:
-        place = to.at(missed.path, missed.line)
+        place = to.link(missed.path, missed.line)
         lines.append(f"  {one_line(missed.question)}  {missed.date or 'undated'}  {place}")
-    lines += rest(len(evaluation.missed) - MOST_FINDINGS, "synaptic evaluate --json")
+    lines += more_lines(len(evaluation.missed) - MOST_FINDINGS, "synaptic evaluate --json")
     return "\n".join(lines)
 
 

@@ -31,9 +31,9 @@ from starlette.types import ASGIApp
 
 from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, SynapticError, to_synaptic_error
-from ...serving.apart import start_synaptic
 from ...serving.log import SparingHandler
-from ...serving.running import Running, announced, is_loopback
+from ...serving.processes import start_synaptic
+from ...serving.running import RunningServer, announce_server, is_loopback
 from ...serving.tokens import Tokens
 from ...serving.worker import GRACE_S, Worker
 from .connections import IDLE_S, Connection, Listener, most_connections
@@ -109,7 +109,7 @@ def serve_site(
     """
     local = is_loopback(host) and not allow_host
     tokens = Tokens(home, token_file, of_published=bool(database))
-    grants = tokens.read()  # a file that cannot be used is the first error
+    grants = tokens.read_grants()  # a file that cannot be used is the first error
     if not local and not (grants and token_file):
         command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
@@ -130,7 +130,7 @@ def serve_site(
     missing = _missing_library()
     running = None
     if local and not missing:
-        running = Running(at, secrets.token_urlsafe(32), time.time())
+        running = RunningServer(at, secrets.token_urlsafe(32), time.time())
     sessions = Sessions(running)
     worker = Worker(home, read_only=read_only, address=database)
     only_shows = read_only or bool(database)
@@ -176,12 +176,12 @@ def _missing_library() -> SynapticError | None:
 
 @contextmanager
 def _greeting(
-    home: str | Path | None, running: Running | None, text: str, link: str
+    home: str | Path | None, running: RunningServer | None, text: str, link: str
 ) -> Iterator[None]:
     """A context in which other commands find the server. Its text is printed, and the link
     opened, when they do.
     """
-    with announced(home, running) if running else nullcontext():
+    with announce_server(home, running) if running else nullcontext():
         print(text, flush=True)
         if link:
             webbrowser.open(link)

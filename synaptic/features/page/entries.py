@@ -31,8 +31,8 @@ from ...kinds import can_be_closed
 from ...models import TYPES, Entry
 from ...notes.markdown import compose_entry
 from ...render.fence import one_line
-from ...render.present import short
-from ...serving.editors import RETURNS_AT_ONCE, chosen, command_at, editor_name
+from ...render.present import short_id
+from ...serving.editors import RETURNS_AT_ONCE, chosen_editor, command_to_open, editor_name
 from ...verbs import browse, changing, removing, saving
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.receipts import Receipt
@@ -138,7 +138,7 @@ async def _missing_page(request: Request, id: str, error: SynapticError) -> Resp
     """The page of an id that is not one entry; a deleted one can be restored there."""
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
     deleted = await ask(request, removing.deleted_entries)
-    gone = [one for one in deleted if id in (one.id, short(one.id))]
+    gone = [one for one in deleted if id in (one.id, short_id(one.id))]
     status = status_of(error)
     return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
 
@@ -259,7 +259,7 @@ async def _lead_on(
     close = ("", "")
     if near and back:
         titles = await ask(request, lambda ws: ws.index.titles(near))
-        close = near[0], titles.get(near[0], short(near[0]))
+        close = near[0], titles.get(near[0], short_id(near[0]))
     return done(
         request,
         where,
@@ -327,7 +327,9 @@ def file_of(entry: Entry) -> str:
 
 
 def deleted_text(entry: Entry) -> str:
-    return f"Deleted {f'the file {file_of(entry)}' if entry.whole_file else short(entry.id)}."
+    return (
+        f"Deleted {f'the file {file_of(entry)}' if entry.whole_file else short_id(entry.id)}."
+    )
 
 
 async def _deleted(request: Request) -> Response:
@@ -367,7 +369,7 @@ def _windowed() -> list[str]:
     """The command of the person's editor if it has a window of its own, else nothing. Raises
     ConfigError.
     """
-    command = chosen()
+    command = chosen_editor()
     if command and editor_name(command) in WINDOWED and shutil.which(command[0]):
         return command
     return []
@@ -377,7 +379,7 @@ def _show(path: Path, line: int) -> str:
     """Shows the file in a window of its own, and says in which; or says that there is none."""
     command = _windowed()
     if command:
-        words = command_at(command, path, line)
+        words = command_to_open(command, path, line)
         subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
         return f"Opened in {editor_name(command)}:"
     has_desktop = sys.platform in ("darwin", "win32")

@@ -41,13 +41,13 @@ _UNSAFE = re.compile(
 
 async def _zip_page(request: Request) -> Response:
     file = await run_in_threadpool(TemporaryFile)
-    await ask_beside(request, lambda ws: _write_zip(ws, file, request), "beside")
+    await ask_beside(request, lambda ws: _write_zip(ws, file, request), "slow")
     headers = {"Content-Disposition": "attachment"}
     return StreamingResponse(parts_of(file), media_type="application/zip", headers=headers)
 
 
 async def _print(request: Request) -> Response:
-    total, entries = await ask_beside(request, lambda ws: _printed(ws, request), "beside")
+    total, entries = await ask_beside(request, lambda ws: _printed(ws, request), "slow")
     return await page(request, "print.html", total=total, entries=entries)
 
 

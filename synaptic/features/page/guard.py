@@ -31,7 +31,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...models import Texts
-from ...serving.running import Running
+from ...serving.running import RunningServer
 
 IDLE_S = 12 * 3600.0
 TRIES, WITHIN_S = 5, 60.0
@@ -92,7 +92,7 @@ class Sessions:
     once it has. `running` makes more of them, each for one browser.
     """
 
-    def __init__(self, running: Running | None = None) -> None:
+    def __init__(self, running: RunningServer | None = None) -> None:
         self.link = secrets.token_urlsafe(32)
         self.running = running
         self._used: set[str] = set()

@@ -65,7 +65,7 @@ def _page_grant(site: Site, token: str) -> Grant | None:
     A file that cannot be used is named in the log only: anyone may ask.
     """
     try:
-        grant = site.tokens.grant(token)
+        grant = site.tokens.find_grant(token)
     except ConfigError as error:
         log.error("%s", error)
         return None

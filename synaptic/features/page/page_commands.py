@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...cli import flags as f
-from ...cli.flags import A_PROJECT, argument, option, switch, text_option, texts_option
+from ...cli.flags import PROJECT_COMPLETION, argument, option, switch, text_option, texts_option
 from ...cli.program import command
 from ...cli.replies import print_answer
 from ...doors import call_only_feature
@@ -107,7 +107,9 @@ def _log_out(home: str | None, names: Sequence[str]) -> None:
         "The name of its user; entries saved with it are signed so.",
     ),
     text_option(
-        "project", "The project of new entries; its entries are listed first.", **A_PROJECT
+        "project",
+        "The project of new entries; its entries are listed first.",
+        **PROJECT_COMPLETION,
     ),
     text_option(
         "journals",
@@ -138,7 +140,7 @@ def token(
     file = str(tokens.path)
     if name is None:
         by_name = {}
-        for _, grant in tokens.read():
+        for _, grant in tokens.read_grants():
             fields = grant._asdict().items()
             by_name[grant.name] = {field.replace("_", "-"): value for field, value in fields}
         text = outline_text(by_name) or f"No tokens in {file}. `synaptic token NAME` makes one."
@@ -152,7 +154,7 @@ def token(
     }
     if journals is not None:
         table["journals"] = [each.strip() for each in journals.split(",")]
-    tokens.add(name, {key: value for key, value in table.items() if value})
+    tokens.add_token(name, {key: value for key, value in table.items() if value})
     use = "Its client sends it as a bearer token: `synaptic setup --url` says how."
     if page:
         use = "Type it on the page."

@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount
 
 from ...errors import NotFound, SynapticError
-from ...serving.roles import not_published
+from ...serving.roles import not_published_error
 from . import (
     attachments,
     browsers,
@@ -77,4 +77,4 @@ async def _at_writer(request: Request) -> Response:
 
 
 async def _nowhere(request: Request) -> Response:
-    return PlainTextResponse(f"{not_published('This')}\n", 404)
+    return PlainTextResponse(f"{not_published_error('This')}\n", 404)

@@ -18,7 +18,7 @@ from ...language.query import parse_filter_value
 from ...language.words import words
 from ...models import Hit
 from ...notes.blocks import project_key
-from ...render.present import IsHit, remark_on, term_test
+from ...render.present import IsHit, build_term_test, hit_remark
 from ...search.happened import count_events_and_clean_notices
 from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
@@ -123,7 +123,7 @@ def search_values(
         strategy="lexical" if loading else "auto",
         explain=explain,
     )
-    is_hit = term_test(result.terms, ws.index.stem)
+    is_hit = build_term_test(result.terms, ws.index.stem)
     values["facets"] = _several(_facets_of(result.hits), values["given"])
     values["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
     values["counted"], result = count_events_and_clean_notices(ws, query, filters, result)
@@ -148,7 +148,7 @@ def _read_filters(filters: Filters) -> Values:
 def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
-    return hit, lit(heading, is_hit), lit(plain_lines(below), is_hit), remark_on(hit)
+    return hit, lit(heading, is_hit), lit(plain_lines(below), is_hit), hit_remark(hit)
 
 
 def _finished(ws: Workspace, query: str) -> str:

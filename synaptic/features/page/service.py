@@ -19,8 +19,8 @@ from ...config import load_config, resolve_home
 from ...errors import ConfigError, InvalidArgument, NotFound
 from ...journal.settings import write_setting
 from ...render.terminal import emit, is_terminal
-from ...serving.running import find_running
-from ...setup.clients import this_server
+from ...serving.running import find_running_server
+from ...setup.clients import local_server
 
 PORT = 8765
 """The port of the page, if neither the command nor the config names one."""
@@ -43,7 +43,7 @@ def install(home: str | None, port: int | None, *, read_only: bool) -> None:
     place = resolve_home(home)
     service = service_of(place)
     port = _free_port(home, port or load_config(home).port or PORT)
-    server = this_server(home, None)
+    server = local_server(home, None)
     words = [server.command, *server.args[:-1], "--home", str(place), "serve", "--no-link"]
     if read_only:
         words.append("--read-only")
@@ -147,7 +147,7 @@ def _is_free(home: str | None, port: int) -> bool:
     with suppress(OSError, OverflowError), socket.create_server(("127.0.0.1", port)):
         return True
     with suppress(NotFound):
-        return find_running(home).url.endswith(f":{port}")
+        return find_running_server(home).url.endswith(f":{port}")
     return False
 
 

@@ -19,10 +19,10 @@ from starlette.routing import Route
 from ...errors import NotFound, Refused, SynapticError
 from ...kinds import KINDS
 from ...render.fence import one_line
-from ...render.present import page_end, short
+from ...render.present import day_page_length, short_id
 from ...serving.roles import Role
 from ...serving.tokens import Tokens
-from ...serving.worker import Lane, Result, Verb, Worker, of_journals
+from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
 from ...verbs.mentions import link_targets
 from ...workspace.workspace import Workspace
 from .devices import Devices
@@ -59,7 +59,7 @@ TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
 TEMPLATES.globals |= {
     "KINDS": KINDS,
     "headed": plain_heading,
-    "page_end": page_end,
+    "page_end": day_page_length,
     "plain": plain,
     "render": render,
 }
@@ -70,7 +70,7 @@ def coded(text: object) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-TEMPLATES.filters |= {"short": short, "one_line": one_line, "coded": coded}
+TEMPLATES.filters |= {"short": short_id, "one_line": one_line, "coded": coded}
 
 
 class Page(Route):
@@ -124,7 +124,7 @@ def session_of(request: Request) -> Visitor:
 
 def _of_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
     """The verb, on the journals that the visitor may read."""
-    return partial(of_journals, verb, session_of(request).journals)
+    return partial(run_on_journals, verb, session_of(request).journals)
 
 
 async def ask(
@@ -139,7 +139,7 @@ async def ask(
     return await site_of(request).worker.ask(asked, lane)
 
 
-async def ask_beside(request: Request, verb: Verb[Result], lane: Lane = "apart") -> Result:
+async def ask_beside(request: Request, verb: Verb[Result], lane: Lane = "process") -> Result:
     """The result of a verb that takes long. It ends when the browser is gone. Raises
     SynapticError.
     """

@@ -120,7 +120,7 @@ class Forwarding:
         )
 
     def _keep_position(self, name: str, result: dict[str, Any]) -> None:
-        position = IndexPosition.read(result.get("_meta", {}).get(POSITION))
+        position = IndexPosition.parse(result.get("_meta", {}).get(POSITION))
         before = self.newest.get(name)
         if position and not (before and before.tally == position.tally and before > position):
             self.newest[name] = position

@@ -21,7 +21,7 @@ from ...index.index import Index
 from ...index.rows import to_microseconds
 from ...journal.journal import Journal
 from ...models import Entry, Texts, frozen
-from ...serving.roles import not_published
+from ...serving.roles import not_published_error
 from ...workspace.access import Access, IndexQuestion, Word
 from ...workspace.workspace import Workspace
 from .postgres import PostgresEngine
@@ -122,7 +122,7 @@ class Published(Access):
         return replace(self, journals=journals)
 
     def require_files(self, thing: str) -> None:
-        raise not_published(thing)
+        raise not_published_error(thing)
 
     def why_index_in_memory(self, index: Index) -> str:
         return ""

@@ -17,8 +17,8 @@ from ...errors import Refused, SynapticError
 from ...journal.settings import write_setting
 from ...render import terminal, wire
 from ...render.fence import clean
-from ...render.terminal import emit, entries_counted, files_counted
-from ...serving.arguments import agent
+from ...render.terminal import emit, entry_count_text, file_count_text
+from ...serving.arguments import agent_name
 from ...workspace.workspace import Workspace
 from . import merge_driver
 from .databases import database_address
@@ -76,7 +76,7 @@ def _sync(
     from . import syncing  # only this command needs it
 
     config = load_config(home)
-    if (init or allow or auto) and agent():
+    if (init or allow or auto) and agent_name():
         raise Refused(
             "Only a person may use --init, --allow and --auto, which decide where the "
             "journal is "
@@ -122,8 +122,8 @@ def _count_phrase(entries: int, files: int) -> str:
     """Returns a count as a phrase: `2 entries in 1 file`, `1 file` or `nothing`."""
     if not files:
         return "nothing"
-    in_files = files_counted(files)
-    return f"{entries_counted(entries)} in {in_files}" if entries else in_files
+    in_files = file_count_text(files)
+    return f"{entry_count_text(entries)} in {in_files}" if entries else in_files
 
 
 @command(
@@ -171,7 +171,7 @@ def _publish(
         return print_answer(
             {"success": True}, f"The journal {publisher.journal} was taken out of the database."
         )
-    progress = terminal.progress()
+    progress = terminal.build_progress_report()
     publisher.start_publishing(progress)
     done = publisher.publish_changes(progress)
     return print_answer({"success": True} | wire.as_json(done), _publish_report_text(done))

@@ -251,7 +251,7 @@ def test_the_page_opens_once_by_an_address_of_this_home(
         code, _, address = open_page(home, tmp_path)
         assert code == 0 and address.startswith(f"{server.url}/login?token=")
         assert [httpx.get(address).status_code for _ in range(2)] == [303, 401]
-        known = running.Running(*json.loads(file.read_text()))
+        known = running.RunningServer(*json.loads(file.read_text()))
         token = known.one_time_token()
         assert known.accepts(token)
         soon, late = time.time() + running.VALID_S - 2, time.time() + running.VALID_S + 2
@@ -342,7 +342,7 @@ def test_the_unit_and_the_agent_start_the_page(home: Path, tmp_path: Path) -> No
         said = process.stdout.readline()
         assert f"http://127.0.0.1:{port}\n" in said and "token" not in said
         assert httpx.get(f"http://127.0.0.1:{port}/login", timeout=60).status_code == 200
-        assert running.find_running(home).url.endswith(f":{port}")
+        assert running.find_running_server(home).url.endswith(f":{port}")
         process.terminate()
     assert not list((home / ".state").glob("page-*"))
 

@@ -20,7 +20,7 @@ from served import Served, a_port, served
 
 from synaptic.errors import InvalidArgument
 from synaptic.features.sharing.forwarding import POSITION, IndexPosition, check_writer_address
-from synaptic.mcp.server import BEHIND
+from synaptic.mcp.server import NOT_PUBLISHED_YET
 from synaptic.verbs.browse import find, get
 from synaptic.verbs.saving import save
 
@@ -272,21 +272,21 @@ def test_a_read_waits_for_the_save_before_it_and_says_where_it_is_missing(
                 ("context_brief", {}),
             ):
                 answer = tool(server, anna, name, **arguments)
-                assert (BEHIND in answer["text"]) == missing, answer["text"]
-            assert BEHIND not in tool(server, ben, "context_recent")["text"]
+                assert (NOT_PUBLISHED_YET in answer["text"]) == missing, answer["text"]
+            assert NOT_PUBLISHED_YET not in tool(server, ben, "context_recent")["text"]
             data = json.loads(tool(server, anna, "context_find", format="json")["text"])
-            assert (data["notices"][:1] == [BEHIND]) == missing
+            assert (data["notices"][:1] == [NOT_PUBLISHED_YET]) == missing
 
 
 def test_a_position_is_of_one_count_of_changes() -> None:
-    saved = IndexPosition.read("7:40")
+    saved = IndexPosition.parse("7:40")
     assert saved and str(saved) == "7:40"
     shown = {"7:40": True, "7:41": True, "7:39": False, "6:41": False, "8:41": False}
     for text, expected in shown.items():
-        position = IndexPosition.read(text)
-        assert position and saved.is_within(position) == expected
+        position = IndexPosition.parse(text)
+        assert position and saved.is_included_in(position) == expected
     assert [
-        IndexPosition.read(text) for text in ("", "7", "7:", "7:-1", "None:None", None)
+        IndexPosition.parse(text) for text in ("", "7", "7:", "7:-1", "None:None", None)
     ] == [None] * 6
 
 

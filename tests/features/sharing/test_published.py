@@ -25,8 +25,8 @@ from synaptic.config import load_config
 from synaptic.features.page.routes import PAGES
 from synaptic.features.sharing.published import open_published
 from synaptic.features.sharing.publisher import Publisher, describe_publication
-from synaptic.mcp.server import BEHIND
-from synaptic.mcp.tools import READING
+from synaptic.mcp.server import NOT_PUBLISHED_YET
+from synaptic.mcp.tools import READING_TOOLS
 from synaptic.serving.tokens import Tokens
 from synaptic.verbs.saving import save
 from synaptic.workspace.past import as_of
@@ -172,7 +172,7 @@ def test_the_tools_that_read_answer_from_the_database_alone(
     assert "queue" in tool(reading, anna, "context_analyze", text="the queue")
     assert "read-only for you" in tool(reading, anna, "context_save", content="x")
     tools = ask(reading, anna, "tools/list")["result"]["tools"]
-    assert {one["name"] for one in tools} == set(READING)
+    assert {one["name"] for one in tools} == set(READING_TOOLS)
     for uri in (f"synaptic://entry/{id}", "synaptic://journal/2026-06-01"):
         [shown] = ask(reading, anna, "resources/read", uri=uri)["result"]["contents"]
         assert "The queue is NATS." in shown["text"]
@@ -314,15 +314,15 @@ def test_writing_leads_to_the_writer(team: Team) -> None:
         saved = tool(server, dora, "context_save", content="The barn gets a roof.")
         assert saved.startswith("Saved ")
         late = tool(server, dora, "context_search", query="roof")
-        assert BEHIND in late and "barn gets a roof" not in late
-        assert BEHIND not in tool(server, anna, "context_recent", project=["tests"])
+        assert NOT_PUBLISHED_YET in late and "barn gets a roof" not in late
+        assert NOT_PUBLISHED_YET not in tool(server, anna, "context_recent", project=["tests"])
         assert tool(server, dora, "context_save", content="It is done.").startswith("Saved ")
         publishing = threading.Timer(0.3, team.publish, ["barn"])
         publishing.start()
         found = tool(server, dora, "context_search", query="roof")
         publishing.join()
-        assert BEHIND not in found and "barn gets a roof" in found
-        assert BEHIND not in tool(server, dora, "context_recent")
+        assert NOT_PUBLISHED_YET not in found and "barn gets a roof" in found
+        assert NOT_PUBLISHED_YET not in tool(server, dora, "context_recent")
 
 
 def test_a_database_that_goes_is_named_and_one_that_comes_back_is_read(tmp_path: Path) -> None:
@@ -402,9 +402,9 @@ def test_a_token_of_other_journals_opens_nothing_where_a_journal_is_written(
     token = "t" * 40
     (tmp_path / "tokens.toml").write_text(f'[ben]\ntoken = "{token}"\njournals = ["web"]\n')
     (tmp_path / "tokens.toml").chmod(0o600)
-    assert Tokens(tmp_path, None, of_published=True).grant(token)
+    assert Tokens(tmp_path, None, of_published=True).find_grant(token)
     for name, opens in (("platform", False), ("web", True)):
         (tmp_path / ".state" / "publish.json").write_text(json.dumps({"journal": name}))
-        assert bool(Tokens(tmp_path, None).grant(token)) is opens
+        assert bool(Tokens(tmp_path, None).find_grant(token)) is opens
     (tmp_path / ".state" / "publish.json").unlink()
-    assert Tokens(tmp_path, None).grant(token) is None
+    assert Tokens(tmp_path, None).find_grant(token) is None

@@ -355,15 +355,15 @@ def test_a_hand_edit_that_was_seen_is_synced_like_a_save(
             return text in git(machines.hub, "show", f"main:{DAY}")
 
         home.ask("save", "Saved by an agent.")
-        assert worker._sync(ws, 0) == SYNC_EVERY_S
+        assert worker._start_sync(ws, 0) == SYNC_EVERY_S
         while not is_sent("Saved by an agent."):
             pass
-        assert worker._sync(ws, 10) == SYNC_EVERY_S
+        assert worker._start_sync(ws, 10) == SYNC_EVERY_S
         with (home.journal / DAY).open("a") as file:
             file.write("\n## 13:00 Typed\n\nBy hand.\n")
-        while worker._sync(ws, 20) != 40:
+        while worker._start_sync(ws, 20) != 40:
             assert not is_sent("By hand.")
-        assert worker._sync(ws, 60) == SYNC_EVERY_S
+        assert worker._start_sync(ws, 60) == SYNC_EVERY_S
         while not is_sent("By hand."):
             pass
-        assert worker._sync(ws, 70) == SYNC_EVERY_S
+        assert worker._start_sync(ws, 70) == SYNC_EVERY_S

@@ -49,7 +49,7 @@ def start_synaptic(config: Config, *words: str, parent: bool = False) -> Popen[b
     )
 
 
-class Apart:
+class ReaderProcess:
     """A reader in a process of its own, where Python's lock is not that of the searches.
 
     It starts at the first need and ends with `end`, or with this process, however that ends.
@@ -77,7 +77,7 @@ class Apart:
                 is_for_writer, *message = self._pipe.recv()
                 if not is_for_writer:
                     break
-                self._pipe.send(_sendable(outcome(self._ask_writer, *message)))
+                self._pipe.send(_make_sendable(call_outcome(self._ask_writer, *message)))
         except (EOFError, OSError) as error:
             self.end()
             told_so = "The background process was killed, perhaps for lack of memory."
@@ -101,12 +101,14 @@ class Apart:
         spawning = get_context("spawn")
         ends: Any = spawning.Pipe()  # of another type on Windows
         self._pipe, other = ends
-        self._process = spawning.Process(target=_work, args=(other, self._config), daemon=True)
+        self._process = spawning.Process(
+            target=_run_verbs, args=(other, self._config), daemon=True
+        )
         self._process.start()
         other.close()
 
 
-def _work(pipe: Connection, config: Config) -> None:
+def _run_verbs(pipe: Connection, config: Config) -> None:
     """Runs verbs in the process of an Apart."""
     from multiprocessing import parent_process
 
@@ -136,10 +138,10 @@ def _work(pipe: Connection, config: Config) -> None:
         os.nice(NICE)
     with suppress(EOFError, OSError):
         while True:
-            pipe.send((False, *_sendable(outcome(run, pipe.recv()))))
+            pipe.send((False, *_make_sendable(call_outcome(run, pipe.recv()))))
 
 
-def outcome(call: Callable[..., Any], *args: Any) -> Outcome:
+def call_outcome(call: Callable[..., Any], *args: Any) -> Outcome:
     """The result of a call, or the error that it raises, which is the caller's to handle."""
     try:
         return call(*args), None
@@ -147,7 +149,7 @@ def outcome(call: Callable[..., Any], *args: Any) -> Outcome:
         return None, error
 
 
-def _sendable(outcome: Outcome) -> Outcome:
+def _make_sendable(outcome: Outcome) -> Outcome:
     """An outcome whose error another process can read."""
     result, error = outcome
     if isinstance(error, IndexFailed):
