@@ -1,4 +1,6 @@
-"""Asks the person at the terminal about preferences: one key answers."""
+"""Shows the person at the terminal each unconfirmed preference, and asks for a yes or no by one
+key.
+"""
 
 import os
 import select
@@ -19,15 +21,20 @@ from ..workspace.workspace import Workspace, open_workspace
 from .replies import IN_JSON, can_ask, screen_of
 
 LOOK_S = 0.2
-"""How long a command may read new files before it names what waits."""
+"""Seconds for which a command may read changed files before it names unconfirmed
+preferences.
+"""
 MOST_PREFERENCES = 8
+"""The most unconfirmed preferences that a command names, a line each."""
 MOST_TYPED_AHEAD = 1024
+"""The most bytes of keys that are read at a time."""
 LINE_END_S = 0.05
-"""Seconds within which a line end belongs to the key before it."""
+"""Seconds within which a line end after a key belongs to that key."""
 
 
 def print_waiting_preferences(ws: Workspace) -> None:
-    """Names on standard error the preferences that began to wait, each once, in a line.
+    """Prints to standard error a line for each preference that newly waits to be confirmed;
+    each is named by one command only.
 
     Nobody is told with --json, in a pipe, or in an agent's shell.
     """
@@ -52,7 +59,9 @@ def print_waiting_preferences(ws: Workspace) -> None:
 
 
 def ask_about_new_preferences(home: str | None) -> None:
-    """Asks about the preferences that began to wait while a person was in the editor."""
+    """Asks about the preferences that were added while a person had a file open in the
+    editor.
+    """
     if not (can_ask() and is_person()):
         return
     with open_workspace(load_config(home)) as ws:
@@ -60,8 +69,8 @@ def ask_about_new_preferences(home: str | None) -> None:
 
 
 def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> None:
-    """Shows each preference and puts it into force, or takes it out, at the key y. The key q
-    leaves the rest.
+    """Shows each preference and confirms it if the person presses y; with `remove` takes its
+    confirmation back. Other keys change nothing; q ends the questions.
     """
     question = "Take it out of force?" if remove else "Shall every agent follow this?"
     done = "Taken back" if remove else "Confirmed"
@@ -79,13 +88,17 @@ def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = Fa
 
 
 class _KeyReader:
-    """The keys that a person presses; those typed ahead wait."""
+    """Reads single keys from the terminal. Keys that were typed ahead of a question answer the
+    next ones.
+    """
 
     def __init__(self) -> None:
         self._ahead = b""
 
     def read_answer(self, question: str) -> str:
-        """The key that answers, as a small letter; the end of the input is q."""
+        """Prints the question and returns the key pressed, in lower case; "q" at the end of the
+        input.
+        """
         print(question, end="", file=sys.stderr, flush=True)
         key = self._read_key()
         say(key if key.isprintable() else "")

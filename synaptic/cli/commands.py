@@ -1,4 +1,6 @@
-"""The commands about entries: their flags are the parameters of the verbs they call."""
+"""The commands that save, find, show and change entries. Their flags are named as the
+parameters of the functions in `verbs` that they call.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -59,9 +61,10 @@ from .replies import (
 )
 
 BRIEF_TOKENS = 4_000
+"""The most tokens of the text that `brief` prints."""
 NONE_WAITS = "No preference waits for your yes."
 EMBED_MS = 300
-"""How long a search may embed what is new before it answers."""
+"""Milliseconds for which a search may embed new passages before it answers."""
 
 Words = Sequence[str]
 
@@ -597,7 +600,9 @@ def tags(ws: Workspace) -> None:
 
 
 def _join_words(text: Words) -> str:
-    """The words joined to one text; standard input if they are `-`."""
+    """Returns the words joined by blanks; the text on standard input if the only word is
+    `-`.
+    """
     return _read_stdin() if list(text) == ["-"] else " ".join(text)
 
 
@@ -607,7 +612,9 @@ def _read_stdin() -> str:
 
 
 def _parse_pairs(flag: str, texts: Words) -> dict[str, list[str]]:
-    """The values of each NAME in texts like NAME=VALUE. Raises InvalidArgument."""
+    """Returns the values of each NAME, in order, from texts in the form NAME=VALUE. `flag` is
+    named in the error. Raises InvalidArgument for a text without `=`.
+    """
     named: dict[str, list[str]] = {}
     for text in texts:
         name, sign, value = text.partition("=")

@@ -1,4 +1,4 @@
-"""Opens the person's own editor: at an entry's line, or on an empty page."""
+"""Starts the person's own text editor: to write a new text, or to show a file."""
 
 import os
 import signal
@@ -15,15 +15,16 @@ from ..serving.editors import RETURNS_AT_ONCE, chosen_editor, editor_name
 
 
 def editor_command() -> list[str] | None:
-    """The command in VISUAL, else EDITOR, as a list; None where neither is set, or where nobody
-    sits at a terminal.
+    """Returns the words of the command in VISUAL, else in EDITOR; None where neither is set, or
+    where standard input or output is not a terminal.
     """
     return chosen_editor() if is_terminal(sys.stdin, sys.stdout) else None
 
 
 @contextmanager
 def compose_text() -> Iterator[str]:
-    """A context that gives the text a person wrote in the editor. If it fails, the text stays.
+    """Opens the editor on an empty file and gives the text that the person wrote, as a context.
+    If the body of the context fails, the file is kept and the error names it.
 
     Raises InvalidArgument when there is no terminal or no editor.
     """
@@ -52,8 +53,8 @@ def compose_text() -> Iterator[str]:
 
 
 def run_editor(command: Sequence[str]) -> None:
-    """Starts the editor and waits until it ends. Raises ConfigError when it cannot be started
-    or failed.
+    """Starts the editor and waits until it ends. Raises ConfigError when it cannot be started,
+    or ended with a status other than 0.
     """
     # Ctrl-C belongs to the editor meanwhile; a handler, unlike SIG_IGN, is not handed down to
     # it

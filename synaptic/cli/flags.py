@@ -26,6 +26,9 @@ def _build_parameter(kind: Any, name: str, about: Any, default: Any) -> Paramete
 
 
 def argument(kind: Any, name: str, metavar: str, help: str, **more: Any) -> Parameter:
+    """Returns the declaration of a positional argument for `command`; None if it is optional
+    and left out.
+    """
     default = None if kind in (list[str] | None, str | None) else Parameter.empty
     return _build_parameter(
         kind, name, typer.Argument(metavar=metavar, help=help, **more), default
@@ -41,6 +44,9 @@ def option(
     metavar: str = "",
     **more: Any,
 ) -> Parameter:
+    """Returns the declaration of a flag that takes a value, for `command`. Without `flags` it
+    is named as the parameter `name`.
+    """
     about = typer.Option(*flags, metavar=metavar or name.upper(), help=help, **more)
     return _build_parameter(kind, name, about, default)
 
@@ -50,7 +56,9 @@ texts_option = partial(option, list[str] | None)
 
 
 def switch(name: str, help: str, *flags: str, default: bool | None = False) -> Parameter:
-    """A flag without a value; with the default None it says yes, no or nothing."""
+    """Returns the declaration of a flag without a value. With the default None, a switch that
+    is left out gives None, neither True nor False.
+    """
     kind = bool if default is False else bool | None
     flags = flags or (f"--{name.replace('_', '-')}",)
     return _build_parameter(kind, name, typer.Option(*flags, help=help), default)
@@ -59,6 +67,10 @@ def switch(name: str, help: str, *flags: str, default: bool | None = False) -> P
 def choice_option(
     name: str, values: Iterable[str], kind: Any = str | None, default: Any = None
 ) -> Parameter:
+    """Returns the declaration of a flag that takes one of `values`, which the shell
+    completes.
+    """
+
     def complete(incomplete: str) -> list[str]:
         return [value for value in values if value.startswith(incomplete)]
 
@@ -68,7 +80,9 @@ def choice_option(
 
 
 def _completion(kind: NameKind) -> dict[str, Any]:
-    """The completion with the first 50 tags, projects or ids that begin with the typed word."""
+    """Returns the argument for Typer that completes a typed beginning with up to 50 tags,
+    projects or ids of the index.
+    """
 
     def complete(ctx: typer.Context, incomplete: str) -> list[tuple[str, str]]:
         # without an index there is nothing to complete
@@ -120,13 +134,15 @@ MARKS = (
         "due", "Begin each session with it from this day on, until it has the tag done."
     ),
 )
-"""The marks that a save gives and an update changes."""
+"""The flags that a save sets and an update changes."""
 
 # filters, of which each is a row of `filters`
 
 
 def _filter_flag(row: Filter) -> Parameter:
-    """The flag of a filter, as its form wants it."""
+    """Returns the declaration of the flag for a filter; `row.form` says if it is a switch or
+    takes a value.
+    """
     if row.form == "switch":
         return switch(row.name, row.help, *row.flags)
     if row.form == "yes or no":
@@ -144,11 +160,13 @@ _COMPLETIONS = {"tag": TAG_COMPLETION, "project": PROJECT_COMPLETION, "id": ID_C
 _LIST_FILTERS = [row for row in FILTERS.values() if set(LISTS) <= set(row.commands)]
 PROJECT = _filter_flag(FILTERS["project"])
 LIST_FLAGS = (*map(_filter_flag, _LIST_FILTERS), choice_option("order", ORDERS))
-"""The filters that `search` and `find` share, and the order of a list."""
+"""The flags of all filters that both `search` and `find` have, and the flag of the order."""
 
 
 def filter_flags(command: str) -> list[Parameter]:
-    """The flags of the filters that a command has beside those of all lists."""
+    """Returns the flags of the filters of a command; for `search` and `find` without
+    LIST_FLAGS.
+    """
     rows = [row for row in FILTERS.values() if command in row.commands]
     if command in LISTS:
         rows = [row for row in rows if row not in _LIST_FILTERS]

@@ -28,11 +28,12 @@ from .program import app
 __all__ = ["commands", "main", "program_for", "whole_program"]
 
 _EXCLUDED_WORD = re.compile(r"-[^\W\d_]\w")
+"""The beginning of a word that a search excludes, such as `-kafka`."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The exit status. Every error ends here, as a message or, with --json, as JSON on standard
-    output.
+    """Runs the command line and returns its exit status. Each error ends here: it is printed as
+    a message, or with --json as JSON on standard output.
     """
     # collecting the libraries' garbage at exit took a quarter of a search's time
     atexit.register(gc.freeze)
@@ -63,8 +64,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def program_for(args: Sequence[str]) -> typer.Typer:
-    """The program with only the command that these arguments name, because making all of them
-    takes longer than many a command; with all of them if the command is unknown.
+    """Returns the program with the one command that the arguments name, because declaring all
+    commands takes longer than many a command; with all commands if that one is unknown.
     """
     place = 2 if args[:1] == ["--home"] else 0
     [name] = args[place : place + 1] or [""]
@@ -84,7 +85,9 @@ def _add_upkeep(_: str) -> None:
 
 
 def whole_program() -> typer.Typer:
-    """The program with all our own commands."""
+    """Returns the program with all commands of the package; commands of plug-ins are not among
+    them.
+    """
     from . import upkeep  # noqa: F401
 
     doors.add_own_commands()
@@ -92,7 +95,9 @@ def whole_program() -> typer.Typer:
 
 
 def _move_excluded_words_last(args: Sequence[str]) -> Sequence[str]:
-    """The arguments of a search, with excluded words such as `-kafka` moved behind `--`."""
+    """Returns the arguments of `search`, `find` or `recent` with excluded words such as
+    `-kafka` moved behind `--`, so that they are not read as flags.
+    """
     name = next((arg for arg in args if not arg.startswith("-")), "")
     if "--" in args or name not in ("search", "find", "recent"):
         return args
@@ -101,7 +106,9 @@ def _move_excluded_words_last(args: Sequence[str]) -> Sequence[str]:
 
 
 def _as_synaptic_error(error: Exception) -> SynapticError:
-    """The error as a SynapticError: one of typer is a usage error, any other is a defect."""
+    """Returns the error as a SynapticError: an error of Typer is a usage error, any other is a
+    defect of the program.
+    """
     own = to_synaptic_error(error)
     if own:
         return own
@@ -134,8 +141,8 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
 
 
 def _replace_undecodable(arg: str) -> str:
-    """An argument without lone surrogates, which stand for bytes that are not UTF-8; a path
-    keeps them.
+    """Returns the argument with U+FFFD for each byte that is not UTF-8; the path of an existing
+    file is left unchanged.
     """
     if arg.isascii() or os.path.exists(arg):  # noqa: PTH110
         return arg

@@ -1,4 +1,4 @@
-"""The program, and what makes a function one of its commands."""
+"""The Typer program of the command line, and the decorator that adds a command to it."""
 
 import inspect
 from collections.abc import Callable, Iterator
@@ -27,7 +27,9 @@ app = typer.Typer(
 
 @contextmanager
 def open_home(home: str | None) -> Iterator[Workspace]:
-    """The workspace of a command. At its end a person is told which preferences wait."""
+    """Opens the workspace of a command. At its end a person is told which preferences are not
+    confirmed.
+    """
     with open_workspace(load_config(home)) as ws:
         yield ws
         print_waiting_preferences(ws)
@@ -36,8 +38,9 @@ def open_home(home: str | None) -> Iterator[Workspace]:
 def command(
     name: str, *flags: inspect.Parameter, opens: bool = True, json: bool = True
 ) -> Callable[[Command], Command]:
-    """Makes a function the command `name`. It is called with a Workspace, or with the home
-    where `opens` is False. The flag `as_of` gives it the workspace of then.
+    """Returns a decorator that makes a function the command `name`. The function is called with
+    a Workspace, or with the path of the home where `opens` is False. With the flag --as-of the
+    Workspace shows the journal at that time.
 
     With `json` it has the flag --json too. Flags that were left out are not passed on, so that
     the verbs' own defaults hold. An int that it returns is the exit status.

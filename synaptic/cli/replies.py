@@ -1,4 +1,6 @@
-"""The answers of commands: for people through `terminal`, with --json through `wire`."""
+"""Prints the results of commands: as text for people through `terminal`, with --json through
+`wire`.
+"""
 
 import json
 import sys
@@ -31,15 +33,20 @@ EXAMPLE = (
 NOTHING_FOUND = "Nothing found."
 _LAST_LIST = "last-list.json"
 IN_JSON = ContextVar("IN_JSON", default=False)
-"""True while a command runs that was given --json."""
+"""True while a command with the flag --json runs."""
 
 
 def screen_of(ws: Workspace) -> Output:
+    """Returns standard output with its width and colours; paths are shown as paths in the
+    journal of `ws`.
+    """
     return terminal.stdout_screen(ws.journal.place)
 
 
 def empty_journal_text(ws: Workspace) -> str:
-    """For an empty journal its place and how to begin; otherwise an empty text."""
+    """Returns, for a journal without entries, its path and an example of a save; "" for any
+    other.
+    """
     if ws.index.counts().entries:
         return ""
     if ws.access.is_past:
@@ -50,7 +57,9 @@ def empty_journal_text(ws: Workspace) -> str:
 
 
 def print_answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
-    """Prints the JSON, or the notices and the text, if there is any."""
+    """Prints `data` as JSON if the command has --json; else the notices to standard error and
+    the text to standard output.
+    """
     if IN_JSON.get():
         return emit_json(data)
     for notice in notices:
@@ -61,12 +70,16 @@ def print_answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
 
 
 def can_ask() -> bool:
-    """True where a person may be asked: on a terminal that shows no JSON."""
+    """True where a person can be asked: standard input and error are a terminal, and --json is
+    not given.
+    """
     return not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stderr)
 
 
 def check_can_ask(command: str, *, yes: bool) -> None:
-    """Raises InvalidArgument without `yes` if there is nobody to ask."""
+    """Raises InvalidArgument if the command needs an agreement, `yes` is not given, and no
+    person can be asked.
+    """
     if not (yes or can_ask()):
         raise InvalidArgument(
             f"{command} asks a person first, and there is no terminal to ask on.", "Add --yes."
@@ -74,20 +87,25 @@ def check_can_ask(command: str, *, yes: bool) -> None:
 
 
 def ask_agreement(command: str, question: str, *, yes: bool) -> bool:
-    """True when a person agrees, or said `yes` before. Raises as `check_can_ask` does."""
+    """Returns True when `yes` is given, or when a person answers the question with yes. Raises
+    InvalidArgument when no person can be asked.
+    """
     check_can_ask(command, yes=yes)
     return yes or typer.confirm(question, default=False, err=True)
 
 
 def print_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
+    """Prints the result of a change, such as `Updated 7k3m9q2x in 2026-11-21.md`, and its
+    notices.
+    """
     done, notices = write_result_text(done, receipt.notices)
     text = f"{done} {short_id(receipt.id)} in {screen_of(ws).full_path(receipt.path)}"
     print_answer({"success": True} | wire.as_json(receipt), text, notices)
 
 
 def refuse_list_number(name: str) -> None:
-    """Raises InvalidArgument for a number in the last list, where nobody is asked whether it is
-    still that list.
+    """Raises InvalidArgument for a name that is a number in the last printed list, because
+    without a terminal nobody can confirm that it is still the same list.
     """
     if _is_list_number(name):
         raise InvalidArgument(
@@ -101,7 +119,8 @@ def _is_list_number(name: str) -> bool:
 
 
 def resolve_id(ws: Workspace, name: str) -> str:
-    """The id of an entry by its number in the last list, its title, page, alias or path.
+    """Returns the id of the entry with this number in the last printed list, or with this id,
+    title, page, alias or path.
 
     Raises InvalidArgument for a wrong number, NotFound, and Ambiguous.
     """
@@ -129,8 +148,8 @@ def resolve_id(ws: Workspace, name: str) -> str:
 def ask_agreed_id(
     ws: Workspace, name: str, question: Callable[[Entry], str], *, always: bool
 ) -> str:
-    """The id of an entry that a person agrees to change, who is shown it; without `always` an
-    id is not asked about.
+    """Returns the id of an entry after a person saw it and agreed to the `question` about it.
+    Unless `always`, a name that is a part of the id needs no agreement.
     """
     id = resolve_id(ws, name)
     if not always and name.strip().lower() in id:  # it is a part of the id
@@ -143,13 +162,13 @@ def ask_agreed_id(
 
 
 def print_entries(ws: Workspace, listing: Listing) -> None:
-    """Answers with whole entries."""
+    """Prints whole entries."""
     text = terminal.entries_text(listing, screen_of(ws))
     _print_results(ws, listing.entries, wire.listing_json(listing), text)
 
 
 def print_listing(ws: Workspace, listing: Listing, if_none: str = NOTHING_FOUND) -> None:
-    """Answers with a line for each entry, or with `if_none`."""
+    """Prints a line for each entry, or `if_none` where there is no entry."""
     to = screen_of(ws)
     text = terminal.listing_text(listing, to)
     if listing.facets:
@@ -161,6 +180,9 @@ def print_listing(ws: Workspace, listing: Listing, if_none: str = NOTHING_FOUND)
 
 
 def print_search(ws: Workspace, result: SearchResult) -> None:
+    """Prints the hits of a search, and saves their order, so that later commands know them by
+    number.
+    """
     _save_last_list(ws, [hit.entry for hit in result.hits])
     text = ""
     if result.hits:
@@ -175,7 +197,9 @@ def print_days(ws: Workspace, days: Days) -> None:
 
 
 def _save_last_list(ws: Workspace, entries: Sequence[Entry]) -> None:
-    """Keeps the list, so that later commands know its numbers; an empty one replaces none."""
+    """Writes the ids of a printed list to a file, so that later commands know the entries by
+    their numbers. An empty list leaves the file unchanged.
+    """
     if not entries:
         return
     ids = json.dumps([entry.id for entry in entries])
@@ -190,7 +214,9 @@ def _print_results(
     text: str,
     if_none: str = NOTHING_FOUND,
 ) -> None:
-    """Prints the entries found, or a remark: nothing was found, or the journal is empty."""
+    """Prints the results; where there are none, the remark `if_none`, or that the journal is
+    empty.
+    """
     notices = data["notices"]
     if results:
         return print_answer(data, text, notices)
@@ -202,7 +228,9 @@ def _print_results(
 
 
 def open_or_print_path(path: Path, line: int | None) -> None:
-    """Opens a file in the person's editor; without one, or in a pipe, answers where it is."""
+    """Opens a file at a line in the person's editor. Without an editor, or without a terminal,
+    prints the path and the line.
+    """
     command = None if IN_JSON.get() else editor.editor_command()
     if command:
         return editor.run_editor(command_to_open(command, path, line))

@@ -50,7 +50,9 @@ def run_setup(
     url: str | None = None,
     take_in: bool | None = None,
 ) -> int:
-    """Returns the exit status: 1 where a client could not be served."""
+    """Registers Synaptic with clients, removes it, or shows what would change. Returns the exit
+    status: 1 where a client's file could not be changed.
+    """
     if show + status + remove > 1:
         raise InvalidArgument(
             "Only one of these flags may be given.", valid=("--print", "--status", "--remove")
@@ -97,7 +99,9 @@ def run_setup(
 
 
 def _hook_events(home: str | None, capture: bool) -> list[str]:
-    """Returns the events of hooks that config.toml switches on."""
+    """Returns the names of the hook events that config.toml switches on, in the order of
+    EVENTS.
+    """
     config = load_config(home)
     capture = config.capture or capture
     wanted = dict.fromkeys(("pre-tool", "tool-failure"), config.hooks.tools)
@@ -107,8 +111,9 @@ def _hook_events(home: str | None, capture: bool) -> list[str]:
 
 
 def _ask_about_tools(home: str | None, clients: Sequence[Client]) -> None:
-    """Asks a person once if hooks should speak before edits and after failed commands, where
-    one of these clients can.
+    """Asks a person whether hooks should speak before edits and after failed commands, and
+    writes the answer to config.toml. Asks nothing if config.toml has an answer, or if none of
+    these clients has such hooks.
     """
     file = resolve_home(home) / "config.toml"
     settings = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
@@ -120,7 +125,9 @@ def _ask_about_tools(home: str | None, clients: Sequence[Client]) -> None:
 
 
 def _switch_off_capture(home: str | None) -> list[str]:
-    """Switches `capture` off, as no client notes ended sessions any more; returns notices."""
+    """Sets `capture` to false in config.toml, because no client reports ended sessions any
+    more. Returns the notices for the person.
+    """
     if not load_config(home).capture:
         return []
     write_setting(resolve_home(home), "capture", False)
@@ -133,8 +140,8 @@ def _switch_off_capture(home: str | None) -> list[str]:
 def _set_up_parts(
     parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
 ) -> list[SetupStep]:
-    """Prints and carries out the step of each part; returns the steps that matter, with their
-    results.
+    """Registers or removes each part, or with `reads` only looks at it, and prints a sentence
+    for each. Returns the steps worth reporting.
     """
     done: list[SetupStep] = []
     plugin = has_claude_plugin() and not remove
@@ -157,6 +164,9 @@ def _set_up_parts(
 
 
 def _closing_remarks(done: Sequence[SetupStep], absent: Sequence[str], *, dry_run: bool) -> str:
+    """Returns the lines printed below all steps: nothing registered, clients not found, dry
+    run.
+    """
     remarks = []
     if not done:
         remarks.append("Synaptic is registered with none of these clients.")
@@ -171,7 +181,9 @@ def _closing_remarks(done: Sequence[SetupStep], absent: Sequence[str], *, dry_ru
 
 
 def _steps_json(steps: Sequence[SetupStep]) -> Json:
-    """Returns the steps by part; those of the server under `clients`."""
+    """Returns the steps as JSON objects in the lists `clients` (the server), `hooks` and
+    `guidance`.
+    """
     by_part: Json = {"clients": [], "hooks": [], "guidance": []}
     for step in steps:
         part = step.part
@@ -194,7 +206,9 @@ def _steps_json(steps: Sequence[SetupStep]) -> Json:
 
 
 def _setup_notices(wanted: Server) -> list[str]:
-    """Returns what the user should know beside the steps."""
+    """Returns notices on environment variables that clients will not see, and on the token of a
+    server at an address.
+    """
     if not wanted.url:
         unseen = ("SYNAPTIC_JOURNAL", "SYNAPTIC_MODEL", "SYNAPTIC_PROJECT")
         return [
@@ -218,7 +232,7 @@ def _setup_notices(wanted: Server) -> list[str]:
 
 
 def _step_text(step: SetupStep, *, remove: bool) -> str:
-    """Returns the sentence on a step, its result, and the next thing to do."""
+    """Returns the sentence on a step, its result, and what the person should do next."""
     part = step.part
     if step.action == "nothing":
         return _state_text(step)
@@ -241,7 +255,9 @@ def _step_text(step: SetupStep, *, remove: bool) -> str:
 
 
 def _state_text(step: SetupStep) -> str:
-    """Returns the sentence on this part of the client."""
+    """Returns the sentence that says whether a part is registered with its client, and in which
+    file.
+    """
     part = step.part
     phrases = [step.why] if step.why else [step.state]
     if step.was_there:

@@ -1,4 +1,6 @@
-"""The commands about the home, its index, and the programs that use it."""
+"""The commands that check and rebuild the index, review and export entries, and register
+Synaptic with agents.
+"""
 
 from __future__ import annotations
 
@@ -155,7 +157,9 @@ def review_findings(
 
 
 def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
-    """Carries out the answer to a finding."""
+    """Carries out the person's choice for the finding `key` of a review, and prints the
+    result.
+    """
     receipt = review.answer_finding(
         ws, key, choice, by_person=not agent_name(), confirms=is_person()
     )
@@ -166,7 +170,9 @@ def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
 
 
 def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding]) -> None:
-    """Asks a person about one finding after the other."""
+    """Shows a person each finding of a review and carries out the choice; `quit` ends the
+    questions.
+    """
     for matter in findings:
         emit(matter_text(matter))
         choices = (*matter.answers, "skip", "quit")

@@ -1,5 +1,5 @@
-"""Adds to an edit, or to a command that failed, what the journal says of it. It imports little:
-the tool waits.
+"""Finds what the journal says of a file before an agent edits it, and of the error of a failed
+command. Imports little, because the agent's tool waits for it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,15 @@ if TYPE_CHECKING:
     from ..verbs.blame import Memory, RecalledEntry
 
 MOST_ENTRIES, MOST_TOKENS = 2, 120
+"""The most entries, and the most tokens, that a hook gives before an edit or after a
+failure.
+"""
 TAIL_BYTES = 100_000
-"""The part of a transcript in which the last command is sought."""
+"""Bytes at the end of a transcript in which the result of the last command is sought."""
 _PATCHED_FILE = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
+"""A line of a patch that names the file which it changes."""
 _PATH_FIELDS = ("file_path", "notebook_path", "path")
+"""Fields of a tool's input that hold the path of the edited file."""
 _GEMINI_FAILURE = re.compile(r"(?m)^Exit Code: [1-9]")
 """The mark of a failed command in the answer of Gemini CLI. Claude Code has an event for it,
 and Codex writes it into its transcript.
@@ -31,7 +36,9 @@ and Codex writes it into its transcript.
 
 
 def entries_before_edit(config: Config, message: HookMessage) -> str:
-    """Returns entries that name a file that is about to be edited, or its folder."""
+    """Returns a text for the agent with entries that name the file it is about to edit, or the
+    folder of that file; empty if there are none.
+    """
     tool_input = message.get("tool_input")
     tool_input = tool_input if isinstance(tool_input, dict) else {}
     paths = [tool_input[key] for key in _PATH_FIELDS if isinstance(tool_input.get(key), str)]
@@ -49,8 +56,9 @@ def entries_before_edit(config: Config, message: HookMessage) -> str:
 
 
 def entries_after_failure(config: Config, message: HookMessage) -> str:
-    """Returns entries that tell of the same error; of Gemini CLI, which takes no context before
-    an edit, what `entries_before_edit` tells.
+    """Returns a text for the agent with entries about the error of a failed command; empty if
+    there are none. Gemini CLI takes no text before an edit, so it gets the text of
+    `entries_before_edit` after it.
     """
     if message.get("tool_name") in ("replace", "write_file"):
         return entries_before_edit(config, message)
@@ -70,7 +78,9 @@ def entries_after_failure(config: Config, message: HookMessage) -> str:
 
 
 def _codex_command_failed(message: HookMessage) -> bool:
-    """True when the transcript says that the command failed: Codex does not tell its hook."""
+    """True when the transcript of Codex says that the command ended with an error; the hook's
+    message does not say it.
+    """
     call = re.escape(str(message.get("tool_use_id")))
     with open_regular_file(Path(str(message.get("transcript_path")))) as transcript:
         with suppress(OSError):  # it is shorter
@@ -86,7 +96,9 @@ def _new_entries_text(
     about: str,
     find: Callable[[Memory], Sequence[RecalledEntry]],
 ) -> str:
-    """Returns the text about the best entries that this session has not been shown."""
+    """Returns a text about the best entries that `find` returns and that this session was not
+    given before; notes them as given.
+    """
     session = str(message.get("session_id") or "")
     if not re.fullmatch(r"[\w.:-]{1,200}", session) or not about:
         return ""
@@ -108,7 +120,7 @@ def _new_entries_text(
 
 
 def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
-    """Returns the entries as fenced lines, cut where they would be more than `MOST_TOKENS`."""
+    """Returns the entries as fenced lines, shortened so that all fit into MOST_TOKENS."""
     head = f"From Synaptic, on {about}. {DATA_FOLLOWS} context_get gives more."
     starts = []
     for one in chosen:
@@ -134,7 +146,7 @@ def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
 
 
 def _cut_to_tokens(text: str, room: int) -> str:
-    """Returns the words of a text that fit into the room."""
+    """Returns the first words of a text, as many as fit into `room` tokens."""
     if count_tokens(text) <= room:
         return text
     words = text.split(" ")

@@ -1,4 +1,4 @@
-"""Notes the sessions that end. It imports little: a client that ends waits for it."""
+"""Notes which agent sessions have ended. Imports little, because the client waits for it."""
 
 import json
 from contextlib import suppress
@@ -9,11 +9,12 @@ from ..journal.disk import make_dirs, overwrite
 
 
 def note_ended_session(home: str | None, client: str, data: bytes) -> None:
-    """Notes the session that a hook was told of, for `importing.catch_up`. Makes no home.
+    """Writes a note that a session has ended, so that `importing.catch_up` makes a digest of it
+    later. `data` is the JSON that the client gives its hook. Does nothing without a home.
 
-    A client ends all of its hooks after 1.5 s, so nothing is read here. A session has one note,
-    however often its hooks run. OpenCode, which has one database, tells no path: its sessions
-    are noted by their ids.
+    A client ends all of its hooks after 1.5 s, so the transcript is not read here. A session
+    has one note, however often its hooks run. OpenCode, which has one database, gives no path:
+    its sessions are noted by their ids.
     """
     state = resolve_home(home) / ".state"
     with suppress(Exception):  # anybody may run it

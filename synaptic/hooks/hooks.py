@@ -37,30 +37,39 @@ if TYPE_CHECKING:
 SYNC_S = 0.5
 """Seconds for which a session that starts waits for the entries of other machines."""
 PROMPT_HITS = 3
+"""The most entries that the hook of a prompt gives."""
 MIN_WORDS = 3
+"""A prompt of fewer words gets no entries."""
 CLEAR_SCORE = 0.4
-"""An entry of this score clearly fits a prompt: four of ten such hits were right, by eye."""
+"""Least score of an entry that clearly fits a prompt, where the embedding model was asked: four
+of ten such hits were right, by eye.
+"""
 UNLIKELY_SCORE, SURE_SCORE = 0.1, 0.6
-"""The model is asked only where the best entry by words has a score between these. Chosen on
-one half of the questions of the panel; on the other the hook shows 271 right entries of 378 and
-asks the model for 60 of 100. With the model for each it shows 271 of 377.
+"""The embedding model is asked only where the best entry by words has a score between these.
+Chosen on one half of the questions of the panel; on the other the hook shows 271 right entries
+of 378 and asks the model for 60 of 100. With the model for each it shows 271 of 377.
 """
 PROMPT_CHARS = 2_000
 """The characters of a prompt that the model reads."""
 
 _GEMINI_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
-"""Gemini CLI puts this in front of a prompt that came with its command line."""
+"""The text that Gemini CLI puts in front of a prompt from its command line."""
 
 _PERSON_SOURCES = ("user", "sdk", None)
-"""Sources of prompts by a person; None: no source is named. Other prompts are the agent's own.
+"""Values of `source` for prompts by a person; None where the client names no source. Other
+prompts are the agent's own.
 """
 
 HEAD = (
     "From Synaptic, the journal that you share with the user. context_get gives entries whole."
 )
+"""The first sentence of the entries that fit a prompt."""
 TOOL_EVENTS = ("pre-tool", "tool-failure")
+"""The events around a tool call, which the one setting `hooks.tools` switches on."""
 _CONTINUE_DECISIONS = {"codex": "block", "gemini": "deny"}
-"""The decision by which a client goes on instead of stopping; others read it as context."""
+"""The decision by which a client goes on instead of stopping; other clients read the text as
+context.
+"""
 
 _EVENT_NAMES = {
     "session-start": "SessionStart",
@@ -69,6 +78,7 @@ _EVENT_NAMES = {
     "pre-tool": "PreToolUse",
     "tool-failure": "PostToolUseFailure",
 }
+"""The client's name of each event."""
 _OTHER_EVENT_NAMES = {
     ("user-prompt", "gemini"): "BeforeAgent",
     ("tool-failure", "gemini"): "AfterTool",
@@ -77,7 +87,8 @@ _OTHER_EVENT_NAMES = {
 
 
 def answer_hook(event: str, home: str | None, client: str) -> None:
-    """Prints the hook's answer as JSON; nothing where there is nothing to say, or on failure.
+    """Prints the answer to a hook event as JSON; prints nothing where there is nothing to say,
+    or on failure. `client` is the name of the agent's program.
 
     Raises InvalidArgument for an unknown event.
     """
@@ -119,7 +130,7 @@ def _print_hook_answer(config: Config, event: str, client: str) -> None:
 
 
 def _reply_json(event: str, client: str, text: str) -> dict[str, object]:
-    """Returns the answer in the client's form."""
+    """Returns the text for the agent as the JSON that this client expects from its hook."""
     if event == "stop" and client in _CONTINUE_DECISIONS:
         return {"decision": _CONTINUE_DECISIONS[client], "reason": text}
     name = _OTHER_EVENT_NAMES.get((event, client), _EVENT_NAMES[event])
@@ -127,7 +138,9 @@ def _reply_json(event: str, client: str, text: str) -> dict[str, object]:
 
 
 def answer_session_start(config: Config, message: HookMessage) -> str:
-    """Returns the briefing of a new session."""
+    """Returns the briefing for a session that begins, after a sync with other machines if
+    config.toml asks for it.
+    """
     from ..render.fence import count_tokens
     from ..serving.processes import start_synaptic
     from ..workspace.sync import count_unread_files
@@ -151,8 +164,8 @@ def answer_session_start(config: Config, message: HookMessage) -> str:
 
 
 def session_briefing(ws: Workspace, message: HookMessage) -> str:
-    """Returns the briefing of a session as fenced Markdown; empty where the journal knows
-    nothing of its project.
+    """Returns the briefing of a session as fenced Markdown; empty where the journal has no
+    entries of its project.
     """
     from ..render.briefing import briefing_text
     from ..verbs.brief import WEEK, Reader, brief
@@ -167,9 +180,9 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
 
 
 def answer_user_prompt(config: Config, message: HookMessage) -> str:
-    """Returns up to three entries that clearly fit the prompt, of long ones the title.
+    """Returns up to three entries that clearly fit the prompt; of a long entry only the title.
 
-    Empty for a word of consent or a command.
+    Empty for a short prompt, such as "yes", and for a command.
     """
     prompt = str(message.get("prompt") or "")
     prompt = _GEMINI_CONTEXT.sub("", prompt).removeprefix(HANDOFF_REQUEST)
@@ -224,7 +237,9 @@ def _entries_for_prompt(ws: Workspace, message: HookMessage, prompt: str) -> str
 
 
 def answer_tool_event(event: str, config: Config, message: HookMessage) -> str:
-    """Returns what the journal says of an edit, or of a command that failed."""
+    """Returns entries about a file that is about to be edited, or about a command that
+    failed.
+    """
     from .action import ACTIONS  # the other hooks need nothing of it
 
     return ACTIONS[event](config, message)
@@ -241,7 +256,8 @@ EVENTS: dict[str, Callable[[Config, HookMessage], str]] = {
 def run_with_time_limit(
     state: Path, event: str, timeout_s: float, make: Callable[[], None]
 ) -> None:
-    """Calls `make` in a child process, which the system's alarm ends at any moment.
+    """Calls `make` in a child process, which the system's alarm ends after `timeout_s`
+    seconds.
 
     Windows has neither fork nor alarm: there the client ends a hook that takes too long.
     """

@@ -1,4 +1,4 @@
-"""Asks an agent once, before a session that saved nothing stops, for a hand-off."""
+"""Asks an agent once, before a session that saved nothing ends, to save a hand-off."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from ..journal.repository import Checkout
 
 HookMessage = Mapping[str, Any]
-"""The JSON that a client hands to its hook, with `client`, its name; `cwd` is always there."""
+"""The JSON that a client gives its hook. `client`, the name of the client, and `cwd` are always
+there.
+"""
 
 HANDOFF_REQUEST = (
     "Nothing of this session is in Synaptic yet, the journal that you share with the user. "
@@ -27,10 +29,12 @@ HANDOFF_REQUEST = (
     "worth keeping, save nothing. Do not repeat your last answer."
 )
 MIN_TURNS = 10
+"""Turns after which a session without changed files is asked for a hand-off."""
 MAX_FILES = 20_000
-"""Files of a checkout that are looked at; changes beyond them are not seen."""
+"""The most files of a checkout that are looked at; changes in further files are not seen."""
 
 LOG_BYTES = 1_000_000
+"""The most bytes of a log of the hooks."""
 
 _HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycache__)$")
 
@@ -38,8 +42,8 @@ _HIDDEN_OR_BUILT = re.compile(r"\.|(node_modules|target|build|dist|venv|__pycach
 def log_session_event(
     config: Config, message: HookMessage, event: str
 ) -> list[tuple[datetime, str]]:
-    """Notes `start`, `turn` or `asked`; returns the session's events with their times, empty
-    where its id is unknown.
+    """Appends the event `start`, `turn` or `asked` to the log, and returns all logged events of
+    this session with their times; empty where the session has no valid id.
     """
     if not config.hooks.stop:
         return []
@@ -57,7 +61,7 @@ def log_session_event(
 
 
 def ask_for_handoff(config: Config, message: HookMessage) -> str:
-    """Returns the question to the agent; empty if it may stop at once.
+    """Returns the request that the agent saves a hand-off; empty if it may stop at once.
 
     It is asked once in a session, only where a person reads the answer, if files of the
     checkout changed or `MIN_TURNS` turns passed, and nothing was saved since the session began.
@@ -84,7 +88,7 @@ def ask_for_handoff(config: Config, message: HookMessage) -> str:
 
 
 def _is_attended(message: HookMessage, events: list[str]) -> bool:
-    """True when a person, and no script, reads what the agent says."""
+    """True when a person, not a script, reads what the agent answers."""
     if message["client"] == "codex":  # the transcript names who began each turn
         path = Path(str(message.get("transcript_path")))
         with open_regular_file(path) as transcript:
@@ -99,7 +103,9 @@ def _is_attended(message: HookMessage, events: list[str]) -> bool:
 
 
 def _has_changed_files(here: Checkout | None, began: datetime) -> bool:
-    """True when a file of the checkout, but for hidden and built ones, changed since then."""
+    """True when a file of the checkout changed after `began`; hidden files and build outputs do
+    not count.
+    """
     if not here:
         return False
     left = MAX_FILES
@@ -115,8 +121,8 @@ def _has_changed_files(here: Checkout | None, began: datetime) -> bool:
 
 
 def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
-    """True when an entry of the project, or without one any entry, was saved since then;
-    entries typed into a file do not count.
+    """True when an entry of the project was saved after `began`; without a project any entry
+    counts. Entries typed into a file do not count.
     """
     from ..filters import Filters
     from ..notes.blocks import project_key
@@ -141,7 +147,9 @@ def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
 
 
 def append_log_line(path: Path, line: str) -> None:
-    """Appends the line to a log of several processes; keeps it below `LOG_BYTES`."""
+    """Appends a line to a log that several processes write; removes the older half of a log
+    that would exceed LOG_BYTES.
+    """
     data = f"{line}\n".encode()
     size = path.stat().st_size if path.exists() else 0
     if size + len(data) > LOG_BYTES:

@@ -1,4 +1,6 @@
-"""Answers tools and resources: calls a verb and makes its result a text for a model."""
+"""Answers tools and resources of MCP: calls a function of `verbs` and formats its result as
+text for a model.
+"""
 
 import json
 import re
@@ -67,35 +69,41 @@ from .tools import (
 )
 
 MAX_TOKENS = 4_000
+"""The most tokens of an answer in a format other than concise, unless the call sets
+`max_tokens`.
+"""
 FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
-"""The room of an answer of a few entries and of a list, and of each entry of a long one: 400,
-240 and 28 tokens (o200k: 3.5 characters each, with ids and code).
+"""A concise answer of up to FEW entries has FEW_CHARS characters; a longer list has EACH_CHARS
+for each entry, and at least LIST_CHARS. In tokens 400, 28 and 240 (o200k: 3.5 characters each,
+with ids and code).
 """
 CUT_ADVICE = {
     "context_brief": "context_recent lists the newest entries",
     "context_get": "call it for fewer ids",
     "context_analyze": "give a shorter text",
 }
-"""By tool: the advice below a text that was cut."""
+"""By tool: the next step for the agent, printed below an answer that was cut."""
 WHOLE_BY_ID = "context_get with its id gives the whole"
 PROMPT_CHARS = 3_000
-"""The room that a prompt leaves for our own words, and for what the client gives it."""
+"""Characters of a prompt that are left for our own words and for what the client adds."""
 IDS_NAMED = 10
-"""Ids that a line about many names."""
+"""The most ids that one line about several entries names."""
 REVIEW_FINDINGS = 20
-"""Findings in the prompt to review."""
+"""The most findings in the prompt `review`."""
 
 ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
-"""Notices that a client needs once."""
+"""Notices that are sent to a client with one answer only."""
 _REQUIRED_NOTICES = (ABSENT, ONLY_REPLACED, "As of ")
-"""Beginnings of the notices that an agent must see."""
+"""Beginnings of the notices that an agent must see, however many there are."""
 
 
 class Call(NamedTuple):
-    """A checked call of a tool. `client` is the calling program's name; `loading`: the model is
-    not there yet; `may_write`: the client may change the journal. `session` names the session
-    of the client, if it has one. `notices` are said with the answer. `sent_notices` holds the
-    notices of ONCE_NOTICES that the client was given; the call adds to it.
+    """A call of a tool whose arguments were checked.
+
+    `client` is the calling program's name, `session` identifies its session. While `loading`,
+    the embedding model is not loaded yet. `may_write` says if the client may change the
+    journal. `notices` are printed above the answer. `sent_notices` holds the notices of
+    ONCE_NOTICES that the client has had; answering the call adds to it.
     """
 
     args: Json
@@ -109,7 +117,7 @@ class Call(NamedTuple):
     sent_notices: set[str] | None = None
 
     def room(self, entries: int) -> int:
-        """The number of characters that an answer of so many `entries` may take."""
+        """Returns the most characters of an answer with this number of entries."""
         if self.layout == "concise" and not self.max_tokens:
             return FEW_CHARS if entries <= FEW else max(LIST_CHARS, EACH_CHARS * entries)
         if self.layout == "json" and not self.max_tokens:
@@ -118,16 +126,18 @@ class Call(NamedTuple):
 
     @property
     def most_chars(self) -> int:
-        """The length that no answer exceeds."""
+        """The most characters of any answer to this call."""
         return max(ANSWER_CHARS, self.room(0))
 
 
 Answer = tuple[str, Json]
-"""A tool's text for the model, and JSON for programs where it reads."""
+"""The text for the model, and the same as JSON for programs; {} for a tool that changes
+something.
+"""
 
 
 def answer_tool(ws: Workspace, name: str, call: Call) -> str:
-    """The answer of this tool in the format that was asked for."""
+    """Calls the tool `name` and returns its answer in the format that the call asks for."""
     args = dict(call.args)
     layout = match_valid_name(FORMATS, args.pop("format", "concise"), "format")
     max_tokens = args.pop("max_tokens", None)
@@ -153,7 +163,9 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
 
 
 def _count_use(ws: Workspace, name: str, call: Call, data: Json) -> None:
-    """Counts the entries that an answer shows, for `status --use`."""
+    """Counts the entries that an answer shows or saves, by client and week, for `status
+    --use`.
+    """
     number = len(data.get("hits") or data.get("entries") or ())
     if name == "context_get":
         counts = {"opened": number}
@@ -168,7 +180,9 @@ def _count_use(ws: Workspace, name: str, call: Call, data: Json) -> None:
 
 
 def _answer_save(ws: Workspace, call: Call) -> Answer:
-    """A receipt, or one a line for each of the `entries`: marks beside them are for all."""
+    """Saves one entry, or each of `entries`, and returns a line for each. Arguments beside
+    `entries` apply to all of them.
+    """
     common = call.args
     entries = common.pop("entries", None)
     if (entries is None) != ("content" in common) or entries == []:
@@ -191,13 +205,16 @@ def _answer_save(ws: Workspace, call: Call) -> Answer:
 
 
 def _drop_sent_notices(receipt: Receipt, sent_notices: set[str]) -> Receipt:
-    """The receipt without notices of ONCE_NOTICES that are in `sent_notices`; adds its own to them."""
+    """Returns the receipt without notices of ONCE_NOTICES that are in `sent_notices`, and adds
+    its own to that set.
+    """
     notices = [notice for notice in receipt.notices if notice not in sent_notices]
     sent_notices.update(ONCE_NOTICES.intersection(notices))
     return replace(receipt, notices=tuple(notices))
 
 
 def _verb_arguments(args: Mapping[str, Any]) -> Json:
+    """Returns the arguments by the names that the functions of `verbs` use."""
     return {VERB_NAMES.get(name, name): value for name, value in args.items()}
 
 
@@ -236,7 +253,9 @@ def _answer_find(ws: Workspace, call: Call) -> Answer:
 
 
 def _answer_get(ws: Workspace, call: Call) -> Answer:
-    """The entries whole, as far as they fit: long ones share what short ones leave."""
+    """Returns the entries with their whole texts; texts that do not fit are cut, long ones
+    first.
+    """
     offset = call.args.get("offset", 0)
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
@@ -262,7 +281,9 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
 
 
 def _chars_each(sizes: Sequence[int], room: int) -> int:
-    """The most characters of each text, where long texts share what short ones leave."""
+    """Returns the most characters that each text may have, so that texts of these sizes fit
+    into `room` characters together; a short text leaves its rest to longer ones.
+    """
     share = room
     for number, size in enumerate(sorted(sizes)):
         share = room // (len(sizes) - number)
@@ -271,8 +292,8 @@ def _chars_each(sizes: Sequence[int], room: int) -> int:
 
 
 def _cut_entries(listing: Listing, offset: int, share: int) -> Answer:
-    """The entries from `offset` on, each with `share` characters of its content at most, and
-    the calls that go on.
+    """Returns the entries with at most `share` characters of each content from `offset` on, and
+    the calls that return the rest.
     """
     data = listing_json(listing)
     blocks = []
@@ -313,7 +334,9 @@ def _answer_delete(ws: Workspace, call: Call) -> Answer:
 
 
 def _change_each(ids: Sequence[str], change: Callable[[str], Receipt], done: str) -> Answer:
-    """A receipt or, of several ids, a line for each: a receipt, or why it stayed as it was."""
+    """Calls `change` with each id and returns a line for each: the receipt, or the error. With
+    a single id the error is raised.
+    """
     receipts = []
     errors = {}
     for id in ids:
@@ -327,7 +350,7 @@ def _change_each(ids: Sequence[str], change: Callable[[str], Receipt], done: str
 
 
 def _error_lines(errors: Mapping[str, SynapticError]) -> list[str]:
-    """A line for each error by id; one for all that say the same of their ids."""
+    """Returns a line for each error, by id; ids with the same error share a line."""
     groups: dict[str, list[str]] = {}
     for id, error in errors.items():
         groups.setdefault(str(error).replace(id, ""), []).append(id)
@@ -380,8 +403,8 @@ ANSWERS: Mapping[str, Callable[[Workspace, Call], Answer]] = {
 
 
 def day_text(ws: Workspace, date: str) -> str:
-    """The entries of a local date, oldest first, as fenced Markdown: whole where all fit, else
-    the beginnings of as many as do, and the call that goes on.
+    """Returns the entries of a date, oldest first, as fenced Markdown. If they do not fit,
+    returns the beginnings of the first ones and the call for the rest.
     """
     day = entries_of_days(ws, date)
     items = entry_items(day.listing)
@@ -407,13 +430,13 @@ def day_text(ws: Workspace, date: str) -> str:
 
 
 def entry_text(ws: Workspace, id: str) -> str:
-    """One entry as fenced Markdown, and the call that goes on where it does not fit."""
+    """Returns one entry as fenced Markdown, and the call for the rest where it does not fit."""
     call = Call({"id": [id]}, max_tokens=ANSWER_CHARS // CHARS_PER_TOKEN)
     return cut_text(_answer_get(ws, call)[0], ANSWER_CHARS, CUT_ADVICE["context_get"])
 
 
 def review_text(ws: Workspace, project: str) -> str:
-    """The findings of a review, fenced: titles are other people's text."""
+    """Returns the findings of a review, fenced, because titles are other people's text."""
     findings = review(ws, project=[project] if project else ())
     first = findings[:REVIEW_FINDINGS]
     info = f"findings, {_shown_count_text(len(first), len(findings))}"
@@ -428,7 +451,9 @@ def review_text(ws: Workspace, project: str) -> str:
 def _receipts_answer(
     receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()
 ) -> Answer:
-    """A line for each change, of a single one also what fits it; then the `errors`."""
+    """Returns a line for each receipt, then the `errors`. A single receipt also has its
+    notices, similar entries and fitting tags.
+    """
     lines = []
     for result in receipts:
         opening, notices = write_result_text(done, result.notices)
@@ -452,7 +477,9 @@ def _receipts_answer(
 
 
 def _near_lines(id: str, entries: Sequence[Near]) -> list[str]:
-    """Entries that this one may replace or settle, fenced, with the calls that record it."""
+    """Returns the entries that the saved entry may replace or settle, fenced, and the calls
+    that record it.
+    """
     lines = []
     calls = []
     replaced = []
@@ -476,8 +503,8 @@ def _answer_listing(
     advice: str,
     cursor_after: Callable[[int], str | None] = lambda _: None,
 ) -> Answer:
-    """The answer with a listing. `advice` is the advice where not all of it fits;
-    `cursor_after` gives the cursor of the entries behind the first ones of it.
+    """Returns the answer with the entries of a listing. `advice` is the next step where not all
+    of them fit; `cursor_after(n)` returns the cursor that continues after the first n entries.
     """
     count = len(listing.entries)
     data = listing_json(listing)
@@ -503,7 +530,9 @@ def _answer_items(
     advice: str,
     cursor_after: Callable[[int], str | None] = lambda _: None,
 ) -> Answer:
-    """As much of the items as fits, what to know of them, and how to get the rest."""
+    """Returns the items that fit, above them notices and the number found, below them how to
+    get the rest.
+    """
     notices = _notice_lines(data["notices"])
     if not items:
         return _nothing_found_text(ws, notices), data
@@ -534,7 +563,7 @@ def _answer_items(
 
 
 def _shown_count_text(number: int, total: int) -> str:
-    """The number of entries shown: `12 of 40.`, or `12 found.` if these are all."""
+    """Returns `12 of 40.`, or `12 found.` where all entries are shown."""
     return f"{number} of {total}." if number < total else f"{number} found."
 
 
@@ -549,7 +578,9 @@ def _nothing_found_text(ws: Workspace, notices: Sequence[str]) -> str:
 
 
 def _facet_lines(data: Json) -> list[str]:
-    """The facets in a line each, fenced: names are other people's text."""
+    """Returns a fenced block with a line of counts for types, tags and projects; empty without
+    counts. It is fenced because names are other people's text.
+    """
     lines = []
     for kind, counted in data.get("facets", {}).items():
         names = [
@@ -562,7 +593,7 @@ def _facet_lines(data: Json) -> list[str]:
 
 
 def _notice_lines(notices: Sequence[str]) -> list[str]:
-    """The first notice, and those that say what an answer is about."""
+    """Returns lines with the first notice and all notices that an agent must see."""
     chosen = [
         *notices[:1],
         *(notice for notice in notices[1:] if notice.startswith(_REQUIRED_NOTICES)),

@@ -1,4 +1,4 @@
-"""Answers the first questions of a client over stdio before the SDK is imported.
+"""Answers a client's first requests over stdio before the MCP SDK is imported.
 
 The first request of an agent knows the tools that are there by then, and the SDK takes longer
 to import than some clients wait. So `Front` reads the client's lines. It answers the handshake,
@@ -26,9 +26,11 @@ from .prompts import PROMPTS
 from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
-"""The protocol versions that begin with `initialize`; any other is answered with the last."""
+"""The protocol versions that begin with `initialize`; a client that asks for another one gets
+the last.
+"""
 MODERN_VERSION = "2026-07-28"
-"""The protocol version without a handshake: each request says who asks."""
+"""The protocol version without a handshake: each request names its client."""
 HOUR_MS = 3_600_000
 
 _SERVER = json.loads((DATA / "server.json").read_text("utf-8"))
@@ -38,12 +40,14 @@ LISTS: Mapping[str, Json] = {
     "prompts/list": {"prompts": [prompt.as_json() for prompt in PROMPTS.values()]},
     **{method: result for method, result in _SERVER.items() if method.endswith("/list")},
 }
-"""The answers that are always the same; the SDK's server reads them here, too."""
+"""By method: the answers that never change, such as the list of tools. The SDK's server sends
+the same ones.
+"""
 
 
 def server_info() -> Json:
-    """The server's names and its version, as the folder of its installation has it;
-    `importlib.metadata` is slow.
+    """Returns the names and the version of this server. The version is read from the name of
+    the installation's folder, because `importlib.metadata` is slow.
     """
     pattern = "synaptic_journal-*.dist-info"
     folders = [file.name for place in sys.path for file in Path(place).glob(pattern)]
@@ -52,7 +56,9 @@ def server_info() -> Json:
 
 
 class Front:
-    """The client's lines, from fd 0, which is empty afterwards, and the first answers."""
+    """Reads the client's lines from standard input and answers the first of them, until the SDK
+    takes over. Standard input is empty afterwards.
+    """
 
     def __init__(self) -> None:
         self.early = EarlyAnswers()
@@ -66,8 +72,8 @@ class Front:
             os.dup2(nothing.fileno(), 0)
 
     def begin(self) -> None:
-        """Returns when the tools were listed, or the SDK must answer. From then on a thread
-        goes on. The first line shows that the client is there, and no wrapper that hands over.
+        """Answers requests until the tools were listed or a request needs the SDK; then
+        returns, and a thread reads the further lines.
         """
         if self._alone:
             self._handle_line()
@@ -78,7 +84,7 @@ class Front:
         threading.Thread(target=self._handle_lines, daemon=True).start()
 
     def hand_over(self) -> None:
-        """From now on all lines go to the SDK."""
+        """Ends the answers of this object: all further lines go to the SDK."""
         with self._turn:
             self._alone = False
 
@@ -95,7 +101,9 @@ class Front:
             self.lines.put("")
 
     def _handle_line(self) -> bool:
-        """Answers a line or keeps it for the SDK; False at the end."""
+        """Answers the next line, or queues it for the SDK; returns False at the end of the
+        input.
+        """
         line = self._file.readline()
         with self._turn:
             if self._alone and not line:
@@ -110,7 +118,7 @@ class Front:
 
 
 def _write_answer(answer: Json) -> None:
-    """Writes an answer to the client; ends the process where it reads none."""
+    """Writes an answer to the client; ends the process if the client has closed its pipe."""
     data = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     try:
         sys.stdout.buffer.write(data.encode() + b"\n")
@@ -120,8 +128,9 @@ def _write_answer(answer: Json) -> None:
 
 
 class EarlyAnswers:
-    """The first answers, and how far they are: `opening` is the id of the request that began,
-    `ended` is True once a message came whose answer is not certain.
+    """Makes the answers that need no SDK. `opening` is the id of the first request;
+    `has_listed` is True after the list of tools was asked for, `ended` after a message that
+    only the SDK can answer.
     """
 
     def __init__(self) -> None:
@@ -147,7 +156,9 @@ class EarlyAnswers:
         self._results: Mapping[str, Json] = {}
 
     def answer(self, line: str) -> Json | None:
-        """The answer to a line; None for a notification, and where the SDK must answer."""
+        """Returns the answer to a line; None for a notification, and for a request that the SDK
+        must answer.
+        """
         message = _parse_message(line)
         method = message.get("method")
         if isinstance(method, str) and message.keys() <= {"jsonrpc", "method", "params"}:
@@ -186,7 +197,9 @@ class EarlyAnswers:
 
 
 def _parse_message(line: str) -> Json:
-    """The message of a line; empty if it is not a message, or may be read in another way."""
+    """Returns the JSON-RPC message of a line; {} if it is not a message, or if the SDK might
+    read it differently.
+    """
     if _ODD.search(line):
         return {}
     try:
@@ -198,7 +211,9 @@ def _parse_message(line: str) -> Json:
 
 
 _ODD = re.compile(r"\\u[dD]|NaN|Infinity")
-"""Perhaps half of a character, or a constant that is not JSON."""
+"""JSON that parsers read differently: perhaps half of a character, or a constant that is not
+JSON.
+"""
 
 
 def _is_handshake_params(params: Any) -> bool:
@@ -209,7 +224,7 @@ def _is_handshake_params(params: Any) -> bool:
 
 
 def _is_empty_params(params: Any) -> bool:
-    """True for parameters that say nothing, or no more than how to report progress."""
+    """True for parameters without content, except perhaps a token for progress reports."""
     match params:
         case {"_meta": {"progressToken": int() | str() as token, **more}, **rest}:
             return not more and not rest and not isinstance(token, bool)
@@ -217,7 +232,7 @@ def _is_empty_params(params: Any) -> bool:
 
 
 def _is_modern_params(params: Any) -> bool:
-    """True for parameters that only say who asks, in the modern protocol."""
+    """True for parameters that only name the client, in the form of MODERN_VERSION."""
     match params:
         case {
             "_meta": {
@@ -234,8 +249,8 @@ def _is_modern_params(params: Any) -> bool:
 
 
 def _is_client(client: Any, able: Any) -> bool:
-    """True for a client's names and abilities in a form that all versions of the protocol
-    take.
+    """True when a client's description and capabilities have a form that all versions of the
+    protocol accept.
     """
     if not isinstance(client, dict) or not isinstance(able, dict) or "icons" in client:
         return False
@@ -250,7 +265,7 @@ def _is_client(client: Any, able: Any) -> bool:
 
 
 def _is_nested(value: Any, levels: int) -> bool:
-    """True for an object of objects, so many levels deep; below them may be anything."""
+    """True for a dict of dicts, `levels` deep; values below that may be anything."""
     if not levels:
         return True
     return isinstance(value, dict) and all(

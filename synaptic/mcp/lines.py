@@ -1,4 +1,4 @@
-"""The client's lines over stdio, as the SDK takes and gives them."""
+"""The streams of messages between a client over stdio and the SDK's server."""
 
 from __future__ import annotations
 
@@ -19,34 +19,38 @@ from .front import HANDSHAKE_VERSIONS, Front
 from .messages import Refusal, message_line, read_messages
 
 CALL_S = 60.0
-"""The longest that calls may take once the input has ended: as long as clients usually wait."""
+"""Seconds that open calls may take after the input has ended: as long as clients usually
+wait.
+"""
 END_S = 0.3
-"""How long the protocol may take to wind down after that."""
+"""Seconds that the protocol may take to end after CALL_S."""
 
 
 class OpenCalls:
-    """The calls that are not answered yet."""
+    """The ids of the client's calls that are not answered yet."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
         self._none_left = anyio.Event()
 
     def add(self, message: Json) -> None:
-        """Notes a call of the client, or that it wants no answer to one any more."""
+        """Adds the id of a call; a message that cancels a call removes the id of that call."""
         if "id" in message and "method" in message:
             self._ids.append(str(message["id"]))
         elif message.get("method") == "notifications/cancelled":
             self.remove((message.get("params") or {}).get("requestId"))
 
     def remove(self, id: object) -> None:
-        """Notes that this call is answered."""
+        """Removes the id of a call that was answered."""
         if str(id) in self._ids:
             self._ids.remove(str(id))
         if not self._ids:
             self._none_left.set()
 
     async def wait_until_answered(self) -> None:
-        """Returns when all calls are answered; no more come. Gives up after CALL_S."""
+        """Waits until all calls are answered, at most CALL_S seconds. To be called after the
+        last message.
+        """
         self._none_left = anyio.Event()
         if self._ids:
             with anyio.move_on_after(CALL_S):
@@ -54,10 +58,11 @@ class OpenCalls:
 
 
 class ClientLines:
-    """The client's messages, a line each; a line that is not a message is refused by `send`.
+    """Iterates over the client's messages, one line each. A line that is not a message is
+    answered with an error by `send`.
 
-    They end when the input has ended and the calls before it are answered. Then the process
-    ends too, even if a call goes on.
+    The iteration ends when the input has ended and all calls are answered. Then the process
+    ends too, even if a call still runs.
     """
 
     send: Callable[[SessionMessage], Awaitable[None]]
@@ -97,14 +102,14 @@ class ClientLines:
 
 
 class RefusalError(types.JSONRPCError):
-    """An error that may have the id of a request that the SDK would not read."""
+    """An error answer whose id may have a type that the SDK does not allow."""
 
     id: Any
 
 
 class AnswerStream:
-    """The stream of answers to the client, without that to the request `opening`, which it
-    has.
+    """Sends answers to the client, except the answer to the request `opening`, which Front has
+    sent.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Reads the text that a client sends as JSON-RPC messages. Pure."""
+"""Parses the text that a client sends into JSON-RPC messages. Pure."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ INITIALIZE_IN_ARRAY = "initialize is not valid in an array. Send it by itself, f
 
 
 class Refusal(NamedTuple):
-    """The answer to a text that is not a message; `id` is the request's, None without a valid
-    one.
+    """The error answer to a text that is not a valid message; `id` is None if the text has no
+    valid id.
     """
 
     id: str | float | None
@@ -38,14 +38,17 @@ class Refusal(NamedTuple):
 
 
 class Messages(NamedTuple):
-    """Messages in their order. `in_array`: over HTTP, so are their answers."""
+    """The messages of a text, in order. `in_array` is True if they came as an array: over HTTP
+    the answers are an array, too.
+    """
 
     each: list[Json | Refusal]
     in_array: bool = False
 
 
 def read_messages(text: str, version: str) -> Messages:
-    """The messages in a text of a client that speaks this version, in their order.
+    """Parses a text from a client that speaks this protocol version; returns its messages in
+    order.
 
     | text                                  | result                                  |
     |---------------------------------------|-----------------------------------------|
@@ -78,8 +81,8 @@ def _check_in_array(value: Any) -> Json | Refusal:
 
 
 def _check_message(value: Any) -> Json | Refusal:
-    """The message, if the SDK reads it as what it is; it reads a request with an odd id as a
-    notification, which nobody answers.
+    """Returns the message, or a Refusal if the SDK would not read it, or would read a request
+    with an invalid id as a notification, which gets no answer.
     """
     try:
         message = types.jsonrpc_message_adapter.validate_python(value, by_name=False)
@@ -93,7 +96,8 @@ def _check_message(value: Any) -> Json | Refusal:
 
 
 def _request_id(value: Any) -> str | float | None:
-    """The id of a request, None without one that JSON-RPC knows, and that can be sent back.
+    """Returns the id of a request; None without an id that JSON-RPC allows and that can be sent
+    back.
 
     The id of a response is ours: echoed, it would name another request of the client.
     """
@@ -109,7 +113,7 @@ def _request_id(value: Any) -> str | float | None:
 
 
 def message_line(message: Json) -> str:
-    r"""The message in a line, without halves of characters (`\ud83d` alone), which become `?`.
+    r"""Returns the message as a line of JSON. Half characters (`\ud83d` alone) become `?`.
 
     JavaScript clients send them where they cut a text within an emoji; the SDK cannot read such
     a line and would leave the call without an answer.
@@ -118,5 +122,5 @@ def message_line(message: Json) -> str:
 
 
 def replace_surrogates(text: str) -> str:
-    """Text that can be encoded."""
+    """Returns the text with `?` for each lone surrogate, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -1,4 +1,4 @@
-"""The prompts, which a person gives an agent: a row each."""
+"""The prompts of the MCP server, which a person chooses in the client's menu."""
 
 from typing import NamedTuple
 
@@ -33,7 +33,8 @@ listed again
 
 
 class Prompt(NamedTuple):
-    """A prompt with one argument, which `about` explains. Its value fills `{of}` in the text.
+    """A prompt with one argument, whose value replaces `{of}` in `text`. `about` is the
+    description of the argument.
 
     `role` says which server answers it: see `serving/roles`.
     """
@@ -46,7 +47,7 @@ class Prompt(NamedTuple):
     text: str
 
     def as_json(self) -> Json:
-        """The prompt as `prompts/list` shows it."""
+        """Returns the prompt as `prompts/list` shows it."""
         arguments = [{"name": self.argument, "description": self.about}]
         return {"name": self.name, "description": self.description, "arguments": arguments}
 

@@ -1,4 +1,4 @@
-"""MCP over HTTP: `/mcp` of the program, by the SDK, for bearers of a token of `tokens.toml`.
+"""MCP over HTTP: answers `/mcp` through the SDK, for clients with a token of `tokens.toml`.
 
 Each request stands alone, also in the era of sessions: nothing is kept between two of them, so
 a client goes on after the server was started again, and a token that was taken out ends with
@@ -29,8 +29,9 @@ TOKEN_ADVICE = "`synaptic token NAME`, where the server runs, makes one."
 
 
 class Remote:
-    """The ASGI application. It answers while `running` is entered, and its worker ends with
-    that. `writer` is the address of the server that writes the journal, if this one does not.
+    """The ASGI application of MCP over HTTP. It answers while the context `running` is open,
+    and closes its worker at the end. `writer` is the address of the server that writes the
+    journal, "" if this one does.
     """
 
     def __init__(self, worker: Worker, tokens: Tokens, read_only: bool, writer: str) -> None:
@@ -47,8 +48,8 @@ class Remote:
         await (self._check_token(scope) or self._app)(scope, receive, send)
 
     def _check_token(self, scope: Scope) -> Response | None:
-        """The refusal of a request without a valid token; a valid one puts its Grant into the
-        scope.
+        """Returns an error response to a request without a valid token; None after putting the
+        Grant of a valid token into the scope.
         """
         scheme, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
         try:
@@ -82,6 +83,7 @@ class Remote:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
+        """Makes the SDK's server and accepts requests while the context is open."""
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
         from mcp.server.transport_security import (
             DEFAULT_MAX_REQUEST_BODY_SIZE,
@@ -95,7 +97,9 @@ class Remote:
         )
 
         async def answer(scope: Scope, receive: Receive, send: Send) -> None:
-            """Answers the request, whose body comes whole; gives up when the client goes."""
+            """Answers a request whose body has arrived whole; stops if the client
+            disconnects.
+            """
             body = (await receive()).get("body", b"")
             async with anyio.create_task_group() as tasks:
 
@@ -119,8 +123,8 @@ class Remote:
 async def _answer_body(
     body: bytes, scope: Scope, receive: Receive, send: Send, app: ASGIApp
 ) -> None:
-    """Has the SDK's `app` answer each message of the body, one after another. An array of
-    messages is answered with an array.
+    """Lets the SDK's `app` answer each message of the body, one after another, and sends the
+    answers. An array of messages gets an array of answers.
     """
     from .messages import ARRAY_VERSION, Refusal, message_line, read_messages
 
@@ -150,7 +154,7 @@ async def _answer_body(
 
 
 class AnswerBody:
-    """The body of an answer of the SDK: JSON, and empty to what is no request."""
+    """Collects the body of an answer that the SDK sends; it stays empty for a notification."""
 
     def __init__(self) -> None:
         self.body = b""
@@ -160,7 +164,9 @@ class AnswerBody:
 
 
 def _receive_after(body: bytes, receive: Receive) -> Receive:
-    """Gives the body at once, and then what `receive` gives."""
+    """Returns an ASGI `receive` that gives the body first, then the messages of the given
+    `receive`.
+    """
     messages: list[Message] = [{"type": "http.request", "body": body}]
 
     async def read() -> Message:
@@ -170,7 +176,9 @@ def _receive_after(body: bytes, receive: Receive) -> Receive:
 
 
 def _with_numbered_key(scope: Scope, number: int) -> Scope:
-    """The scope for a message of an array, whose Idempotency-Key is one for each."""
+    """Returns the scope for one message of an array: its Idempotency-Key has the number added,
+    so that each message has a key of its own.
+    """
     headers = []
     for name, value in scope["headers"]:
         own = f"/{number}".encode() if name == b"idempotency-key" else b""
@@ -179,6 +187,8 @@ def _with_numbered_key(scope: Scope, number: int) -> Scope:
 
 
 def _refusal_response(status: int, why: str, challenge: str) -> Response:
-    """A refusal in the protocol's own form, so that clients show its words."""
+    """Returns an HTTP error response with a JSON-RPC error, so that clients show `why`.
+    `challenge` is the value of the header WWW-Authenticate.
+    """
     error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": why}}
     return JSONResponse(error, status, {"WWW-Authenticate": challenge} if challenge else None)

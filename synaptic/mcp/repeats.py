@@ -1,4 +1,6 @@
-"""Answers to calls that write, kept so that a repeated call changes nothing."""
+"""Keeps the answers to calls that write, so that a call sent again with the same
+Idempotency-Key changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +15,15 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult
 
 KEPT_S = 600.0
+"""Seconds for which an answer is kept."""
 MOST_KEPT = 1_000
 MOST_KEY_CHARS = 200
 
 
 class KeptCall(NamedTuple):
-    """A call with its answer, which may still be under way. `begun` is in seconds."""
+    """A call and the task that makes its answer. `begun` is in seconds of the monotonic
+    clock.
+    """
 
     begun: float
     call: str
@@ -26,7 +31,7 @@ class KeptCall(NamedTuple):
 
 
 class Repeats:
-    """The answers of the last `kept_s`, at most MOST_KEPT, in the memory of one event loop."""
+    """The answers of the last `kept_s` seconds, about MOST_KEPT at most, for one event loop."""
 
     def __init__(self, kept_s: float = KEPT_S) -> None:
         self._kept_s = kept_s
@@ -39,11 +44,12 @@ class Repeats:
         call: str,
         make: Callable[[], Coroutine[Any, Any, CallToolResult]],
     ) -> CallToolResult:
-        """The answer that `make` gives, or gave, to the call with this key of the token `name`.
+        """Returns the answer to the call with this key of the token `name`: the kept one, else
+        a new one from `make`.
 
-        It is made to its end also where the client goes. One that failed is not kept: nothing
-        was saved. Raises InvalidArgument for the key of another call, and for one that is too
-        long.
+        `make` runs to its end even if the client disconnects. An answer that failed is not
+        kept, because nothing was saved. Raises InvalidArgument for a key that was used with
+        another `call`, and for a key that is too long.
         """
         if len(key) > MOST_KEY_CHARS:
             raise InvalidArgument(

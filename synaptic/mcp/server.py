@@ -61,9 +61,11 @@ from .tools import (
 log = logging.getLogger(__name__)
 
 WARM_UP_AFTER_S = 0.02
-"""The answer that starts the warm-up is written first."""
+"""Seconds between the first answer and the start of the worker, so that the answer is written
+first.
+"""
 CATCH_UP_S, LOOK_S = 2.0, 0.05
-"""How long a read waits until a save is published, and between two looks."""
+"""Seconds that a read waits until a save is published, and seconds between two checks."""
 NOT_PUBLISHED_YET = (
     "Your newest save may be missing here: it is not published yet. Ask again in a second."
 )
@@ -73,8 +75,8 @@ Context = ServerRequestContext[Worker, Any]
 
 
 def serve_stdio(home: str | Path | None, front: Front) -> None:
-    """Answers the messages that `front` left, and ends the process when the client is gone:
-    its input has ended, or it reads no answers.
+    """Answers the messages that `front` did not answer, and ends the process when the client
+    has closed its end.
     """
     folder = os.environ.get("CLAUDE_PROJECT_DIR")
     if folder:  # a client may start its servers anywhere
@@ -109,8 +111,8 @@ async def _serve_stdio(home: str | Path | None, front: Front) -> None:
 
 
 def build_server(worker: Worker) -> Server[Worker]:
-    """A server on this worker, which begins with the first request after the handshake and ends
-    with the server.
+    """Returns an MCP server that runs its calls on this worker. The worker starts with the
+    first request after the handshake, and is closed with the server.
     """
 
     @asynccontextmanager
@@ -145,9 +147,7 @@ def build_server(worker: Worker) -> Server[Worker]:
 
 
 async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Starts the worker after `initialized`, or after the first request where there is no
-    handshake.
-    """
+    """Starts the worker after the first request that is not `initialize`."""
     try:
         return await call_next(ctx)
     finally:
@@ -156,7 +156,7 @@ async def _warm_up(ctx: Context, call_next: CallNext) -> HandlerResult:
 
 
 def _list_handler(kind: type[Model], method: str) -> Callable[[Context, Any], Awaitable[Model]]:
-    """A handler that gives the same list to everybody."""
+    """Returns a handler that answers every client with the same list, of LISTS."""
     result = kind.model_validate(LISTS[method])
 
     async def answer(_: Context, __: Any) -> Model:
@@ -172,7 +172,7 @@ def _list_handler(kind: type[Model], method: str) -> Callable[[Context, Any], Aw
 async def _list_tools(
     ctx: Context, _: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
-    """All tools, or those that read for a client that may do nothing else."""
+    """Returns all tools; for a client that may only read, the tools that read."""
     grant = _client_grant(ctx)
     tools = LISTS["tools/list"]["tools"]
     if grant and grant.read_only:
@@ -181,7 +181,7 @@ async def _list_tools(
 
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-    """The answer of a tool; whatever goes wrong is an answer too, and never a traceback."""
+    """Returns the answer of a tool; an error becomes an answer with the error's text."""
     arguments = params.arguments or {}
     try:
         if params.name not in TOOLS_BY_NAME:
@@ -199,8 +199,9 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
 async def _answer_write(
     ctx: Context, request: Any, name: str, arguments: dict[str, Any]
 ) -> types.CallToolResult:
-    """The answer of a tool that writes to a client over HTTP: that of the writer, if it is
-    another server; for a key of the client the first one.
+    """Returns the answer of a tool that writes, to a client over HTTP. The call is passed to
+    the server that writes the journal, if that is another one. A repeated Idempotency-Key gets
+    the first answer again.
     """
     grant = request.scope["grant"]
     if grant.read_only:
@@ -277,23 +278,28 @@ async def _answer_call(
 
 
 def _index_position(ws: Workspace) -> str:
-    """The position of the index after a change; empty where it could not be kept in step."""
+    """Returns the position of the index after a change; "" where the index could not be
+    updated.
+    """
     with suppress(SynapticError):
         return str(IndexPosition(*ws.index.latest_change()))
     return ""
 
 
 def _client_turns(ctx: Context) -> Turns:
-    """The calls of this client, or token, in a queue: reads overlap, a write runs alone."""
+    """Returns the queue of the calls of this client, or token: reads overlap, a write runs
+    alone.
+    """
     grant = _client_grant(ctx)
     return ctx.lifespan_context.turns[grant.name if grant else ""]
 
 
 async def _wait_for_turn(ctx: Context, *, by_meaning: bool = False) -> Texts:
-    """Returns when a call that reads may enter the queue, which it must do at once.
+    """Waits until the writes that this client sent before are done. The caller must then queue
+    its read at once.
 
-    By then the writes that this client sent before are done, and the model was tried if the
-    call `by_meaning` to search by it. A notice where a write is not to be seen yet.
+    With `by_meaning` it also waits until the embedding model was loaded, or failed to load.
+    Returns a notice where a write of this client may still be missing.
     """
     worker = ctx.lifespan_context
     forwarding = ctx.request.scope["forwarding"] if ctx.request else None
@@ -309,8 +315,8 @@ async def _wait_for_turn(ctx: Context, *, by_meaning: bool = False) -> Texts:
 
 
 async def _wait_for_publication(ctx: Context, forwarding: Forwards) -> Texts:
-    """Waits until what is published shows the changes of this token that went through this
-    server, CATCH_UP_S at most; a notice where it does not.
+    """Waits until the published journal shows the changes that this token made through this
+    server, at most CATCH_UP_S seconds. Returns a notice if it still does not.
     """
     grant = _client_grant(ctx)
     name = grant.name if grant else ""
@@ -336,12 +342,14 @@ async def _wait_for_publication(ctx: Context, forwarding: Forwards) -> Texts:
 
 
 def _client_grant(ctx: Context) -> Grant | None:
-    """The grant of a client over HTTP; None over stdio."""
+    """Returns the rights of a client over HTTP; None for a client over stdio."""
     return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
 
 
 async def _ask_worker(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
-    """The result of the verb, for this client, on a thread of this lane."""
+    """Runs the verb on a thread of this lane, with the rights of this client, and returns its
+    result.
+    """
     if grant := _client_grant(ctx):
         verb = partial(run_for_client, verb, grant)
     return await ctx.lifespan_context.ask(verb, lane)

@@ -1,4 +1,6 @@
-"""Starts the server over stdio: first its front, then the SDK."""
+"""Starts the MCP server over stdio: first the answers of `front`, then the SDK, which is slow
+to import.
+"""
 
 import signal
 import sys
@@ -8,7 +10,9 @@ from .front import Front
 
 
 def start_server(home: str | Path | None = None) -> None:
-    """Serves one client on stdin and stdout, and ends the process when it is gone."""
+    """Serves one client on standard input and output, and ends the process when the client has
+    closed them.
+    """
     if sys.stdin is None or sys.stdout is None:
         return  # they were closed: there is no client
     for ending in (signal.SIGTERM, signal.SIGINT):

@@ -1,4 +1,6 @@
-"""Texts for agents: our messages in their words, and no answer longer than its room. Pure."""
+"""Fits texts and JSON for agents into a number of characters, and names tools in place of
+commands. Pure.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from ..render.wire import WHOLE_CONTENT
 from .tools import CHARS_PER_TOKEN
 
 ANSWER_CHARS = 10_000 * CHARS_PER_TOKEN
-"""The length of an answer to a call without `max_tokens`. Clients refuse or store away answers
-above 25,000 tokens.
+"""The most characters of an answer to a call without `max_tokens`. Clients refuse or store away
+answers above 25,000 tokens.
 """
 REMARK_CHARS = 400
-"""The room that lists leave for the remarks below them."""
+"""Characters that are left for the remarks below a list."""
 CUT_NOTICE = "Long texts and lists of this answer are cut."
 _REWORDINGS = (
     (r"`synaptic restore ([^`\s]+)`", r"`context_update` with id \1 and restore: true"),
@@ -26,28 +28,34 @@ _REWORDINGS = (
     (r"`--(\w+)`", r"`\1: true`"),
     (r"`(synaptic [^`]+)`", r"`\1` (the user's to run)"),
 )
-"""Patterns of commands in our messages, and the tool call that an agent makes instead."""
+"""Patterns of commands in our messages, and the tool call that an agent makes in their
+place.
+"""
 _MOST_FIELDS = 40
-"""More items than any object of ours has; objects from a note may have more."""
+"""The most fields that a cut object keeps. No object of ours has as many; objects from a note
+may.
+"""
 
 
 def reword_for_agents(text: str) -> str:
-    """A message of ours that names tools instead of commands."""
+    """Returns a message with the names of tools in place of commands, as `context_get` for
+    `synaptic get`.
+    """
     for command, tool in _REWORDINGS:
         text = re.sub(command, tool, text)
     return text
 
 
 def json_text(data: Json) -> str:
-    """The JSON as a text that may be displayed."""
+    """Returns the JSON as a text, without invisible characters."""
     if "notices" in data:
         data = data | {"notices": list(map(reword_for_agents, data["notices"]))}
     return json.dumps(clean_json(data), ensure_ascii=False)
 
 
 def cut_text(text: str, room: int, advice: str) -> str:
-    """The text, or as much of its beginning as leaves room for the `advice`. A fence that is
-    open where the text is cut is closed there.
+    """Returns the text; if it is longer than `room` characters, its beginning and a line with
+    the `advice`. A code fence that the cut leaves open is closed.
     """
     if len(text) <= room:
         return text
@@ -61,7 +69,9 @@ def cut_text(text: str, room: int, advice: str) -> str:
 
 
 def _open_fence(text: str) -> str:
-    """The fence that is open at the end of the text; empty where none is."""
+    """Returns the backticks of the code fence that is open at the end of the text; "" if none
+    is.
+    """
     fence = ""
     for line in text.split("\n"):
         if fence and line == fence:
@@ -75,8 +85,8 @@ _FENCE = re.compile("`{3,}")
 
 
 def shorten_json(data: Json, room: int) -> Json:
-    """The JSON, with its longest texts and lists cut until `json_text` of it fits the room,
-    which a room of ANSWER_CHARS always is for what we answer; a notice says so.
+    """Returns the JSON with its longest texts and lists cut until its text fits into `room`
+    characters; a notice says so. ANSWER_CHARS is always enough for our own answers.
     """
     if len(json_text(data)) <= room:
         return data
@@ -85,8 +95,8 @@ def shorten_json(data: Json, room: int) -> Json:
 
 
 def _shrink_json(data: Json, room: int, least: int = 64) -> Json:
-    """The JSON with its texts cut to half as much again and again, until it fits the room or
-    they have the `least` length, which keeps ids whole.
+    """Returns the JSON with its texts cut to half the length again and again, until it fits
+    into `room` characters or texts have `least` characters, which keeps ids whole.
     """
     most = room
     cut = data
@@ -97,7 +107,9 @@ def _shrink_json(data: Json, room: int, least: int = 64) -> Json:
 
 
 def _cut_value(value: Any, most: int) -> Any:
-    """The value with texts of at most `most` characters and lists of a twentieth as many."""
+    """Returns the value with texts cut to `most` characters and lists cut to a twentieth of
+    that number of items.
+    """
     if isinstance(value, str):
         return value if len(value) <= most else value[: most - 1] + "…"
     if isinstance(value, list | tuple):
@@ -109,8 +121,8 @@ def _cut_value(value: Any, most: int) -> Any:
 
 
 def fit_rows(data: Json, name: str, room: int, advice: str) -> Json:
-    """The JSON of a list with as many of its rows `data[name]` as fit the room; the others are
-    counted in `omitted`, and a notice names the `advice`.
+    """Returns the JSON of a list with the first rows `data[name]` that fit into `room`
+    characters. `omitted` counts the others, and a notice gives the `advice` on how to get them.
 
     Where not all fit, long contents are cut as in a search, and marked `truncated`.
     """

@@ -1,5 +1,6 @@
-"""The MCP tools as a client sees them: names, descriptions, schemas; and the check of what a
-client sends. Pure. The definitions are data, and nothing slow is imported here.
+"""The MCP tools as a client sees them (names, descriptions, schemas), and the check of the
+arguments that a client sends. Pure. The definitions are data, and nothing slow is imported
+here.
 """
 
 import json
@@ -21,15 +22,16 @@ CHARS_PER_TOKEN = 3
 LEAST_TOKENS = 100
 MOST_TOKENS = 100_000
 FORMATS = ("concise", "detailed", "json")
+"""The formats of an answer, of which a call chooses one."""
 
 OPTIONS_NAMED = 5
-"""Options that the schema of a tool names; its resource explains all."""
+"""The number of options that the schema of a tool names; its help resource explains all."""
 HELP_URI = "synaptic://help/"
 """The beginning of the URI of a resource that explains the options of a tool."""
 
 ALWAYS_LOADED = ("context_brief", "context_save", "context_search")
-"""Tools that Claude Code shows whole from the first request on. Others it names, and loads when
-the agent looks for them.
+"""Tools whose schemas Claude Code shows from the first request on. It names the others, and
+loads them when the agent looks for them.
 """
 
 INSTRUCTIONS = f"""\
@@ -70,7 +72,9 @@ _SCHEMAS: Json = {
     "PRESET": {"type": "string", "enum": list(PRESETS)},
     "FORMAT": {"type": "string", "enum": list(FORMATS)},
 }
-"""The schemas of parameters. None has a list of types: some clients know only one."""
+"""The schemas of parameters by the words of the tables below. No schema has a list of types:
+some clients accept only one type.
+"""
 
 
 _FILTER_SCHEMAS: Mapping[Form, str] = {
@@ -81,12 +85,12 @@ _FILTER_SCHEMAS: Mapping[Form, str] = {
     "switch": "switch",
     "yes or no": "switch",
 }
-"""The kinds of parameters that filters are."""
+"""By form of a filter: the word of _SCHEMAS for its parameter."""
 
 
 def _parse_schemas(lines: str) -> dict[str, Json]:
-    """The schemas of parameters, which stand in lines: name, kind, description. A filter is its
-    name alone.
+    """Returns the schemas of parameters from lines with a name, a word of _SCHEMAS, and a
+    description. A line with a name alone is a filter.
     """
     schemas: dict[str, Json] = {}
     for line in lines.strip().splitlines():
@@ -105,8 +109,8 @@ def _filter_schema(row: Filter) -> dict[str, Json]:
 
 
 def _option_schemas(verb: str, lines: str) -> dict[str, Json]:
-    """The schemas of the options of a tool that takes filters: a filter without a line comes
-    last.
+    """Returns the schemas of the options of a tool: of the `lines`, then of each filter of the
+    tool that has no line.
     """
     schemas = _parse_schemas(lines)
     placed = {*schemas, *_parse_schemas(_FILTERS)}
@@ -117,8 +121,8 @@ def _option_schemas(verb: str, lines: str) -> dict[str, Json]:
 
 
 class Tool(NamedTuple):
-    """A tool. `options` are further parameters, which a resource explains. `role` says which
-    server answers it: see `serving/roles`.
+    """A tool of the MCP server. `options` are rarely used parameters, which a help resource
+    explains. `role` says which server answers it: see `serving/roles`.
     """
 
     name: str
@@ -130,12 +134,12 @@ class Tool(NamedTuple):
 
     @property
     def reads(self) -> bool:
-        """True where it changes nothing."""
+        """True if the tool changes nothing."""
         return self.role == "reader"
 
     def as_json(self) -> Json:
-        """The tool as `tools/list` shows it, with all four hints, as clients take one that is
-        left out for the worst.
+        """Returns the tool as `tools/list` shows it. All four hints are given, because clients
+        assume the worst of a missing one.
         """
         verb = self.name.partition("_")[2]
         properties = dict(self.parameters)
@@ -170,7 +174,9 @@ class Tool(NamedTuple):
 
 
 def help_text(verb: str) -> str:
-    """The options of a tool, a line each. Raises InvalidArgument for a tool without options."""
+    """Returns the options of a tool, a line each. Raises InvalidArgument for a tool without
+    options.
+    """
     options = {tool.name.partition("_")[2]: tool.options for tool in TOOLS if tool.options}
     if verb not in options:
         valid = [f"{HELP_URI}{name}" for name in options]
@@ -184,11 +190,11 @@ def help_text(verb: str) -> str:
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
-    """The arguments with the types the schema names, without those that were left out (null).
+    """Returns the arguments converted to the types of the tool's schema, without null values.
 
-    Kind to what clients really send: a number or null as text, a list as JSON text or as `a,
+    Accepts variants that clients send: a number or null as text, a list as JSON text or as `a,
     b`, one value for a list, `tags` for `tag`, an option beside the others. Raises
-    InvalidArgument for an unknown, a missing or a wrong one, and names what is valid.
+    InvalidArgument for an unknown, a missing or a wrong argument, and names the valid ones.
     """
     schemas = {**tool.parameters, **tool.options}
     options = arguments.get("options")
@@ -216,6 +222,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
 
 
 def _convert_value(name: str, value: Any, schema: Json) -> Any:
+    """Returns the value converted to the type of the schema. Raises InvalidArgument."""
     name_of_kind = schema.get("items", schema)["type"] + "s" * ("items" in schema)
     kind, *valid = _value_readers()[name_of_kind]
     try:
@@ -237,8 +244,8 @@ def _as_list(value: Any) -> Any:
 
 
 def _is_left_out(name: str, value: Any) -> bool:
-    """True if a value counts as left out: null, also as text. An empty text does not: it may
-    remove a mark.
+    """True if a value counts as a missing argument: null, also as text. An empty text is a
+    value where it may remove a mark, as in `expires`.
     """
     if name in ("content", "append", "title", "query", "text"):
         return value is None
@@ -251,14 +258,16 @@ _SEPARATORS = {
     **dict.fromkeys(("tag", "add_tag", "remove_tag", "project"), ","),
     **dict.fromkeys(("type", "id", "supersedes"), r"[,\s]"),
 }
-"""The pattern between the values of a list that comes as one text. Paths and questions may hold
-commas.
+"""By argument: the pattern between the values of a list that comes as one text. Paths and
+questions may hold commas, so they are not split.
 """
 
 
 @cache
 def _value_readers() -> Mapping[str, tuple[Any, ...]]:
-    """The reader of a value of each type, and its valid values."""
+    """Returns by type: the pydantic adapter that converts a value, and the valid values in
+    words.
+    """
     import pydantic  # slow
     from pydantic import BeforeValidator, ConfigDict, FiniteFloat, TypeAdapter
 
@@ -465,13 +474,14 @@ ENTRY_TOOL = TOOLS_BY_NAME["context_save"]._replace(
     },
     required=("content",),
 )
-"""How each of the `entries` of a save is checked."""
+"""A tool with the arguments of one of the `entries` of a save, for `check_arguments`."""
 VERB_NAMES = {
     "tag": "tags",
     "file": "files",
     "add_tag": "add_tags",
     "remove_tag": "remove_tags",
 }
+"""By argument of a tool: its name in the functions of `verbs`, where that differs."""
 HELP_RESOURCES = [
     {
         "uri": f"{HELP_URI}{verb}",
@@ -482,3 +492,4 @@ HELP_RESOURCES = [
     for verb in (tool.name.partition("_")[2] for tool in TOOLS if tool.options)
 ]
 READING_TOOLS = tuple(tool.name for tool in TOOLS if tool.reads)
+"""The names of the tools that change nothing."""

@@ -1,4 +1,6 @@
-"""Writes the briefing of a new session: pinned entries, the last hand-off, then titles."""
+"""Writes the briefing of a new session as text: preferences, pinned entries, the last hand-off,
+then titles of other entries.
+"""
 
 import json
 from collections.abc import Sequence
@@ -15,29 +17,33 @@ from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one
 from .present import NAME_CHARS, Item, entry_block, entry_line, fitting_length
 
 TITLE_CHARS = 120
+"""The most characters of a title."""
 SHORT_CHARS = 300
-"""A pinned entry up to this length is shown whole, and so is one that clearly fits a prompt."""
+"""A pinned entry of up to this number of characters is shown whole, and so is an entry that
+clearly fits a prompt.
+"""
 
 RULE_TOKENS = 400
-"""Preferences are shown in full up to this length together."""
+"""The most tokens of all preferences together, which are shown in full."""
 
 LEAST_TOKENS = 20
-"""A shorter beginning of a hand-off says nothing."""
+"""A beginning of a hand-off with fewer tokens is left out, because it says nothing."""
 
 PROJECTS = 8
-"""Projects that the briefing of an unknown one names."""
+"""The most projects that the briefing of a project without entries names."""
 
 OLD_DAYS = 30
 OLD_LINES = 4
-"""Of a hand-off older than OLD_DAYS only OLD_LINES lines are shown."""
+"""Of a hand-off older than OLD_DAYS days only OLD_LINES lines are shown."""
 
 
 def briefing_text(
     ws: Workspace, briefing: Briefing, *, max_tokens: int, always: bool = False
 ) -> str:
-    """Returns the briefing as fenced Markdown within the budget, with its position at the end.
+    """Returns the briefing as fenced Markdown of at most `max_tokens`, with its position at the
+    end.
 
-    Empty where the journal knows nothing of the project, unless an answer is due `always`.
+    Empty where the journal has no entries of the project, unless a text is wanted `always`.
     """
     name = one_line(briefing.project)[:NAME_CHARS]
     about = "without a project"
@@ -88,7 +94,8 @@ def compose_briefing(
     rules: tuple[Sequence[Entry], Sequence[Entry]] = ((), ()),
     whose: str = "of the user",
 ) -> str:
-    """Returns the briefing within the budget; empty where there is nothing to tell.
+    """Returns the text of a briefing of at most `max_tokens`; empty where there is nothing to
+    show.
 
     1. `rules`: preferences in force, `whose` they are, then others, in full, at most
        RULE_TOKENS.
@@ -136,8 +143,9 @@ def compose_briefing(
 
 
 def _order_entries(shelves: Sequence[BriefingShelf]) -> list[tuple[bool, bool, int, int]]:
-    """Returns the order of all entries, each with its depth and the number of its shelf: one of
-    each shelf in turn, importance 10 first, digests of sessions last.
+    """Returns the order in which entries of the shelves are added, as (digest of a session,
+    importance below 10, index in its shelf, number of the shelf): the best of each shelf in
+    turn, importance 10 first, digests last.
     """
     places = []
     for number, shelf in enumerate(shelves):
@@ -152,7 +160,9 @@ def _order_entries(shelves: Sequence[BriefingShelf]) -> list[tuple[bool, bool, i
 def _rule_texts(
     rules: tuple[Sequence[Entry], Sequence[Entry]], whose: str, room: float
 ) -> list[str]:
-    """Returns the preferences in force, others apart, and the number of those left out."""
+    """Returns a fenced block of the confirmed preferences, one of the others, and a line with
+    the number of preferences left out. `room` is in tokens.
+    """
     room = min(room, RULE_TOKENS)
     texts = []
     left_out = 0
@@ -179,6 +189,9 @@ def _rule_texts(
 def _shelf_texts(
     shelves: Sequence[BriefingShelf], titles: Sequence[list[str]], find: str
 ) -> list[str]:
+    """Returns a fenced block of titles for each shelf, and a line that counts the entries left
+    out.
+    """
     parts = []
     counts = []
     for shelf, lines in zip(shelves, titles, strict=True):
@@ -194,8 +207,8 @@ def _shelf_texts(
 
 
 def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
-    """Returns a hand-off with its age; of an old one the first lines. `later` is the number of
-    entries since then.
+    """Returns a hand-off ready to be shown, with its age; of an old one only the first lines.
+    `later` is the number of entries saved after it, as text.
     """
     days = (today - entry.at.date()).days
     remarks = []
@@ -212,12 +225,13 @@ def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
 
 
 def fenced_titles(info: str, lines: Sequence[str]) -> str:
+    """Returns the lines in a fence that is labelled `entries: ` and `info`."""
     return fenced(f"entries: {info}", "\n".join(lines))
 
 
 def title_line(entry: Entry, *, whole: bool = False) -> str:
-    """Returns id, date, type and title of an entry, a long title shortened; with `whole` also
-    its text where that says more.
+    """Returns id, date, type and shortened title of an entry as a line; with `whole` the whole
+    title and text.
     """
     title = one_line(entry.title)
     if not whole:
@@ -229,7 +243,9 @@ def title_line(entry: Entry, *, whole: bool = False) -> str:
 
 
 def _handoff_block(item: Item | None, room: float) -> str:
-    """Returns the hand-off, or a beginning of it that fits; empty where that is too short."""
+    """Returns the hand-off, or as much of its beginning as fits into `room` tokens; empty where
+    that is too short.
+    """
     if not item:
         return ""
     block = entry_block(item)

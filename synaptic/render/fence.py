@@ -1,4 +1,4 @@
-"""Text for an agent: clean, fenced as data, and measured in tokens. It imports nothing."""
+"""Cleans text for an agent, fences it as data, and counts its tokens. It imports nothing."""
 
 import re
 
@@ -9,7 +9,7 @@ INVISIBLE = re.compile(
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
     "\U000e0000-\U000e0fff\ud800-\udfff]"
 )
-"""Controls, bidirectional marks and Unicode's default-ignorable characters (zero-width marks,
+"""Controls, bidirectional marks, Unicode's default-ignorable characters (zero-width marks,
 variation selectors, tag characters), and lone surrogates. A person does not see them, but a
 model reads them.
 """
@@ -21,22 +21,26 @@ Chinese, Russian, code, terse titles and others), where four characters are 1.1 
 
 
 def fenced(info: str, body: str) -> str:
-    """The body in a code fence that is longer than any run of backticks in it."""
+    """Returns the body in a code fence that is longer than any run of backticks in it. `info`
+    stands behind the opening backticks.
+    """
     longest = max(map(len, re.findall("`+", body)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}{info}\n{body}\n{fence}"
 
 
 def clean(text: str) -> str:
-    """Text without controls (but tab and newline), invisible characters and lone surrogates."""
+    """Returns the text without control characters (except tab and newline), invisible
+    characters and lone surrogates.
+    """
     return INVISIBLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def one_line(text: str) -> str:
-    """Clean text within a line."""
+    """Returns the text cleaned, and in one line: each run of white space becomes a blank."""
     return " ".join(clean(text).split())
 
 
 def count_tokens(text: str) -> int:
-    """Returns about the number of tokens of a text."""
+    """Returns the approximate number of tokens of a text."""
     return len(ABOUT_A_TOKEN.findall(text))

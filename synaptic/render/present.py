@@ -1,4 +1,6 @@
-"""Entries as compact Markdown for an agent: retrieved text is fenced, as data. Pure."""
+"""Formats entries, hits and findings as compact Markdown for an agent; stored text is fenced,
+as data. Pure.
+"""
 
 from __future__ import annotations
 
@@ -22,31 +24,36 @@ if TYPE_CHECKING:
     from ..verbs.review import ReviewFinding
 
 IsHit = Callable[[str], bool]
-"""Returns True for a word of the query."""
+"""A function that returns True for a word that the query asked for."""
 
 BRIEF_CHARS = 600
+"""Characters that a shortened message keeps at its beginning, and at its end."""
 CHANGED_SHOWN = 5
+"""The most changed files, or further places of a hit, that are named."""
 LINKS_SHOWN = 20
+"""The most links, and the most backlinks, of an entry that are named."""
 NEIGHBOUR_CHARS = 80
+"""Characters of an entry that stands before or after a hit."""
 TITLE_CHARS = 100
 MARKS_CHARS = 300
-"""The most characters of the marks of an entry in a list: more, and the entry itself, or the
-list, would have no room.
+"""The most characters of the tags and other marks of an entry in a list: more would leave no
+room for the entry itself.
 """
 NAME_CHARS = 60
 """The most characters of a tag, a type or a project in counts."""
 SNIPPET_CHARS = 240
 PAGE_CHARS = 4_000
-"""Characters of a whole file that its day shows."""
+"""The most characters of a whole file among the entries of a day."""
 HEADING_CHARS = 160
-"""A longer first line or sentence is cut to make a title."""
+"""The most characters of a first line or sentence that is shown as a title."""
 
 
 class Item(NamedTuple):
     """An entry ready to be shown.
 
-    `partial`: `text` is a part of its content. `remark`: our own words about it.
-    `detailed`: all its marks and its place are shown.
+    `text` is its content, or with `partial` a part of it. `remark` are our own words about it.
+    With `detailed` all its marks and its file are shown. `chain` are the entries that replaced
+    each other, oldest first.
     """
 
     entry: Entry
@@ -61,7 +68,9 @@ class Item(NamedTuple):
 
 
 def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> list[Item]:
-    """The hits of a search with their contents; of one above `length` the best passage."""
+    """Returns the hits of a search ready to be shown: with the whole content, or the best
+    passage of a content above `length` characters.
+    """
     items = []
     for hit in result.hits:
         content = hit.entry.content
@@ -84,7 +93,9 @@ def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> l
 
 
 def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
-    """The entries of a listing, each whole or cut to about `length` characters."""
+    """Returns the entries of a listing ready to be shown, each whole or cut to about `length`
+    characters.
+    """
     items = []
     for entry in listing.entries:
         content = entry.content
@@ -109,7 +120,8 @@ def _opening_of(text: str, length: int) -> str:
 
 
 def split_heading(title: str, text: str) -> tuple[str, str]:
-    """The heading of an entry, and the text below it, which does not repeat the heading.
+    """Returns the heading of an entry, and the text below it, which does not repeat the
+    heading.
 
     | title       | text                         | heading          | below         |
     |-------------|------------------------------|------------------|---------------|
@@ -138,17 +150,18 @@ def split_heading(title: str, text: str) -> tuple[str, str]:
 
 
 def _stem_of_title(title: str) -> str:
+    """Returns the title in one line, without the dots or ellipsis at its end."""
     return one_line(title).rstrip(".… ")
 
 
 def _has_open_markup(text: str) -> bool:
-    """True when emphasis, code or a link is still open at the end of the text."""
+    """True when emphasis, code or a link is not closed at the end of the text."""
     is_odd = any(text.count(mark) % 2 for mark in "*`")
     return is_odd or text.count("[") != text.count("]")
 
 
 def fitting_length(text: str, room: int) -> int:
-    """The length of a beginning of the text that fits into `room` characters.
+    """Returns the length of a beginning of the text that has at most `room` characters.
 
     It ends after a line, unless that line ends in the first half of the room.
     """
@@ -158,18 +171,20 @@ def fitting_length(text: str, room: int) -> int:
 
 
 def day_page_length(text: str) -> int:
-    """The length of the beginning of a whole file that its day shows."""
+    """Returns the number of characters of a whole file that are shown among the entries of its
+    day.
+    """
     return fitting_length(text, PAGE_CHARS)
 
 
 def count_that_fit(sizes: Iterable[int], room: int) -> int:
-    """The number of sizes, from the first on, that fit into the room together."""
+    """Returns how many of the first sizes have a sum of at most `room`."""
     return bisect_right(list(accumulate(sizes)), room)
 
 
 def list_lines(items: Sequence[Item], room: int) -> list[str]:
-    """The lines of the entries that fit into `room` characters, and the first entry's always: a
-    list without an entry has no cursor to go on from.
+    """Returns lines for the first entries that fit into `room` characters; at least one,
+    because a list without an entry has no cursor to continue from.
 
     Entries get a title as long as there is room. The rest of the room goes to whole texts, else
     snippets, from the first entry on: that shows more answers than a snippet of each (LoCoMo,
@@ -190,7 +205,8 @@ def list_lines(items: Sequence[Item], room: int) -> list[str]:
 
 
 def _list_entry(item: Item, text: str) -> str:
-    """An entry in a list; an ellipsis at its end says that there is more.
+    """Returns an entry as it stands in a list, with `text` below its first line; an ellipsis at
+    the end says that the entry is longer.
 
     All lines but the first are indented, so that none looks like another entry.
     """
@@ -212,12 +228,12 @@ def _list_entry(item: Item, text: str) -> str:
 
 
 def entry_line(entry: Entry) -> str:
-    """An entry in a line: id, date, type, title and marks."""
+    """Returns id, date, type, title and marks of an entry as a line."""
     return f"{_entry_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
 
 
 def entry_block(item: Item) -> str:
-    """One entry as a block that only its own fence closes."""
+    """Returns one entry as a fenced block, which text in the entry cannot close."""
     entry = item.entry
     text = clean(item.text)
     title = one_line(entry.title)
@@ -234,7 +250,9 @@ def entry_block(item: Item) -> str:
 
 
 def matter_text(matter: ReviewFinding) -> str:
-    """A finding of a review: the problem, a line for each entry, and the command to answer."""
+    """Returns a finding of a review: the problem, a line for each entry, and the command that
+    answers it.
+    """
     subject = "the first" if matter.about[1:] else "it"
     problem = f"{matter.kind}: {subject} {matter.sentence}"
     entries = [entry_line(subject.entry) for subject in matter.about]
@@ -243,7 +261,7 @@ def matter_text(matter: ReviewFinding) -> str:
 
 
 def clean_json(value: Any) -> Any:
-    """JSON with every text cleaned."""
+    """Returns the JSON with control and invisible characters removed from every text."""
     if isinstance(value, dict):
         return {clean(name): clean_json(each) for name, each in value.items()}
     if isinstance(value, list):
@@ -252,7 +270,7 @@ def clean_json(value: Any) -> Any:
 
 
 def shorten_message(text: str) -> str:
-    """A message within a line, without the middle of a long one."""
+    """Returns a message in one line; a long one without its middle."""
     text = one_line(text)
     if len(text) <= 2 * BRIEF_CHARS:
         return text
@@ -260,7 +278,9 @@ def shorten_message(text: str) -> str:
 
 
 def write_result_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The first words of the answer to a write, and the notices that remain."""
+    """Returns the first words of the answer to a change, such as `Saved`, and the other
+    notices. A first notice that nothing was written replaces `done`.
+    """
     nothing_written = {"already saved": "Already saved as", "nothing changed": "Unchanged:"}
     if notices and notices[0] in nothing_written:
         return nothing_written[notices[0]], notices[1:]
@@ -268,13 +288,13 @@ def write_result_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[
 
 
 def short_id(id: str) -> str:
-    """The part of an id that people see."""
+    """Returns the part of an id that people see: `7k3m9q2x` of `20261121-7k3m9q2x`."""
     return id.partition("-")[2] or id
 
 
 def build_term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:
-    """A test of a lower-case word: true for every form of a term, and for words that begin as
-    a term with `*`.
+    """Returns a function that is True for a lower-case word that has the stem of one of the
+    `terms`, or begins with a term that ends in `*`.
     """
     stem = cache(stem)
     sought = {stem(term) for term in terms} - {None}
@@ -283,7 +303,9 @@ def build_term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> 
 
 
 def hit_remark(hit: Hit) -> str:
-    """The other places of a hit's text, and the reasons for its rank if asked for; a line."""
+    """Returns a line with the other files that hold a hit's text, what became of it, and the
+    reasons for its rank if they were asked for.
+    """
     places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
     parts = [f"also in {join_first(places, CHANGED_SHOWN)}"] if places else []
     if hit.outcome:
@@ -294,7 +316,9 @@ def hit_remark(hit: Hit) -> str:
 
 
 def neighbour_lines(hit: Hit) -> list[str]:
-    """A line for each entry beside a hit: its time and the beginning of its text."""
+    """Returns a line for each entry that stands before or after a hit in its file: its time and
+    the beginning of its text.
+    """
     lines = []
     for entry in hit.beside:
         name = "before" if entry.there.line < hit.entry.there.line else "after"
@@ -304,8 +328,8 @@ def neighbour_lines(hit: Hit) -> list[str]:
 
 
 def marks_line(entry: Entry, superseded_by: str | None, *, full: bool = False) -> str:
-    """The marks of an entry in a line, as `#db · importance 8 · by claude`; the rare ones only
-    if `full`.
+    """Returns the tags and other marks of an entry in a line, as `#db · importance 8 · by
+    claude`; rare marks only with `full`.
     """
     pairs: list[tuple[str, object]] = [
         ("", " ".join(f"#{tag}" for tag in entry.tags)),
@@ -331,13 +355,15 @@ def marks_line(entry: Entry, superseded_by: str | None, *, full: bool = False) -
 
 
 def link_text(link: Link) -> str:
-    """The entry at the other end of a link: `Ely (7k3m9q2x)`."""
+    """Returns the title and id of the entry at the other end of a link: `Ely (7k3m9q2x)`."""
     id = short_id(link.id) if link.id else "no entry"
     return f"{one_line(link.title or link.text)} ({id})"
 
 
 def link_lines(linked: Links | None) -> list[str]:
-    """A line for the links of an entry and one for its backlinks, if it has any."""
+    """Returns a line of the links of an entry and one of its backlinks; no line where there are
+    none.
+    """
     if not linked:
         return []
     lines = []
@@ -349,13 +375,13 @@ def link_lines(linked: Links | None) -> list[str]:
 
 
 def history_lines(chain: Sequence[Entry]) -> list[str]:
-    """A line of entries that replaced each other, if there are any."""
+    """Returns a line of the entries that replaced each other; no line where there are none."""
     steps = [f"{entry.short_id} {entry.date} {one_line(entry.title)}" for entry in chain]
     return [f"history: {' → '.join(steps)}"] if steps else []
 
 
 def join_first(names: Sequence[str], most: int) -> str:
-    """The first names, and the number of the others: `a, b, and 7 more`."""
+    """Returns the first `most` names, and the number of the others: `a, b, and 7 more`."""
     text = ", ".join(names[:most])
     more = len(names) - most
     return f"{text}, and {more:,} more" if more > 0 else text
@@ -368,7 +394,7 @@ def _file_list(entry: Entry, files: Sequence[str]) -> str:
 
 
 def _entry_stamp(entry: Entry) -> str:
-    """Id, date and type: `7k3m9q2x 2026-11-21 09:31 decision`."""
+    """Returns id, date, time and type of an entry: `7k3m9q2x 2026-11-21 09:31 decision`."""
     when = entry.date if entry.dated else "undated"
     if entry.dated and entry.timed:
         when += f" {entry.time}"
@@ -376,7 +402,7 @@ def _entry_stamp(entry: Entry) -> str:
 
 
 def outline_text(data: Json) -> str:
-    """JSON for people: a line for each field that is not empty."""
+    """Returns JSON as text for people: a line for each field that is not empty."""
     lines = []
     for name, value in data.items():
         if value:

@@ -46,18 +46,19 @@ if TYPE_CHECKING:
 _STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
 _WORD = re.compile(r"\w+")
 MOST_FINDINGS = 10
-"""Findings of a kind that are shown."""
+"""The most findings that are shown."""
 _COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
 _TYPE_CHARS = max(map(len, TYPES))
 REPORT_S = 0.1
-"""The line of progress is written anew after so many seconds."""
+"""Seconds between two updates of the line of progress."""
 
 
 class Output(NamedTuple):
-    """The target of the text. `width` is None in a pipe: nothing is wrapped there.
+    """The properties of the output: `colour`, and the `width` in characters, None in a pipe,
+    where nothing is wrapped.
 
-    `place` gives the whole path of a file of the journal.
+    `place` returns the whole path of a file of the journal.
     """
 
     colour: bool
@@ -68,11 +69,15 @@ class Output(NamedTuple):
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
 
     def full_path(self, path: str | Path) -> str:
-        """A path that can be pasted into a shell."""
+        """Returns the whole path of a file of the journal, so that it can be pasted into a
+        shell.
+        """
         return one_line(str(self.place(path)))
 
     def link(self, path: str, line: int, text: str = "") -> str:
-        """The text, or else `path:line`; on a terminal a hyperlink (OSC 8) to the file."""
+        """Returns the text, or else `path:line`; on a terminal as a hyperlink (OSC 8) to the
+        file.
+        """
         label = text or self.paint(f"{self.full_path(path)}:{line}", "dim")
         if not self.colour:
             return label
@@ -80,14 +85,16 @@ class Output(NamedTuple):
 
 
 def stdout_screen(place: Callable[[str | Path], Path]) -> Output:
-    """The screen that standard output is."""
+    """Returns the width and colours of standard output. `place` returns the whole path of a
+    file of the journal.
+    """
     if not is_terminal(sys.stdout):
         return Output(False, None, place)
     return Output("NO_COLOR" not in os.environ, shutil.get_terminal_size().columns, place)
 
 
 def is_terminal(*streams: object) -> bool:
-    """True when all of these streams are a terminal."""
+    """True when all of these streams are terminals."""
     return all(stream is not None and getattr(stream, "isatty", bool)() for stream in streams)
 
 
@@ -96,8 +103,8 @@ def is_terminal(*streams: object) -> bool:
 
 
 def emit(text: str) -> None:
-    """Prints `text` to standard output. A reader that closes the pipe early does not cause an
-    error: `synaptic find | head`.
+    """Prints the text to standard output. A reader that closes the pipe early causes no error:
+    `synaptic find | head`. Raises JournalError where nothing can be written, as on a full disk.
     """
     try:
         print(text, flush=True)
@@ -131,7 +138,9 @@ def say_error(error: SynapticError) -> None:
 
 
 def _discard_output() -> None:
-    """Drops the buffered output and all that follows, so that nothing fails at exit."""
+    """Drops the buffered output and all that follows, so that the program's exit raises no
+    error.
+    """
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -141,7 +150,7 @@ def _discard_output() -> None:
 
 
 def listing_text(listing: Listing, to: Output) -> str:
-    """One line for each entry: id, time, type, title, marks; on a terminal numbered."""
+    """Returns a line for each entry: id, time, type, title, marks; numbered on a terminal."""
     lines = []
     for number, entry in enumerate(listing.entries, 1):
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
@@ -152,7 +161,9 @@ def listing_text(listing: Listing, to: Output) -> str:
 
 
 def entries_text(listing: Listing, to: Output) -> str:
-    """Entries whole: a header, where they stand, and their Markdown."""
+    """Returns whole entries: a heading line, the file and line, the marks, and the Markdown
+    text.
+    """
     blocks: list[str] = []
     for entry in listing.entries:
         heading, below = split_heading(entry.title, entry.content)
@@ -168,8 +179,8 @@ def entries_text(listing: Listing, to: Output) -> str:
 
 
 def trash_text(pieces: Sequence[Deleted], to: Output) -> str:
-    """For each entry in the trash a line, id, the time of its deletion, title and file, and its
-    text below.
+    """Returns for each deleted entry a line with id, time of deletion, title and file, and
+    below it the beginning of its text.
     """
     lines = []
     for one in pieces:
@@ -181,8 +192,8 @@ def trash_text(pieces: Sequence[Deleted], to: Output) -> str:
 
 
 def links_text(linked: Links, to: Output) -> str:
-    """A line for each link and each backlink: the link, the entry at the other end, and where
-    it stands.
+    """Returns a line for each link and backlink: the link, the entry at its other end, and the
+    file and line.
     """
     lines = []
     for name, links in (("links", linked.links), ("backlinks", linked.backlinks)):
@@ -196,7 +207,7 @@ def links_text(linked: Links, to: Output) -> str:
 
 
 def tasks_text(tasks: Sequence[Task], to: Output) -> str:
-    """The tasks of each day, each with its due date and where it stands."""
+    """Returns the tasks below the day of each, with due date, file and line."""
     lines = []
     day: str | None = ""
     for task in tasks:
@@ -213,8 +224,8 @@ def tasks_text(tasks: Sequence[Task], to: Output) -> str:
 
 
 def days_text(days: Days, to: Output) -> str:
-    """The entries of the days as Markdown, rendered on a terminal; then the titles of the same
-    day in other years.
+    """Returns the entries of the days as Markdown, which is rendered on a terminal; then the
+    titles of the same day in other years.
     """
     parts = []
     for day, group in groupby(days.listing.entries, key=lambda entry: entry.at.date()):
@@ -246,7 +257,9 @@ def days_text(days: Days, to: Output) -> str:
 
 
 def _day_paragraphs(entry: Entry) -> list[str]:
-    """The paragraphs of an entry of a day: its heading, its type, tags and id, and its text."""
+    """Returns the paragraphs of an entry of a day: its heading, its type, tags and id, and its
+    text.
+    """
     title, text = split_heading(entry.title, entry.content)
     heading = f"{entry.time if entry.timed else ''} {title}"
     about = [f"#{tag}" for tag in entry.tags] + [short_id(entry.id)]
@@ -256,8 +269,8 @@ def _day_paragraphs(entry: Entry) -> list[str]:
 
 
 def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
-    """For each hit its title line, where it stands, and the snippet with the sought words
-    highlighted.
+    """Returns for each hit its title, its file and line, and its snippet with the words of the
+    query highlighted.
     """
     blocks = []
     for number, hit in enumerate(result.hits, 1):
@@ -283,7 +296,7 @@ def _hit_lines(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
 
 
 def facets_text(facets: Facets, to: Output) -> str:
-    """Types, tags and projects, each with how often it occurs."""
+    """Returns the types, tags and projects, each with its number of entries."""
     lines = []
     for name in ("types", "tags", "projects"):
         lines.append(to.paint(name, "bold"))
@@ -301,12 +314,12 @@ def _stamp_columns(entry: Entry, to: Output) -> str:
 
 
 def _first_lines(text: str) -> list[str]:
-    """The first lines of a text that are not empty."""
+    """Returns the first lines of a text that are not empty."""
     return [line for line in clean(text).split("\n") if line.strip()][:_SNIPPET_LINES]
 
 
 def _highlight_hits(text: str, is_hit: IsHit, to: Output) -> str:
-    """The text with its sought words highlighted."""
+    """Returns the text with the words of the query highlighted."""
 
     def light(match: re.Match[str]) -> str:
         return to.paint(match[0], "hit") if is_hit(match[0].lower()) else match[0]
@@ -315,7 +328,7 @@ def _highlight_hits(text: str, is_hit: IsHit, to: Output) -> str:
 
 
 def more_lines(number: int, command: str) -> list[str]:
-    """A line that says how many more there are, if there are."""
+    """Returns the line `and 12 more: COMMAND`; no line for a number below 1."""
     return [f"  and {number:,} more: {command}"] if number > 0 else []
 
 
@@ -324,7 +337,7 @@ def more_lines(number: int, command: str) -> list[str]:
 
 
 def status_text(status: Status, to: Output) -> str:
-    """The state of the home in aligned lines."""
+    """Returns the state of the home in aligned lines."""
     passages = f"{status.chunks:,}"
     if status.pending_vectors:
         passages += f", {status.pending_vectors:,} of them cannot be found by meaning yet"
@@ -363,7 +376,7 @@ def _counts_text(counts: Counts) -> str:
 
 
 def entry_count_text(number: int) -> str:
-    """`1 entry`, `2 entries`."""
+    """Returns `1 entry`, `2 entries`."""
     return f"{number:,} {'entry' if number == 1 else 'entries'}"
 
 
@@ -372,7 +385,7 @@ def file_count_text(number: int) -> str:
 
 
 def adopted_text(home: Adopted, to: Output) -> str:
-    """The result of `init`. All paths are whole: they are meant to be copied."""
+    """Returns the result of `init`. Paths are whole, so that they can be copied."""
     total = f"{entry_count_text(home.entries)} in {file_count_text(home.files)}"
     lines = [f"Journal: {to.full_path(home.journal)}, {total}."]
     if home.undated:
@@ -404,7 +417,7 @@ def adopted_text(home: Adopted, to: Output) -> str:
 
 
 def rebuild_text(report: RebuildReport) -> str:
-    """The report of a rebuild in a line."""
+    """Returns the report of a rebuild of the index in a line."""
     text = f"{entry_count_text(report.entries)}, {report.chunks:,} passages: "
     text += (
         f"{report.embedded:,} embedded, {report.reused:,} reused, in {report.seconds:.1f} s."
@@ -415,7 +428,7 @@ def rebuild_text(report: RebuildReport) -> str:
 
 
 def checkup_text(checkup: Checkup, to: Output) -> str:
-    """The findings, a line each: level, code, message, and the way to mend it."""
+    """Returns a line for each finding of `doctor`: level, code, message, and how to fix it."""
     lines = []
     for finding in checkup.findings:
         level = to.paint(f"{finding.level:7}", finding.level)
@@ -437,7 +450,9 @@ def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
 
 
 def build_progress_report() -> Callable[[str, int, int], None]:
-    """A function to report (phase, done, total) to, which keeps a line of a terminal."""
+    """Returns a function of (phase, done, total) that updates a line of progress on the
+    terminal.
+    """
     last = 0.0
 
     def report(phase: str, done: int, total: int) -> None:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from ..verbs.review import ReviewFinding
 
 WHOLE_CONTENT = 2_000
-"""Characters. A search shows only the best passage of a longer entry."""
+"""The most characters of an entry that a search shows whole; of a longer entry it shows the
+best passage.
+"""
 
 ENTRY_FIELDS = (
     """id at date time date_source type title tags project importance files changed_files
@@ -35,7 +37,9 @@ ROW_FIELDS = (
 
 
 def as_json(value: Any) -> Any:
-    """The value as `json` can write it: a dataclass as an object, a path as a text."""
+    """Returns the value in types that `json` can write: a dataclass becomes an object, a path a
+    text.
+    """
     if is_dataclass(value):
         return {field.name: as_json(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
@@ -62,7 +66,7 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
 
 
 def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
-    """The lines of an array, an object each."""
+    """Yields the lines of a JSON array with an object for each entry."""
     before = "["
     for data in map(entry_json, entries):
         yield before + json.dumps({name: data[name] for name in ROW_FIELDS}, ensure_ascii=False)
@@ -71,7 +75,8 @@ def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
 
 
 def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
-    """The lines of a table (RFC 4180), names first; a list stands in a cell, an item a line.
+    """Yields the lines of a CSV table (RFC 4180), the column names first; a list fills one
+    cell, with an item a line.
 
     A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
     Injection).

@@ -1,1 +1,3 @@
-"""Shared by servers and commands: a server's threads, tokens, arguments, the user's editor."""
+"""Shared by servers and commands: a server's threads and processes, tokens, arguments, the
+user's editor.
+"""

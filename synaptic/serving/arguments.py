@@ -1,4 +1,4 @@
-"""The arguments of a user, by name, as the verbs take them."""
+"""Reads filters from a user's arguments, and tells a person from an agent."""
 
 from __future__ import annotations
 
@@ -29,31 +29,37 @@ AGENT_VARIABLES = {
     "AI_AGENT": "agent",
     "AGENT": "agent",
 }
-"""Variables that agents set in the shells they open; the last two are any agent's."""
+"""Environment variables that agents set in the shells they open, and the names of the agents;
+any agent may set the last two.
+"""
 
 
 def take_filters(ws: Workspace, arguments: dict[str, Any]) -> Filters:
-    """The filters among the arguments, which it takes out. Raises InvalidArgument."""
+    """Removes the filters from the arguments and returns them. Raises InvalidArgument for a
+    wrong value.
+    """
     filters = {name: arguments.pop(name) for name in FILTERS.keys() & arguments.keys()}
     return build_filters(now=ws.clock(), **filters)
 
 
 def agent_name() -> str | None:
-    """The agent in whose shell this process runs; None in a person's."""
+    """Returns the name of the agent in whose shell this process runs; None if no agent opened
+    the shell.
+    """
     return next(
         (name for variable, name in AGENT_VARIABLES.items() if os.environ.get(variable)), None
     )
 
 
 def is_person() -> bool:
-    """True where a person sits at a terminal, and no agent opened it: only such a person
-    confirms a preference.
+    """True where a person sits at a terminal that no agent opened: only such a person confirms
+    a preference.
     """
     return not why_not_person()
 
 
 def why_not_person() -> str:
-    """The reason why nobody counts as a person here; empty for a person at a terminal."""
+    """Returns the reason why no person can answer here; "" for a person at a terminal."""
     variable = next(filter(os.environ.get, AGENT_VARIABLES), None)
     if variable:
         return f"{variable} is set, as in an agent's shell"

@@ -1,4 +1,6 @@
-"""The editor that a person has chosen, and how it shows a file at a line."""
+"""The command of the text editor that a person has chosen, and its arguments to show a file at
+a line.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +17,12 @@ _PLUS_LINE_EDITORS = frozenset(
 _GOTO_EDITORS = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
 _COLON_LINE_EDITORS = frozenset(("hx", "helix", "subl", "zed"))
 RETURNS_AT_ONCE = _GOTO_EDITORS | {"subl", "zed"}
-"""Editors with a window of their own, for which nobody waits unless they are told to."""
+"""Editors with a window of their own: their command ends at once unless it has --wait."""
 
 
 def chosen_editor() -> list[str] | None:
-    """The command in VISUAL, else EDITOR, as a list; None where neither is set. Raises
-    ConfigError.
+    """Returns the words of the command in VISUAL, else in EDITOR; None where neither is set.
+    Raises ConfigError if it cannot be split into words.
     """
     for name in ("VISUAL", "EDITOR"):
         if command := os.environ.get(name, "").strip():
@@ -34,12 +36,13 @@ def chosen_editor() -> list[str] | None:
 
 
 def editor_name(command: Sequence[str]) -> str:
-    """`code` of `/usr/bin/code --wait`."""
+    """Returns the name of an editor's program: `code` of `/usr/bin/code --wait`."""
     return Path(command[0]).stem.lower()
 
 
 def command_to_open(command: Sequence[str], path: Path, line: int | None) -> list[str]:
-    """The command that shows a file at a line.
+    """Returns the words of the command that shows a file in the editor, at a line if it is
+    given.
 
     | editor          | arguments          |
     |-----------------|--------------------|

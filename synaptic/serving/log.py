@@ -1,15 +1,15 @@
-"""The log of a server. Strangers cause lines of it, so it takes a limited number."""
+"""Limits the lines of a server's log, because strangers can cause them."""
 
 import logging
 import time
 
 LINES, LINES_A_SECOND = 200.0, 1.0
-"""Lines that may come at once, and those that may come for each second since: 10 MB a day."""
+"""The most lines at one time, and the lines that become free again each second: 10 MB a day."""
 
 
 class SparingHandler(logging.StreamHandler):  # type: ignore[type-arg]
-    """Writes messages to stderr while there are lines left for them, and then says how many it
-    left out.
+    """A logging handler that writes to standard error while the limit allows it; afterwards it
+    says how many messages were left out.
     """
 
     def __init__(self) -> None:

@@ -1,30 +1,36 @@
-"""The position of an index: how a client sees its own write on another server."""
+"""The position of an index, by which a client's write on one server is waited for on
+another.
+"""
 
 from __future__ import annotations
 
 from typing import NamedTuple, Protocol
 
 POSITION = "synaptic/position"
-"""In `_meta` of an answer that changed the journal: the position of its index after that,
-`tally:number`. (Some clients show their model nothing but `structuredContent` if there is any.)
+"""The name in `_meta` of an answer that changed the journal. Its value is the position of the
+index after the change, `tally:number`. (Some clients show their model nothing but
+`structuredContent` if there is any.)
 """
 
 
 class IndexPosition(NamedTuple):
-    """The number of an index's count of changes, and of its latest change."""
+    """The position of an index: the number of its latest change, in the count of changes
+    `tally`. An index that was made anew has another tally.
+    """
 
     tally: int
     number: int
 
     @classmethod
     def parse(cls, text: object) -> IndexPosition | None:
+        """Returns the position of a text `tally:number`; None for any other value."""
         tally, _, number = str(text).partition(":")
         if tally.isdecimal() and number.isdecimal():
             return cls(int(tally), int(number))
         return None
 
     def is_included_in(self, other: IndexPosition) -> bool:
-        """True where an index at the `other` position shows this change."""
+        """True when an index at the `other` position shows the change at this one."""
         return self.tally == other.tally and self.number <= other.number
 
     def __str__(self) -> str:
@@ -32,9 +38,9 @@ class IndexPosition(NamedTuple):
 
 
 class Forwards(Protocol):
-    """The interface of the object that hands calls on to a writer. `newest` holds the position
-    after the last change that went this way, by the name of the token; `behind` the names that
-    waited for theirs in vain.
+    """The interface of the object that passes calls on to the server that writes the journal.
+    `newest` holds, by name of a token, the position after its last change; `behind` holds the
+    tokens whose last wait for their change was in vain.
     """
 
     newest: dict[str, IndexPosition]

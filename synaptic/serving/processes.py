@@ -1,4 +1,6 @@
-"""Processes beside this one: a command that outlives it, and one that runs a server's verbs."""
+"""Starts other processes of Synaptic: one that runs a command and may outlive this one, and one
+that runs slow reads of a server.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,16 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 Outcome = tuple[Any, BaseException | None]
+"""The result of a call, and the error that it raised or None."""
 LOOK_S = 0.1
-"""Seconds between two looks at whether anybody still waits for an answer."""
+"""Seconds between two checks whether the caller still waits for an answer."""
 NICE = 10
-"""The niceness of such work, which stands back behind searches and saves."""
+"""The niceness of the process for slow reads, so that searches and saves go first."""
 
 
 def start_synaptic(config: Config, *words: str, parent: bool = False) -> Popen[bytes]:
-    """The process of `synaptic` with these words, on the same home. With `parent` it ends when
-    this one does, and prints to the same streams.
+    """Starts the command `synaptic` with these words on the same home, and returns its process.
+    With `parent` that process ends when this one does, and prints to the same streams.
     """
     from subprocess import DEVNULL, Popen  # a hook that needs none waits for it
 
@@ -50,9 +53,10 @@ def start_synaptic(config: Config, *words: str, parent: bool = False) -> Popen[b
 
 
 class ReaderProcess:
-    """A reader in a process of its own, where Python's lock is not that of the searches.
+    """A process that runs reads of a server, so that they do not hold the Python lock that
+    searches need.
 
-    It starts at the first need and ends with `end`, or with this process, however that ends.
+    It starts with the first verb, and ends with `end` or with this process.
     """
 
     def __init__(self, config: Config, ask_writer: Callable[..., Any]) -> None:
@@ -62,9 +66,10 @@ class ReaderProcess:
         self._pipe: Connection
 
     def run(self, verb: Callable[..., Any], gone: threading.Event) -> Any:
-        """The result of a verb that can be pickled, as its result can. Raises what it does.
+        """Runs a verb in the process and returns its result; both must be picklable. Raises the
+        error of the verb.
 
-        The process is killed once `gone` is set.
+        The process is killed as soon as `gone` is set.
         """
         try:
             if self._process is None:
@@ -88,7 +93,7 @@ class ReaderProcess:
         return _result_or_raise(*message)
 
     def end(self) -> None:
-        """Ends the process and its work."""
+        """Kills the process and the verb that it runs."""
         if self._process:
             self._process.kill()
             self._process.join()
@@ -109,7 +114,9 @@ class ReaderProcess:
 
 
 def _run_verbs(pipe: Connection, config: Config) -> None:
-    """Runs verbs in the process of an Apart."""
+    """Runs the verbs that come through the pipe, in the process of a ReaderProcess, until the
+    pipe closes.
+    """
     from multiprocessing import parent_process
 
     def end_with_parent() -> None:
@@ -142,7 +149,9 @@ def _run_verbs(pipe: Connection, config: Config) -> None:
 
 
 def call_outcome(call: Callable[..., Any], *args: Any) -> Outcome:
-    """The result of a call, or the error that it raises, which is the caller's to handle."""
+    """Calls the function and returns its result and None, or None and the error that it
+    raised.
+    """
     try:
         return call(*args), None
     except BaseException as error:
@@ -150,7 +159,7 @@ def call_outcome(call: Callable[..., Any], *args: Any) -> Outcome:
 
 
 def _make_sendable(outcome: Outcome) -> Outcome:
-    """An outcome whose error another process can read."""
+    """Returns the outcome with an error that another process can unpickle."""
     result, error = outcome
     if isinstance(error, IndexFailed):
         error = NeedsWriter()
@@ -160,7 +169,7 @@ def _make_sendable(outcome: Outcome) -> Outcome:
 
 
 def _result_or_raise(result: Any, error: BaseException | None) -> Any:
-    """The result of an outcome. Raises its error."""
+    """Returns the result, or raises the error if there is one."""
     if error:
         raise error
     return result

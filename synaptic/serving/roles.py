@@ -1,5 +1,5 @@
-"""Which server answers each tool and page when a journal is published. It is no permission:
-what a person or a token may do, `page/guard` and `mcp/remote` decide.
+"""Says for each tool, prompt and page which server answers it when a server reads published
+journals.
 
 | role      | a reading server                                                       |
 |-----------|------------------------------------------------------------------------|
@@ -15,11 +15,13 @@ from typing import Literal
 from ..errors import Refused
 
 Role = Literal["reader", "writer", "neither"]
-"""Each row of a tool, a prompt or a page names its role."""
+"""The role of a tool, a prompt or a page, as in the table above."""
 
 
 def not_published_error(thing: str) -> Refused:
-    """The error of a thing that only the machine of the journal has."""
+    """Returns the error for a tool, prompt or page that only the machine with the journal
+    has.
+    """
     return Refused(
         f"{thing} is not published: this server has only the entries.",
         hint="Look at it where the journal is.",

@@ -1,4 +1,5 @@
-"""Servers that run: each writes its address and a key into a file that only its user reads.
+"""Finds the servers that run on this machine: each writes its address and a key into a file
+that only its user can read.
 
 | step of `synaptic open --page`            | who can take it                     |
 |-------------------------------------------|-------------------------------------|
@@ -28,13 +29,14 @@ from ..errors import NotFound
 from ..journal.disk import make_dirs, overwrite, unlink
 
 VALID_S = 60
+"""Seconds for which a one-time token is valid."""
 ANSWER_S = 20.0
-"""Seconds that a server may take to sign: one that begins on a busy machine takes some."""
+"""Seconds that a server may take to sign; one that starts on a busy machine takes some."""
 
 
 class RunningServer(NamedTuple):
-    """A server of this machine: its address without a path, its key, and the time of its
-    begin, in seconds since 1970.
+    """A server on this machine: its address without a path, its secret key, and the time of its
+    start, in seconds since 1970.
     """
 
     url: str
@@ -42,15 +44,20 @@ class RunningServer(NamedTuple):
     began: float
 
     def sign(self, purpose: str, text: str) -> str:
-        """The signature of a text. A signature for one purpose is not valid for another."""
+        """Returns the signature of a text by the server's key. A signature for one purpose is
+        not valid for another.
+        """
         return hmac.new(self.key.encode(), f"{purpose} {text}".encode(), "sha256").hexdigest()
 
     def one_time_token(self) -> str:
+        """Returns a token that logs in to the page once, within VALID_S seconds."""
         text = f"{time.time():.0f}.{secrets.token_urlsafe(16)}"
         return f"{text}.{self.sign('open', text)}"
 
     def accepts(self, token: str) -> bool:
-        """True for a token that was made within VALID_S; the caller accepts it once."""
+        """True for a token of `one_time_token` that was made within the last VALID_S seconds.
+        The caller must refuse it the second time.
+        """
         text, _, signature = token.rpartition(".")
         expected = self.sign("open", text)
         if not hmac.compare_digest(expected.encode(), signature.encode("utf-8", "replace")):
@@ -58,7 +65,7 @@ class RunningServer(NamedTuple):
         return abs(time.time() - float(text.partition(".")[0])) <= VALID_S
 
     def is_answering(self) -> bool:
-        """True when the listener at the address has the key."""
+        """True when the program that listens at the address has this server's key."""
         text = secrets.token_urlsafe(16)
         place = urlsplit(self.url)
         asked = http.client.HTTPConnection(place.hostname or "", place.port, timeout=ANSWER_S)
@@ -73,6 +80,7 @@ class RunningServer(NamedTuple):
 
 
 def is_loopback(host: str | None) -> bool:
+    """True when the host is an address of this machine that others cannot reach."""
     try:
         return host == "localhost" or ip_address((host or "").strip("[]")).is_loopback
     except ValueError:
@@ -81,7 +89,9 @@ def is_loopback(host: str | None) -> bool:
 
 @contextmanager
 def announce_server(home: str | Path | None, running: RunningServer) -> Iterator[None]:
-    """A context in which `open --page` finds this server."""
+    """Writes the file by which `open --page` finds this server; deletes it at the end of the
+    context.
+    """
     port = urlsplit(running.url).port
     path = resolve_home(home) / ".state" / f"page-{port}.json"
     with suppress(OSError):  # a disk that is only read can be served, too
@@ -94,7 +104,9 @@ def announce_server(home: str | Path | None, running: RunningServer) -> Iterator
 
 
 def find_running_server(home: str | Path | None) -> RunningServer:
-    """The server of this home that began last. Raises NotFound where none answers."""
+    """Returns the running server of this home that was started last. Raises NotFound where none
+    answers.
+    """
     servers = []
     for path in (resolve_home(home) / ".state").glob("page-*.json"):
         with suppress(OSError, ValueError, TypeError):

@@ -1,4 +1,4 @@
-"""The tokens of a server over HTTP: a table each in `tokens.toml`.
+"""Reads the tokens of a server over HTTP from `tokens.toml`, which has a table for each.
 
 [anna-laptop]
 token = "at least 32 characters"
@@ -28,14 +28,16 @@ from ..models import PERSON, Texts
 from ..render.fence import one_line
 
 LEAST_CHARS = 32
+"""The least characters of a token."""
 MOST_NAME = 60
+"""The most characters of a name in the file."""
 _SETTINGS = {"token": str, "project": str, "read-only": bool, "page": bool, "journals": list}
 """The settings of a token, and the types of their values."""
 _IN_WORDS = {str: "a text in quotes", bool: "true or false", list: "a list of texts"}
 
 
 class Grant(NamedTuple):
-    """The rights of a token; its saves are signed with `name`."""
+    """The rights of a token. Entries saved with it are marked as saved by `name`."""
 
     name: str
     project: str | None = None
@@ -45,8 +47,8 @@ class Grant(NamedTuple):
 
 
 class Tokens:
-    """The tokens of a file, else of the home's, read anew for each question: one that is taken
-    out opens nothing.
+    """The tokens of a file, else of `tokens.toml` in the home. The file is read again for each
+    check, so that a removed token is refused at once.
     """
 
     def __init__(
@@ -57,8 +59,8 @@ class Tokens:
         self.path = Path(file).expanduser() if file else self._home / "tokens.toml"
 
     def find_grant(self, token: str) -> Grant | None:
-        """The rights of this token; None for one that is unknown, and at the server of a
-        journal for one of other journals. Raises ConfigError for a file that cannot be used.
+        """Returns the rights of this token; None if it is unknown, or if it is only for
+        journals other than this server's. Raises ConfigError for a file that cannot be used.
         """
         match = None
         for secret, grant in self.read_grants():
@@ -70,8 +72,8 @@ class Tokens:
         return match
 
     def read_grants(self) -> list[tuple[str, Grant]]:
-        """Each token with its grant; none without a file. Raises ConfigError that names the
-        table.
+        """Returns each token with its rights; nothing if there is no file. Raises ConfigError
+        that names the wrong table.
         """
         try:
             with open_regular_file(self.path) as file:
@@ -87,8 +89,8 @@ class Tokens:
         return [self._parse_table(name, table) for name, table in tables.items()]
 
     def add_token(self, name: str, table: Mapping[str, Any]) -> None:
-        """Writes one more table below what stands there. Raises ConfigError for one that could
-        not be read again.
+        """Adds the table of a new token at the end of the file. Raises ConfigError for a table
+        that could not be read again, and InvalidArgument for a name that exists.
         """
         self._parse_table(name, table)
         head = f"[{json.dumps(name, ensure_ascii=False)}]"

@@ -1,4 +1,4 @@
-"""The order among the calls of one client."""
+"""Keeps the order among the calls of one client."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 
 
 class Turns:
-    """Turns that are taken in the order in which they are asked for, on one event loop.
+    """A queue of the calls of one client, in the order in which they come, on one event loop.
 
-    A call that writes has its turn alone: it waits until each turn before it has ended. Turns
-    of calls that read may overlap. A call whose waiting is cancelled delays nobody.
+    A call that writes waits until all calls before it have ended, and runs alone. Calls that
+    read may overlap. A call that is cancelled while it waits delays no other.
     """
 
     def __init__(self) -> None:
@@ -22,12 +22,16 @@ class Turns:
 
     @asynccontextmanager
     async def writing(self) -> AsyncIterator[None]:
+        """Waits until all calls before have ended; other calls wait while the context is
+        open.
+        """
         async with self._gate:
             await self._unread.wait()
             yield
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[None]:
+        """Waits until all writes before have ended; writes wait while the context is open."""
         async with self._gate:
             self._reads += 1
             self._unread.clear()

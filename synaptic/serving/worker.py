@@ -1,4 +1,6 @@
-"""The threads of a server: the writer, the readers beside it, and one that loads the model."""
+"""The threads of a server: one that writes, others that only read, and one that loads the
+embedding model.
+"""
 
 from __future__ import annotations
 
@@ -36,43 +38,52 @@ from .turns import Turns
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Verb = Callable[[Workspace], Result]
+"""A function of a Workspace, which a thread of the worker calls."""
 Lane = Literal["write", "read", "slow", "process"]
-"""The thread of a verb: the writer, one of the readers, or one of the two readers of what takes
-long, of which one is a process of its own: its verbs and their results must be pickled.
+"""The queue of a verb: of the thread that writes, of the threads that read, of the thread for
+slow reads, or of the process for slow reads. The verbs of that process and their results must
+be picklable.
 """
 READERS = 2
-"""The most readers: more would wait for Python's lock, and each has a cache of the index."""
+"""The number of threads that read: more would wait for Python's lock, and each has a cache of
+the index.
+"""
 STEPS = 20_000
-"""Steps of SQLite's virtual machine, about a millisecond, between two looks at whether the
-client has gone.
+"""Steps of SQLite's virtual machine, about a millisecond, between two checks whether the client
+has disconnected.
 """
 IDLE_S = 60.0
-"""Seconds after which the process for slow verbs ends without work."""
+"""Seconds without work after which the process for slow reads ends."""
 END, COUNTS, FOLLOW, IN_TURN = range(4)
-"""The order in which the writer takes its jobs."""
+"""The ranks by which the writing thread takes its jobs, lowest first: the end, counts and
+wake-ups, jobs that a reader waits for, all others.
+"""
 
 GRACE_S = 2
-"""Seconds that open answers, and then the worker, get to end when a server ends."""
+"""Seconds that open answers, and then the worker, have to end when a server ends."""
 SLICE_S = 0.05
 """Seconds for which the idle thread embeds before it looks for a call again."""
 QUIET_S = 0.1
-"""Seconds without a call before it begins to embed, so that calls in quick succession never
-wait for it.
+"""Seconds without a call before the thread embeds, so that calls in quick succession never wait
+for it.
 """
 FLUSH_EVERY_S = 10.0
-"""Seconds until counts of reads are written to the index."""
+"""Seconds between two writes of the counts of reads to the index."""
 RETRY_AFTER_S = 60.0
-"""Seconds until a model that could not be loaded is tried again; the embedder remembers the
-reason for as long.
+"""Seconds until a model that could not be loaded is tried again; for that time the embedder
+remembers the reason.
 """
 SYNC_EVERY_S = 60.0
+"""Seconds between two syncs with other machines."""
 FIRST_CALL_S = 2.0
 """Seconds after the first call that needs the model, during which such calls wait for it."""
 
 
 @dataclass(order=True, slots=True)
 class Job:
-    """A verb that waits. `gone` is set when nobody waits for it any more."""
+    """A verb in a queue. `gone` is set when its caller no longer waits; lower ranks and numbers
+    run first.
+    """
 
     rank: int
     number: int
@@ -82,13 +93,13 @@ class Job:
 
 
 class Worker:
-    """Runs verbs on the one Workspace that writes, in the order they come; between them it
-    checks and embeds. Verbs that only read run on readers beside it.
+    """Runs verbs in the order they come, on the one Workspace that writes; between them it
+    checks the index and embeds. Verbs that only read run on threads of their own.
 
-    The Workspace is opened at the first need. A home or a config that cannot be used is an
-    error of each call, not of the server, and is tried anew by the next: mending the file is
-    enough. Without `readers` all reads keep their order among the writes of the one client.
-    With the `address` of a database nothing is written: all read what is published there.
+    The Workspace is opened for the first verb. A home or config.toml that cannot be used is an
+    error of each call, not of the server: after the file is corrected, the next call succeeds.
+    With `readers=0` reads keep their order among the writes of the one client. With the
+    `address` of a database nothing is written: all verbs read what is published there.
     """
 
     def __init__(
@@ -128,29 +139,34 @@ class Worker:
 
     @property
     def is_published(self) -> bool:
-        """True where it answers from a database, and writes nothing."""
+        """True if it reads published journals from a database, and writes nothing."""
         return bool(self._address)
 
     @property
     def loading(self) -> bool:
-        """False once the model was tried, well or badly; until then no call should ask for it
-        and wait.
+        """True until the model was loaded or failed to load; during that time no call should
+        wait for it.
         """
         return not self._model_tried.is_set()
 
     def start(self) -> None:
-        """Open the Workspace and begin to load the model, in the background. Idempotent."""
+        """Starts the thread that opens the Workspace and loads the model. Further calls do
+        nothing.
+        """
         if self._thread.ident is None:
             self._thread.start()
 
     def submit(self, verb: Verb[Result], lane: Lane = "write") -> Future[Result]:
-        """A future of the result of `verb`. A call cancelled in the queue is skipped."""
+        """Queues the verb and returns a future of its result. A verb that is cancelled in the
+        queue is skipped.
+        """
         return self._queue(verb, lane).future
 
     async def ask(self, verb: Verb[Result], lane: Lane = "write") -> Result:
-        """Returns the result of `verb`. Raises what it raises; a defect as SynapticError.
+        """Queues the verb, waits, and returns its result. Raises the error of the verb; a
+        defect as SynapticError.
 
-        Where the asker is cancelled, a verb on a reader ends at its next step in SQLite.
+        If the caller is cancelled, a verb that reads ends at its next step in SQLite.
         """
         job = self._queue(verb, lane)
         try:
@@ -162,6 +178,9 @@ class Worker:
             raise to_user_error(error) from error
 
     def _queue(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
+        """Puts the verb into the queue of its lane, and starts the threads of that lane if
+        there are none.
+        """
         job = Job(rank, next(self._numbers), verb)
         self.start()
         if self._address and rank == IN_TURN and lane == "write":
@@ -187,8 +206,8 @@ class Worker:
         return job
 
     async def wait_for_model(self) -> None:
-        """Returns once the model was tried, or FIRST_CALL_S after the first time. Raises what
-        opening a home does.
+        """Waits until the model was loaded or failed to load, at most until FIRST_CALL_S after
+        the first such wait. Raises the error of a home that cannot be opened.
         """
         if not self.loading:
             return
@@ -199,8 +218,8 @@ class Worker:
             await asyncio.to_thread(self._model_tried.wait, self._wait_until - now)
 
     def close(self, wait_s: float = 0.0) -> None:
-        """End the thread after what it is doing, which may be waited for; what waits is
-        dropped.
+        """Ends the threads after the verbs that they run, and drops waiting verbs. Waits for
+        the writing thread, at most `wait_s` seconds.
         """
         end = Job(END, next(self._numbers), _do_nothing)
         for jobs in self._reads.values():
@@ -239,7 +258,7 @@ class Worker:
         return job.verb(self._workspace())
 
     def _run_reader(self, lane: Lane, writer: Workspace) -> None:
-        """Runs the verbs of a lane on a reader of its own."""
+        """Runs the verbs of a lane, in a thread with a read-only connection of its own."""
         jobs = self._reads[lane]
 
         def ask_writer(verb: Verb[Any], *, at_leisure: bool = False) -> Any:
@@ -281,7 +300,9 @@ class Worker:
         ws.index.file.close()
 
     def _run_published_reader(self, lane: Lane, first: Workspace) -> None:
-        """Runs the verbs of a lane on a connection of its own to what is published."""
+        """Runs the verbs of a lane, in a thread with a connection of its own to the database of
+        published journals.
+        """
         jobs = self._reads[lane]
         opened = cache(lambda: replace(self._open(), embedder=first.embedder))
         while (job := jobs.get()).rank != END:
@@ -317,8 +338,8 @@ class Worker:
         self._queue(_do_nothing, rank=COUNTS)  # there may be passages to embed
 
     def _work_while_idle(self) -> float | None:
-        """Does one small piece of work that can wait. Returns the seconds to the next; None
-        without one.
+        """Does one short piece of work that can wait, such as embedding. Returns the seconds
+        until the next piece; None if there is none.
         """
         try:
             ws = self._workspace()
@@ -350,8 +371,8 @@ class Worker:
         return wait or None
 
     def _start_sync(self, ws: Workspace, now: float) -> float:
-        """Has another process sync what was saved, or edited by hand, at most once a minute;
-        returns the seconds until then, if anything waits.
+        """Starts a process that syncs changes with other machines, at most once a minute.
+        Returns the seconds until the next check.
         """
         changed = [ws.journal.saved.folder.stat().st_mtime_ns]
         with suppress(IndexFailed):  # the next call mends the index
@@ -373,7 +394,7 @@ def _run_on_opened(verb: Verb[Result], opened: Callable[[], Workspace]) -> Resul
 
 
 def _do_nothing(_: Workspace) -> None:
-    """A verb that does nothing: it wakes a thread."""
+    """Does nothing: as a verb it wakes a thread."""
 
 
 def _add_counts(counted: Counters, ws: Workspace) -> None:
@@ -393,8 +414,8 @@ def _copy_outcome(waiting: Future[Any], done: Future[Any]) -> None:
 
 
 def run_for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
-    """Returns the result of the verb for a remote client, with its project and not that of the
-    server's folder, and of the journals that it may read.
+    """Runs the verb for a remote client and returns its result: with the client's project, not
+    that of the server's folder, and on the journals that it may read.
     """
 
     def run() -> Result:
@@ -406,8 +427,8 @@ def run_for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
 
 
 def run_on_journals(verb: Verb[Result], journals: Texts | None, ws: Workspace) -> Result:
-    """Returns the result of the verb; of published journals it sees these, None for all, in one
-    snapshot.
+    """Runs the verb on the published journals of these names, None for all, in one snapshot,
+    and returns its result.
     """
     allowed = replace(ws, access=ws.access.limit_to_journals(journals))
     return allowed.access.run_on_one_state(lambda: verb(allowed))

@@ -1,4 +1,6 @@
-"""The server as a client starts it, and the clients of `data/clients.toml`."""
+"""The command that starts Synaptic's server, and the table of clients in
+`data/clients.toml`.
+"""
 
 import os
 import re
@@ -22,21 +24,24 @@ from ..models import Json, Texts
 from . import jsonc
 
 NAME = "synaptic"
-"""The server's name in every client."""
+"""The name of Synaptic's server in the settings of every client."""
 
 PLUGIN = f"{NAME}@{NAME}"
 PROGRAMS = ("synaptic", "synaptic-journal")
+"""The names of the programs that start Synaptic."""
 FORM_ERRORS = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
-"""The errors that a file of an unexpected form raises."""
+"""The errors that a settings file of an unexpected form raises."""
 
 _SERVER_URL = re.compile(
     r"(?i)(https?://(?:[\w.-]+|\[[\da-f:.]+\])(?::[1-9]\d{0,4})?)(/[^\s{}$<>\"\\?#]*)?"
 )
-"""An address without characters that a client would expand."""
+"""The address of a server, without characters that a client would expand."""
 
 
 class Server(NamedTuple):
-    """A command with its environment, or the address of a server elsewhere."""
+    """The way to reach Synaptic's server: a command with its arguments and environment, or a
+    `url`.
+    """
 
     command: str
     args: Texts
@@ -44,7 +49,9 @@ class Server(NamedTuple):
     url: str = ""
 
     def hook_words(self, client: str) -> list[str]:
-        """Returns the command of this client's hooks without the event, its last word."""
+        """Returns the words of the command that runs this client's hooks; the name of the event
+        has to be added as the last word.
+        """
         words = [self.command, *self.args[:-1]]
         home = self.env.get("SYNAPTIC_HOME")
         if home:
@@ -52,7 +59,9 @@ class Server(NamedTuple):
         return [*words, "hook", "--client", client]
 
     def hook_line(self, event: str, client: str) -> str:
-        """Returns the command of a hook as a line for the shell."""
+        """Returns the command that runs this client's hook for an event, as a line for the
+        shell.
+        """
         words = [*self.hook_words(client), event]
         if os.name == "nt":
             return subprocess.list2cmdline(words)
@@ -60,8 +69,9 @@ class Server(NamedTuple):
 
 
 def local_server(home: str | None, project: str | None) -> Server:
-    """Returns this very program by its absolute path, as a desktop program has no PATH; a home
-    that was chosen by --home or SYNAPTIC_HOME is part of it.
+    """Returns the command that starts this program as a server, with its absolute path, because
+    a desktop program has no PATH. A home from --home or SYNAPTIC_HOME, and the project, go into
+    its environment.
     """
     env = {}
     if home or os.environ.get("SYNAPTIC_HOME"):
@@ -75,8 +85,8 @@ def local_server(home: str | None, project: str | None) -> Server:
 
 
 def remote_server(url: str) -> Server:
-    """Returns the server at this address; without a path it is `/mcp`. Raises
-    InvalidArgument.
+    """Returns the server at this address; the path is `/mcp` if the address has none. Raises
+    InvalidArgument for a text that is not an http or https address.
     """
     parts = _SERVER_URL.fullmatch(url)
     if not parts:
@@ -107,7 +117,9 @@ class Client(NamedTuple):
     hooks: Mapping[str, Any] = {}
 
     def build_entry(self, server: Server) -> Json:
-        """Returns the entry of this server."""
+        """Returns the settings that register this server with the client, as its file holds
+        them.
+        """
         values = {
             "{url}": server.url,
             "{command}": server.command,
@@ -125,14 +137,16 @@ class Client(NamedTuple):
 
     @property
     def file(self) -> Path:
-        """The file of its servers: the first that exists, else the first."""
+        """The settings file in which servers are registered: the first of `files` that exists,
+        else the first.
+        """
         files = list(map(client_path, self.files))
         existing = [file for file in files if file.exists()]
         return (existing or files)[0]
 
     @property
     def program(self) -> str | None:
-        """The client's own command, if it is on the PATH."""
+        """The path of the client's own program, or None if it is not on the PATH."""
         for name in self.programs:
             path = shutil.which(name)
             if path:
@@ -141,7 +155,7 @@ class Client(NamedTuple):
 
     @property
     def is_present(self) -> bool:
-        """True when the client seems to be on this machine."""
+        """True when the client's program, or a file of it, is on this machine."""
         if self.program:
             return True
         return any(client_path(sign).exists() for sign in self.signs)
@@ -162,8 +176,8 @@ CLIENTS = [_parse_client(row) for row in tomllib.loads(_TABLE)["client"]]
 
 
 def clients_by_name(names: Iterable[str], *, remote: bool) -> list[Client]:
-    """Returns the clients of these names, or all; with `remote` those that know a server
-    elsewhere. Raises InvalidArgument.
+    """Returns the clients with these names, or all clients without names; with `remote` only
+    clients that can use a server at an address. Raises InvalidArgument for an unknown name.
     """
     valid = {client.name: client for client in CLIENTS if client.remote or not remote}
     chosen = dict.fromkeys(name.lower() for name in names)
@@ -174,7 +188,9 @@ def clients_by_name(names: Iterable[str], *, remote: bool) -> list[Client]:
 
 
 def client_folders(platform: str = sys.platform) -> dict[str, Path]:
-    """Returns this machine's folders, with which the clients' paths begin."""
+    """Returns the folders of this machine by the names that paths in `data/clients.toml` begin
+    with.
+    """
     home = Path.home()
     config = _env_folder("XDG_CONFIG_HOME", home / ".config")
     app = config
@@ -202,7 +218,7 @@ def _env_folder(name: str, usual: Path) -> Path:
 
 
 def client_path(path: str) -> Path:
-    """Returns the path with its folder in place of the name in braces."""
+    """Returns the path with its leading {name} replaced by that folder of this machine."""
     return Path(path.format_map(client_folders()))
 
 
@@ -211,7 +227,9 @@ def client_path(path: str) -> Path:
 
 
 def write_start_command(server: Server) -> None:
-    """Notes for the plugin, which is the same everywhere, how to start Synaptic here."""
+    """Writes the command that starts Synaptic to a file, which the plugin of Claude Code reads,
+    because the plugin is the same on every machine.
+    """
     words = server.hook_words("")[:-3]
     note = platformdirs.user_state_path(NAME) / "command"
     with suppress(OSError, JournalError):
@@ -220,7 +238,7 @@ def write_start_command(server: Server) -> None:
 
 
 def has_claude_plugin() -> bool:
-    """True when Claude Code's plugin is installed, and not switched off."""
+    """True when Synaptic's plugin is installed in Claude Code and switched on."""
     folder = client_folders()["claude_dir"]
     with suppress(OSError, *FORM_ERRORS):
         manifest = (folder / "plugins" / "installed_plugins.json").read_text("utf-8")

@@ -1,4 +1,6 @@
-"""Edits JSON, also with comments and trailing commas; every byte beside the edit stays."""
+"""Edits values in JSON that may have comments and trailing commas; all other bytes stay
+unchanged.
+"""
 
 import json
 import re
@@ -14,28 +16,31 @@ _INDENTED = re.compile(r'(?m)^([ \t]+)"')
 _DECODER = json.JSONDecoder(parse_constant=int)  # int("NaN") is refused
 
 Names = Sequence[str]
-"""The way to a value: the names of the objects around it, and its own."""
+"""The path to a value: the names of the objects around it, and its own name."""
 
 Members = dict[str, tuple[int, int, int]]
-"""The begin of each member of an object, the begin of its value, and its end."""
+"""By name of a member of an object: the offsets of its name, of its value, and of its end."""
 
 
 def parse(text: str) -> Any:
-    """Returns the value of JSON with comments; an empty text is an empty object. Raises
-    ValueError or RecursionError.
+    """Returns the value of JSON with comments; {} for an empty text. Raises ValueError or
+    RecursionError.
     """
     return _DECODER.decode(blank_comments(text).strip() or "{}")
 
 
 def blank_comments(text: str) -> str:
-    """Returns the text with blanks in place of comments and trailing commas."""
+    """Returns the text with blanks in place of comments and trailing commas, so that offsets
+    stay the same.
+    """
     text = _COMMENT.sub(_blank_match, text)
     return _LAST_COMMA.sub(_blank_match, text)
 
 
 def put(text: str, path: Names, value: Any) -> str:
-    """Returns the text with `value` at `path`; a new member comes first. Raises what `parse`
-    does, and TypeError or AttributeError where no object stands.
+    """Returns the text with `value` at `path`; a member that is new becomes the first of its
+    object. Raises what `parse` does, and TypeError or AttributeError where a value on the path
+    is not an object.
     """
     if not text.strip():
         text = "{}\n"
@@ -64,8 +69,8 @@ def put(text: str, path: Names, value: Any) -> str:
 
 
 def drop(text: str, path: Names) -> str:
-    """Returns the text without the value at `path`, and without an object that held nothing
-    else. Raises what `put` does.
+    """Returns the text without the value at `path`, and without objects that this leaves empty.
+    Raises what `put` does.
     """
     wanted = parse(text)
     holder = _parent_object(wanted, path)
@@ -96,14 +101,18 @@ def drop(text: str, path: Names) -> str:
 
 
 def _parent_object(top: Any, path: Names) -> Any:
-    """Returns the object that holds the last name; makes a missing one."""
+    """Returns the object that holds, or is to hold, the last name of the path; adds missing
+    objects.
+    """
     for name in path[:-1]:
         top = top.setdefault(name, {})
     return top
 
 
 def _find_parent_object(bare: str, path: Names) -> tuple[int, int, Members]:
-    """Returns the last object on the path: its depth, its begin and its members."""
+    """Returns the innermost object on the path that exists: how many names lead to it, the
+    offset of its bracket, and its members. `bare` is the text without comments.
+    """
     at = _skip_separators(bare, 0)
     members = _find_members(bare, at)
     depth = 0
@@ -127,7 +136,7 @@ def _find_members(bare: str, at: int) -> Members:
 
 
 def _skip_separators(bare: str, at: int) -> int:
-    """Returns the place of the next name, value or bracket."""
+    """Returns the offset of the next name, value or bracket after blanks, colons and commas."""
     blanks = _SEPARATORS.match(bare, at)
     return blanks.end() if blanks else at
 

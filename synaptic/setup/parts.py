@@ -1,4 +1,6 @@
-"""The parts of Synaptic in a client's files: its server, its hooks, and guidance for agents."""
+"""The edits that put Synaptic's server, its hooks and its guidance for agents into a client's
+files.
+"""
 
 import json
 import re
@@ -20,20 +22,23 @@ EVENTS = (
     "pre-tool",
     "tool-failure",
 )
+"""The names of the hook events of Synaptic."""
 
 _TIMEOUT_S = 10
-"""A client waits this long for a hook; a hook gives up sooner, by its own `timeout_s`."""
+"""Seconds that a client waits for a hook; a hook gives up sooner, by its own `timeout_s`."""
 _LAST_TIMEOUT_S = 3
-"""A client that ends waits this long; Codex allows no more."""
+"""Seconds that a client waits for the hook at the end of a session; Codex allows no more."""
 _USER_FIELDS = ("enabled", "type", "timeout", "startup_timeout_sec")
-"""Fields of a server's entry whose present value is kept."""
+"""Fields of a server's settings whose present value is kept, because a user may have set it."""
 _OWN_HOOK = re.compile(
     rf"\bsynaptic[^/\s]*(?: --home .+)? hook (?:--client \S+ )?(?:{'|'.join(EVENTS)})\b"
 )
+"""A command that runs a hook of Synaptic."""
 
 
 class Part(NamedTuple):
-    """A part in one file: `noun` names it in a sentence, `check` says how to see it work.
+    """The server, the hooks or the guidance of Synaptic in one file of a client. `noun` names
+    it in a sentence, `check` says how a person sees that it works.
 
     `edit(text)` returns the file's text with it, `edit(text, drop=True)` without it. It raises
     an error of `FORM_ERRORS` where the text cannot be edited safely.
@@ -48,7 +53,9 @@ class Part(NamedTuple):
 
 
 def client_parts(client: Client, server: Server, events: Sequence[str]) -> list[Part]:
-    """Returns the parts of this client, with hooks of these events."""
+    """Returns the server, the hooks for these events, and the guidance, as far as the client
+    supports them.
+    """
     edit = partial(_edit_server, client, server)
     parts = [Part(client, "server", NAME, client.file, client.check, edit)]
     hooks = client.hooks
@@ -83,8 +90,9 @@ def client_parts(client: Client, server: Server, events: Sequence[str]) -> list[
 
 
 def _edit_server(client: Client, server: Server, text: str, *, drop: bool = False) -> str:
-    """Returns the text with this server; an entry of ours gets the new values, and keeps what
-    is not named anew. Raises ValueError for an entry of another kind.
+    """Returns the settings with this server registered, or with `drop` without it. A
+    registration that starts Synaptic gets the new values and keeps its other fields. Raises
+    ValueError for any other registration of that name.
     """
     form = toml if client.file.suffix == ".toml" else jsonc
     path = (client.key, NAME)
@@ -114,8 +122,8 @@ def _edit_server(client: Client, server: Server, text: str, *, drop: bool = Fals
 
 
 def _starts_synaptic(there: Mapping[str, Any]) -> bool:
-    """True when an entry starts Synaptic's server, by a program in any place; a home among
-    the arguments would be lost.
+    """True when a registration starts Synaptic's server, wherever its program is; False with a
+    --home among its arguments, which a new registration would lose.
     """
     command = there.get("command")
     words = command if isinstance(command, list) else [command, *there.get("args", ())]
@@ -128,7 +136,9 @@ def _starts_synaptic(there: Mapping[str, Any]) -> bool:
 
 
 def _hook_program(client: Client, server: Server, events: Sequence[str]) -> str:
-    """Returns the program that runs the hooks of a client without a list of hooks."""
+    """Returns the code of the plugin that runs the hooks, for a client that has no list of
+    hooks.
+    """
     program: str = (DATA / client.hooks["template"]).read_text("utf-8")
     command = json.dumps(server.hook_words(client.name), ensure_ascii=False)
     program = program.replace('["synaptic"]', command)
@@ -136,7 +146,7 @@ def _hook_program(client: Client, server: Server, events: Sequence[str]) -> str:
 
 
 def _hook_groups(client: Client, server: Server, events: Sequence[str]) -> dict[str, Any]:
-    """Returns the group with the hook of each event, by the client's name of the event."""
+    """Returns the settings of the hook for each event, by the client's name of the event."""
     hooks = {}
     for event, name in zip(EVENTS, client.hooks["events"], strict=True):
         if event not in events or not name:
@@ -153,8 +163,9 @@ def _hook_groups(client: Client, server: Server, events: Sequence[str]) -> dict[
 
 
 def _edit_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> str:
-    """Returns the text with these hooks of Synaptic and no others, in the form
-    {"hooks": {event: [{"hooks": [{"command": ..., "timeout": ...}]}]}}.
+    """Returns the settings with the hooks in `wanted` as the only hooks of Synaptic, or with
+    `drop` without any. Hooks stand in the form {"hooks": {event: [{"hooks": [{"command": ...,
+    "timeout": ...}]}]}}.
     """
     if drop:
         wanted = {}
@@ -170,8 +181,9 @@ def _edit_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> 
 
 
 def _replace_own_hook(groups: list[Any], wanted: Mapping[str, Any] | None) -> list[Any]:
-    """Returns the groups with the wanted hook in place of an older one, else its group last:
-    Codex knows approved hooks by their places.
+    """Returns the hook groups of an event with the wanted hook in place of the old hook of
+    Synaptic, else as the last group. The order is kept, because Codex knows approved hooks by
+    their positions.
     """
     edited = []
     for group in groups:
@@ -197,8 +209,9 @@ def _replace_own_hook(groups: list[Any], wanted: Mapping[str, Any] | None) -> li
 def _edit_block(
     opening: str, closing: str, content: str, text: str, *, drop: bool = False
 ) -> str:
-    """Returns the text with the content between two markers, which are comments of the file's
-    language. Raises ValueError for a marker without the other.
+    """Returns the text with `content` between two marker comments, in place of a former
+    content, or with `drop` without it. Raises ValueError where only one of the two markers
+    stands.
     """
     begin = f"{opening} synaptic:begin {closing}"
     end = f"{opening} synaptic:end {closing}"

@@ -1,4 +1,4 @@
-"""Puts a part of Synaptic into a client's file, or takes it out again."""
+"""Registers a part of Synaptic in a client's file, or removes it again."""
 
 import json
 import subprocess
@@ -15,18 +15,20 @@ from .clients import FORM_ERRORS, NAME
 from .parts import Part
 
 _TIMEOUT_S = 120
+"""Seconds that a client's own command may take."""
 
 BACKUP_ENDING = ".before-synaptic"
-"""The ending of a file's copy from before the first change."""
+"""Added to a file's name for the copy that is made before the first change."""
 
 
 @dataclass(slots=True)
 class SetupStep:
-    """The action for a part: register, remove, nothing, or fail and `why`.
+    """The action that registers or removes a part: "register", "remove", "nothing", or "fail"
+    because of `why`.
 
-    `there` says whether the file held the part before, `done` whether the action was carried
-    out. `by` is the client's own command for it; without one the file is edited, and `backup`
-    is the copy that was made of it.
+    `was_there` says whether the file held the part before, `done` whether the action was
+    carried out. `command` is the client's own command for the action; if it is empty, the file
+    is edited, and `backup` is the path of the copy made before.
     """
 
     part: Part
@@ -39,6 +41,9 @@ class SetupStep:
 
     @property
     def state(self) -> str:
+        """ "unreadable", "not registered", "outdated" or "registered": the state of the part
+        before the step.
+        """
         if self.action == "fail":
             return "unreadable"
         if not self.was_there:
@@ -47,7 +52,9 @@ class SetupStep:
 
 
 def set_up_part(part: Part, *, remove: bool = False, only_read: bool = True) -> SetupStep:
-    """Returns the step for this part, which is carried out unless it only `reads`."""
+    """Registers a part, or removes it with `remove`, and returns the step with its result. With
+    `only_read` nothing is changed.
+    """
     step = SetupStep(part)
     try:
         old = _read_settings(part.file)
@@ -85,7 +92,9 @@ def set_up_part(part: Part, *, remove: bool = False, only_read: bool = True) -> 
 
 
 def _client_command(step: SetupStep) -> Texts:
-    """Returns the client's own command for the step; empty where it has none."""
+    """Returns the words of the client's own command for the step; empty where the client has
+    none.
+    """
     client = step.part.client
     program = client.program
     if step.part.name != "server" or not client.add or program is None:
@@ -99,7 +108,9 @@ def _client_command(step: SetupStep) -> Texts:
 
 
 def _run_client_command(step: SetupStep) -> None:
-    """Runs the client's own command. Raises JournalError where it changed nothing."""
+    """Runs the client's own command for the step. Raises JournalError if it cannot run, or if
+    the file does not change.
+    """
     try:
         ended = subprocess.run(
             step.command,
@@ -121,7 +132,9 @@ def _run_client_command(step: SetupStep) -> None:
 
 
 def _read_settings(file: Path) -> bytes | None:
-    """Returns the bytes; None where there is no file. Raises JournalError."""
+    """Returns the bytes of a settings file; None where there is no file. Raises
+    JournalError.
+    """
     with disk.disk_errors(file, "read"):
         try:
             with open_regular_file(file) as opened:
@@ -131,8 +144,8 @@ def _read_settings(file: Path) -> bytes | None:
 
 
 def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
-    """Replaces the file's bytes in one step; mode and owner stay, and a link is written
-    through. Raises JournalError, and Changed when another program wrote meanwhile.
+    """Replaces the bytes of the part's file atomically. Mode and owner are kept; a symbolic
+    link is followed. Raises JournalError, and Changed when another program wrote meanwhile.
     """
     file = step.part.file
     target = real_path(file)

@@ -1,4 +1,4 @@
-"""Edits the servers in TOML; comments, order and blanks of everything else stay."""
+"""Edits the table of a server in TOML; comments, order and blanks elsewhere stay unchanged."""
 
 import re
 import tomllib
@@ -13,7 +13,9 @@ parse = tomllib.loads
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
-    """Returns the text with `value` at `path`; a new table comes last. Raises ValueError."""
+    """Returns the text with `value` at `path`, the names of a table, a server and perhaps a
+    field; a new table is added at the end. Raises ValueError.
+    """
     import tomlkit
 
     wanted = tomllib.loads(text)
@@ -32,8 +34,8 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def drop(text: str, path: Sequence[str]) -> str:
-    """Returns the text without the table at `path`; comments below it stay. Raises
-    ValueError.
+    """Returns the text without the table at `path`, the names of a table and a server; comments
+    below the table are kept. Raises ValueError.
     """
     table, name = path
     wanted = tomllib.loads(text)
