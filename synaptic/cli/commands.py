@@ -389,7 +389,7 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     if ids and not may_ask:
         raise Refused(
             f"Only a person confirms, on a terminal: {why_not_person()}.",
-            "The page can do it too.",
+            "Run it in a terminal of your own, or confirm on the page of `synaptic serve`.",
         )
     if ids:
         entries = browse.get(ws, [resolve_id(ws, id) for id in ids]).entries
@@ -495,7 +495,9 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     Example: synaptic links "Roger Zelazny"
     """
     if broken == bool(name):
-        raise InvalidArgument("links takes a name, or --broken.", valid=("NAME", "--broken"))
+        raise InvalidArgument(
+            "links takes either a name or --broken.", valid=("NAME", "--broken")
+        )
     linked = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
     print_answer(wire.as_json(linked), terminal.links_text(linked, screen_of(ws)))
 
@@ -550,7 +552,9 @@ def open_(home: str | None, page: bool, id: str = "") -> None:
     Example: synaptic open 3, synaptic open --page
     """
     if page == bool(id):
-        raise InvalidArgument("Give an ID, or --page.", "synaptic open 3")
+        raise InvalidArgument(
+            "open takes either the id of an entry or --page.", "As in: synaptic open 3"
+        )
     if not page:
         return edit(home, id)
     import webbrowser  # only here
@@ -619,7 +623,9 @@ def _parse_pairs(flag: str, texts: Words) -> dict[str, list[str]]:
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
-            raise InvalidArgument(f"{flag} is {text!r}.", valid=["NAME=VALUE"])
+            raise InvalidArgument(
+                f"{flag} cannot be {text!r}: it has no `=`.", valid=["NAME=VALUE"]
+            )
         named.setdefault(name.strip(), []).append(value.strip())
     return named
 
@@ -629,5 +635,5 @@ def _parse_weight(name: str, texts: Words) -> float:
         return float(texts[-1])
     except ValueError:
         raise InvalidArgument(
-            f"The weight of {name} is {texts[-1]!r}.", valid=["0 to 1"]
+            f"The weight of {name} is {texts[-1]!r}, which is not a number.", valid=["0 to 1"]
         ) from None

@@ -64,9 +64,12 @@ def run_editor(command: Sequence[str]) -> None:
     except OSError as error:
         raise ConfigError(
             f"The editor {command[0]} cannot be started: {error.strerror}.",
-            "Set VISUAL or EDITOR.",
+            "Set VISUAL or EDITOR to the command of an editor.",
         ) from error
     finally:
         signal.signal(signal.SIGINT, before)
     if status:
-        raise ConfigError(f"The editor {command[0]} ended with status {status}.")
+        raise ConfigError(
+            f"The editor {command[0]} ended with status {status}.",
+            "Set VISUAL or EDITOR to another editor if it cannot run here.",
+        )

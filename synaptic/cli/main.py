@@ -115,7 +115,9 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     if not hasattr(error, "format_message"):
         if os.environ.get("SYNAPTIC_DEBUG"):
             raise error
-        hint = "This is a defect; SYNAPTIC_DEBUG=1 shows where."
+        hint = (
+            "This is a defect of Synaptic; the same command with SYNAPTIC_DEBUG=1 shows where."
+        )
         return SynapticError(f"{type(error).__name__}: {error}", hint)
     message = error.format_message().strip()
     context = getattr(error, "ctx", None)

@@ -82,7 +82,8 @@ def check_can_ask(command: str, *, yes: bool) -> None:
     """
     if not (yes or can_ask()):
         raise InvalidArgument(
-            f"{command} asks a person first, and there is no terminal to ask on.", "Add --yes."
+            f"{command} asks a person first, and there is no terminal to ask on.",
+            "Add --yes to go on without the question.",
         )
 
 
@@ -109,8 +110,8 @@ def refuse_list_number(name: str) -> None:
     """
     if _is_list_number(name):
         raise InvalidArgument(
-            f"{name} is a place in a list, not an id, and there is no terminal to ask on.",
-            "`synaptic recent` and `synaptic search` show ids; on a terminal a number will do.",
+            f"{name} is the number of an entry in a list; numbers work on a terminal only.",
+            "Give the id of the entry: `synaptic recent` and `synaptic search` show ids.",
         )
 
 
@@ -128,7 +129,7 @@ def resolve_id(ws: Workspace, name: str) -> str:
         id = id_of_name(ws, name)
         if id is None:
             raise NotFound(
-                f"Nothing is called {name[:40]!r}: no id, title, page, alias or path.",
+                f"No entry or page has the id, title, alias or path {name[:40]!r}.",
                 "`synaptic recent` and `synaptic search` show ids, `synaptic restore` "
                 "lists what was deleted.",
             )
@@ -141,7 +142,7 @@ def resolve_id(ws: Workspace, name: str) -> str:
     raise InvalidArgument(
         f"The last list has no number {name}.",
         valid=[f"1 to {len(ids)}"] if ids else [],
-        hint="search, find and recent make that list.",
+        hint="The last `synaptic search`, `find` or `recent` numbers its entries.",
     )
 
 
@@ -192,6 +193,7 @@ def print_search(ws: Workspace, result: SearchResult) -> None:
 
 
 def print_days(ws: Workspace, days: Days) -> None:
+    """Prints the entries of days, and the titles of the same day in other years."""
     text = terminal.days_text(days, screen_of(ws))
     print_answer(wire.days_json(days), text, days.listing.notices)
 

@@ -58,7 +58,7 @@ def run_setup(
             "Only one of these flags may be given.", valid=("--print", "--status", "--remove")
         )
     if url and (project or capture):
-        hint = "The server's token names the project; --capture belongs on its machine."
+        hint = "`synaptic token` sets a token's project. Give --capture where the journal is."
         raise InvalidArgument("--url cannot be given with --project or --capture.", hint)
     wanted = remote_server(url) if url else local_server(home, project)
     clients = clients_by_name(names, remote=bool(url))

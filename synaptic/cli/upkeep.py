@@ -139,7 +139,9 @@ def review_findings(
 
     if words and len(words) != 2:
         raise InvalidArgument(
-            f"review {' '.join(words)} is unknown.", valid=("review", "review ANSWER KEY")
+            f"`review {' '.join(words)}` is not an answer and a finding.",
+            valid=("review", "review ANSWER FINDING"),
+            hint="`synaptic review` lists findings and their answers.",
         )
     if words:
         return _settle_finding(ws, *words)
@@ -209,7 +211,9 @@ def export_rows(
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
     if as_rows == as_csv:
-        raise InvalidArgument("export takes one form.", valid=("--json [FILE]", "--csv [FILE]"))
+        raise InvalidArgument(
+            "export takes either --json or --csv.", valid=("--json [FILE]", "--csv [FILE]")
+        )
     filters = replace(take_filters(ws, options), include_superseded=True)
     entries = browse.export(ws, filters)
     lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
@@ -226,7 +230,8 @@ def export_rows(
             return file.writelines(f"{line}\n" for line in lines)
     except OSError as error:
         raise JournalError(
-            f"{to} cannot be written: {error.strerror}.", "Name a new file."
+            f"{to} cannot be written: {error.strerror}.",
+            "Give the path of a file that does not exist, in a folder that does.",
         ) from error
 
 

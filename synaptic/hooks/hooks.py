@@ -95,7 +95,7 @@ def answer_hook(event: str, home: str | None, client: str) -> None:
     if event not in EVENTS:
         from ..models import CAPTURED
 
-        raise InvalidArgument(f"The hook {event!r} is unknown.", valid=(*EVENTS, *CAPTURED))
+        raise InvalidArgument(f"There is no hook {event!r}.", valid=(*EVENTS, *CAPTURED))
     state = Path(os.devnull)
     try:
         state = resolve_home(home) / ".state"

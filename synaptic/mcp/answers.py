@@ -131,8 +131,8 @@ class Call(NamedTuple):
 
 
 Answer = tuple[str, Json]
-"""The text for the model, and the same as JSON for programs; {} for a tool that changes
-something.
+"""The text for the model, and the same as JSON for programs; {} where the tool has
+no JSON.
 """
 
 
@@ -187,7 +187,7 @@ def _answer_save(ws: Workspace, call: Call) -> Answer:
     entries = common.pop("entries", None)
     if (entries is None) != ("content" in common) or entries == []:
         raise InvalidArgument(
-            "context_save needs content or entries.", "Call it again with one of them."
+            "context_save takes either content or entries.", "Call it again with one of them."
         )
     texts = []
     for number, entry in enumerate([{}] if entries is None else entries, 1):
@@ -263,7 +263,9 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
         listing = call_only_feature("transcripts", ws, listing)
     entries = listing.entries
     if offset and len(entries) > 1:
-        raise InvalidArgument("offset can be given with one id only.", "Call it for each id.")
+        raise InvalidArgument(
+            "offset can be given with one id only.", "Call context_get for each id."
+        )
     check_range("offset", offset, 0, max(0, len(entries[0].content) - 1))
     most = call.most_chars
 
@@ -323,7 +325,7 @@ def _answer_update(ws: Workspace, call: Call) -> Answer:
         )
     if args:
         raise InvalidArgument(
-            "restore undoes the last change, and cannot be given with other changes.",
+            "restore undoes the last change and cannot be given with another change.",
             valid=("id", "restore"),
         )
     return _change_each(ids, lambda id: restore(ws, id, by_person=False), "Restored")

@@ -167,7 +167,7 @@ class EarlyAnswers:
         params = message.get("params")
         result = None
         if type(id) in (int, str) and message.keys() <= {"jsonrpc", "id", "method", "params"}:
-            result = self._result(method, {} if params is None else params)
+            result = self._find_result(method, {} if params is None else params)
         if result is None or id == self.opening:
             self.ended = True
             return None
@@ -176,7 +176,10 @@ class EarlyAnswers:
         self.has_listed |= method == "tools/list"
         return {"jsonrpc": "2.0", "id": id, "result": result}
 
-    def _result(self, method: Any, params: Any) -> Json | None:
+    def _find_result(self, method: Any, params: Any) -> Json | None:
+        """Returns the result for a request, None where the SDK must answer; notes which
+        protocol the client speaks.
+        """
         is_modern = _is_modern_params(params)
         if self.opening is None and is_modern:
             self._results = self._modern

@@ -17,7 +17,8 @@ NOT_A_MESSAGE = (
     '"params" is an object. The "id" of a request is a text or a whole number.'
 )
 ARRAY_REFUSED = (
-    f"An array of messages is valid in version {ARRAY_VERSION} only. Send each by itself."
+    f"An array of messages is valid only in version {ARRAY_VERSION} of MCP. "
+    "Send each message by itself."
 )
 EMPTY_ARRAY = "This array is empty: it needs one message or more."
 INITIALIZE_IN_ARRAY = "initialize is not valid in an array. Send it by itself, first."

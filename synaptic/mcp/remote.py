@@ -59,21 +59,23 @@ class Remote:
         except ConfigError as error:
             log.error("%s", error)
             return _refusal_response(
-                503, "The server's tokens cannot be read; its log says why.", ""
+                503, "The server cannot read its file of tokens. Its log says why.", ""
             )
         if grant and grant.page:
             challenge = 'Bearer error="insufficient_scope"'
             return _refusal_response(
-                403, f"This token opens the page, and no tool. {TOKEN_ADVICE}", challenge
+                403, f"This token is for the page only, not for MCP. {TOKEN_ADVICE}", challenge
             )
         if not grant and token:
             challenge = 'Bearer error="invalid_token"'
             return _refusal_response(
-                401, f"The server knows no such token of its journal. {TOKEN_ADVICE}", challenge
+                401, f"This token is not valid for this server. {TOKEN_ADVICE}", challenge
             )
         if not grant:
             return _refusal_response(
-                401, f"The request bears no token. {TOKEN_ADVICE}", "Bearer"
+                401,
+                f"The request has no token in its header Authorization: Bearer. {TOKEN_ADVICE}",
+                "Bearer",
             )
         scope["grant"] = grant._replace(read_only=grant.read_only or self._read_only)
         scope.update(self._shared)

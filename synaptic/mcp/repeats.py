@@ -53,22 +53,22 @@ class Repeats:
         """
         if len(key) > MOST_KEY_CHARS:
             raise InvalidArgument(
-                f"The Idempotency-Key has {len(key):,} characters.",
-                valid=(f"1 to {MOST_KEY_CHARS}",),
+                f"The header Idempotency-Key has {len(key):,} characters.",
+                valid=(f"1 to {MOST_KEY_CHARS} characters",),
             )
-        self._forget_old()
+        self._drop_old_answers()
         made = self._made.get((name, key))
         if made is None:
             made = KeptCall(time.monotonic(), call, asyncio.create_task(make()))
             self._made[name, key] = made
         elif made.call != call:
             raise InvalidArgument(
-                "This Idempotency-Key was given with another call: nothing was saved.",
+                "This Idempotency-Key was used with another call, so nothing was saved.",
                 hint="Give each call a key of its own.",
             )
         return await asyncio.shield(made.answer)
 
-    def _forget_old(self) -> None:
+    def _drop_old_answers(self) -> None:
         since = time.monotonic() - self._kept_s
         for at, made in list(self._made.items()):
             if not made.answer.done():

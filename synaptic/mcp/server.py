@@ -206,7 +206,9 @@ async def _answer_write(
     grant = request.scope["grant"]
     if grant.read_only:
         works = f"These work: {', '.join(READING_TOOLS)}."
-        raise Refused("This server is read-only for you: nothing was written.", hint=works)
+        raise Refused(
+            "Your token may only read on this server, so nothing was written.", hint=works
+        )
     key = request.headers.get("idempotency-key", "")
     forwarding = request.scope["forwarding"]
     if forwarding:
@@ -386,8 +388,10 @@ async def _read_resource(
     uri = str(params.uri)
     try:
         if len(uri) > MOST_URI_CHARS:
-            valid = [f"1 to {MOST_URI_CHARS:,}"]
-            raise InvalidArgument(f"The URI has {len(uri):,} characters.", valid=valid)
+            valid = [f"1 to {MOST_URI_CHARS:,} characters"]
+            raise InvalidArgument(
+                f"The URI of the resource has {len(uri):,} characters.", valid=valid
+            )
         if uri.startswith(ENTRY_URI):
             await _wait_for_turn(ctx)
             text = await _ask_worker(
@@ -412,6 +416,7 @@ async def _read_resource(
 
 
 def _protocol_error(message: str, **data: str) -> MCPError:
+    """Returns the error that refuses a resource or prompt, for the SDK to send."""
     data = {name: shorten_message(value) for name, value in data.items()}
     return MCPError(code=types.INVALID_PARAMS, message=shorten_message(message), data=data)
 

@@ -211,12 +211,12 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
                 f"{tool.name} has no argument {_short_repr(name)}.", valid=schemas
             )
         if parameter in checked:
-            raise InvalidArgument(f"{parameter} is given twice.", "Give it once.")
+            raise InvalidArgument(f"The argument {parameter} is given twice.", "Give it once.")
         checked[parameter] = _convert_value(parameter, value, schemas[parameter])
     missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
-            f"{tool.name} needs {missing[0]}.", "Call it again with that argument."
+            f"{tool.name} needs the argument {missing[0]}.", "Call it again with it."
         )
     return checked
 
@@ -228,7 +228,9 @@ def _convert_value(name: str, value: Any, schema: Json) -> Any:
     try:
         converted = kind.validate_python(value)
     except ValueError:
-        raise InvalidArgument(f"{name} is {_short_repr(value)}.", valid=valid) from None
+        raise InvalidArgument(
+            f"The argument {name} cannot be {_short_repr(value)}.", valid=valid
+        ) from None
     if name in _SEPARATORS and isinstance(converted, list):
         parts = re.split(_SEPARATORS[name], ",".join(converted))
         return [part.strip() for part in parts if part.strip()]

@@ -99,12 +99,12 @@ def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
     items = []
     for entry in listing.entries:
         content = entry.content
-        text = content if length is None else _opening_of(content, length)
+        text = content if length is None else _cut_beginning(content, length)
         items.append(
             Item(
                 entry=entry,
                 text=text,
-                snippet=_opening_of(text, SNIPPET_CHARS),
+                snippet=_cut_beginning(text, SNIPPET_CHARS),
                 partial=text != content,
                 superseded_by=listing.superseded_by.get(entry.id),
                 detailed=True,
@@ -115,7 +115,7 @@ def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
     return items
 
 
-def _opening_of(text: str, length: int) -> str:
+def _cut_beginning(text: str, length: int) -> str:
     return cut_snippet(text, lambda _: (), length=length)[0]
 
 
@@ -322,7 +322,7 @@ def neighbour_lines(hit: Hit) -> list[str]:
     lines = []
     for entry in hit.beside:
         name = "before" if entry.there.line < hit.entry.there.line else "after"
-        text = one_line(_opening_of(entry.content, NEIGHBOUR_CHARS))
+        text = one_line(_cut_beginning(entry.content, NEIGHBOUR_CHARS))
         lines.append(f"{name}, {entry.time if entry.timed else entry.date}: {text}")
     return lines
 

@@ -112,7 +112,10 @@ def emit(text: str) -> None:
         _discard_output()
     except OSError as error:
         _discard_output()
-        raise JournalError(f"The answer could not be written: {error.strerror}.") from error
+        raise JournalError(
+            f"The answer could not be written to standard output: {error.strerror}.",
+            "Check the disk or the program that it is sent to.",
+        ) from error
 
 
 def emit_json(data: Json) -> None:

@@ -29,11 +29,13 @@ ENTRY_FIELDS = (
     parent supersedes
     superseded_by by via branch expires due source pin fields content truncated path line"""
 ).split()
+"""The fields of an entry in JSON, in order."""
 ERROR_FIELDS = ("code", "message", "valid", "hint")
 ROW_FIELDS = (
     """id at date date_source type title content tags project importance files by via path
     line"""
 ).split()
+"""The columns of an export, in order."""
 
 
 def as_json(value: Any) -> Any:
@@ -54,7 +56,9 @@ def as_json(value: Any) -> Any:
 
 
 def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
-    """The values of an entry; an undated one has no `at`, `date` and `time`."""
+    """Returns the JSON object of an entry, with the fields of ENTRY_FIELDS; `at`, `date` and
+    `time` are null for an undated one.
+    """
     properties: dict[str, list[str]] = {}
     for name, value in entry.fields:
         properties.setdefault(name, []).append(value)
@@ -94,9 +98,13 @@ def _csv_cell(value: Any) -> Any:
 
 
 _FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings of a cell that a spreadsheet takes for a formula."""
 
 
 def hit_json(hit: Hit) -> Json:
+    """Returns the JSON object of a hit: its entry, score and snippet, and the reasons for its
+    rank if they were asked for.
+    """
     result = entry_json(hit.entry, hit.superseded_by)
     if len(hit.entry.content) > WHOLE_CONTENT:
         result |= {"content": hit.passage, "truncated": True}
@@ -108,6 +116,9 @@ def hit_json(hit: Hit) -> Json:
 
 
 def why_json(why: Why) -> Json:
+    """Returns the reasons for a hit's rank: its scores by signal, and its ranks by words and by
+    meaning.
+    """
     data: Json = as_json(why)
     scores = as_json(why.signals._asdict())
     del data["signals"]
@@ -117,6 +128,7 @@ def why_json(why: Why) -> Json:
 
 
 def search_json(result: SearchResult) -> Json:
+    """Returns the JSON of a search: its hits, notices, mode and weights."""
     data: Json = as_json(replace(result, hits=()))
     data["hits"] = [hit_json(hit) for hit in result.hits]
     del data["terms"]
@@ -127,6 +139,9 @@ def search_json(result: SearchResult) -> Json:
 
 
 def listing_json(listing: Listing) -> Json:
+    """Returns the JSON of a listing: the total number, the entries, notices, and the cursor and
+    counts where it has them.
+    """
     entries = []
     for entry in listing.entries:
         row = entry_json(entry, listing.superseded_by.get(entry.id))

@@ -64,5 +64,5 @@ def why_not_person() -> str:
     if variable:
         return f"{variable} is set, as in an agent's shell"
     if not is_terminal(sys.stdin, sys.stderr):
-        return "there is none to answer on"
+        return "standard input or error is not a terminal"
     return ""

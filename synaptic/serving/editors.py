@@ -30,7 +30,8 @@ def chosen_editor() -> list[str] | None:
                 return shlex.split(command)
             except ValueError as error:
                 raise ConfigError(
-                    f"${name} is {command!r}, which is not a command: {error}."
+                    f"${name} is {command!r}, which is not a command: {error}.",
+                    "Set it to the command of an editor.",
                 ) from error
     return None
 

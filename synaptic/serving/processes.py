@@ -85,7 +85,9 @@ class ReaderProcess:
                 self._pipe.send(_make_sendable(call_outcome(self._ask_writer, *message)))
         except (EOFError, OSError) as error:
             self.end()
-            told_so = "The background process was killed, perhaps for lack of memory."
+            told_so = (
+                "The process that prepared the answer was killed, perhaps for lack of memory."
+            )
             raise SynapticError(told_so, hint="Ask again.") from error
         except BaseException:
             self.end()

@@ -23,6 +23,6 @@ def not_published_error(thing: str) -> Refused:
     has.
     """
     return Refused(
-        f"{thing} is not published: this server has only the entries.",
-        hint="Look at it where the journal is.",
+        f"{thing} is not published, so this server does not have it.",
+        hint="Use it on the machine that has the journal.",
     )

@@ -115,6 +115,6 @@ def find_running_server(home: str | Path | None) -> RunningServer:
         if running.is_answering():
             return running
     raise NotFound(
-        "No server of this home runs on this machine.",
-        hint="`synaptic serve --open` starts one, `synaptic serve --install` for good.",
+        "No `synaptic serve` for this home runs on this machine.",
+        hint="`synaptic serve --open` starts it, `synaptic serve --install` at each login.",
     )

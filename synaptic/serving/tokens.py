@@ -79,13 +79,16 @@ class Tokens:
             with open_regular_file(self.path) as file:
                 if os.name != "nt" and stat.S_IMODE(os.fstat(file.fileno()).st_mode) & 0o077:
                     raise ConfigError(
-                        f"Others may read {self.path}.", hint=f"chmod 600 {self.path}"
+                        f"Other users can read the tokens in {self.path}.",
+                        hint=f"Run: chmod 600 {self.path}",
                     )
                 tables = tomllib.load(file)
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
-            raise ConfigError(f"{self.path} cannot be read: {error}.") from error
+            raise ConfigError(
+                f"The file of tokens {self.path} cannot be read: {error}."
+            ) from error
         return [self._parse_table(name, table) for name, table in tables.items()]
 
     def add_token(self, name: str, table: Mapping[str, Any]) -> None:
@@ -99,8 +102,8 @@ class Tokens:
         with file_lock(self.path.with_name(f".{self.path.name}.lock")):
             if any(grant.name == name for _, grant in self.read_grants()):
                 raise InvalidArgument(
-                    f"{self.path} has a token named {name!r}.",
-                    hint="Take its table out there, or give another name.",
+                    f"{self.path} already has a token named {name!r}.",
+                    hint="Remove its table from that file, or give another name.",
                 )
             before = self.path.read_bytes().rstrip() if self.path.exists() else b""
             overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())

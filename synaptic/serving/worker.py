@@ -229,6 +229,9 @@ class Worker:
             self._thread.join(wait_s)
 
     def _run_writer(self) -> None:
+        """Runs the queued verbs in the thread that writes, until the worker is closed; does
+        small work in between.
+        """
         patience: float | None = 0.0
         while True:
             try:
@@ -255,7 +258,7 @@ class Worker:
             self._ws.close()
 
     def _run_job(self, job: Job) -> Any:
-        return job.verb(self._workspace())
+        return job.verb(self._ensure_workspace())
 
     def _run_reader(self, lane: Lane, writer: Workspace) -> None:
         """Runs the verbs of a lane, in a thread with a read-only connection of its own."""
@@ -304,7 +307,7 @@ class Worker:
         published journals.
         """
         jobs = self._reads[lane]
-        opened = cache(lambda: replace(self._open(), embedder=first.embedder))
+        opened = cache(lambda: replace(self._open_workspace(), embedder=first.embedder))
         while (job := jobs.get()).rank != END:
             if job.future.set_running_or_notify_cancel():
                 _settle_future(job.future, *call_outcome(_run_on_opened, job.verb, opened))
@@ -312,24 +315,29 @@ class Worker:
         if opened.cache_info().currsize:
             opened().close()
 
-    def _open(self) -> Workspace:
+    def _open_workspace(self) -> Workspace:
         config = load_config(self._home)
         if not self._address:
             return open_workspace(config, embedder=self._embedder)
         published: Workspace = call_only_feature("access", config, self._address)
         return published
 
-    def _workspace(self) -> Workspace:
+    def _ensure_workspace(self) -> Workspace:
+        """Returns the Workspace that writes, opened at the first call; starts to load the model
+        if it is not loaded.
+        """
         if self._ws is None:
-            self._ws = self._open()
+            self._ws = self._open_workspace()
         now = time.monotonic()
         if now >= self._load_at and not self._ws.embedder.ready:
             self._load_at = now + RETRY_AFTER_S
             self._model_tried.clear()
-            threading.Thread(target=self._load, args=(self._ws.embedder,), daemon=True).start()
+            threading.Thread(
+                target=self._load_model, args=(self._ws.embedder,), daemon=True
+            ).start()
         return self._ws
 
-    def _load(self, embedder: Embedder) -> None:
+    def _load_model(self, embedder: Embedder) -> None:
         try:
             embedder.load()
         except Exception as error:
@@ -342,7 +350,7 @@ class Worker:
         until the next piece; None if there is none.
         """
         try:
-            ws = self._workspace()
+            ws = self._ensure_workspace()
             # so that no search waits for its patterns
             from ..search import pipeline, understanding  # noqa: F401
 

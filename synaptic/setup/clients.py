@@ -91,7 +91,8 @@ def remote_server(url: str) -> Server:
     parts = _SERVER_URL.fullmatch(url)
     if not parts:
         raise InvalidArgument(
-            f"{url!r} is not the address of a server.", "--url http://192.168.1.5:8765/mcp"
+            f"{url!r} is not the http or https address of a server.",
+            "As in: --url http://192.168.1.5:8765/mcp",
         )
     place, path = parts.groups(default="")
     path = path.rstrip("/") or "/mcp"
@@ -162,6 +163,9 @@ class Client(NamedTuple):
 
 
 def _parse_client(row: Json) -> Client:
+    """Returns the client of a table of `data/clients.toml`, with the usual values for missing
+    fields.
+    """
     name = row["name"]
     usual = {
         "title": name.replace("-", " ").title(),
@@ -183,7 +187,9 @@ def clients_by_name(names: Iterable[str], *, remote: bool) -> list[Client]:
     chosen = dict.fromkeys(name.lower() for name in names)
     unknown = chosen.keys() - valid.keys()
     if unknown:
-        raise InvalidArgument(f"No such client: {', '.join(unknown)}.", valid=valid)
+        raise InvalidArgument(
+            f"Synaptic knows no client named {', '.join(unknown)}.", valid=valid
+        )
     return [valid[name] for name in chosen or valid]
 
 

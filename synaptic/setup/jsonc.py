@@ -33,8 +33,8 @@ def blank_comments(text: str) -> str:
     """Returns the text with blanks in place of comments and trailing commas, so that offsets
     stay the same.
     """
-    text = _COMMENT.sub(_blank_match, text)
-    return _LAST_COMMA.sub(_blank_match, text)
+    text = _COMMENT.sub(_replace_with_blanks, text)
+    return _LAST_COMMA.sub(_replace_with_blanks, text)
 
 
 def put(text: str, path: Names, value: Any) -> str:
@@ -58,7 +58,9 @@ def put(text: str, path: Names, value: Any) -> str:
     if path[depth] in members:
         _, begin, end = members[path[depth]]
         if text[begin:end] != bare[begin:end]:
-            raise ValueError(f"comments stand in {'.'.join(path)}")
+            raise ValueError(
+                f"the comments in {'.'.join(path)} would be lost, so remove them first"
+            )
     else:
         added = f"{line}{unit}{json.dumps(path[depth])}: {added}"
         if members:
@@ -77,7 +79,7 @@ def drop(text: str, path: Names) -> str:
     if path[-1] not in holder:
         return text
     bare = blank_comments(text)
-    commas = _COMMENT.sub(_blank_match, text)
+    commas = _COMMENT.sub(_replace_with_blanks, text)
     _, at, members = _find_parent_object(bare, path)
     begin, _, end = members[path[-1]]
     close = _skip_separators(bare, end)
@@ -124,6 +126,7 @@ def _find_parent_object(bare: str, path: Names) -> tuple[int, int, Members]:
 
 
 def _find_members(bare: str, at: int) -> Members:
+    """Returns the offsets of the members of the object whose bracket is at offset `at`."""
     members = {}
     at = _skip_separators(bare, at + 1)
     while bare[at] != "}":
@@ -141,11 +144,17 @@ def _skip_separators(bare: str, at: int) -> int:
     return blanks.end() if blanks else at
 
 
-def _blank_match(match: re.Match[str]) -> str:
+def _replace_with_blanks(match: re.Match[str]) -> str:
+    """Returns a matched string unchanged, a matched comment or comma as blanks and line
+    ends.
+    """
     return match[1] or re.sub(r"[^\r\n]", " ", match[0])
 
 
 def _check_json(new: str, wanted: Any) -> str:
+    """Returns the new text if its value is `wanted`. Raises ValueError if the edit changed
+    anything else.
+    """
     if parse(new) != wanted:
-        raise ValueError("it cannot be changed without changing something else")
+        raise ValueError("it cannot be edited without changing other settings")
     return new

@@ -107,8 +107,8 @@ def _edit_server(client: Client, server: Server, text: str, *, drop: bool = Fals
         and not there.items() >= entry.items()
     ):
         raise ValueError(
-            f"{NAME} is registered in another way; "
-            f"`synaptic setup {client.name} --remove` takes that out"
+            f"a server named {NAME} is registered with other settings; "
+            f"`synaptic setup {client.name} --remove` removes it"
         )
     for name, value in entry.items():
         old = there.get(name)
@@ -210,15 +210,14 @@ def _edit_block(
     opening: str, closing: str, content: str, text: str, *, drop: bool = False
 ) -> str:
     """Returns the text with `content` between two marker comments, in place of a former
-    content, or with `drop` without it. Raises ValueError where only one of the two markers
-    stands.
+    content, or with `drop` without it. Raises ValueError if the second marker is missing.
     """
     begin = f"{opening} synaptic:begin {closing}"
     end = f"{opening} synaptic:end {closing}"
     pattern = rf"{re.escape(begin)}.*?{re.escape(end)}\n?"
     blocks = re.findall(pattern, text, re.DOTALL)
     if text.count(begin) != len(blocks):
-        raise ValueError(f"{begin} has no {end}")
+        raise ValueError(f"the line {begin} has no line {end} below it")
     if drop:
         with_blank_line = rf"(?:(?<=\n)\n)?{pattern}"
         return re.sub(with_blank_line, "", text, flags=re.DOTALL)

@@ -64,8 +64,8 @@ def set_up_part(part: Part, *, remove: bool = False, only_read: bool = True) -> 
         strict = part.client.strict and part.file.suffix == ".json"
         if strict and not remove and jsonc.blank_comments(text) != text:
             raise ValueError(
-                f"{part.client.title} ignores a settings file that has comments or a trailing "
-                "comma"
+                f"{part.client.title} ignores a settings file with comments or trailing "
+                "commas, so remove them first"
             )
         without = part.edit(text, drop=True)
         new = without if remove else part.edit(text)
@@ -121,7 +121,10 @@ def _run_client_command(step: SetupStep) -> None:
             timeout=_TIMEOUT_S,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise JournalError(f"{step.command[0]}: {error}") from error
+        raise JournalError(
+            f"{step.command[0]} could not be run: {error}.",
+            hint=f"Run `{' '.join(step.command)}` yourself to see why.",
+        ) from error
     if set_up_part(step.part, remove=step.action == "remove").action != "nothing":
         output = (ended.stderr or ended.stdout).strip()
         raise JournalError(
@@ -156,7 +159,9 @@ def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
             disk.create_file(target, new, private=False)
             return
         if not disk.replace_if_unchanged(target, old, target.stat().st_ino, new):
-            raise Changed(f"{file} was changed by another program meanwhile.")
+            raise Changed(
+                f"Another program changed {file} at the same time.", "Run the command again."
+            )
         if step.action == "remove" and backup.exists():
             backup.unlink()
         elif step.action == "remove" and b"".join(new.split()) in (b"", b"{}"):

@@ -47,8 +47,11 @@ def drop(text: str, path: Sequence[str]) -> str:
 
 
 def _check_toml(new: str, wanted: Any, table: str) -> str:
+    """Returns the new text if its value is `wanted`. Raises ValueError if the edit changed
+    anything else.
+    """
     value = tomllib.loads(new)
     value.setdefault(table, {})
     if value != wanted:
-        raise ValueError("it cannot be changed without changing something else")
+        raise ValueError("it cannot be edited without changing other settings")
     return new

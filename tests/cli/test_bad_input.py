@@ -51,9 +51,9 @@ COMMANDS: dict[str, tuple[str, int]] = {
     ),
     "save text --supersedes nothere": ("No entry has the id 'nothere'.", 1),
     "due --until nonsense": ("is not a date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
-    "history nothere": ("Nothing is called 'nothere': no id, title, page, alias or path.", 1),
+    "history nothere": ("No entry or page has the id, title, alias or path 'nothere'.", 1),
     "confirm nothere": (
-        "Only a person confirms, on a terminal: there is none to answer on. The page can do it too.",
+        "Only a person confirms, on a terminal: standard input or error is not a terminal. Run it",
         1,
     ),
     "blame src/gone.py": (
@@ -65,7 +65,10 @@ COMMANDS: dict[str, tuple[str, int]] = {
         "No session on this machine holds a prompt to ask. Valid: claude-code, codex",
         1,
     ),
-    "hook nonsense": ("is unknown. Valid: session-start, user-prompt, stop, pre-tool", 1),
+    "hook nonsense": (
+        "There is no hook 'nonsense'. Valid: session-start, user-prompt, stop, pre-tool",
+        1,
+    ),
     "import cursors": ("source 'cursors' is unknown. Valid: ", 2),
     "import cursor": ("cursor has left nothing here. synaptic import cursor PATH names a", 2),
 }
@@ -88,7 +91,7 @@ def test_only_a_preference_is_confirmed(at: ForkedHome) -> None:
         call = {"args": ["synaptic", "confirm", name], "env": at.environment()}
         return " ".join(at.forks.at_terminal(call, b"y\n").out.split())
 
-    assert "Nothing is called 'nothere'" in confirmed("nothere")
+    assert "path 'nothere'" in confirmed("nothere")
     assert "of type issue; only a preference is confirmed" in confirmed(id)
     assert "--type preference` makes it one" in confirmed(id)
 
@@ -103,13 +106,25 @@ TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ),
     ("search", {"query": "pump", "as_of": "2019-01-01"}, "give a later as_of"),
     ("search", {"query": "pump", "options": {"speed": 1}}, "'speed'. Valid: query, type, tag"),
-    ("search", {"query": "pump", "options": "no"}, "options is 'no'. Valid: an object."),
+    (
+        "search",
+        {"query": "pump", "options": "no"},
+        "The argument options cannot be 'no'. Valid: an object.",
+    ),
     ("search", {"query": "pump", "type": "bugg"}, f"is unknown. Valid: {A_TYPE}, choice, adr"),
     ("search", {"query": "pump", "since": "p:17"}, f"since: 'p:17' {A_DATE}"),
-    ("save", {}, "context_save needs content or entries. Call it again with one of them."),
-    ("save", {"entries": []}, "context_save needs content or entries."),
-    ("save", {"entries": "one"}, "entries is 'one'. Valid: a list of objects."),
-    ("save", {"entries": [1]}, "entries is [1]. Valid: a list of objects."),
+    (
+        "save",
+        {},
+        "context_save takes either content or entries. Call it again with one of them.",
+    ),
+    ("save", {"entries": []}, "context_save takes either content or entries."),
+    (
+        "save",
+        {"entries": "one"},
+        "The argument entries cannot be 'one'. Valid: a list of objects.",
+    ),
+    ("save", {"entries": [1]}, "The argument entries cannot be [1]. Valid: a list of objects."),
     (
         "save",
         {"entries": [A_TEXT, {"content": "Second.", "type": "odd"}, {"content": "Third."}]},

@@ -86,7 +86,9 @@ def test_a_key_of_another_call_and_one_that_is_too_long_are_refused() -> None:
         repeats, calls = Repeats(), Calls()
         calls.let.set()
         await repeats.answer_once("anna", "k", "c", calls.make)
-        with pytest.raises(InvalidArgument, match="given with another call: nothing was saved"):
+        with pytest.raises(
+            InvalidArgument, match="used with another call, so nothing was saved"
+        ):
             await repeats.answer_once("anna", "k", "d", calls.make)
         with pytest.raises(InvalidArgument, match="has 201 characters"):
             await repeats.answer_once("anna", "k" * 201, "c", calls.make)

@@ -290,7 +290,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         (
             "context_search",
             {"query": "x", "weights": "heavy"},
-            ["weights is 'heavy'", "an object"],
+            ["weights cannot be 'heavy'", "an object"],
         ),
         (
             "context_search",
@@ -317,7 +317,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         (
             "context_search",
             {"query": "x", "limit": "many"},
-            ["limit is 'many'", "a whole number"],
+            ["limit cannot be 'many'", "a whole number"],
         ),
         ("context_search", {"query": "x", "format": "long"}, ["'long'", "concise, detailed"]),
         (
@@ -326,7 +326,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
             ["max_tokens is 3", "100 to 100000"],
         ),
         ("context_search", {"query": "x", "days": 3, "since": "yesterday"}, ["days or since"]),
-        ("context_search", {}, ["context_search needs query"]),
+        ("context_search", {}, ["context_search needs the argument query"]),
         (
             "context_search",
             {"query": "x", "explain": "perhaps"},
@@ -344,12 +344,12 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
             ["limit is given twice"],
         ),
         ("context_find", {"tag": "a", "tags": "b"}, ["tag is given twice"]),
-        ("context_save", {"type": "bug"}, ["needs content or entries"]),
+        ("context_save", {"type": "bug"}, ["takes either content or entries"]),
         ("context_save", {"content": "x", "entries": [{"content": "y"}]}, ["one of them"]),
-        ("context_save", {"entries": []}, ["needs content or entries"]),
-        ("context_save", {"entries": "two"}, ["entries is 'two'", "a list of objects"]),
+        ("context_save", {"entries": []}, ["takes either content or entries"]),
+        ("context_save", {"entries": "two"}, ["entries cannot be 'two'", "a list of objects"]),
         ("context_save", {"entries": [{"entries": []}]}, ["no argument 'entries'"]),
-        ("context_save", {"entries": [{"title": "x"}]}, ["needs content"]),
+        ("context_save", {"entries": [{"title": "x"}]}, ["needs the argument content"]),
         ("context_find", {"type": "meeting"}, ["'meeting'", "decision", "handoff"]),
         ("context_find", {"since": "the day the music died"}, ["since", "yesterday"]),
         ("context_find", {"order": "size"}, ["relevance, newest, oldest, importance, access"]),
@@ -358,7 +358,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         ("context_save", {"content": "x", "importance": 11}, ["importance is 11", "0 to 10"]),
         ("context_save", {"content": "x", "at": "soonish"}, ["'soonish'", "yesterday"]),
         ("context_find", {"format": "long"}, ["'long'", "concise, detailed, json"]),
-        ("context_get", {"id": "null"}, ["context_get needs id"]),
+        ("context_get", {"id": "null"}, ["context_get needs the argument id"]),
         ("context_update", {"id": "zzzzzzzz"}, ["Nothing to update", "add_tags"]),
         (
             "context_update",

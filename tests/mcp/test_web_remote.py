@@ -250,7 +250,9 @@ def test_what_opens_nothing(server: Served, home: Path, tokens: dict[str, str]) 
         answer = post(server, wrong, "tools/list")
         assert (answer.status_code, answer.headers["www-authenticate"][:6]) == (401, "Bearer")
     answer = post(server, tokens["eve"], "tools/list")
-    assert answer.status_code == 403 and "opens the page" in answer.json()["error"]["message"]
+    assert (
+        answer.status_code == 403 and "for the page only" in answer.json()["error"]["message"]
+    )
     assert server.client.post("/mcp", json={}).status_code == 401  # the cookie opens no tool
     gone = token(home, "gone")
     file = home / "tokens.toml"
@@ -260,7 +262,7 @@ def test_what_opens_nothing(server: Served, home: Path, tokens: dict[str, str]) 
         async with client(server, gone, "legacy") as client_:
             assert not (await call(client_, "context_recent"))[0]
             file.write_text(before[: before.index('["gone"]')])
-            with pytest.raises(MCPError, match="knows no such token"):
+            with pytest.raises(MCPError, match="is not valid for this server"):
                 await call(client_, "context_recent")
 
     anyio.run(run)
@@ -468,7 +470,7 @@ def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path)
     assert sorted(header["Authorization"] for header in said) == sorted(BEARER.values())
     states = json.loads(setup(tmp_path, "--url", URL, "--status", "--json").out)["clients"]
     assert {state["client"] for state in states if state["state"] == "registered"} == set(names)
-    assert setup(tmp_path, "--status").out.count("in another way") == len(names)
+    assert setup(tmp_path, "--status").out.count("with other settings") == len(names)
     other = setup(tmp_path, "cursor", "--url", "http://10.0.0.5:8765")
     assert "left as it is" in other.out and "put TLS in front" in other.err
     assert (
@@ -483,7 +485,7 @@ def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path)
     [
         (["zed", "--url", URL], "Valid: claude-code, codex"),
         (["--url", "memory.example"], "--url http"),
-        (["--url", URL, "--project", "web"], "The server's token names the project"),
+        (["--url", URL, "--project", "web"], "sets a token's project"),
     ],
 )
 def test_what_setup_refuses(tmp_path: Path, words: list[str], said: str) -> None:

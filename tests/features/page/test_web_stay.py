@@ -274,7 +274,11 @@ def test_the_page_opens_once_by_an_address_of_this_home(
     (tmp_path / "shown").unlink()
     with listening(port) as asked:  # another program has the port now
         code, told, address = open_page(home, tmp_path)
-        assert (code, address, len(asked)) == (1, "", 1) and "No server of this home" in told
+        assert (code, address, len(asked)) == (
+            1,
+            "",
+            1,
+        ) and "No `synaptic serve` for this home" in told
 
 
 # -- the service

@@ -203,13 +203,13 @@ ANSWERS = {
     "status 421": body("421 Misdirected Request", "unknown"),
     "a redirect, which is not followed": body("307 Temporary Redirect", "", "Location: /other"),
     "but a page": body("200 OK", HTML, "Content-Type: text/html"),
-    "The server's tokens cannot be read": body(
+    "The server cannot read its file of tokens": body(
         "503 Service Unavailable",
         json.dumps(
             {
                 "jsonrpc": "2.0",
                 "id": None,
-                "error": {"message": "The server's tokens cannot be read"},
+                "error": {"message": "The server cannot read its file of tokens"},
             }
         ),
     ),

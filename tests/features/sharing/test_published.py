@@ -170,7 +170,7 @@ def test_the_tools_that_read_answer_from_the_database_alone(
     assert "supersedes" in whole and "backlinks" in whole
     assert "not published" in tool(reading, anna, "context_get", id=[id], source=True)
     assert "queue" in tool(reading, anna, "context_analyze", text="the queue")
-    assert "read-only for you" in tool(reading, anna, "context_save", content="x")
+    assert "may only read on this server" in tool(reading, anna, "context_save", content="x")
     tools = ask(reading, anna, "tools/list")["result"]["tools"]
     assert {one["name"] for one in tools} == set(READING_TOOLS)
     for uri in (f"synaptic://entry/{id}", "synaptic://journal/2026-06-01"):
