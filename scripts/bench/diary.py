@@ -20,7 +20,7 @@ from synaptic import Workspace, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry
-from synaptic.notes.frontmatter import front_matter_end
+from synaptic.notes.frontmatter import match_front_matter
 
 NOW = datetime(2026, 11, 20, 20)
 """The evening of the day on which the questions were asked."""
@@ -73,6 +73,6 @@ def _holds(workspace: Workspace, entry: Entry, asked: Mapping[str, Any]) -> bool
     if place is None or place.path != asked["file"]:
         return False
     data = workspace.journal.read(place.path)
-    front = front_matter_end(data.decode("latin-1"), 0)
+    front = match_front_matter(data.decode("latin-1"), 0)
     first = 1 if front and place.start == front.end() else data.count(b"\n", 0, place.start) + 1
     return first - 1 <= int(asked["line"]) <= data.count(b"\n", 0, place.end) + 2

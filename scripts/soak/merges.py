@@ -23,7 +23,7 @@ from attack import Broken, attack, check, git, ids
 from synaptic import Config
 from synaptic.features.sharing.merge import merge
 from synaptic.features.sharing.merge_driver import merge_by_lines, set_up_merge_driver
-from synaptic.notes.privacy import mask
+from synaptic.notes.privacy import mask_private
 from synaptic.notes.reading import parse_entries
 
 DAY = "2026-11-21.md"
@@ -219,7 +219,7 @@ def _all_notes(base: list[Note], sides: tuple[Side, Side]) -> list[Note]:
 
 def _judge_private(data: bytes, base: list[Note], sides: tuple[Side, Side]) -> None:
     """No private word can be read, and none is lost but by an edit."""
-    shown = mask(data).decode("latin-1")
+    shown = mask_private(data).decode("latin-1")
     parsed = parse_entries(data, DAY, mtime=datetime(2026, 11, 21, tzinfo=UTC)).entries
     said = " ".join(f"{entry.title} {entry.content}" for entry in parsed)
     read = _PRIVATE_WORD.findall(f"{shown} {said}")

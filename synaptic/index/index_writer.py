@@ -10,9 +10,9 @@ from typing import Any
 
 from ..language.words import normalize_for_index
 from ..models import Meaning, Stamp
-from ..notes.copies import numbered_of, possible_copy_paths
+from ..notes.copies import path_without_number, possible_copy_paths
 from ..notes.marks import field_words
-from ..notes.reading import derived_id
+from ..notes.reading import make_derived_id
 from .conditions import BOUND_LIST
 from .database import Database
 from .rows import (
@@ -246,7 +246,7 @@ class IndexWriter:
                     twin = 1
                 elif texts:
                     twin = 2
-                    other = derived_id(day and date.fromisoformat(day), path, own_id, 0)
+                    other = make_derived_id(day and date.fromisoformat(day), path, own_id, 0)
                 texts.append(text)
                 self._db.execute(_SETTLE_ID, (twin, other, rowid))
 
@@ -256,8 +256,10 @@ class IndexWriter:
         for path in (*self._replaced, *removed):
             copies |= {path, *possible_copy_paths(path)}
         paths = self._file.column(_KNOWN_PATHS, json.dumps(list(copies)))
-        for path in filter(numbered_of, paths):
-            self._db.execute(_SETTLE_NUMBERED, {"copy": path, "original": numbered_of(path)})
+        for path in filter(path_without_number, paths):
+            self._db.execute(
+                _SETTLE_NUMBERED, {"copy": path, "original": path_without_number(path)}
+            )
 
     # -- vectors
     # --------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from bisect import bisect
 from collections.abc import Iterator
 from itertools import chain
 
-from ..notes.blocks import closed_fences, latin, scan_structure
+from ..notes.blocks import closed_fences, decode_as_latin1, scan_structure
 
 _OPENING = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]*(<!--[ \t]*)\Z")
 _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
@@ -36,7 +36,7 @@ def _iter_comments(data: bytes) -> Iterator[tuple[str, int]]:
         if not opening:
             continue
         if bounds is None:
-            text = latin(data)
+            text = decode_as_latin1(data)
             bounds = list(chain.from_iterable(closed_fences(text, scan_structure(text))))
         if bisect(bounds, opening.start(1)) % 2 == 0:
             yield match[1].decode(), opening.start(1)

@@ -19,10 +19,10 @@ from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused
 from ..files import folder_of_agent_memory
 from ..models import Entry, ParsedFile
-from ..notes.blocks import TIMED_LINE, latin
-from ..notes.markdown import extend_note, proven_block, rewrite_block
-from ..notes.privacy import mask, mentions, reveals, unclosed_tags
-from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, in_logseq, parse_entries
+from ..notes.blocks import TIMED_LINE, decode_as_latin1
+from ..notes.markdown import extend_note, render_verified_block, rewrite_block
+from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
+from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, is_in_logseq_journals, parse_entries
 from . import folder
 from .comments import find_comment, ids_in
 from .disk import disk_errors
@@ -241,7 +241,9 @@ class Journal:
         refuses. Then nothing was saved, unless the message says that it may have been.
         """
         path = path or self.day_path(entries[0].at)
-        texts = tuple(self.saved_text(path, entry.id, proven_block(entry)) for entry in entries)
+        texts = tuple(
+            self.saved_text(path, entry.id, render_verified_block(entry)) for entry in entries
+        )
 
         def make(data: bytes, status: Stat) -> Draft:
             if not status:
@@ -383,7 +385,7 @@ class Journal:
         first = old.there.line
         last = first + block.count(b"\n")
         own = {issue.code for issue in parsed.issues if first <= issue.line < last}
-        hides_entry = OPEN_FENCE in own and TIMED_LINE.search(latin(block), 1)
+        hides_entry = OPEN_FENCE in own and TIMED_LINE.search(decode_as_latin1(block), 1)
         others = [(entry.title, entry.content) for entry in parsed.entries if entry is not old]
         changes_others = others != [(entry.title, entry.content) for entry in left.entries]
         if FENCED in own or hides_entry or (changes_others and not old.whole_file):
@@ -408,7 +410,7 @@ class Journal:
         """
         _, start, end = find_entry_span(parsed, path, old.id)
         place = self.place(path)
-        if in_logseq(path) and old.content.startswith("-"):
+        if is_in_logseq_journals(path) and old.content.startswith("-"):
             raise Refused(
                 f"{path} is a day of Logseq, which would overwrite the change.",
                 f"Edit {place}.",
@@ -459,7 +461,7 @@ class Journal:
         if (
             not record
             or record.text in (now, normalize_block(coming))
-            or reveals(record.text, now)
+            or shows_private_text(record.text, now)
         ):
             return []
         older = [normalize_block(piece.text) for piece in self.trashed() if piece.id == id]
@@ -519,9 +521,9 @@ class Journal:
         private in these bytes.
         """
         # somebody may be typing an open tag right now
-        if not mentions(data) or unclosed_tags(data) or mask(data) == data:
+        if not has_private_tag(data) or unclosed_tags(data) or mask_private(data) == data:
             return set()
-        hidden = ids_in(data) - ids_in(mask(data))
+        hidden = ids_in(data) - ids_in(mask_private(data))
         blocks = dict.fromkeys(hidden, b"")
         for entry in self.parse(path, data).entries:
             blocks[entry.id] = data[entry.there.start : entry.there.end]
@@ -533,7 +535,7 @@ class Journal:
         return {
             (id, block)
             for id, block in copies
-            if id in hidden or reveals(block, blocks.get(id, b""))
+            if id in hidden or shows_private_text(block, blocks.get(id, b""))
         }
 
     def purge_private_copies(self, path: str, data: bytes) -> None:
@@ -644,7 +646,7 @@ class Journal:
         """The entry with the newest of these texts that is another and shows nothing hidden."""
         now = normalize_block(block)
         for piece in pieces:
-            if normalize_block(piece.text) != now and not reveals(piece.text, block):
+            if normalize_block(piece.text) != now and not shows_private_text(piece.text, block):
                 self._check_pin(piece, entry.pin, by_person)
                 if entry.whole_file or self._is_as_after(piece):
                     return self.replace_text(path, entry.id, piece.text, exactly=True)

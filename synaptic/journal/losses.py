@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from ..errors import NotFound
 from ..models import Entry
-from ..notes.privacy import mask, reveals
+from ..notes.privacy import mask_private, shows_private_text
 from .comments import ids_in
 from .journal import Check, Journal, allow_any_change
 from .saved import KEEP_DAYS, SavedText
@@ -87,7 +87,7 @@ def find_losses(journal: Journal) -> list[Loss]:
             pieces = map(journal.saved_text_of_piece, aside.get(id, []))
             lost += [text for text in pieces if text.text not in present]
         for text in lost:
-            if not reveals(text.text, now):
+            if not shows_private_text(text.text, now):
                 path = stands.path or text.path
                 entries = journal.parse(text.path, text.text, block=True).entries
                 title = entries[0].title if entries else ""
@@ -118,7 +118,7 @@ def _present_texts(
             written = ids_in(data).intersection(ids)
             if not written and path not in notes:
                 continue
-            visible = ids_in(mask(data))
+            visible = ids_in(mask_private(data))
             for id in written:
                 comments.setdefault(id, _PresentText(path, b"" if id in visible else None))
             parsed = journal.parse(path, data, stamp.mtime_ns)

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from ..models import Entry, frozen
-from ..notes.markdown import proven_block
+from ..notes.markdown import render_verified_block
 from . import disk
 
 
@@ -31,7 +31,7 @@ class Block:
 
     @classmethod
     def of(cls, path: str, entry: Entry) -> Block:
-        block = proven_block(entry)
+        block = render_verified_block(entry)
         return cls(entry.id, path, block.decode("utf-8", "surrogatepass"), hash_of_block(block))
 
 

@@ -15,7 +15,7 @@ from ..filters import FILTERS, KEYS, MAX_VALUES, Filter, Filters, check_values
 from ..kinds import SYNONYMS
 from ..models import TYPES, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
-from ..notes.header import resolve_type, taken, unique
+from ..notes.header import notices_of_synonyms, resolve_type, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
 from .words import words
@@ -205,7 +205,7 @@ class _InlineFilters:
             self._notices[f"{reason}. Filters: {', '.join(_NAMED_KEYS)}."] = None
             return match[0]
         if key == "type":
-            self._notices |= dict.fromkeys(taken([value]))
+            self._notices |= dict.fromkeys(notices_of_synonyms([value]))
         return " " if self._keep(row, value, is_unwanted=bool(sign)) else match[0]
 
     def _keep(self, row: Filter, value: str, *, is_unwanted: bool) -> bool:

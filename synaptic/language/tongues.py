@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ..models import Texts
-from ..notes.dates import fold, names_of
+from ..notes.dates import calendar_names, fold
 from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compile_once
 
 TONGUES = Words("tongues")
@@ -162,7 +162,9 @@ def _english_of_time_words(tongue: str) -> dict[str, str]:
             name = names[number] if names else key
             english |= dict.fromkeys(word.replace("_", " ").split("|"), name)
     for kind in ("weekdays", "months"):
-        for forms, name in zip(names_of(kind).get(tongue, []), SERIES[kind], strict=False):
+        for forms, name in zip(
+            calendar_names(kind).get(tongue, []), SERIES[kind], strict=False
+        ):
             english |= dict.fromkeys((form.replace("_", " ") for form in forms), name)
     return english
 

@@ -14,7 +14,7 @@ from ..doors import call_only_feature
 from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
 from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
-from ..notes.header import shortened, taken
+from ..notes.header import notices_of_synonyms, shorten
 from ..render.briefing import briefing_text
 from ..render.fence import DATA_FOLLOWS, fenced, one_line
 from ..render.present import (
@@ -148,7 +148,7 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
         text, data = ANSWERS[name](then, checked)
         if then.access.remark:
             notices.append(then.access.remark)
-    meant = taken(call.args.get("type", ())) if name in READING_TOOLS else []
+    meant = notices_of_synonyms(call.args.get("type", ())) if name in READING_TOOLS else []
     if meant:
         text = "\n".join([*_notice_lines(meant), text])
         data["notices"] += meant
@@ -586,7 +586,7 @@ def _facet_lines(data: Json) -> list[str]:
     lines = []
     for kind, counted in data.get("facets", {}).items():
         names = [
-            f"{shortened(one_line(item['name']), NAME_CHARS)} {item['count']}"
+            f"{shorten(one_line(item['name']), NAME_CHARS)} {item['count']}"
             for item in counted[:30]
         ]
         if names:

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
 from ..models import TYPES
-from .diary import DiaryDate, read_when
+from .diary import DiaryDate, read_date_of_heading
 
 _CLOCK = (
     r"(?:(?:0?[1-9]|1[0-2]):[0-5][0-9](?::[0-5][0-9])?[ \t]?[AaPp][Mm]"
@@ -128,10 +128,10 @@ _MASKED_PART = re.compile(
 class Mark(NamedTuple):
     """A heading that may begin an entry or a note.
 
-    `time` is empty without one, and holds the date in a diary of one file. `when` is the date
-    at its head, if asked for. `comment_at` is where its `<!-- syn:` line starts, or -1.
-    `owner_at` is where the comment of the saved entry starts to which an H2 belonged before a
-    person typed another heading above it, or -1.
+    `time` is the span of the time in it, empty without one; in a diary in one file it includes
+    the date. `when` is the date in it, if asked for. `comment_at` is the offset of its `<!--
+    syn:` line, or -1. `owner_at` is the offset of the comment of the saved entry to which an H2
+    belonged before a person typed another heading between them, or -1.
     """
 
     begins: Literal["note", "entry"]
@@ -168,7 +168,9 @@ class Unclosed:
 
 
 class Scan(NamedTuple):
-    """The structure of a text. `opaque` are the spans of fences and comments, in order."""
+    """The structure of a text: its headings that may begin entries (`marks`), the spans of
+    fences and comments in order (`opaque`), and the fences and comments that are never closed.
+    """
 
     marks: list[Mark]
     opaque: list[tuple[int, int]]
@@ -176,8 +178,8 @@ class Scan(NamedTuple):
 
 
 def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
-    """The marks, opaque spans and unclosed pieces of `text`, from the line that begins at
-    `start`.
+    """Finds the headings, fences and comments of `text`, from the line that begins at the
+    offset `start`.
 
     An H2 with a `<!-- syn:` line below it is a mark everywhere but in a sample (see
     `_Closings`), other headings outside fences and comments. `reading.outline` says which of
@@ -213,7 +215,7 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
                 result.opaque.append((inside.start, end))
                 inside = None
         elif level:
-            when = read_when(text, end, TIME) if dated else None
+            when = read_date_of_heading(text, end, TIME) if dated else None
             if when:
                 below = _SYN_BELOW.match(text, end)
             own_comment = below.end() if below else -1
@@ -236,7 +238,7 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
 
 
 def closed_fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
-    """The spans of the fences that are closed, without those around a saved entry."""
+    """Yields the spans of fences that are closed, except those around a saved entry."""
     unclosed = {piece.start for piece in structure.unclosed}
     for start, end in structure.opaque:
         is_comment = text[start : start + 7].lstrip(" ").startswith("<!--")
@@ -244,13 +246,17 @@ def closed_fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
-def latin(masked: bytes) -> str:
-    """A masked text for `scan_structure`: each byte a character, blanks for what is private."""
+def decode_as_latin1(masked: bytes) -> str:
+    """Decodes a masked text for `scan_structure`: one character for each byte, and blanks for
+    private bytes.
+    """
     return LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
 
 
 def eol_at(text: str, at: int, end: int = sys.maxsize) -> int:
-    """The line feed that ends the line of `at`; without one, `end` or the text's end."""
+    """The offset of the line feed that ends the line of the offset `at`; `end`, or the end of
+    the text, if there is none.
+    """
     eol = text.find("\n", at, end)
     return eol if eol >= 0 else min(end, len(text))
 
@@ -370,11 +376,11 @@ def _hides(text: str, start: int, end: int) -> bool:
     )
 
 
-def escape(
+def escape_entry_borders(
     text: str, *, typed: bool = False, own: bool = False, mark: str = ""
 ) -> tuple[str, str]:
-    r"""`text` with its border lines escaped, and the line that closes its open fence (""
-    without an open fence).
+    r"""(`text` with backslashes before lines that would be read as the beginning of an entry,
+    the line that closes its open fence). The second is "" if no fence is open.
 
     Afterwards no line of the text reads as the border of an entry. A saved entry says which
     H2s are its own; `typed` by hand, it ends at any H2. With the `mark` of an agent this holds
@@ -416,7 +422,7 @@ def escape(
     for line in _MARKED.finditer(text):
         if line.start() not in added:
             added[line.end()] = mark or line[1]
-    return _inserted(text, added), closing
+    return _insert_pieces(text, added), closing
 
 
 def _has_head(heading: re.Match[str], typed: bool) -> bool:
@@ -428,16 +434,18 @@ def _has_head(heading: re.Match[str], typed: bool) -> bool:
         return False
     if level == 2 and ("0" <= text[0] <= "9" or (typed and backslashes)):
         return False
-    return bool(TIME.match(text) or _TYPED.match(text) or read_when(text, 0, TIME))
+    return bool(TIME.match(text) or _TYPED.match(text) or read_date_of_heading(text, 0, TIME))
 
 
 def by_mark(agent: str) -> str:
-    """The mark behind a heading of this agent, whose name is one word (`header.encode`)."""
+    """The comment that marks a heading as written by this agent; `agent` must be one word
+    (`header.encode`).
+    """
     return f" <!-- by={agent} -->"
 
 
-def _inserted(text: str, pieces: Mapping[int, str]) -> str:
-    """`text` with each piece before its position."""
+def _insert_pieces(text: str, pieces: Mapping[int, str]) -> str:
+    """The text with each piece inserted before the offset that is its key."""
     parts = []
     at = 0
     for position in sorted(pieces):
@@ -447,13 +455,15 @@ def _inserted(text: str, pieces: Mapping[int, str]) -> str:
 
 
 def insert_backslashes(text: str, positions: Iterable[int]) -> str:
-    """`text` with one backslash before each of the ascending positions."""
+    """The text with one backslash inserted before each of these offsets, which ascend."""
     bounds = [0, *positions, len(text)]
     return "\\".join(text[a:b] for a, b in pairwise(bounds))
 
 
-def unescape(text: str, *, typed: bool = False) -> str:
-    """`text` as it was before `escape` and `privacy.escape_tags`; line ends must be LF."""
+def unescape_entry_borders(text: str, *, typed: bool = False) -> str:
+    """Removes the backslashes that `escape_entry_borders` and `privacy.escape_tags` added; line
+    ends must be LF.
+    """
     if "<!-- by=" in text:
         text = _MARKED.sub(lambda line: line[0][: -len(line[1])], text)
     if "\\" not in text:
@@ -469,28 +479,28 @@ def unescape(text: str, *, typed: bool = False) -> str:
 
 
 def unescape_tags(text: str) -> str:
-    r"""`text` with one backslash less before each `\<private>` and `\</private>`."""
+    r"""Removes one backslash before each `\<private>` and `\</private>`."""
     return _ESCAPED_TAG.sub("", text)
 
 
-def newlines(text: str) -> str:
-    """`text` with CRLF and lone CR as LF. U+2028, VT, FF and NEL are no line ends."""
+def unify_newlines(text: str) -> str:
+    """Converts CRLF and lone CR to LF. U+2028, VT, FF and NEL are not line ends."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def body_text(raw: bytes, *, typed: bool = False) -> str:
-    """The text of a masked body: decoded (errors replaced), with LF, each escape shorter by one
-    backslash.
+def decode_body(raw: bytes, *, typed: bool = False) -> str:
+    """Decodes the masked bytes of an entry's body: without private parts, with LF, and with
+    escapes removed.
 
-    `typed`: of an entry that was typed by hand, as `escape` means it.
+    `typed`: of an entry that was typed by hand, as `escape_entry_borders` means it.
     """
-    return unescape(newlines(without_masked(raw).decode("utf-8", "replace")), typed=typed)
+    return unescape_entry_borders(
+        unify_newlines(without_masked(raw).decode("utf-8", "replace")), typed=typed
+    )
 
 
 def without_masked(masked: bytes) -> bytes:
-    """A masked text without its private parts, and without the lines that held only private
-    parts.
-    """
+    """Removes the private parts of a masked text, and the lines that had only private parts."""
     if MASK not in masked:
         return masked
     return _MASKED_PART.sub(b"", _MASKED_LINES.sub(b"", masked))
@@ -498,8 +508,7 @@ def without_masked(masked: bytes) -> bytes:
 
 @lru_cache(1024)  # a journal has few tags, each many times
 def slug_tag(tag: str) -> str:
-    """`tag` in the form in which tags are written, stored and compared; "" if no letter is
-    left.
+    """The form of a tag in which tags are written, stored and compared; "" if it has no letter.
 
     The form is lower case, composed (NFC), and holds only characters that may follow a `#`.
     Arguments, filters and files all use it.
@@ -513,7 +522,9 @@ def slug_tag(tag: str) -> str:
 
 
 def check_tag(tag: str) -> str:
-    """`slug_tag` of a tag that a user gave. Raises InvalidArgument if no letter is left."""
+    """The slug (`slug_tag`) of a tag that a user gave. Raises InvalidArgument if it has no
+    letter.
+    """
     slug = slug_tag(tag)
     if not slug or "\0" in tag:
         raise InvalidArgument(
@@ -524,20 +535,20 @@ def check_tag(tag: str) -> str:
 
 
 def project_key(project: str) -> str:
-    """The form in which projects are compared: case folded, composed (NFC), no blanks around
-    it.
+    """The form of a project's name in which projects are compared: case folded, composed (NFC),
+    without blanks around it.
     """
     apart = unicodedata.normalize("NFD", project.strip())
     return unicodedata.normalize("NFC", apart.casefold())
 
 
 def find_tags(text: str) -> tuple[str, ...]:
-    """The slugs of the tags in `text`, each once, in order, then those in properties. Tags in
-    fences, code spans, links, URLs and comments do not count.
+    """The slugs of all tags in a text, without duplicates: first those with `#`, then those in
+    `tags::` properties. Tags in fences, code spans, links, URLs and comments do not count.
     """
     if "#" not in text and "::" not in text:
         return ()
-    text = _blanked(text, scan_structure(text).opaque)
+    text = _blank_out(text, scan_structure(text).opaque)
     tags = [tag for _, _, tag in inline_tags(text)]
     for value in _TAG_PROPERTY.findall(text):
         for page, word in LIST_ITEM.findall(value):
@@ -547,7 +558,7 @@ def find_tags(text: str) -> tuple[str, ...]:
 
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:
-    """Start, end and slug of each tag in a text without fences."""
+    """(start, end, slug) of each tag with `#` in a text without fences."""
     tags: list[tuple[int, int, str]] = []
     if "#" not in text:
         return tags
@@ -568,8 +579,8 @@ def inline_tags(text: str) -> list[tuple[int, int, str]]:
 
 
 def _code_span_end(text: str, at: int, ticks: int) -> int:
-    """The end of the code span whose opening backticks end at `at`; `at` itself if nothing
-    closes the span.
+    """The end offset of the code span whose opening backticks end at `at`; `at` itself if no
+    backticks close it.
     """
     for run in TICKS.finditer(text, at, at + _CODE_SPAN_REACH):
         if len(run[0]) == ticks:
@@ -578,22 +589,20 @@ def _code_span_end(text: str, at: int, ticks: int) -> int:
 
 
 def without_code(text: str) -> str:
-    """`text` with blanks in the place of fences, comments and code spans; lines and offsets
-    stay.
-    """
+    """Replaces fences, comments and code spans by blanks; lines and offsets do not change."""
     if not any(sign in text for sign in ("`", "~~~", "<!--")):
         return text
-    text = _blanked(text, scan_structure(text).opaque)
+    text = _blank_out(text, scan_structure(text).opaque)
     spans = []
     at = 0
     for ticks in TICKS.finditer(text):
         if ticks.start() >= at:
             at = _code_span_end(text, ticks.end(), len(ticks[0]))
             spans.append((ticks.start(), at))
-    return _blanked(text, spans)
+    return _blank_out(text, spans)
 
 
-def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def _blank_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
     pieces = []
     at = 0
     for start, end in spans:
@@ -604,8 +613,8 @@ def _blanked(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 
 def plain_text(text: str) -> str:
-    """The words of `text` for the index: links become their words; HTML comments and the state
-    of Logseq's editor are dropped. Lengths may differ.
+    """The text without markup, for the index: links become their words, HTML comments and
+    properties of Logseq's editor are removed. Offsets change.
 
     `[[Page|alias]]` -> `Page alias`, `[text](url)` -> `text url`.
     """

@@ -25,13 +25,17 @@ ALIKE_SHARE = 0.5
 """`x 2.md` counts as another version of `x.md` if at least this share of lines is equal."""
 
 
-def original_of(path: str) -> str:
-    """The path that a copy of this name was made from; the path itself without a mark."""
+def path_without_conflict_mark(path: str) -> str:
+    """The path of the original file, if the name has the mark of a conflict copy; otherwise the
+    path itself.
+    """
     return _MARK.sub("", path) if "conflict" in path.lower() else path
 
 
-def numbered_of(path: str) -> str:
-    """The path without a number at the end of its stem; "" if there is no number."""
+def path_without_number(path: str) -> str:
+    """The path of the original file, if the stem ends in a blank and a digit (`x 2.md`);
+    otherwise "".
+    """
     stem, dot, suffix = path.rpartition(".")
     is_numbered = (
         stem[-2:-1] == " " and stem[-1:] in _NUMBERS and stem[-3:-2] not in ("", "/", " ")
@@ -40,28 +44,28 @@ def numbered_of(path: str) -> str:
 
 
 def possible_copy_paths(path: str) -> list[str]:
-    """The paths of files that may be copies of this one by their number."""
+    """The paths `x 2.md` to `x 9.md` that a numbered copy of the file `x.md` would have."""
     stem, dot, suffix = path.rpartition(".")
     return [f"{stem} {number}{dot}{suffix}" for number in _NUMBERS]
 
 
-def copied_from(path: str, paths: Container[str], read: Callable[[str], bytes]) -> str | None:
-    """The file in `paths` of which this file is a conflict copy; None if it is not a copy. A
-    mark in the name is enough; with a number, the two texts must be alike, too.
+def find_original(path: str, paths: Container[str], read: Callable[[str], bytes]) -> str | None:
+    """The path, among `paths`, of the file whose conflict copy this file is; None if it is not
+    a copy. A numbered file is a copy only if the two texts share at least half of their lines.
     """
-    original = original_of(path)
+    original = path_without_conflict_mark(path)
     if original != path:
         return original if original in paths else None
-    original = numbered_of(path)
+    original = path_without_number(path)
     if not original or original not in paths:
         return None
     try:
-        return original if are_alike(read(original), read(path)) else None
+        return original if share_half_of_lines(read(original), read(path)) else None
     except SynapticError:
         return None
 
 
-def are_alike(one: bytes, other: bytes) -> bool:
+def share_half_of_lines(one: bytes, other: bytes) -> bool:
     """True if at least half of the lines of two texts are equal."""
     lines, others = (
         Counter(filter(None, map(bytes.strip, text.split(b"\n")))) for text in (one, other)

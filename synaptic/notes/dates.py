@@ -20,8 +20,8 @@ from ..files import DATA
 
 
 class Form(NamedTuple):
-    """A way to write a date. `pattern` is a regular expression of folded text in which
-    `<year>` and the like stand for the rows of `_PIECES`.
+    """One way to write a date: a regular expression of folded text, in which `<year>` and other
+    names stand for the patterns in `_PIECES`, and an example.
     """
 
     pattern: str
@@ -65,7 +65,7 @@ DAYS = (
         "21-11-2026",
     ),
 )
-"""Dates of one day. All examples are 21 November 2026."""
+"""Ways to write the date of one day. All examples are 21 November 2026."""
 PERIODS = (
     Form("<no_digit><year>[-_ ]?w<week><end>", "2026-W47"),
     Form("<year>[-_ ]*(?:kw|week|woche|semaine|semana|settimana|неделя) ?<week>", "2026 KW 47"),
@@ -82,8 +82,8 @@ PERIODS = (
     Form("<of><name>(?: del?)?<s><year>", "November 2026"),
     Form("<year>[-_ ]?q(?P<quarter>[1-4])", "2026-Q4"),
 )
-"""Weeks, months and quarters, which count from their first day: in the examples 16 and 1
-November 2026, and 1 October. But for the first one, the whole name has to be the period.
+"""Ways to write a week, month or quarter, read as its first day: in the examples 16 or 1
+November 2026, or 1 October. Except for the first way, the whole name must be the period.
 """
 _DATE_OF_FOLDERS = re.compile(
     r"(?:\A|/)(?P<year>19[0-9]{2}|20[0-9]{2}|2100)/(?P<month>[0-9]{1,2})/(?P<day>[0-9]{1,2})\Z"
@@ -97,8 +97,8 @@ _LETTERS = re.compile(r"[^\W\d_]{3,}")
 
 
 class NamedDate(NamedTuple):
-    """The date in a name. `is_day`: of a day, and the name says no word beside it. `is_alone`:
-    it holds nothing else but the weekday.
+    """The date that a file's or page's name contains. `is_day`: it is a single day, and the
+    name has no other words. `is_alone`: the name has nothing but the date and its weekday.
     """
 
     day: date
@@ -107,8 +107,8 @@ class NamedDate(NamedTuple):
 
 
 def date_in_path(path: str, day_file: str) -> NamedDate | None:
-    """The date in a file's path: read by the pattern `day_file`, else found in the stem, or as
-    its folders.
+    """The date in a file's path: parsed by the pattern `day_file`, else found in the file's
+    name, else in its folders. None without a date.
 
     | stem                                        | date             |
     |---------------------------------------------|------------------|
@@ -129,24 +129,24 @@ def date_in_path(path: str, day_file: str) -> NamedDate | None:
     named = date_in_name(pure.stem)
     if not named:
         of_folders = _DATE_OF_FOLDERS.search((pure.parent / pure.stem).as_posix())
-        day = of_folders and day_of(of_folders.groupdict())
+        day = of_folders and date_from_groups(of_folders.groupdict())
         return NamedDate(day, True, False) if day else None
     return named
 
 
 def is_day_file(path: str, day_file: str) -> bool:
-    """True if a file's name is a date and no more, as `2026-11-21 Saturday.md`."""
+    """True if a file's name is only a date, such as `2026-11-21 Saturday.md`."""
     named = date_in_path(path, day_file)
     return named is not None and named.is_day
 
 
 def date_in_name(name: str) -> NamedDate | None:
-    """The date in the name of a file or a page, without its ending."""
+    """The date in the name of a file (without its ending) or of a page; None without a date."""
     if not _YEAR.search(name):
         return None
     text = fold(name)
     for match in _dates_in(text, DAYS):
-        day = day_of(match.groupdict())
+        day = date_from_groups(match.groupdict())
         if day:
             rest = f"{text[: match.start()]} {text[match.end() :]}"
             is_day = are_day_words(rest) and not match.groupdict().get("hour")
@@ -157,7 +157,8 @@ def date_in_name(name: str) -> NamedDate | None:
 
 
 def moment_in_value(value: str) -> datetime | None:
-    """The moment that a value names, naive without a zone; midnight if it names only a day.
+    """Parses a date or time in a field's value; without a zone if the value names none, at
+    midnight if it names only a day. None if it is not a date.
 
     | value                                         | moment                            |
     |-----------------------------------------------|-----------------------------------|
@@ -176,7 +177,7 @@ def moment_in_value(value: str) -> datetime | None:
     with suppress(ValueError):
         return datetime.fromisoformat(text.upper())
     for match in _dates_in(text, (*DAYS, _WITHIN)):
-        day = day_of(match.groupdict())
+        day = date_from_groups(match.groupdict())
         if day:
             return _with_clock(day, text[match.end() :])
     first = _first_day_of_period(text)
@@ -200,7 +201,7 @@ def _moment_of_number(text: str) -> datetime | None:
     whole, _, fraction = text.partition(".")
     if not fraction and len(whole) in (8, 12, 14):
         match = _form_pattern(_COMPACT.pattern).fullmatch(whole)
-        day = match and day_of(match.groupdict())
+        day = match and date_from_groups(match.groupdict())
         if match and day:
             hour, minute, second = (int(part or 0) for part in match.groups()[3:])
             return datetime.combine(day, time(hour, minute, second))
@@ -211,7 +212,9 @@ def _moment_of_number(text: str) -> datetime | None:
 
 
 def _with_clock(day: date, behind: str) -> datetime:
-    """The day at the time that follows it in a text; at midnight without one."""
+    """The day, at the time of day with which the text `behind` begins; at midnight if it begins
+    with none.
+    """
     match = _TIME_OF_DAY.match(behind)
     if not match:
         return datetime.combine(day, time())
@@ -232,8 +235,8 @@ def _dates_in(text: str, forms: tuple[Form, ...]) -> Iterator[re.Match[str]]:
 
 
 def _first_day_of_period(text: str) -> date | None:
-    """The first day of the week, month or quarter that the folded text is, or of a week like
-    `2026-W47` in it.
+    """The first day of the week, month or quarter that the folded text names; None if it is not
+    one. A week like `2026-W47` may stand anywhere in it.
     """
     anywhere, *others = (_form_pattern(form.pattern) for form in PERIODS)
     for match in (anywhere.search(text), *(form.fullmatch(text) for form in others)):
@@ -251,16 +254,17 @@ def _first_day(groups: dict[str, str | None]) -> date | None:
             return date.fromisocalendar(year, int(week), 1)
         if groups.get("quarter"):
             return date(year, 3 * int(groups["quarter"] or 0) - 2, 1)
-    first = day_of(groups | {"day": "1"})
+    first = date_from_groups(groups | {"day": "1"})
     if first and groups.get("nth_week"):  # the first week of a month holds its first Thursday
         thursday = first + timedelta((3 - first.weekday()) % 7)
         return thursday + timedelta(7 * int(groups["nth_week"] or 0) - 10)
     return first
 
 
-def day_of(groups: dict[str, str | None]) -> date | None:
-    """The day of the groups `year`, `month` or else `name`, and `day`; None if there is no such
-    day. `first` and `other` are day and month in any order, where only one is possible.
+def date_from_groups(groups: dict[str, str | None]) -> date | None:
+    """The date of the regular-expression groups `year`, `month` or `name`, and `day`; None if
+    no such day exists. `first` and `other` are day and month in any order, if only one order is
+    possible.
     """
     month = int(groups.get("month") or 0)
     day = int(groups.get("day") or 0)
@@ -279,14 +283,14 @@ def day_of(groups: dict[str, str | None]) -> date | None:
 
 
 def are_day_words(text: str) -> bool:
-    """True if all words of three letters and more in a folded text are names of months and
-    weekdays.
+    """True if every word of at least three letters in a folded text is the name of a month or
+    weekday.
     """
     return _day_words().issuperset(_LETTERS.findall(text))
 
 
 def fold(text: str) -> str:
-    """The text in lower case and without accents, as long as it was."""
+    """The text in lower case and without accents; its length does not change."""
     if text.isascii():
         return text.lower()
     return "".join(map(_fold_letter, text))
@@ -299,8 +303,10 @@ def _fold_letter(letter: str) -> str:
 
 
 @cache
-def names_of(kind: str) -> dict[str, list[list[str]]]:
-    """By language the names of the `months` or `weekdays`, each in all its forms, folded."""
+def calendar_names(kind: str) -> dict[str, list[list[str]]]:
+    """For each language code the names of the `months` or `weekdays` in order, each as a list
+    of its folded forms.
+    """
     path = DATA / "words"
     english = tomllib.loads((path / "shared.toml").read_text("utf-8"))
     others = tomllib.loads((path / "dates.toml").read_text("utf-8"))
@@ -313,12 +319,12 @@ def names_of(kind: str) -> dict[str, list[list[str]]]:
 
 @cache
 def months() -> dict[str, int]:
-    """The number of each month by its names, and by their first three or four letters where
-    these are of one month only.
+    """Maps the names of months in all languages, and their first three or four letters if these
+    are unambiguous, to numbers from 1 to 12.
     """
     numbers: dict[str, int] = {}
     short: dict[str, set[int]] = {}
-    for names in names_of("months").values():
+    for names in calendar_names("months").values():
         for number, forms in enumerate(names, 1):
             numbers |= dict.fromkeys(forms, number)
             for form in forms:
@@ -333,7 +339,7 @@ def months() -> dict[str, int]:
 @cache
 def _day_words() -> frozenset[str]:
     words = {*months(), *"月火水木金土日월화수목금토일"}
-    for tongue, names in names_of("weekdays").items():
+    for tongue, names in calendar_names("weekdays").items():
         for forms in names:
             words.update(forms)
             if tongue in _SHORT_OF_THREE:

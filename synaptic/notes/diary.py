@@ -1,4 +1,4 @@
-"""Finds the dates at the head of headings, as a diary in one file has them.
+"""Finds the date with which a heading begins, in a diary that is one file.
 
 | heading                                       | date, time          | title     |
 |-----------------------------------------------|---------------------|-----------|
@@ -14,7 +14,7 @@ import re
 from datetime import date
 from typing import NamedTuple
 
-from .dates import day_of
+from .dates import date_from_groups
 
 _WEEKDAY = r"(?i:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?i:day)?"
 _YEAR = "(?P<year>19[0-9]{2}|20[0-9]{2}|2100)"
@@ -44,15 +44,15 @@ _RELEASE = re.compile(
     r"[ \t]*[`\[(]*(?:[\w.]{1,20}[ \t])?(?:[Vv]ersion[ "
     r"\t]+[0-9]|v[0-9]+\.[0-9]|[0-9]+\.[0-9]+\.[0-9])"
 )
-"""Text behind the date of a release: with it, 22 changelogs of Node.js and others are not taken
-for diaries.
+"""Finds the version behind the date of a release, so that changelogs are not read as diaries
+(22 changelogs of Node.js and others).
 """
 _TO_TITLE = re.compile(rf"[.,:;|]?(?:[ \t]+{_DASH}(?=[ \t]))?")
 
 
 class DiaryDate(NamedTuple):
-    """The date at the head of a heading, the span of its time, empty without one, and where
-    both end.
+    """The date with which a heading begins, the span of the time behind it (empty without a
+    time), and the offset where both end.
     """
 
     day: date
@@ -60,22 +60,22 @@ class DiaryDate(NamedTuple):
     end: int
 
 
-def read_when(text: str, at: int, time: re.Pattern[str]) -> DiaryDate | None:
-    """The date that stands at `at`, where the text of a heading begins; None without one.
-    `time` finds a time.
+def read_date_of_heading(text: str, at: int, time: re.Pattern[str]) -> DiaryDate | None:
+    """The date at the offset `at`, where the text of a heading begins; None if there is none.
+    `time` is the pattern of a time behind it.
     """
     for form in _DATES:
         match = form.match(text, at)
-        day = day_of(match.groupdict()) if match else None
+        day = date_from_groups(match.groupdict()) if match else None
         if match and day:
-            clock = time.match(text, _behind(_TO_TIME, text, match.end()))
+            clock = time.match(text, _end_of_match(_TO_TIME, text, match.end()))
             if clock:
                 return DiaryDate(day, clock.span(), clock.end())
-            end = _behind(_TO_TITLE, text, match.end())
+            end = _end_of_match(_TO_TITLE, text, match.end())
             return None if _RELEASE.match(text, end) else DiaryDate(day, (end, end), end)
     return None
 
 
-def _behind(pattern: re.Pattern[str], text: str, at: int) -> int:
+def _end_of_match(pattern: re.Pattern[str], text: str, at: int) -> int:
     match = pattern.match(text, at)
     return match.end() if match else at

@@ -1,4 +1,5 @@
-"""Drafts of entries: the texts that a writer gave, screened and composed. Pure.
+"""Composes new and changed entries from the texts of a writer, without secrets and private
+passages. Pure.
 
 Every text that a new or a changed entry holds goes through here.
 """
@@ -12,17 +13,17 @@ from typing import Any
 
 from ..filters import check_values
 from ..models import Entry, Texts
-from .blocks import check_tag, newlines, slug_tag
+from .blocks import check_tag, slug_tag, unify_newlines
 from .header import unique
 from .markdown import compose_entry, own_tags
 from .screening import Screen
 
 BRANCH_CHARS = 200
-"""A longer name of a branch is left out."""
+"""The longest name of a git branch, in characters, that an entry records."""
 _REPLACED = ("type", "importance", "project", "files", "parent", "supersedes", "by")
-"""Marks that a change replaces as they are given."""
+"""Attributes of an entry that an update replaces by the given value."""
 _STAYING = ("via", "branch", "extra", "date_source", "place", "fingerprints")
-"""Fields of an entry that no change of its text touches."""
+"""Attributes of an entry that an update never changes."""
 
 
 def draft_entry(
@@ -39,8 +40,8 @@ def draft_entry(
     extra: Mapping[str, str] = {},
     **marks: Any,
 ) -> tuple[Entry, Texts]:
-    """A new entry of these texts without what is private and without secrets, and notices; the
-    other `marks` are those of `compose_entry`.
+    """Composes a new entry from these texts, without secrets and private passages; returns it
+    and notices. `marks` are further arguments of `compose_entry`.
 
     The branch is left out if its name is long, has several lines, or holds a secret or a
     private passage. Raises InvalidArgument and Refused, as `Screen` does.
@@ -53,7 +54,7 @@ def draft_entry(
         branch = ""
     compose = partial(
         compose_entry,
-        screen.text("text", newlines(content), after=title or ""),
+        screen.text("text", unify_newlines(content), after=title or ""),
         tags=screen.texts("tag", check_values("tags", tags)),
         files=screen.texts("file", files),
         project=screen.text("project", project) if project else None,
@@ -69,8 +70,8 @@ def draft_entry(
 def redraft_entry(
     screen: Screen, old: Entry, parts: Mapping[str, Any], *, id: str
 ) -> tuple[Entry, list[str]]:
-    """The entry with these parts in place of its own, named as in `verbs.changing.Parts`, and
-    notices. `id` is that of the new entry.
+    """Composes the changed version of `old`; returns it and notices. `parts` has the changes by
+    the names of `verbs.changing.Parts`, `id` is the id of the new version.
 
     Parts that are missing stay. Raises InvalidArgument and Refused, as `Screen` does.
     """
@@ -104,24 +105,24 @@ def redraft_entry(
         due=parts.get("due", old.due) or None,
         **stays,
     )
-    tag_notices = _tags_that_stay(old, new, dropped, set(map(slug_tag, tags)))
+    tag_notices = _notices_of_unremoved_tags(old, new, dropped, set(map(slug_tag, tags)))
     return new, [*screen.notices(), *notices, *tag_notices]
 
 
 def _new_text(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str:
     if "content" in parts:
         above = parts.get("title") or old.title
-        return screen.text("text", newlines(parts["content"]), after=above)
+        return screen.text("text", unify_newlines(parts["content"]), after=above)
     if "append" not in parts:
         return old.content
-    text = screen.text("text", newlines(parts["append"]), after=old.content)
+    text = screen.text("text", unify_newlines(parts["append"]), after=old.content)
     if old.has_body or not old.whole_file:
         return f"{old.content}\n\n{text}"
     return text
 
 
 def _new_title(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str | None:
-    """The title to write; None if it is to be taken from the text."""
+    """The title to write; None if it is derived from the text."""
     title: str | None = parts.get("title")
     if title:
         return screen.text("title", title)
@@ -139,8 +140,8 @@ def _with_clean_title(
     *,
     keep: str = "",
 ) -> tuple[Entry, Texts]:
-    """The composed entry and its notices. Its title shows no secret, unless the title is
-    `keep`.
+    """Composes an entry with this title and redacts a secret in it; returns it and notices. The
+    title `keep` is never changed.
 
     A title is made of a text without its `**` and line ends, which may have hidden a secret.
     """
@@ -151,10 +152,10 @@ def _with_clean_title(
     return (entry, notices) if clean == entry.title else compose(title=clean)
 
 
-def _tags_that_stay(
+def _notices_of_unremoved_tags(
     old: Entry, new: Entry, dropped: Sequence[str], added: Collection[str]
 ) -> list[str]:
-    """Notices on tags that a change could not remove."""
+    """Notices about tags that an update was asked to remove but could not."""
     notices = []
     for tag in dropped:
         if tag in (*new.file_tags, *new.tags):

@@ -1,4 +1,6 @@
-"""Reads front matter, in YAML or TOML, and adds tags to YAML. Knows nothing of entries."""
+"""Reads front matter in YAML or TOML, and adds tags to YAML front matter. Knows nothing of
+entries.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
     import yaml
 
 Values = dict[str, str | list[str]]
-"""Scalars, and lists of scalars, by their keys in lower case."""
+"""Texts, and lists of texts, by their keys in lower case."""
 _FENCED = re.compile(
     r"(?ms)(?:(?P<yaml>---)|\+\+\+)[ \t]*\r?\n(?P<fields>.*?)"
     r"^(?(yaml)(?:---|\.\.\.)|\+\+\+)[ \t]*\r?(?:\n|\Z)"
@@ -32,7 +34,7 @@ _YAML_LINE = re.compile(_KEY + r":(?P<value>[ \t].*|\r?\Z)")
 _TOML_LINE = re.compile(_KEY + r"=(?P<value>.*)")
 _ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)")
 _CREATED = ("date", "created", "created_at", "created at", "date created", "created time")
-"""Keys of the day on which a note was written."""
+"""Keys whose value is the day on which a note was written."""
 _TAGS = re.compile(
     rb"(?im)^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
     rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
@@ -44,9 +46,9 @@ None for anything else.
 
 
 class FrontMatter(NamedTuple):
-    """The keys that Synaptic reads. `created_at` may be naive. `fields` are all (key, value),
-    those keys and nested ones included. `problem` is the line and the reason why not all lines
-    were read.
+    """The values that Synaptic reads from front matter. `created_at` may have no zone. `fields`
+    are all (key, value) pairs, also nested ones. `problem` is (line, reason) if some lines
+    could not be read.
     """
 
     title: str | None = None
@@ -58,15 +60,16 @@ class FrontMatter(NamedTuple):
     problem: tuple[int, str] | None = None
 
 
-def front_matter_end(text: str, start: int) -> re.Match[str] | None:
-    """The block that opens `text` at `start`, with its group `fields` and, for YAML, `yaml`;
-    None without one.
+def match_front_matter(text: str, start: int) -> re.Match[str] | None:
+    """Matches the front matter that begins at the offset `start`: the group `fields` is its
+    text, `yaml` is set for YAML. None without front matter.
     """
     return _FENCED.match(text, start, start + _LONGEST)
 
 
 def read_front_matter(text: str, *, is_toml: bool = False) -> FrontMatter | None:
-    """The front matter in `text`; None if it is not a mapping but text between two rules.
+    """Parses the text of front matter; None if it is not a mapping, but ordinary text between
+    two rules.
 
     If the whole cannot be read, its lines `key: value` are; `problem` says why. Without such
     lines there are no `fields`.
@@ -80,11 +83,11 @@ def read_front_matter(text: str, *, is_toml: bool = False) -> FrontMatter | None
         values, nested = _read_lines(text, is_toml=is_toml)
     if values is None:
         return None
-    return _front_matter(values, nested)._replace(problem=problem)
+    return _build_front_matter(values, nested)._replace(problem=problem)
 
 
-def _front_matter(values: Values, nested: Values) -> FrontMatter:
-    """The front matter of these values.
+def _build_front_matter(values: Values, nested: Values) -> FrontMatter:
+    """Builds a `FrontMatter` from the values at the top level and the nested ones.
 
     A memory of an agent has `name` and `description` in place of a title; its `type`, also
     within `metadata`, is a tag.
@@ -114,7 +117,7 @@ def _front_matter(values: Values, nested: Values) -> FrontMatter:
 
 
 class _Unreadable(ValueError):
-    """The line, from 0, and the reason why front matter cannot be read."""
+    """Raised for front matter that cannot be parsed, with the line (from 0) and the reason."""
 
     def __init__(self, line: int, reason: str) -> None:
         super().__init__(reason)
@@ -123,8 +126,8 @@ class _Unreadable(ValueError):
 
 
 def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
-    """The file's bytes with these tags added to its front matter; it gets a block, or a line in
-    it, if it has none.
+    """Adds tags to the front matter of a file and returns the new bytes; creates the front
+    matter, or its line of tags, if missing.
 
     All other bytes stay. Whether the result says what is meant is for the caller to read: not
     all YAML can be edited.
@@ -134,7 +137,7 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
     named = [yaml.safe_dump(tag, allow_unicode=True).split("\n")[0].encode() for tag in tags]
     line = b"tags: [%b]" % b", ".join(named) + eol
     begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    block = front_matter_end(data.decode("latin-1"), begin)
+    block = match_front_matter(data.decode("latin-1"), begin)
     if block and not block["yaml"]:
         return data  # TOML
     if not block:
@@ -162,7 +165,7 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
 
 
 def _has_problem(data: bytes) -> bool:
-    block = front_matter_end(data.decode("utf-8", "replace").removeprefix("\ufeff"), 0)
+    block = match_front_matter(data.decode("utf-8", "replace").removeprefix("\ufeff"), 0)
     front = read_front_matter(block["fields"]) if block else None
     return bool(front and front.problem)
 
@@ -176,7 +179,7 @@ def _values_of_keys(fields: Values, *keys: str) -> list[str]:
 
 
 def _read_yaml(text: str) -> tuple[Values | None, Values]:
-    """(values, those of nested mappings); None for text that is not a mapping.
+    """(values at the top level, nested values); the first is None if the text is not a mapping.
 
     Reads events and builds no objects, so aliases, recursion and odd types cost nothing. Raises
     _Unreadable.
@@ -200,8 +203,8 @@ def _read_yaml(text: str) -> tuple[Values | None, Values]:
 
 @dataclass
 class _Node:
-    """A mapping or list of YAML that is open. Without `values` or `items` its content is left
-    out. `key` waits for its value.
+    """A mapping or list of YAML that is being read. Without `values` or `items` its content is
+    ignored. `key` is the key whose value comes next.
     """
 
     is_mapping: bool
@@ -236,11 +239,13 @@ def _values_of_events(events: Iterable[yaml.Event]) -> tuple[Values | None, Valu
 
 
 def _read_node(event: yaml.NodeEvent, parent: _Node, nested: Values) -> _Node:
-    """The node of a key, a value or an item of its parent, which gets its text."""
+    """Stores the text of an event in its parent, as a key, a value or an item, and returns the
+    node for the event's own content.
+    """
     import yaml
 
     node = _Node(isinstance(event, yaml.MappingStartEvent))
-    text = _scalar(event)
+    text = _scalar_text(event)
     if not parent.is_mapping:
         if parent.items is not None:
             parent.items.append(text)
@@ -257,8 +262,8 @@ def _read_node(event: yaml.NodeEvent, parent: _Node, nested: Values) -> _Node:
     return node
 
 
-def _scalar(event: yaml.NodeEvent) -> str:
-    """A scalar's text as written; "" for null and for anything else."""
+def _scalar_text(event: yaml.NodeEvent) -> str:
+    """The text of a scalar as written; "" for null and for mappings and lists."""
     from yaml import ScalarEvent
 
     if not isinstance(event, ScalarEvent):
@@ -268,7 +273,7 @@ def _scalar(event: yaml.NodeEvent) -> str:
 
 
 def _read_toml(text: str) -> tuple[Values, Values]:
-    """(values, those of tables). Raises _Unreadable."""
+    """(values at the top level, values in tables). Raises _Unreadable."""
     try:
         table = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
@@ -290,7 +295,7 @@ def _read_toml(text: str) -> tuple[Values, Values]:
 
 
 def _toml_text(value: object) -> str:
-    """A scalar as its text; "" for anything else."""
+    """A TOML scalar as text; "" for any other value."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, date | time):
@@ -299,8 +304,8 @@ def _toml_text(value: object) -> str:
 
 
 def _read_lines(text: str, *, is_toml: bool) -> tuple[Values, Values]:
-    """(values, indented ones) of the lines `key: value`, and of lists below a key; none if most
-    other lines are somebody's text.
+    """(values, values of indented lines) from lines `key: value` and lists below a key, for
+    front matter that cannot be parsed; both empty if most lines are ordinary text.
     """
     pattern = _TOML_LINE if is_toml else _YAML_LINE
     values: Values = {}
@@ -318,7 +323,7 @@ def _read_lines(text: str, *, is_toml: bool) -> tuple[Values, Values]:
             (nested if is_nested else values).setdefault(field["key"].lower(), value)
             holds_more = is_nested or value is items
         elif item:
-            items.append(_unquoted(item[1]))
+            items.append(_strip_quotes(item[1]))
         elif line.strip() and line[0] not in "# \t":
             strange += 1
     return (values, nested) if len(values) > strange else ({}, {})
@@ -331,9 +336,9 @@ def _line_value(written: str, items: list[str]) -> str | list[str]:
         return items
     if written.startswith("[") and not written.startswith("[["):
         in_brackets = written[1:].partition("]")[0].split(",")
-        return list(filter(None, map(_unquoted, in_brackets)))
-    return _unquoted(written)
+        return list(filter(None, map(_strip_quotes, in_brackets)))
+    return _strip_quotes(written)
 
 
-def _unquoted(written: str) -> str:
+def _strip_quotes(written: str) -> str:
     return written.strip(" \t\r").strip("\"'")

@@ -1,5 +1,5 @@
-"""Reads and writes the two lines above an entry's body: the heading that people type, the
-comment of programs.
+"""Reads and writes the two lines above an entry's body: the heading that people type, and the
+comment that programs read.
 """
 
 import re
@@ -15,7 +15,7 @@ from ..errors import match_valid_name
 from ..kinds import SYNONYMS
 from ..models import PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
-from .diary import read_when
+from .diary import read_date_of_heading
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
 FINGERPRINT_DIGITS = 12
@@ -53,7 +53,7 @@ _SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
 
 
 class Heading(NamedTuple):
-    """The meaning of a heading after its time."""
+    """The type, title and tags in a heading, without its time."""
 
     type: EntryType
     title: str
@@ -61,7 +61,7 @@ class Heading(NamedTuple):
 
 
 def read_heading(raw: str) -> Heading:
-    """The parts of a heading after its time: `[type:] [title] [#tags]`."""
+    """Parses the text of a heading after its time: `[type:] [title] [#tags]`."""
     title, tags = read_title(raw)
     match = _TYPE.match(title)
     if not match:
@@ -69,14 +69,16 @@ def read_heading(raw: str) -> Heading:
     return Heading(resolve_type(match[1]), title[match.end() :], tags)
 
 
-def without_mark(raw: str) -> tuple[str, str | None]:
-    """A heading without the mark of the agent that added it, and the name of this agent."""
+def split_agent_mark(raw: str) -> tuple[str, str | None]:
+    """(the heading without the comment `by=`, the name of the agent in that comment or
+    None).
+    """
     mark = BY_MARK.search(raw)
     return (raw[: mark.start()], unquote(mark[1])) if mark else (raw, None)
 
 
 def read_title(raw: str) -> tuple[str, Texts]:
-    """Title and tags of a heading without a type."""
+    """(title, tags) of a heading's text that has no type."""
     if "#" not in raw:
         return unescape_title(raw.strip(" \t")), ()
     title, trailing = _split_tags(_CLOSING.sub("", raw.strip(" \t")))
@@ -90,8 +92,10 @@ def resolve_type(name: str) -> EntryType:
     return match_valid_name(TYPES, SYNONYMS.get(name.strip().lower(), name), "type")
 
 
-def taken(names: Iterable[str]) -> list[str]:
-    """A notice for each name of a type that was taken for a type."""
+def notices_of_synonyms(names: Iterable[str]) -> list[str]:
+    """A notice for each name that is a synonym of an entry type, such as `todo`, and not a type
+    itself.
+    """
     return [
         f"The type {name} was taken for {SYNONYMS[name.lower()]}."
         for name in names
@@ -100,7 +104,7 @@ def taken(names: Iterable[str]) -> list[str]:
 
 
 def clean_title(title: str) -> tuple[str, Texts]:
-    """`title` as a heading can hold it, and the tags at its end."""
+    """(the title without the tags at its end, these tags)."""
     tags: Texts = ()
     while True:
         shorter, trailing = _split_tags(title)
@@ -111,7 +115,7 @@ def clean_title(title: str) -> tuple[str, Texts]:
 
 
 def _split_tags(raw: str) -> tuple[str, Texts]:
-    """The text before the tags at the end, and these tags."""
+    """(the text before the tags at its end, these tags)."""
     raw = raw.strip(" \t")
     end = len(raw)
     tags = []
@@ -124,14 +128,14 @@ def _split_tags(raw: str) -> tuple[str, Texts]:
 
 
 def unescape_title(raw: str) -> str:
-    r"""`raw` with `\#` as `#`, `\<private>` as `<private>`."""
+    r"""Removes the backslashes of `\#` and `\<private>` in a title."""
     if "\\" not in raw:
         return raw
     return unescape_tags(_ESCAPED_HASH.sub(r"\1#", raw))
 
 
 def escape_title(title: str, tags: Collection[str]) -> tuple[str, Texts]:
-    r"""`title` as a heading writes it, and the tags that are read from within it.
+    r"""(the title as it is written in a heading, the tags that readers find within it).
 
     A `#` gets a backslash only if it would be read as a tag or as a closing sequence. Tags
     within the title stay as they are if `tags`, the tags of the entry, hold them all.
@@ -145,13 +149,13 @@ def escape_title(title: str, tags: Collection[str]) -> tuple[str, Texts]:
 
 
 def join_heading(time: str, kind: str, title: str, tags: Iterable[str], level: int) -> str:
-    """A heading line. `note:` is written if the title would otherwise be read as a type, as a
-    part of the time, or as a date.
+    """Builds a heading line. `note:` is added if the title would otherwise be read as a type, a
+    time or a date.
     """
     reads_as_time = _READS_AS_TIME if time else TIME
     prefix = "" if kind == "note" else f"{kind}:"
     has_head = _TYPE.match(title) or reads_as_time.match(title)
-    if not prefix and (has_head or (not time and read_when(title, 0, TIME))):
+    if not prefix and (has_head or (not time and read_date_of_heading(title, 0, TIME))):
         prefix = "note:"
     words = ["#" * level, time, prefix, title, *(f"#{tag}" for tag in tags)]
     return " ".join(filter(None, words))
@@ -160,12 +164,12 @@ def join_heading(time: str, kind: str, title: str, tags: Iterable[str], level: i
 _IMAGE = re.compile(r"!\[([^]\n]*)]\([^)\n]*\)")
 
 
-def title_for(content: str) -> str:
-    """The title of a text without one: the whole text if it is one short plain line, else its
+def make_title(content: str) -> str:
+    """A title for a text that has none: the whole text if it is one short plain line, else its
     first sentence.
     """
     is_short = len(content) <= _HEADING_ONLY and "\n" not in content
-    is_plain = not _NOT_PROSE.match(content) and not markup(content)
+    is_plain = not _NOT_PROSE.match(content) and not leading_markup(content)
     has_picture = is_short and _IMAGE.search(content)
     if is_short and is_plain and not has_picture and clean_title(content.strip())[0] == content:
         return content
@@ -173,8 +177,8 @@ def title_for(content: str) -> str:
 
 
 def derive_title(content: str) -> str:
-    """The first sentence of the first paragraph, without markup and tags at its end, cut to 72
-    characters.
+    """The first sentence of the first paragraph as a title: without markup and tags at its end,
+    at most 72 characters.
     """
     lines = content[:20_000].split("\n")
     filled = [i for i, line in enumerate(lines) if line.strip()][:50]
@@ -187,22 +191,22 @@ def derive_title(content: str) -> str:
 
 
 def _first_sentence(lines: list[str]) -> str:
-    opening = markup(lines[0])
+    opening = leading_markup(lines[0])
     text = lines[0][len(opening) :]
     if not opening.strip():  # a sentence may run over hard-wrapped lines
         more = takewhile(
-            lambda line: not (markup(line).strip() or _NOT_PROSE.match(line)), lines
+            lambda line: not (leading_markup(line).strip() or _NOT_PROSE.match(line)), lines
         )
         text = " ".join(more) or text
     text = _IMAGE.sub(r"\1", text[:1000])
     text = " ".join(without_emphasis(text).split())
     if end := _SENTENCE_END.search(text):
         text = text[: end.end()]
-    return clean_title(shortened(text.removesuffix("."), _TITLE_LENGTH))[0]
+    return clean_title(shorten(text.removesuffix("."), _TITLE_LENGTH))[0]
 
 
 def without_emphasis(text: str) -> str:
-    """A line without the marks of emphasis; a name like `__init__` and code stay.
+    """Removes the marks of emphasis from a line, but not from code and names like `__init__`.
 
     | line                            | without emphasis       |
     |---------------------------------|------------------------|
@@ -217,23 +221,24 @@ def without_emphasis(text: str) -> str:
     return "".join(parts)
 
 
-def shortened(text: str, most: int) -> str:
-    """The text, or a beginning of it that ends after a word, at most `most` characters long."""
+def shorten(text: str, most: int) -> str:
+    """The text, cut after a word and with an ellipsis if it has more than `most` characters."""
     if len(text) <= most:
         return text
     cut = text[: most - 1]
     return (cut.rpartition(" ")[0] or cut).rstrip(" ,;:") + "…"
 
 
-def markup(line: str) -> str:
-    """The list, quote and heading marks that open `line`."""
+def leading_markup(line: str) -> str:
+    """The marks of lists, quotations and headings with which a line begins."""
     match = _MARKUP.match(line)
     return match[0] if match else ""
 
 
 class Comment(NamedTuple):
-    """A `<!-- syn:` line: its known keys as written, the moment and the other attributes of the
-    entry that they give, and the problems with them. What cannot be read is `extra`.
+    """The parsed `<!-- syn:` line of an entry: its id, its keys as written (`raw`), its time,
+    its other attributes (`values`), and problems. Unknown or unreadable keys are in
+    `values["extra"]`.
     """
 
     id: str | None
@@ -252,8 +257,8 @@ def _decode_texts(value: str) -> Texts:
 
 
 def _decode_files(value: str) -> Pairs:
-    """(path, fingerprint) of each file in `src/a.py@3f9a0c1d2e4b,src/b.py`; "" for a file
-    without one.
+    """(path, fingerprint) of each file in `src/a.py@3f9a0c1d2e4b,src/b.py`; the fingerprint is
+    "" if it is missing.
     """
     files = []
     for part in value.split(","):
@@ -296,12 +301,12 @@ _DECODERS: dict[str, Callable[[str], Any]] = {
     "via": _decode_text,
     "pin": lambda value: True,
 }
-"""The keys of a comment in their order, and the functions that read their values."""
+"""The keys of an entry's comment in their order, and the functions that parse their values."""
 
 
 @lru_cache(1024)  # a day's file is read again for each save
 def read_comment(text: str) -> Comment:
-    """The parts of a comment."""
+    """Parses the `<!-- syn:` line of an entry."""
     fields = COMMENT_START.sub("", text, count=1).removesuffix("-->")
     first, *words = fields.split() or [""]
     problems = [] if text.endswith("-->") else ["the comment has no -->"]
@@ -333,8 +338,9 @@ def read_comment(text: str) -> Comment:
 
 
 def write_comment(entry: Entry, at: str | None, own: Sequence[str] | None = None) -> str:
-    """The comment line of `entry`; keys with their default value are left out. `own` are the
-    names of the H2s of its body (`heading_name`); a person's entry only counts them.
+    """The `<!-- syn:` line of an entry, without keys that have their default value. `own` are
+    the hashes of the H2s of its body (`hash_of_heading`); for a person's entry only their
+    number is written.
     """
     fingerprints = dict(entry.fingerprints)
     files = []
@@ -360,22 +366,22 @@ def write_comment(entry: Entry, at: str | None, own: Sequence[str] | None = None
 
 
 def writer_of(entry: Entry) -> str:
-    """The agent or the program whose words an entry holds, as one word; "" for a person's."""
+    """The agent or program that wrote an entry, as one word; "" for a person."""
     if entry.by == PERSON:
         return ""
     is_import = (entry.via or "").startswith("import:")
     return encode(entry.by or (entry.via if is_import else "") or "")
 
 
-def heading_name(line: str) -> str:
-    """Six hex digits that name a heading line, read as Latin-1, within its file."""
+def hash_of_heading(line: str) -> str:
+    """Six hex digits that identify a heading line, read as Latin-1, within its file."""
     number = zlib.crc32(line.strip(" \t\r\n").encode("latin-1"))
     return f"{number & 0xFFFFFF:06x}"
 
 
 def encode(value: str) -> str:
-    """`value` as one word of an HTML comment: characters that could end the word or the comment
-    are percent-encoded.
+    """Encodes a value as one word of an HTML comment: characters that would end the word or the
+    comment are percent-encoded.
     """
     return _ENCODED.sub(
         lambda match: "".join(f"%{byte:02X}" for byte in match[0].encode()), value
@@ -383,5 +389,5 @@ def encode(value: str) -> str:
 
 
 def unique(values: Iterable[str]) -> Texts:
-    """The values, each once, in order of first appearance."""
+    """The values without duplicates, in the order of their first appearance."""
     return tuple(dict.fromkeys(values))

@@ -21,13 +21,13 @@ from .blocks import (
     MASK,
     by_mark,
     check_tag,
+    decode_as_latin1,
     eol_at,
-    escape,
+    escape_entry_borders,
     find_tags,
     inline_tags,
-    latin,
-    newlines,
     scan_structure,
+    unify_newlines,
     without_masked,
 )
 from .frontmatter import add_tags
@@ -36,25 +36,25 @@ from .header import (
     derive_title,
     encode,
     escape_title,
-    heading_name,
+    hash_of_heading,
     join_heading,
+    make_title,
+    notices_of_synonyms,
     read_comment,
     read_heading,
     resolve_type,
-    taken,
-    title_for,
     unique,
     write_comment,
     writer_of,
 )
-from .privacy import escape_tags, mask, passages
+from .privacy import escape_tags, mask_private, private_spans
 from .reading import (
     BASE32,
-    aware,
+    add_system_zone,
     body_span,
     id_date,
     is_saved,
-    measure,
+    measure_block,
     outline,
     parse_entries,
     without_surrogates,
@@ -64,7 +64,7 @@ _ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def new_id(day: date) -> str:
-    """A fresh id: `YYYYMMDD-` and 8 random Crockford base32 characters."""
+    """A new entry id: `YYYYMMDD-` and 8 random Crockford base32 characters."""
     return f"{id_date(day)}-{''.join(secrets.choice(BASE32) for _ in range(8))}"
 
 
@@ -83,8 +83,8 @@ def compose_entry(
     supersedes: Sequence[str] = (),
     by: str | None = None,
 ) -> tuple[Entry, Texts]:
-    """The entry that a save writes, normalised so that it reads back equal, and notices of the
-    changes.
+    """Builds an entry for saving, normalised so that it reads back equal; returns it and
+    notices about changes to the text.
 
     Raises InvalidArgument for an empty content, an unknown type and a tag without letters.
     """
@@ -93,15 +93,15 @@ def compose_entry(
     if not text:
         raise InvalidArgument("There is no text to save.", "Give the content some words.")
     kind = resolve_type(type)
-    notices += taken([type])
+    notices += notices_of_synonyms([type])
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
     if not name:
-        name = title_for(text)
+        name = make_title(text)
     inline = (tag for _, _, tag in inline_tags(name))
     heading_tags = unique((*inline, *map(check_tag, tags), *from_title))
     # whole seconds at a fixed offset are all that `at=` can express
     if not at.tzinfo:
-        at = aware(at)
+        at = add_system_zone(at)
     offset = timezone(at.utcoffset() or timedelta())
     entry = Entry(
         id=id,
@@ -110,12 +110,12 @@ def compose_entry(
         content=text,
         type=kind,
         tags=heading_tags if text == name else unique((*heading_tags, *find_tags(text))),
-        project=_word(project),
+        project=_strip_or_none(project),
         importance=importance,
-        files=unique(filter(None, map(_word, files))),
-        parent=_word(parent),
-        supersedes=unique(filter(None, map(_word, supersedes))),
-        by=_word(by),
+        files=unique(filter(None, map(_strip_or_none, files))),
+        parent=_strip_or_none(parent),
+        supersedes=unique(filter(None, map(_strip_or_none, supersedes))),
+        by=_strip_or_none(by),
         heading_tags=heading_tags,
     )
     return entry, tuple(notices)
@@ -125,22 +125,22 @@ def _normal_content(content: str, notices: list[str]) -> str:
     text = without_surrogates(content)
     if text != content:
         notices.append("Characters that are not valid Unicode were replaced by U+FFFD.")
-    text = newlines(text)
+    text = unify_newlines(text)
     start, end = body_span(text, 0, len(text))
     text = text[start:end]
-    if closing := escape(text)[1]:
+    if closing := escape_entry_borders(text)[1]:
         text = f"{text}\n{closing}"
         notices.append("An open code fence was closed.")
     return text
 
 
-def _word(value: str | None) -> str | None:
+def _strip_or_none(value: str | None) -> str | None:
     return without_surrogates(value).strip() or None if value else None
 
 
 def render_entry(entry: Entry) -> str:
-    """The block of `entry`: heading and comment, then a blank line and the body if the content
-    says more.
+    """The Markdown block of an entry: heading and comment, then a blank line and the body, if
+    the content is more than the title.
     """
     body = ""
     body_tags: Texts = ()
@@ -148,7 +148,7 @@ def render_entry(entry: Entry) -> str:
         body = f"\n{_escape_body(entry.content, own=True, agent=writer_of(entry))}\n"
         body_tags = find_tags(entry.content)
     heading = _heading(entry, entry.time, 2, entry.heading_tags, body_tags)
-    own = _h2s_in(body.encode("utf-8", "replace"))
+    own = _hashes_of_h2s(body.encode("utf-8", "replace"))
     comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), own)
     return f"{heading}\n{comment}\n{body}"
 
@@ -156,8 +156,8 @@ def render_entry(entry: Entry) -> str:
 def _heading(
     entry: Entry, time: str, level: int, before: Collection[str], body_tags: Collection[str]
 ) -> str:
-    """The heading of an entry. It keeps the tags that it showed `before`; others join them
-    unless the body carries them.
+    """The heading line of an entry. Tags in `before` stay in it; other tags are added unless
+    the body contains them.
     """
     title, inline = escape_title(entry.title, entry.tags)
     title = escape_tags(f"## {title}")[3:]  # behind `## ` no title begins a fence
@@ -167,17 +167,19 @@ def _heading(
 
 
 def own_tags(entry: Entry) -> Texts:
-    """The tags that the entry's own text says, not the front matter of its file."""
+    """The tags of an entry that are in its own text, without those from its file's front
+    matter.
+    """
     return tuple(tag for tag in entry.tags if tag not in entry.file_tags)
 
 
-def proven_block(entry: Entry) -> bytes:
-    """The bytes of `render_entry`, after reading them back. Raises Refused if they read
-    differently, hide a part, or would swallow the next entry.
+def render_verified_block(entry: Entry) -> bytes:
+    """Renders an entry and reads the bytes back. Raises Refused if they read differently, hide
+    a part, or would swallow the next entry.
     """
     block = render_entry(entry).encode("utf-8", "replace")
-    is_open = mask(block) == block and _leaves_what_follows(block)
-    if not is_open or not _says(block, entry, dated=False):
+    is_open = mask_private(block) == block and _leaves_next_entry_readable(block)
+    if not is_open or not _reads_as_entry(block, entry, dated=False):
         raise Refused(
             "This text would be read differently from the file; nothing was saved.",
             "Change the wording.",
@@ -185,11 +187,11 @@ def proven_block(entry: Entry) -> bytes:
     return block
 
 
-def _h2s_in(body: bytes) -> list[str]:
-    """The names of the H2s in a body."""
-    text = latin(mask(body))
+def _hashes_of_h2s(body: bytes) -> list[str]:
+    """The hashes (`hash_of_heading`) of the H2s in a body."""
+    text = decode_as_latin1(mask_private(body))
     return [
-        heading_name(text[mark.start : eol_at(text, mark.start)])
+        hash_of_heading(text[mark.start : eol_at(text, mark.start)])
         for mark in scan_structure(text).marks
         if mark.level == 2
     ]
@@ -198,13 +200,15 @@ def _h2s_in(body: bytes) -> list[str]:
 def _escape_body(
     content: str, *, typed: bool = False, own: bool = False, agent: str = ""
 ) -> str:
-    text, closing = escape(content, typed=typed, own=own, mark=by_mark(agent) if agent else "")
+    text, closing = escape_entry_borders(
+        content, typed=typed, own=own, mark=by_mark(agent) if agent else ""
+    )
     return escape_tags(f"{text}\n{closing}" if closing else text)
 
 
 def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> bytes:
-    """The bytes of `new`, made from `block`, the bytes of `old` in its file. Heading, comment
-    and body stay where they say the same, and a text to which some is added.
+    """Edits `block`, the bytes of `old` in its file, so that it reads as `new`, and returns the
+    new bytes. Unchanged parts, and a text that only grows, keep their bytes.
 
     The heading keeps its time as typed, and the block keeps its line ends and blank lines. The
     id is written if it was derived in `old` and is fixed in `new`. Private text stays byte for
@@ -221,9 +225,9 @@ def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> byte
         text = edit.with_body(body)
         if text == block:
             return text
-        keeps_private = _private_in(text) == _private_in(block)
-        is_open = _leaves_what_follows(text) or not _leaves_what_follows(block)
-        if keeps_private and is_open and _says(text, edit.new, dated=edit.dated):
+        keeps_private = _private_text_of(text) == _private_text_of(block)
+        is_open = _leaves_next_entry_readable(text) or not _leaves_next_entry_readable(block)
+        if keeps_private and is_open and _reads_as_entry(text, edit.new, dated=edit.dated):
             return text
     if MASK in edit.masked:
         raise edit.holds_private()
@@ -234,17 +238,19 @@ def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> byte
 
 
 class _Edit:
-    """A block as it stands, and the entry that it shall say."""
+    """An edit of one block: its parts, the old entry, and the entry as which the result must
+    read.
+    """
 
     def __init__(self, block: bytes, old: Entry, new: Entry, agent: str) -> None:
         self.block = block
         self.old = old
         self.new = new
         self.dated = old.date_source == "heading"  # it stands in a diary in one file
-        self.masked = mask(block)
-        text = latin(self.masked)
+        self.masked = mask_private(block)
+        text = decode_as_latin1(self.masked)
         _, [self.mark, *_], diary = outline(text, of_day=not self.dated, block=True)
-        self.parts = parts = measure(text, self.mark, len(text))
+        self.parts = parts = measure_block(text, self.mark, len(text))
         # in a diary of H1s or H2s an H2 without a date ends no entry
         saved = is_saved(text[: parts.head_end])
         self.typed = not saved and diary not in (1, 2)
@@ -254,13 +260,15 @@ class _Edit:
         line = without_masked(self.masked[parts.time[1] : parts.line_end])
         self.heading = read_heading(line.decode("utf-8", "replace"))
         self.is_bare = parts.has_body and not self.heading.title
-        if self.is_bare and new.title in (old.title, title_for(new.content)):
+        if self.is_bare and new.title in (old.title, make_title(new.content)):
             self.new = replace(new, title=derive_title(new.content))
         elif new.title:
             self.is_bare = False
 
     def bodies(self) -> Iterator[bytes]:
-        """The bytes of the new body: as they stand, with added text, or all written anew."""
+        """Yields candidates for the bytes of the new body: unchanged, with added text, or
+        completely rewritten.
+        """
         new = self.new
         parts = self.parts
         body = self.block[parts.body_start : parts.body_end]
@@ -279,11 +287,13 @@ class _Edit:
         return text.encode().replace(b"\n", self.eol)
 
     def with_body(self, body: bytes) -> bytes:
-        """The block with this body, between the blank lines and private parts around it."""
+        """The block with a new body; blank lines and private parts around the body do not
+        change.
+        """
         parts = self.parts
         eol = self.eol
         head = self._heading(find_tags(self.new.content) if body else ())
-        head += self._comment(_h2s_in(body))
+        head += self._comment(_hashes_of_h2s(body))
         if parts.has_body:
             lead = self.block[parts.head_end : parts.body_start]
             tail = self.block[parts.body_end :]
@@ -308,8 +318,8 @@ class _Edit:
         return _heading(new, time, self.mark.level, stood.tags, body_tags).encode()
 
     def _comment(self, own: list[str]) -> bytes:
-        """The bytes between heading and body, with the comment renewed if it must be. `own` are
-        the names of the body's H2s.
+        """The bytes between heading and body, with the comment rewritten if needed. `own` are
+        the hashes of the body's H2s.
         """
         block = self.block
         parts = self.parts
@@ -339,8 +349,8 @@ class _Edit:
 
 
 def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str = "") -> bytes:
-    """The bytes of a whole-file note, with the text and the tags that `new` has more than
-    `old`. Nothing is taken away. `agent` is the name of the agent that adds them.
+    """Adds to a whole-file note the text and the tags that `new` has beyond `old`; removes
+    nothing. `agent` is the agent that adds them, "" for a person.
 
     `block` begins with the file if the note does, so that tags go to the front matter. `typed`:
     an H2 would end the note. The caller reads the result.
@@ -357,9 +367,9 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str
     return add_tags(block, tags, eol) if tags else block
 
 
-def _says(block: bytes, new: Entry, *, dated: bool) -> bool:
-    """True if a block reads as exactly this entry, with its tags in any order. `dated`: a date
-    may begin its heading.
+def _reads_as_entry(block: bytes, new: Entry, *, dated: bool) -> bool:
+    """True if a block reads as exactly this entry, with its tags in any order. `dated`: its
+    heading may begin with a date.
     """
     read = parse_entries(block, "", mtime=new.at, block=True, dated=dated).entries
     if len(read) != 1 or set(read[0].tags) != set(new.tags):
@@ -369,16 +379,17 @@ def _says(block: bytes, new: Entry, *, dated: bool) -> bool:
     )
 
 
-def _leaves_what_follows(block: bytes) -> bool:
-    """True if an entry that a person types below this block is read as an entry."""
+def _leaves_next_entry_readable(block: bytes) -> bool:
+    """True if an entry that a person types below this block would be read as an entry."""
     read = parse_entries(block + b"\n\n## 00:00 below\n", "", mtime=_ANY_TIME).entries
     return bool(read) and read[-1].title == "below"
 
 
-def _private_in(block: bytes) -> bytes:
-    """All private text of a block, in order, without line ends, because an edit may bring
-    passages together.
+def _private_text_of(block: bytes) -> bytes:
+    """All private text of a block, in order, without line ends, because an edit may join
+    passages.
     """
     return b"".join(
-        block[start:end].translate(None, b"\r\n") for start, end in passages(mask(block))
+        block[start:end].translate(None, b"\r\n")
+        for start, end in private_spans(mask_private(block))
     )

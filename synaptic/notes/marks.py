@@ -1,5 +1,4 @@
-"""Finds what a text is marked with beside its tags: fields, links and tasks. This module knows
-no files.
+"""Finds fields, links and tasks in the text of an entry. This module knows no files.
 
 | written                                        | is                                       |
 |------------------------------------------------|------------------------------------------|
@@ -26,13 +25,13 @@ from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, without_code
 from .dates import date_in_name
 
 MAX_FIELDS, MAX_FIELD = 100, 500
-"""Fields of an entry, and characters of a value, that are kept."""
+"""The largest number of fields of an entry, and the most characters of a field's value."""
 
 _NAME = r"[^\W\d_][\w./-]{0,40}(?: [\w./-]{1,40}){0,2}"
 _PROPERTY = re.compile(rf"(?m)^[ \t>]*(?:[-*+][ \t]+)?\**({_NAME})\**::\**[ \t]+(\S[^\n]*)")
 _INLINE_FIELD = re.compile(rf"\[({_NAME})::[ \t]*((?:\[\[[^\[\]\n]*\]\]|[^\[\]\n])*)\]")
 PAGE_PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::(?:[ \t][^\n]*)?(?:\n|\Z))+")
-"""The lines of properties that open a page, which tell of the page itself."""
+"""The lines of properties at the beginning of a page, which describe the page itself."""
 _SAID_ELSEWHERE = (
     "title tag tags alias aliases date created synaptic template template-including-parent"
 ).split()
@@ -58,8 +57,8 @@ _SAID_DUE = re.compile(rf"[ ]?[\[(]?{_DUE.pattern}(?:(?:[ ]\w+)?>)?(?:\]\])?[\])
 _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
 
 
-def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
-    """(name, value) of each field: of the front matter, then of the properties in `text`.
+def read_fields(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
+    """(name, value) of each field: those of the front matter, then the properties in `text`.
 
     The title, the tags, the date and the state of an editor do not count as fields.
     """
@@ -73,14 +72,14 @@ def fields_of(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
     return tuple(fields)[:MAX_FIELDS]
 
 
-def front_fields(entry: Entry) -> list[tuple[str, str]]:
-    """The fields that its text does not show: those of front matter."""
+def fields_of_front_matter(entry: Entry) -> list[tuple[str, str]]:
+    """The fields of an entry that its text does not contain: they come from front matter."""
     text = entry.content.lower()
     return [field for field in entry.fields if f"{field[0]}::" not in text]
 
 
-def page_properties(text: str) -> tuple[str | None, Texts]:
-    """Title and aliases that the lines of properties at the beginning of a page say."""
+def read_page_properties(text: str) -> tuple[str | None, Texts]:
+    """(title, aliases) from the lines of properties at the beginning of a page."""
     title = None
     aliases: list[str] = []
     for written, value in _properties(text):
@@ -102,14 +101,14 @@ def _properties(text: str) -> Iterator[tuple[str, str]]:
 
 
 def field_name(name: str) -> str:
-    """The form in which names of fields are stored and compared."""
+    """The form of a field's name in which names are stored and compared."""
     words = " ".join(name.replace("\0", " ").split())
     return unicodedata.normalize("NFC", words).lower()[:MAX_FIELD]
 
 
 def field_words(value: str) -> str:
-    """The words of a value, folded, with blanks around each: one value is within another where
-    its words are.
+    """The folded words of a field's value, with blanks around each, so that `in` finds one
+    value within another by whole words.
     """
     without_links = value.replace("[[", " ").replace("]]", " ")
     folded = unicodedata.normalize("NFC", without_links.casefold())
@@ -118,7 +117,7 @@ def field_words(value: str) -> str:
 
 @lru_cache(4096)  # pages are linked to many times
 def link_key(name: str) -> int:
-    """The number by which links and names are compared; signed, 64 bit.
+    """A signed 64-bit hash of a page's name; names that mean the same page have the same hash.
 
     | alike                                             |
     |---------------------------------------------------|
@@ -141,8 +140,11 @@ def link_key(name: str) -> int:
     return int.from_bytes(digest, signed=True)
 
 
-def name_keys(entry: Entry, text: str, *, of_file: bool, first: bool) -> dict[int, bool]:
-    """The keys of an entry's names, True for its own.
+def link_keys_of_entry(
+    entry: Entry, text: str, *, of_file: bool, first: bool
+) -> dict[int, bool]:
+    """The hashes (`link_key`) of all names under which links find an entry; True for names of
+    its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
     folder on. The others are the day, the blocks of Logseq in its `text`, and the path of a
@@ -164,10 +166,13 @@ def name_keys(entry: Entry, text: str, *, of_file: bool, first: bool) -> dict[in
     return names | dict.fromkeys(map(link_key, own), True)
 
 
-def links_of(entry: Entry, text: str, folder: str | None = None) -> dict[tuple[int, ...], Link]:
-    """The links of an entry, each target once: in `text`, its body line for line, then in its
-    title and fields; last what it supersedes. Any of the keys may be a name that the link leads
-    to. They begin in the folder of its file unless another is given.
+def find_links(
+    entry: Entry, text: str, folder: str | None = None
+) -> dict[tuple[int, ...], Link]:
+    """The links of an entry, each target once: in `text` (its body line by line), then in its
+    title and fields, then the entries that it supersedes. A link may have several keys, any of
+    which may find its target. Relative links start in `folder`, by default the folder of its
+    file.
     """
     path = entry.path
     line = entry.there.line
@@ -207,13 +212,13 @@ def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[tuple[i
     return links
 
 
-def without_due(text: str) -> str:
-    """The text of a task without the day on which it is due."""
+def remove_due_date(text: str) -> str:
+    """The text of a task without its due date."""
     return _SAID_DUE.sub("", text, 1).strip()
 
 
-def tasks_of(entry: Entry, text: str) -> list[Task]:
-    """The tasks of an entry, in order; `text` is its body line for line."""
+def find_tasks(entry: Entry, text: str) -> list[Task]:
+    """The tasks in an entry's body, in order; `text` is its body line by line."""
     place = entry.there
     day = entry.date if entry.dated else None
     tasks = []

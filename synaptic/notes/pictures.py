@@ -1,5 +1,5 @@
-"""Takes out of a picture what tells where and by whom it was taken, without decoding its
-pixels. Pure.
+"""Removes metadata from pictures, such as where, when and by whom they were taken, without
+decoding their pixels. Pure.
 
 | kind | what stays                                                               |
 |------|--------------------------------------------------------------------------|
@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable, Iterator, Sequence
 
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
-"""The beginning of the next segment in the data of a JPEG."""
+"""Finds the marker with which the next segment of a JPEG begins."""
 _END_OF_IMAGE, _START_OF_SCAN = 0xD9, 0xDA
 _COMMENT, _JFIF, _PROFILE, _ADOBE = 0xFE, 0xE0, 0xE2, 0xEE
 _ORIENTATION = 0x0112
@@ -25,13 +25,13 @@ _PNG_KEPT = set(
 )
 _WEBP_KEPT = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANIM", b"ANMF", b"ICCP"}
 _EXIF_AND_XMP = 0b1100
-"""The flags of a WebP that say so."""
+"""The flags in a WebP header that say that EXIF or XMP data follow."""
 BROKEN = "The picture is cut off or broken."
 
 
-def without_place(data: bytes, kind: str) -> Sequence[bytes | memoryview] | None:
-    """The picture of this media type in parts, without what tells of its place; None for a type
-    that is not read. Raises ValueError for one that is broken.
+def remove_metadata(data: bytes, kind: str) -> Sequence[bytes | memoryview] | None:
+    """The bytes of a picture, in parts, without its metadata; None if its media type is not
+    supported. Raises ValueError if the picture is broken.
     """
     read = _READERS.get(kind)
     if not read:
@@ -42,7 +42,7 @@ def without_place(data: bytes, kind: str) -> Sequence[bytes | memoryview] | None
         raise ValueError(BROKEN) from error
 
 
-def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
+def _clean_jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
     yield data[:2]
     at = 2
     while True:
@@ -60,7 +60,7 @@ def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
         if length < 2 or len(body) != length - 2:
             raise ValueError(BROKEN)
         if kind == 0xE1 and bytes(body[:6]) == b"Exif\0\0":
-            yield _turned(body[6:])
+            yield _orientation_segment(body[6:])
         elif _is_of_image(kind, body):
             yield data[start - 2 : at]
         if kind == _START_OF_SCAN:
@@ -72,7 +72,7 @@ def _jpeg(data: memoryview) -> Iterator[bytes | memoryview]:
 
 
 def _is_of_image(kind: int, body: memoryview) -> bool:
-    """True for a segment of a JPEG that belongs to the image."""
+    """True for a JPEG segment that the image needs, False for metadata."""
     if kind == _PROFILE:
         return bytes(body[:11]) == b"ICC_PROFILE"
     if 0xE0 <= kind <= 0xEF:
@@ -80,10 +80,8 @@ def _is_of_image(kind: int, body: memoryview) -> bool:
     return kind != _COMMENT
 
 
-def _turned(exif: memoryview) -> bytes:
-    """A segment that says the way the picture is turned, and nothing else; empty if EXIF does
-    not.
-    """
+def _orientation_segment(exif: memoryview) -> bytes:
+    """An EXIF segment with only the picture's orientation; empty if `exif` has none."""
     order = {b"II": "<", b"MM": ">"}.get(bytes(exif[:2]))
     if order is None:
         return b""
@@ -100,7 +98,7 @@ def _turned(exif: memoryview) -> bytes:
     return b""
 
 
-def _png(data: memoryview) -> Iterator[bytes | memoryview]:
+def _clean_png(data: memoryview) -> Iterator[bytes | memoryview]:
     yield data[:8]
     at = 8
     kind = b""
@@ -114,7 +112,7 @@ def _png(data: memoryview) -> Iterator[bytes | memoryview]:
             yield chunk
 
 
-def _webp(data: memoryview) -> Iterator[bytes | memoryview]:
+def _clean_webp(data: memoryview) -> Iterator[bytes | memoryview]:
     [size] = struct.unpack_from("<I", data, 4)
     end = 8 + size
     if end > len(data):
@@ -138,7 +136,7 @@ def _webp(data: memoryview) -> Iterator[bytes | memoryview]:
 
 
 _READERS: dict[str, Callable[[memoryview], Iterator[bytes | memoryview]]] = {
-    "image/jpeg": _jpeg,
-    "image/png": _png,
-    "image/webp": _webp,
+    "image/jpeg": _clean_jpeg,
+    "image/png": _clean_png,
+    "image/webp": _clean_webp,
 }

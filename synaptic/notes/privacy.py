@@ -18,8 +18,8 @@ A tag stands on one line and has any case: `<private`, then nothing or a blank a
 but `<` and `>`, then `>`. A save writes no tag that acts: `without_private` leaves pairs out,
 and `escape_tags` escapes the tags that are left.
 
-`mask` replaces each private byte by a byte that UTF-8 never uses, so that every offset and line
-stays. `blocks.without_masked` leaves these bytes out.
+`mask_private` replaces each private byte by a byte that UTF-8 never uses, so that offsets and
+lines do not change. `blocks.without_masked` removes these bytes.
 """
 
 import re
@@ -51,85 +51,91 @@ Span = tuple[int, int]
 _PASSAGE = re.compile(rb"%b(?:[%b\r\n]*%b)?" % (MASK, MASK, MASK))
 
 
-def mask(data: bytes) -> bytes:
-    """`data` with each private byte replaced by MASK. The length stays, and MASK stands nowhere
-    else.
+def mask_private(data: bytes) -> bytes:
+    """Replaces each private byte by MASK; the length does not change, and MASK occurs nowhere
+    else in the result.
     """
     data = data.replace(MASK, b"\xfe")  # neither is UTF-8
-    pairs, unclosed = _private(data)
-    return _hidden(data, pairs + unclosed)
+    pairs, unclosed = _find_private_spans(data)
+    return _mask_spans(data, pairs + unclosed)
 
 
 def unclosed_tags(data: bytes) -> list[int]:
-    """The offset of each `<private>` that is never closed."""
-    return [start for start, _ in _private(data)[1]]
+    """The offset of each `<private>` tag that is never closed."""
+    return [start for start, _ in _find_private_spans(data)[1]]
 
 
 def without_private(text: str) -> str:
-    """`text` without its private passages. A tag without its other half is text."""
+    """The text without its private passages. A tag without its other half counts as text."""
     data = text.encode("utf-8", "surrogatepass")
-    pairs, _ = _private(data)
+    pairs, _ = _find_private_spans(data)
     return (
-        without_masked(_hidden(data, pairs)).decode("utf-8", "surrogatepass") if pairs else text
+        without_masked(_mask_spans(data, pairs)).decode("utf-8", "surrogatepass")
+        if pairs
+        else text
     )
 
 
 def escape_tags(text: str) -> str:
-    r"""`text` with a backslash before each tag that would act, and one more before each
-    `\<private>`.
+    r"""Adds a backslash before each `<private>` tag that would hide text, and before each
+    escaped one.
 
     `blocks.unescape_tags` takes these backslashes away. A tag in code stays as it is.
     """
     if "private" not in text.lower():
         return text
-    tags, _ = _acting(text)
+    tags, _ = _tags_outside_code(text)
     positions = [match.start() for match in (*tags, *_FIRST_ESCAPE.finditer(text))]
     return insert_backslashes(text, sorted(positions))
 
 
-def mentions(data: bytes) -> bool:
-    """True if `data` holds a `<private>`, in code too. This check is quick."""
+def has_private_tag(data: bytes) -> bool:
+    """True if `data` contains `<private`, also in code. A quick check before the exact ones."""
     return _SIGN.search(data) is not None
 
 
-def reveals(copy: bytes, now: bytes) -> bool:
-    """True if `copy` shows, as whole words, text that is private in its later state `now`."""
-    return mentions(now) and repeats(without_masked(mask(copy)), private_lines(now))
+def shows_private_text(copy: bytes, now: bytes) -> bool:
+    """True if `copy` contains, as whole words and not private, text that is private in the
+    later version `now`.
+    """
+    return has_private_tag(now) and contains_any_line(
+        without_masked(mask_private(copy)), private_lines(now)
+    )
 
 
 def private_lines(data: bytes) -> set[bytes]:
-    """The lines, and parts of lines, that are private in `data`."""
+    """The lines, and parts of lines, of `data` that are private."""
     lines: set[bytes] = set()
-    for start, end in passages(mask(data)):
+    for start, end in private_spans(mask_private(data)):
         passage = _TAGS.sub(b"", data[start:end])
         lines.update(map(bytes.strip, passage.splitlines()))
     return lines - {b""}
 
 
-def repeats(text: bytes, lines: Collection[bytes]) -> bool:
-    """True if `text` holds one of these lines as whole words."""
+def contains_any_line(text: bytes, lines: Collection[bytes]) -> bool:
+    """True if `text` contains one of these lines as whole words."""
     present = (line for line in lines if line in text)
     return any(re.search(rb"(?<!\w)%b(?!\w)" % re.escape(line), text) for line in present)
 
 
-def passages(masked: bytes) -> list[tuple[int, int]]:
-    """The spans of the private passages of a masked text. Passages with only line ends between
-    them are one.
+def private_spans(masked: bytes) -> list[tuple[int, int]]:
+    """The spans of the private passages of a masked text. Passages separated only by line ends
+    count as one.
     """
     return [match.span() for match in _PASSAGE.finditer(masked)]
 
 
 @lru_cache(4)  # a save asks several times about one file
-def _private(data: bytes) -> tuple[list[Span], list[Span]]:
-    """The outermost pairs of tags; and each tag that is never closed, with all up to the next
-    saved entry, or the end.
+def _find_private_spans(data: bytes) -> tuple[list[Span], list[Span]]:
+    """(spans of the outermost pairs of tags, spans that begin at tags that are never closed and
+    end at the next saved entry or the end).
     """
     pairs: list[Span] = []
     opened = []
-    if not mentions(data):
+    if not has_private_tag(data):
         return pairs, []
     text = LONE_CR.sub("\n", data.decode("latin-1"))
-    tags, structure = _acting(text)
+    tags, structure = _tags_outside_code(text)
     for tag in tags:
         if tag[0][1] != "/":
             opened.append(tag.start())
@@ -143,8 +149,8 @@ def _private(data: bytes) -> tuple[list[Span], list[Span]]:
     return pairs, [(start, ends[bisect(ends, start)]) for start in opened]
 
 
-def _hidden(data: bytes, spans: list[Span]) -> bytes:
-    """`data` with MASK for each byte of these spans that ends no line."""
+def _mask_spans(data: bytes, spans: list[Span]) -> bytes:
+    """Replaces each byte in these spans by MASK, except line ends."""
     parts = []
     at = 0
     for start, end in sorted(spans):
@@ -156,26 +162,28 @@ def _hidden(data: bytes, spans: list[Span]) -> bytes:
     return b"".join([*parts, data[at:]])
 
 
-def _acting(text: str) -> tuple[list[re.Match[str]], Scan]:
-    """The tags outside code, and the structure of the text."""
+def _tags_outside_code(text: str) -> tuple[list[re.Match[str]], Scan]:
+    """(the `<private>` tags outside code, the structure of the text)."""
     tags = list(_TAG.finditer(text))
     structure = scan_structure(text) if tags else Scan([], [], [])
-    tags = _outside(tags, _fences(text, structure))
+    tags = _drop_tags_in_spans(tags, _fences_of_code(text, structure))
     spans = []
     if tags:
         spans = [code.span() for code in _CODE_SPAN.finditer(text)]
-    return _outside(tags, spans), structure
+    return _drop_tags_in_spans(tags, spans), structure
 
 
-def _outside(tags: list[re.Match[str]], spans: Iterable[Span]) -> list[re.Match[str]]:
-    """The tags that begin outside these spans, which are in order and do not overlap."""
+def _drop_tags_in_spans(
+    tags: list[re.Match[str]], spans: Iterable[Span]
+) -> list[re.Match[str]]:
+    """The tags that begin outside the spans; the spans are in order and do not overlap."""
     bounds = list(chain.from_iterable(spans))
     return [tag for tag in tags if bisect(bounds, tag.start()) % 2 == 0]
 
 
-def _fences(text: str, structure: Scan) -> Iterator[Span]:
-    """The closed code fences. A fence with an entry heading or a conflict mark may be unclosed,
-    so it does not count as code.
+def _fences_of_code(text: str, structure: Scan) -> Iterator[Span]:
+    """Yields the spans of closed code fences. A fence with an entry heading or a conflict mark
+    in it may be unclosed, so it does not count as code.
     """
     for start, end in closed_fences(text, structure):
         if not _NOT_IN_CODE.search(text, start, end):

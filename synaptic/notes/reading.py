@@ -1,5 +1,5 @@
-"""Reads the entries of a file's bytes. Never raises, never writes; a piece that is malformed is
-a `ParseIssue`.
+"""Reads the entries of a file from its bytes. Never raises and never writes; malformed pieces
+become `ParseIssue` values.
 """
 
 import hashlib
@@ -22,32 +22,32 @@ from .blocks import (
     Mark,
     Scan,
     Unclosed,
-    body_text,
+    decode_as_latin1,
+    decode_body,
     eol_at,
     find_tags,
-    latin,
-    newlines,
     scan_structure,
     slug_tag,
+    unify_newlines,
     without_masked,
 )
-from .copies import original_of
+from .copies import path_without_conflict_mark
 from .dates import are_day_words, date_in_path, fold
-from .frontmatter import FrontMatter, front_matter_end, read_front_matter
+from .frontmatter import FrontMatter, match_front_matter, read_front_matter
 from .header import (
     COMMENT_START,
     Comment,
     derive_title,
-    heading_name,
+    hash_of_heading,
     read_comment,
     read_heading,
     read_title,
+    split_agent_mark,
     unique,
     without_emphasis,
-    without_mark,
 )
-from .marks import PAGE_PROPERTIES, fields_of, page_properties
-from .privacy import mask, unclosed_tags
+from .marks import PAGE_PROPERTIES, read_fields, read_page_properties
+from .privacy import mask_private, unclosed_tags
 
 GRAMMAR = 10
 """The version of this reader. An index made by another version is made anew. 10: dates of more
@@ -84,7 +84,8 @@ def parse_entries(
     block: bool = False,
     dated: bool = True,
 ) -> ParsedFile:
-    """Every entry of one file, in order, and an issue for each malformed piece. Never raises.
+    """Parses one file into its entries, in order, and an issue for each malformed piece. Never
+    raises.
 
     `path` is relative and posix; `mtime` is aware. Times without an offset are of the system's
     zone. Places are byte offsets into `data`. `block`: `data` is one
@@ -94,8 +95,8 @@ def parse_entries(
 
 
 class Outline(NamedTuple):
-    """The structure of a file, the marks that begin its entries and notes, and the level at
-    which dates do (or 0).
+    """The structure of a file, the headings that begin its entries and notes (`borders`), and
+    the level of headings whose dates begin entries (`diary`; 0 if it is not a diary).
     """
 
     structure: Scan
@@ -104,7 +105,8 @@ class Outline(NamedTuple):
 
 
 def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> Outline:
-    """The places where the entries of a file's text begin, from `start` on.
+    """Finds the headings of a file that begin its entries and notes, from the offset `start`
+    on.
 
     A text without an H2 that begins an entry is one note.
 
@@ -135,12 +137,12 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
         marks = [mark for mark in marks if mark.level < 3]
     else:
         marks = [mark for mark in marks if mark.level == 1]
-    return Outline(structure, _without_own(text, marks), diary)
+    return Outline(structure, _drop_owned_h2s(text, marks), diary)
 
 
 def _diary_level(marks: Sequence[Mark], least: int) -> int:
-    """The level of the headings that begin the entries of a diary in one file; 0 if the file is
-    not such a diary.
+    """The level of the headings that begin entries in a diary in one file; 0 if the file is not
+    a diary.
 
     Most headings of the level begin with a date, and at least that many, or one that Synaptic
     has marked; the level with most dates wins.
@@ -157,7 +159,9 @@ def _diary_level(marks: Sequence[Mark], least: int) -> int:
 
 
 def _diary_marks(text: str, marks: Sequence[Mark], diary: int) -> list[Mark]:
-    """The marks of a diary. A date that stands alone begins no entry."""
+    """The headings that begin entries or notes in a diary. A date without any text begins no
+    entry.
+    """
     bounds = []
     end = len(text)
     for mark in reversed(marks):
@@ -179,16 +183,17 @@ def _has_sign(mark: Mark) -> bool:
     return _is_timed(mark) or mark.comment_at >= 0
 
 
-def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
-    """The marks without the H2s that saved entries count, or name, as their own. A named one
-    below the heading of somebody else begins an entry; it says whose it is.
+def _drop_owned_h2s(text: str, marks: Sequence[Mark]) -> list[Mark]:
+    """Removes the H2s that belong to the body of a saved entry, by the number or the hashes in
+    its comment. An owned H2 that a person's heading separates from its entry begins an entry of
+    its own.
     """
     others: list[Mark] = []
     own = 0.0
     named: dict[str, list[int]] = {}
     for mark in marks:
         if mark.level == 2 and not _has_sign(mark):
-            owners = named.get(heading_name(text[mark.start : eol_at(text, mark.start)]))
+            owners = named.get(hash_of_heading(text[mark.start : eol_at(text, mark.start)]))
             if owners:
                 owner_at = owners.pop(0)
                 if others[-1].comment_at != owner_at:
@@ -208,7 +213,9 @@ def _without_own(text: str, marks: Sequence[Mark]) -> list[Mark]:
 
 
 def _named_h2s(text: str, mark: Mark) -> list[str]:
-    """The names of the H2s that the comment below a mark calls its own."""
+    """The hashes of the H2s that the comment below a heading names as part of the entry's
+    body.
+    """
     comment = text[mark.comment_at : eol_at(text, mark.comment_at)]
     names = _NAMED_H2S.search(comment) if mark.comment_at >= 0 else None
     return names[1].split(",") if names else []
@@ -224,32 +231,36 @@ def _own_h2s(text: str, mark: Mark) -> float:
     return _ALL if is_saved(comment) else 0
 
 
-def in_logseq(path: str) -> bool:
-    """True if a day's file of this path stands where Logseq keeps its days."""
+def is_in_logseq_journals(path: str) -> bool:
+    """True if the path is in a folder `journals`, where Logseq stores its daily files."""
     return PurePosixPath(path).parent.name == "journals"
 
 
 def is_saved(head: str) -> bool:
-    """True if an entry with this heading and comment was saved, not typed by hand."""
+    """True if Synaptic saved the entry with this heading and comment; False if a person typed
+    it.
+    """
     return _SAVED.search(head) is not None
 
 
 def end_of_line(text: str, at: int, end: int) -> int:
-    """The end of the line that holds `at`, before its line end; at most `end`."""
+    """The end of the line that contains the offset `at`, before its CR or LF; at most `end`."""
     eol = eol_at(text, at, end)
     return eol - 1 if text[eol - 1] == "\r" else eol
 
 
-def leading(text: str, start: int, marks: Sequence[Mark]) -> Mark | None:
-    """The H1 with which the text of a file begins, from `start` on."""
+def leading_h1(text: str, start: int, marks: Sequence[Mark]) -> Mark | None:
+    """The H1 with which the text of a file begins, from the offset `start` on; None if it
+    begins with anything else.
+    """
     if not marks or text[start : marks[0].start].strip(" \t\r\n"):
         return None
     return marks[0] if (marks[0].begins, marks[0].level) == ("note", 1) else None
 
 
 class BlockParts(NamedTuple):
-    """The offsets of a block's parts. `comment_end` is -1 without a comment; `head_end` is
-    after both lines.
+    """The offsets of the parts of an entry's block. `comment_end` is -1 without a comment;
+    `head_end` is after heading and comment.
     """
 
     time: tuple[int, int]
@@ -265,9 +276,9 @@ class BlockParts(NamedTuple):
         return self.body_end > self.body_start
 
 
-def measure(text: str, mark: Mark, end: int) -> BlockParts:
-    """The parts of the block from `mark` to `end`. The first release knew fewer times: in what
-    it saved they hold.
+def measure_block(text: str, mark: Mark, end: int) -> BlockParts:
+    """Finds the offsets of the parts of an entry's block, from its heading `mark` to `end`. For
+    an entry that the first release saved, only the times count that it knew.
     """
     time = mark.time
     eol = eol_at(text, mark.start, end)
@@ -290,7 +301,9 @@ def measure(text: str, mark: Mark, end: int) -> BlockParts:
 
 
 def body_span(text: str, start: int, end: int) -> tuple[int, int]:
-    """`start:end` without its outer blank lines; empty at `start` if all lines are blank."""
+    """The span from `start` to `end` without blank lines at both ends; empty at `start` if all
+    lines are blank.
+    """
     rest = text[start:end].rstrip(" \t\r\n")
     filled = rest.lstrip(" \t\r\n")
     if not filled:
@@ -305,14 +318,14 @@ class _Reader:
         self, data: bytes, path: str, mtime: datetime, day_file: str, block: bool, dated: bool
     ) -> None:
         self.raw = data
-        self.data = mask(data)
+        self.data = mask_private(data)
         self.path = path
         self.block = block
         self.issues: list[ParseIssue] = []
         self.front = FrontMatter()
         self.front_tags: Texts = ()
         self.has_front = self.has_note = False
-        self.name = original_of(composed_form(path))
+        self.name = path_without_conflict_mark(composed_form(path))
         named = date_in_path(self.name, composed_form(day_file))
         self.named_day = named and named.day
         is_day = named is not None and named.is_day
@@ -325,7 +338,7 @@ class _Reader:
         with suppress(OverflowError, ValueError, OSError):
             self.changed_at = mtime.astimezone()
         self.day: tuple[date, DateSource] = self.changed_at.date(), "mtime"
-        self.text = latin(self.data)
+        self.text = decode_as_latin1(self.data)
         self.start = 0
         if data.startswith(_BOM):
             # As long as the BOM, and a line start behind it.
@@ -358,15 +371,15 @@ class _Reader:
                 title = without_emphasis(read_title(self._heading(marks[0]))[0])
                 self.front = self.front._replace(title=title)
             entries = [
-                self._note(self.start, len(self.text), leading(self.text, self.start, marks))
+                self._note(self.start, len(self.text), leading_h1(self.text, self.start, marks))
             ]
         unique_entries = self._without_duplicates(entry for entry in entries if entry)
         return ParsedFile(unique_entries, tuple(self.issues))
 
     def _read_front_matter(self) -> None:
-        block = front_matter_end(self.text, self.start)
+        block = match_front_matter(self.text, self.start)
         if block and not COMMENT_START.search(block["fields"]):
-            written = newlines(self._decode(*block.span("fields")))
+            written = unify_newlines(self._decode(*block.span("fields")))
             front = read_front_matter(written, is_toml=not block["yaml"])
             if front and front.problem:
                 line, reason = front.problem
@@ -382,14 +395,16 @@ class _Reader:
                 self.has_front = True
         properties = PAGE_PROPERTIES.match(self.text, self.start)
         if properties:
-            title, aliases = page_properties(newlines(self._decode(*properties.span())))
+            title, aliases = read_page_properties(
+                unify_newlines(self._decode(*properties.span()))
+            )
             self.front = self.front._replace(
                 title=self.front.title or title, aliases=unique((*self.front.aliases, *aliases))
             )
 
     def _report(self, structure: Scan) -> None:
-        """Reports what a person must mend, as a comment of a saved entry that lost its heading
-        to an editor's old buffer.
+        """Adds an issue for each problem that a person must correct: wrong encoding, unclosed
+        fences and tags, stray comments, merge conflicts.
         """
         try:
             self.raw.decode()
@@ -423,7 +438,9 @@ class _Reader:
                 self._issue(begin.start(), "conflict-marker", message)
 
     def _report_fenced(self, structure: Scan, fence: Unclosed) -> None:
-        """Reports the saved entries between two fences, which may be a sample in one block."""
+        """Adds an issue for each saved entry between two fences, because it may be a sample
+        within one code block.
+        """
         lines = f"{self._line(fence.start)} and {self._line(fence.closed_at)}"
         message = f"this entry stands between the fences of lines {lines}"
         for mark in structure.marks:
@@ -432,7 +449,7 @@ class _Reader:
 
     def _pieces(self, marks: Sequence[Mark]) -> Iterator[Entry | None]:
         of_file = self.day
-        first = leading(self.text, self.start, marks)
+        first = leading_h1(self.text, self.start, marks)
         if not first:
             yield self._note(self.start, marks[0].start)
         ends = [*(mark.start for mark in marks[1:]), len(self.text)]
@@ -449,7 +466,7 @@ class _Reader:
                 yield self._note(mark.start, end, mark, name)
 
     def _entry(self, mark: Mark, end: int) -> Entry:
-        parts = measure(self.text, mark, end)
+        parts = measure_block(self.text, mark, end)
         line = self._decode(parts.time[1], parts.line_end)
         comment = Comment(None, {}, None, {}, [])
         if parts.comment_at >= 0:
@@ -479,12 +496,12 @@ class _Reader:
         )
 
     def _writer(self, mark: Mark, line: str) -> tuple[str, str | None]:
-        """The text of a heading without a time, and the agent that wrote it; None for a
-        person's.
+        """(the text of a heading without a time, the agent that wrote it or None for a
+        person).
         """
         by = None
         if mark.level == 2:
-            line, by = without_mark(line)
+            line, by = split_agent_mark(line)
         if mark.owner_at >= 0:
             owner = self._decode(mark.owner_at, eol_at(self.text, mark.owner_at))
             by = read_comment(owner).values.get("by") or "agent"
@@ -504,18 +521,19 @@ class _Reader:
         id: str | None = None,
         **attributes: Any,
     ) -> Entry:
-        """The entry of this title that stands in `span`; `told` are further attributes.
+        """Builds the entry with this title in the span `span`, its body in `body`; `attributes`
+        are further fields of the entry.
 
         Front matter tells of all entries of a day or diary, else of the note of the file.
         """
         self.counts[name] += 1  # with an id too: a new id changes no derived one
         has_body = body[1] > body[0]
-        content = body_text(self.data[slice(*body)], typed=typed) if has_body else ""
+        content = decode_body(self.data[slice(*body)], typed=typed) if has_body else ""
         of_all = self.of_day or self.diary > 0 or not self.has_note
         front = self.front.fields if of_all or not name else ()
         fields: Pairs = ()
         if front or "::" in (content or title):
-            fields = fields_of(front, content or title)
+            fields = read_fields(front, content or title)
         own = unique((*tags, *find_tags(content)))
         file_tags = tuple(tag for tag in self.front_tags if of_all and tag not in own)
         return Entry(
@@ -539,34 +557,39 @@ class _Reader:
         )
 
     def _moment(self, clock: str, at: datetime | None) -> tuple[datetime, DateSource]:
-        """The moment of an entry with this time in its heading and this one in its comment."""
+        """(the time of an entry, the source of its date), from the clock time in its heading
+        and the time in its comment.
+        """
         day, source = self.day
         if not at:
             if clock:
-                return aware(datetime.combine(day, _clock(clock))), source
+                return add_system_zone(datetime.combine(day, _parse_clock(clock))), source
             # it stands behind the entry above it
-            before = self.above or aware(datetime.combine(day, time()))
+            before = self.above or add_system_zone(datetime.combine(day, time()))
             return before + datetime.resolution, source
         if at.tzinfo is None:
-            at = aware(at)
+            at = add_system_zone(at)
         if source == "mtime":
             day = at.date()
             source = "comment"
-        typed = _clock(clock) if clock else at.time()
+        typed = _parse_clock(clock) if clock else at.time()
         if (at.hour, at.minute) == (typed.hour, typed.minute):
             return datetime.combine(day, at.timetz()), source
-        return aware(datetime.combine(day, typed)), source
+        return add_system_zone(datetime.combine(day, typed)), source
 
     def _derive(self, name: str) -> str:
-        """The id of an entry or note without one; `name` is "" for the note of the file."""
+        """The id of an entry or note that has no written id; `name` is "" for the note of the
+        whole file.
+        """
         day, source = self.day
         is_dated = source not in ("mtime", "comment")
-        return derived_id(day if is_dated else None, self.name, name, self.counts[name])
+        return make_derived_id(day if is_dated else None, self.name, name, self.counts[name])
 
     def _note(
         self, start: int, end: int, h1: Mark | None = None, name: str = ""
     ) -> Entry | None:
-        """The note in `start:end`, which `h1` opens; None without text.
+        """Builds the note between two offsets, which the heading `h1` begins; None if it has no
+        text.
 
         Its id comes from `name`. Without one it is the note of the file, with front matter and
         an id that depends on the path alone. A file without text is a note because of its
@@ -611,8 +634,8 @@ class _Reader:
         )
 
     def _only_dates(self, title: str) -> bool:
-        """True if a title only names its day: in numbers, or by the day, the year and two words
-        of any language.
+        """True if a title only names the day of its file: in numbers, or by day, year and at
+        most two words in any language.
         """
         day = self.named_day
         numbers = set(map(int, re.findall("[0-9]+", title)))
@@ -623,10 +646,10 @@ class _Reader:
         return {day.day, day.year} <= numbers
 
     def _outline(self) -> list[Entry | None]:
-        """The top-level blocks of a day in a Logseq graph, each with what is indented below it;
-        else nothing.
+        """The notes for the top-level blocks of a Logseq daily file, each with the blocks
+        indented below it; empty for other files.
         """
-        if not self.of_day or not in_logseq(self.name):
+        if not self.of_day or not is_in_logseq_journals(self.name):
             return []
         starts = [block.start() for block in _BLOCK.finditer(self.text, self.start)]
         if not starts:
@@ -654,10 +677,12 @@ class _Reader:
         created = self.front.created_at
         if not created or created.date() != day:
             created = datetime.combine(day, time())
-        return created if created.tzinfo else aware(created), source
+        return created if created.tzinfo else add_system_zone(created), source
 
     def _without_duplicates(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
-        """The entries, equal ones once. Others with the id of one above get a new id."""
+        """The entries without equal ones. A different entry with an id that an earlier one has
+        gets a new id.
+        """
         by_id: dict[str, Entry] = {}
         for entry in entries:
             if entry == by_id.get(entry.id):
@@ -679,7 +704,7 @@ class _Reader:
         return without_masked(self.data[start:end]).decode("utf-8", "replace")
 
     def _line(self, at: int) -> int:
-        """The line of an offset, from 1."""
+        """The line number of an offset, from 1."""
         line = bisect_left(self.line_ends, at) + 1
         return max(line - self.raw.startswith(_BOM), 1)
 
@@ -688,8 +713,8 @@ class _Reader:
 
 
 @lru_cache(4096)
-def _clock(token: str) -> time:
-    """The time in a heading's token: `9:31 am`, `[9h31]` and `9:31-10:00` are 09:31."""
+def _parse_clock(token: str) -> time:
+    """Parses the time of a heading: `9:31 am`, `[9h31]` and `9:31-10:00` are 09:31."""
     match = _CLOCK.search(token)
     assert match
     hour, minute, second = (int(part or 0) for part in match.groups()[:3])
@@ -698,36 +723,38 @@ def _clock(token: str) -> time:
     return time(hour, minute, second)
 
 
-def aware(naive: datetime) -> datetime:
-    """`naive` in the system's zone; in UTC if the system knows no offset (the year 1)."""
+def add_system_zone(naive: datetime) -> datetime:
+    """A datetime without a zone, in the system's zone; in UTC if the system knows no offset
+    (the year 1).
+    """
     with suppress(OverflowError, ValueError, OSError):
         return naive.astimezone()
     return naive.replace(tzinfo=UTC)
 
 
 def without_surrogates(text: str) -> str:
-    """`text` with surrogate pairs joined and lone surrogates replaced, so that UTF-8 can encode
-    it.
-    """
+    """Joins surrogate pairs and replaces lone surrogates, so that UTF-8 can encode the text."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def composed_form(path: str) -> str:
-    """`path` in Unicode's composed form (NFC). macOS may list a name decomposed that was
-    created composed.
+    """The path in Unicode's composed form (NFC). macOS may list a name in decomposed form that
+    was created composed.
     """
     return unicodedata.normalize("NFC", path)
 
 
-def derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:
-    """The id of an entry without a written one. Path, heading and occurrence decide it."""
+def make_derived_id(day: date | None, path: str, heading: str, occurrence: int) -> str:
+    """The id of an entry that has no written id: a hash of the path, the heading and the number
+    of its occurrence in the file.
+    """
     text = f"{path}\n{heading}\n{occurrence}" if heading else path
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-    return f"{id_date(day)}-{base32(digest[:5])}"
+    return f"{id_date(day)}-{encode_base32(digest[:5])}"
 
 
-def base32(digest: bytes) -> str:
-    """Five bytes as eight characters."""
+def encode_base32(digest: bytes) -> str:
+    """Encodes five bytes as eight characters."""
     number = int.from_bytes(digest, "big")
     return "".join(BASE32[number >> shift & 31] for shift in range(35, -1, -5))
 

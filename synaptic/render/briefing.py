@@ -10,7 +10,7 @@ from itertools import islice
 
 from ..filters import Filters
 from ..models import Entry
-from ..notes.header import shortened
+from ..notes.header import shorten
 from ..verbs.brief import HIGHEST, Briefing, BriefingShelf
 from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
@@ -78,7 +78,7 @@ def briefing_text(
     )
     if always and not text:
         projects = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
-        names = [shortened(one_line(project), NAME_CHARS) for project in projects]
+        names = [shorten(one_line(project), NAME_CHARS) for project in projects]
         head += f" It has no entries. Known projects: {', '.join(names) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
 
@@ -235,7 +235,7 @@ def title_line(entry: Entry, *, whole: bool = False) -> str:
     """
     title = one_line(entry.title)
     if not whole:
-        return entry_line(replace(entry, title=shortened(title, TITLE_CHARS)))
+        return entry_line(replace(entry, title=shorten(title, TITLE_CHARS)))
     text = one_line(entry.content)
     if not text.startswith(title.rstrip(".… ")):
         text = f"{title}: {text}".removesuffix(": ")

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.lexicon import sentence_ends
 from ..models import Entry, Hit, Json, Link, SearchResult
-from ..notes.header import markup, shortened
-from ..notes.marks import front_fields
+from ..notes.header import leading_markup, shorten
+from ..notes.marks import fields_of_front_matter
 from ..search.snippet import cut_snippet
 from .fence import clean, fenced, one_line
 from .wire import why_json
@@ -133,7 +133,7 @@ def split_heading(title: str, text: str) -> tuple[str, str]:
     text = clean(text)
     stem = _stem_of_title(title)
     is_cut = title.endswith("…")
-    opening = markup(text)
+    opening = leading_markup(text)
     if not stem or (opening and not opening.startswith("#")):
         return title, text
     wanted = stem.replace("**", "")
@@ -214,7 +214,7 @@ def _list_entry(item: Item, text: str) -> str:
     title = one_line(entry.title)
     body = clean(text)
     if not one_line(body).startswith(_stem_of_title(title)):
-        body = f"{shortened(title, TITLE_CHARS)}\n{body}".rstrip()
+        body = f"{shorten(title, TITLE_CHARS)}\n{body}".rstrip()
     is_cut = len(text) < len(item.text) and one_line(body) != one_line(item.text)
     if (item.partial or is_cut) and not body.endswith("…"):
         body += " …"
@@ -222,7 +222,7 @@ def _list_entry(item: Item, text: str) -> str:
     stamp = f"{entry.short_id} {day} {entry.type}"
     about = marks_line(entry, item.superseded_by)
     if about:
-        stamp += f" ({shortened(about, MARKS_CHARS)})"
+        stamp += f" ({shorten(about, MARKS_CHARS)})"
     lines = [line.rstrip() for line in (*body.split("\n"), item.remark) if line.strip()]
     return f"{stamp}: " + "\n  ".join(lines)
 
@@ -346,7 +346,7 @@ def marks_line(entry: Entry, superseded_by: str | None, *, full: bool = False) -
             ("pinned", entry.pin and reach),
             ("files", _file_list(entry, entry.files)),
             ("supersedes", ", ".join(entry.supersedes)),
-            *front_fields(entry),
+            *fields_of_front_matter(entry),
         ]
     else:
         pairs.append(("files", _file_list(entry, entry.changed_files[:CHANGED_SHOWN])))

@@ -4,7 +4,7 @@ merges equal passages.
 
 from functools import cache
 
-from ..notes.copies import copied_from
+from ..notes.copies import find_original
 from .evidence import Evidence
 from .ranking import Ranked, Ranking
 
@@ -18,7 +18,7 @@ def put_copies_behind(ranked: Ranking, evidence: Evidence) -> Ranking:
     read = cache(evidence.ws.journal.read)
     order = {}
     for place, r in enumerate(ranked):
-        original = copied_from(r.standing.path, paths, read)
+        original = find_original(r.standing.path, paths, read)
         title = r.standing.title
         order[r.rowid] = float(place)
         for name in (title, title[:-2]):  # a title may be made of the file's name

@@ -17,7 +17,7 @@ from ..journal.repository import SMALL_BYTES
 from ..journal.settings import toml_lines, write_setting
 from ..journal.shelf import is_home_exposed
 from ..models import Json, ParseIssue, Texts, frozen
-from ..notes.copies import original_of
+from ..notes.copies import path_without_conflict_mark
 from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import LEFT_OUT_SHOWN, status
@@ -102,7 +102,8 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
         issues = (
             issue
             for issue in contents.issues
-            if issue.code != "duplicate-id" or original_of(issue.path) == issue.path
+            if issue.code != "duplicate-id"
+            or path_without_conflict_mark(issue.path) == issue.path
         )
         left_out = left_out_sentences(contents.left_out, LEFT_OUT_SHOWN).values()
         return Adopted(

@@ -12,7 +12,7 @@ from ..errors import InvalidArgument, Refused
 from ..files import ATTACHMENTS, PICTURES, picture_media_type, read_regular_file
 from ..journal.folder import is_note, locate
 from ..journal.writer import Draft
-from ..notes.pictures import without_place
+from ..notes.pictures import remove_metadata
 from ..workspace.workspace import Workspace
 
 FILE_BYTES, DAY_BYTES = 20_000_000, 1_000_000_000
@@ -45,7 +45,7 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
         message = f"`{own_name}` is a note and cannot be an attachment."
         raise InvalidArgument(message, "`synaptic import` takes in notes.")
     try:
-        parts = without_place(data, kind or "")
+        parts = remove_metadata(data, kind or "")
     except ValueError as error:
         raise InvalidArgument(f"`{own_name}`: {error}", "Choose another file.") from error
     data = b"".join(parts) if parts else data

@@ -19,7 +19,7 @@ from ..files import read_regular_file
 from ..index.plain_index import IndexedEntry, PlainIndex
 from ..index.rows import hash64
 from ..kinds import KINDS, has_ended
-from ..notes.blocks import MASK, body_text, project_key
+from ..notes.blocks import MASK, decode_body, project_key
 from ..workspace.checkout import checkout_around, working_project
 from ..workspace.preferences import CHANGED_END, Consent, hash_of_text, read_log
 
@@ -208,11 +208,11 @@ class Memory:
         if hash64(data[row.start : row.end]) != row.hash:
             return None
         if MASK in data or re.search(rb"<private", data, re.IGNORECASE):
-            from ..notes.privacy import mask
+            from ..notes.privacy import mask_private
 
-            data = mask(data)
+            data = mask_private(data)
         body = data[row.body_start : row.body_end]
-        return body_text(body, typed=bool(row.typed)) or row.title
+        return decode_body(body, typed=bool(row.typed)) or row.title
 
     def _read_journal_file(self, path: str) -> bytes:
         """The bytes of a file of the journal; none where they may not be read.

@@ -33,8 +33,8 @@ from ..language.query import read_date, search_terms
 from ..language.words import fts5_expression
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import project_key, slug_tag
-from ..notes.marks import tasks_of
-from ..notes.reading import aware
+from ..notes.marks import find_tasks
+from ..notes.reading import add_system_zone
 from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import checkout_around, describe_recent_work, working_project
@@ -199,7 +199,7 @@ def _find_news_start(
         since = before
     if not since.startswith("p:"):
         day = read_date(since, now, "since")
-        return Start(aware(datetime.fromisoformat(day)))
+        return Start(add_system_zone(datetime.fromisoformat(day)))
     position = _POSITION.fullmatch(since)
     if not position:
         raise InvalidArgument(
@@ -370,7 +370,7 @@ def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[
     for entry, text in read_body_lines(ws, rows).values():
         own = project_key(entry.project or "") or None
         is_ours = key in ("*", own)
-        tasks = tasks_of(entry, text) if is_ours else []
+        tasks = find_tasks(entry, text) if is_ours else []
         if is_ours or own is None:
             path = entry.path
             title = entry.title

@@ -10,7 +10,7 @@ from ..index.rows import Stored, hash64
 from ..journal.folder import locate_writable
 from ..journal.journal import Edited, Replacement, make_replacement
 from ..models import PERSON, Entry, Json
-from ..notes.blocks import newlines
+from ..notes.blocks import unify_newlines
 from ..notes.draft import redraft_entry
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
@@ -106,7 +106,7 @@ def _write_update(
         if not confirms:
             check_may_change(ws.config.state, old.id, old)
         wanted = dict(changes)
-        if seen is not None and newlines(changes.get("content", "")) == old.content:
+        if seen is not None and unify_newlines(changes.get("content", "")) == old.content:
             wanted.pop("content", None)
         new, notices = _redraft(ws, stored.entry.id, old, wanted)
         if seen is not None and new != old:

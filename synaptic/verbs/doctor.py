@@ -19,7 +19,7 @@ from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
 from ..journal.shelf import is_home_exposed
 from ..models import frozen
-from ..notes.copies import copied_from
+from ..notes.copies import find_original
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
@@ -299,7 +299,7 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
     own = in_step(ws, lambda _: set(ws.index.paths_with_own_entries()))
     paths = {stamp.path for stamp in ws.journal.scan()}
     for path in sorted(paths & own):
-        original = copied_from(path, paths, ws.journal.read)
+        original = find_original(path, paths, ws.journal.read)
         if original is not None:
             yield original, path
 

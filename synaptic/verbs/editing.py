@@ -11,9 +11,9 @@ from ..journal.folder import locate_writable
 from ..journal.rewriting import rewrite_entries
 from ..journal.text import find_entry_span, usual_line_end
 from ..models import Entry, ParsedFile, Task, Texts
-from ..notes.blocks import MASK, newlines
-from ..notes.marks import tasks_of
-from ..notes.privacy import mask
+from ..notes.blocks import MASK, unify_newlines
+from ..notes.marks import find_tasks
+from ..notes.privacy import mask_private
 from ..workspace.file_rows import body_lines
 from ..workspace.preferences import hash_of_rule, put_in_force, read_log
 from ..workspace.sync import in_step
@@ -75,7 +75,7 @@ def write_text(
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         rules.remember_consents(parsed)
         now = _editable_passage(path, own_id, data, parsed)
-        typed = newlines(text)
+        typed = unify_newlines(text)
         if own_id:
             typed = typed.rstrip("\n")
         if typed == now.text:
@@ -86,7 +86,7 @@ def write_text(
             )
         new = _with_line_ends(typed, data[now.start : now.end], usual_line_end(data))
         after = data[: now.start] + new + data[now.end :]
-        if MASK in mask(after)[now.start : now.start + len(new)]:
+        if MASK in mask_private(after)[now.start : now.start + len(new)]:
             raise Refused(
                 "A private passage would stand in it; nothing was written.",
                 "Write private passages in your editor.",
@@ -120,11 +120,11 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         rules.remember_consents(parsed)
-        masked = mask(data)
+        masked = mask_private(data)
         matches = []
         for entry in parsed.entries:
             place = entry.there
-            own = tasks_of(entry, body_lines(masked[place.body_start : place.body_end]))
+            own = find_tasks(entry, body_lines(masked[place.body_start : place.body_end]))
             matches += [task for task in own if task.text == text]
         at = [task for task in matches if task.line == line] or matches
         if len(at) != 1 or at[0].done == done:
@@ -224,7 +224,7 @@ def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -
     if start == 0 and data.startswith(_BOM):
         start = len(_BOM)
     piece = data[start:end]
-    if MASK in mask(data)[start:end]:
+    if MASK in mask_private(data)[start:end]:
         raise Refused(f"{path} holds private text here.", "Edit it in your editor.")
     try:
         text = piece.decode()
@@ -232,7 +232,7 @@ def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -
         text = "\0"
     if "\0" in text:
         raise Refused(f"{path} is not UTF-8 text.", "Edit it in your editor.")
-    return OpenText(title, newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
+    return OpenText(title, unify_newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
 
 
 def _with_line_ends(text: str, before: bytes, usual: bytes) -> bytes:

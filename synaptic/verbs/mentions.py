@@ -12,7 +12,7 @@ from ..errors import Ambiguous, NotFound
 from ..filters import Filters
 from ..language.query import read_date
 from ..models import Entry, Link, Task, frozen
-from ..notes.marks import link_key, links_of, tasks_of
+from ..notes.marks import find_links, find_tasks, link_key
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -112,7 +112,7 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
 
 
 def _links_of(ws: Workspace, entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
-    return links_of(entry, text, ws.journal.link_folder_of(entry.there.path))
+    return find_links(entry, text, ws.journal.link_folder_of(entry.there.path))
 
 
 def broken_links(ws: Workspace) -> tuple[Link, ...]:
@@ -144,7 +144,7 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         rowids = ws.index.list_entries(Filters(has_tasks=True), order="newest", limit=-1)[1]
         texts = read_body_lines(ws, rowids)
         matches = []
-        for task in chain.from_iterable(tasks_of(*texts[row]) for row in rowids):
+        for task in chain.from_iterable(find_tasks(*texts[row]) for row in rowids):
             is_due = not last or "" < (task.due or "") <= last
             if task.done == done and is_due:
                 overdue = not done and "" < (task.due or "") < today

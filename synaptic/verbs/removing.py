@@ -12,7 +12,7 @@ from ..journal.losses import restore_vanished_text
 from ..journal.text import match_line_ends
 from ..journal.trash import TrashedText
 from ..models import Entry
-from ..notes.privacy import reveals
+from ..notes.privacy import shows_private_text
 from ..workspace.preferences import check_may_change, end_confirmation
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -111,7 +111,7 @@ def earlier_versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Ent
     now = ws.journal.read(place.path)[place.start : place.end]
     texts: list[tuple[TrashedText, Entry]] = []
     for piece in reversed(pieces):
-        if piece.text.strip() != now.strip() and not reveals(piece.text, now):
+        if piece.text.strip() != now.strip() and not shows_private_text(piece.text, now):
             parsed = ws.journal.parse(piece.path, piece.text, block=True)
             texts += ((piece, entry) for entry in parsed.entries)
     return texts

@@ -11,16 +11,16 @@ from typing import Any
 from ..index.chunking import cut_passages
 from ..index.rows import ChunkRow, EntryRow, FileRows, hash64
 from ..models import Entry, ParsedFile, Place, Stamp
-from ..notes.blocks import MASK, body_text, newlines, plain_text
-from ..notes.copies import original_of
-from ..notes.marks import front_fields, links_of, name_keys, tasks_of
-from ..notes.privacy import mask
-from ..notes.reading import composed_form, derived_id, is_saved
+from ..notes.blocks import MASK, decode_body, plain_text, unify_newlines
+from ..notes.copies import path_without_conflict_mark
+from ..notes.marks import fields_of_front_matter, find_links, find_tasks, link_keys_of_entry
+from ..notes.privacy import mask_private
+from ..notes.reading import composed_form, is_saved, make_derived_id
 
 
 def make_file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
     """The rows of a file."""
-    masked = mask(data)
+    masked = mask_private(data)
     entries = parsed.entries
     rows = []
     for number, entry in enumerate(entries):
@@ -45,18 +45,20 @@ def _link_name_task_rows(
     entry: Entry, body: bytes, first: bool
 ) -> tuple[list[Any], list[Any], list[Any]]:
     text = body_lines(body)
-    id_of_path = derived_id(None, original_of(composed_form(entry.there.path)), "", 1)
+    id_of_path = make_derived_id(
+        None, path_without_conflict_mark(composed_form(entry.there.path)), "", 1
+    )
     is_whole = id_of_path.endswith(entry.short_id)
-    names = name_keys(entry, text, of_file=is_whole, first=first)
-    links = {(key,) for key in chain.from_iterable(links_of(entry, text))}
-    tasks = list(tasks_of(entry, text))
+    names = link_keys_of_entry(entry, text, of_file=is_whole, first=first)
+    links = {(key,) for key in chain.from_iterable(find_links(entry, text))}
+    tasks = list(find_tasks(entry, text))
     open_tasks = sum(not task.done for task in tasks)
     return sorted(links), sorted(names.items()), [(open_tasks,)] if tasks else []
 
 
 def body_lines(masked: bytes) -> str:
     """A masked body as text in which each line has its number; private passages are blank."""
-    return newlines(masked.replace(MASK, b" ").decode("utf-8", "replace"))
+    return unify_newlines(masked.replace(MASK, b" ").decode("utf-8", "replace"))
 
 
 _ROW = attrgetter(
@@ -75,7 +77,7 @@ def _chunk_rows(entry: Entry, masked: bytes) -> tuple[ChunkRow, ...]:
     title, labels = entry.title, _label_text(entry)
     chunks = []
     for span in cut_passages(body.replace(MASK, b" ")):
-        text = plain_text(body_text(body[span.start : span.end], typed=typed))
+        text = plain_text(decode_body(body[span.start : span.end], typed=typed))
         words = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _shorten_label(title), _shorten_label(labels)
         to_embed = text_to_embed(entry, text)
@@ -119,12 +121,12 @@ def _shorten_label(label: str) -> str:
 
 def _label_text(entry: Entry) -> str:
     aliases = [value for key, value in entry.extra if key == "aliases"]
-    fields = plain_text(" ".join(chain.from_iterable(front_fields(entry))))
+    fields = plain_text(" ".join(chain.from_iterable(fields_of_front_matter(entry))))
     return " ".join((*entry.tags, entry.project or "", *entry.files, *aliases, fields)).strip()
 
 
 def is_typed(masked: bytes, place: Place) -> bool:
-    """True if a person typed the entry, which `body_text` then reads another way."""
+    """True if a person typed the entry, which `decode_body` then reads another way."""
     return place.whole_file or not is_saved(
         masked[place.start : place.body_start].decode("latin-1")
     )

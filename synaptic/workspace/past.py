@@ -38,8 +38,8 @@ from ..journal.text import block_to_append, find_entry_span
 from ..journal.trash import TrashedText
 from ..language.query import read_date, read_moment
 from ..models import Entry, ParsedFile, Stamp
-from ..notes.markdown import proven_block
-from ..notes.privacy import reveals
+from ..notes.markdown import render_verified_block
+from ..notes.privacy import shows_private_text
 from ..notes.screening import Screen
 from .access import Past
 from .sync import in_step, read_file
@@ -153,7 +153,7 @@ class PastJournal(Journal):
                 continue
             text = self._without_secrets(then.text) if then else texts[0]
             texts += [piece.text for piece in pieces]
-            if text is None or any(reveals(text, other) for other in texts):
+            if text is None or any(shows_private_text(text, other) for other in texts):
                 self.left_out.add(id)
             elif then and paths:
                 for path in paths:
@@ -183,7 +183,7 @@ class PastJournal(Journal):
         data = b""
         with suppress(NotFound):
             data = self.read(path)
-        self.files[path] = data + block_to_append(path, proven_block(entry), data)
+        self.files[path] = data + block_to_append(path, render_verified_block(entry), data)
 
     def _without_secrets(self, block: bytes) -> bytes | None:
         """A block without what is a secret today; None where its comment holds one."""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..index.rows import Passage, hash64
 from ..models import Entry
-from ..notes.blocks import body_text, plain_text
-from ..notes.privacy import mask
+from ..notes.blocks import decode_body, plain_text
+from ..notes.privacy import mask_private
 from .file_rows import body_lines, is_typed, text_to_embed
 from .workspace import Workspace
 
@@ -27,7 +27,7 @@ class Body(NamedTuple):
 
     def text(self, start: int, end: int | None) -> str:
         """The text of these bytes of the body."""
-        return body_text(self.masked[start:end], typed=self.is_typed)
+        return decode_body(self.masked[start:end], typed=self.is_typed)
 
 
 def read_entries(ws: Workspace, rowids: Sequence[int]) -> dict[int, Entry]:
@@ -89,7 +89,9 @@ def _read_bodies(
     bodies = {}
     entries = ws.index.entries(rowids)
     paths = {stored.entry.there.path for stored in entries.values()}
-    files = {path: (data, mask(data)) for path, data in ws.journal.read_all(paths).items()}
+    files = {
+        path: (data, mask_private(data)) for path, data in ws.journal.read_all(paths).items()
+    }
     for rowid, stored in entries.items():
         place = stored.entry.there
         data, masked = files.get(place.path, (b"", b""))

@@ -21,7 +21,7 @@ from ..index.index_writer import IndexWriter
 from ..index.rows import FileRows, hash64
 from ..journal.names import left_out_sentences
 from ..models import TYPES, Entry, FileSignature, ParseIssue, Stamp, Texts, frozen
-from ..notes.reading import GRAMMAR, aware
+from ..notes.reading import GRAMMAR, add_system_zone
 from .access import NeedsWriter
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing_error
 from .file_rows import make_file_rows
@@ -537,7 +537,7 @@ def _date_by_git(entry: Entry, day: date | None) -> Entry:
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()
-    return replace(entry, at=aware(datetime.combine(day, clock)), date_source="git")
+    return replace(entry, at=add_system_zone(datetime.combine(day, clock)), date_source="git")
 
 
 def _reading_version(ws: Workspace) -> str:

@@ -24,7 +24,7 @@ from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.models import Entry
 from synaptic.notes.blocks import MASK
 from synaptic.notes.markdown import compose_entry, parse_entries
-from synaptic.notes.privacy import mask, unclosed_tags, without_private
+from synaptic.notes.privacy import mask_private, unclosed_tags, without_private
 from synaptic.notes.redaction import find_secrets
 
 pytestmark = pytest.mark.fault(row=11)
@@ -119,7 +119,9 @@ def normal(text: str) -> str:
 
 
 def hidden(data: bytes) -> list[int]:
-    return sorted(raw for raw, seen in zip(data, mask(data), strict=True) if seen == MASK[0])
+    return sorted(
+        raw for raw, seen in zip(data, mask_private(data), strict=True) if seen == MASK[0]
+    )
 
 
 def saved_below(ws: Workspace, above: str, content: str, **options: Any) -> Entry:
@@ -216,7 +218,7 @@ def test_no_channel_makes_a_tag(ws: Workspace, content: str, options: dict[str, 
     with day.open("a") as file:
         file.write(BELOW)
     assert {hit.entry.content for hit in search(ws, "heron").hits} >= {"The heron, by hand."}
-    assert mask(day.read_bytes()) == day.read_bytes()
+    assert mask_private(day.read_bytes()) == day.read_bytes()
     update(ws, mine.id, content="Other words.")
     assert restore(ws, mine.id).id == mine.id and told(get(ws, [mine.id]).entries) == told(
         [mine]
@@ -285,7 +287,7 @@ def test_a_merge_shows_nothing_that_was_private(
     ]
     versions = ["\n".join(common).encode(), edited(ours), edited(theirs)]
     merged = merge(*versions, f"{DATE}.md", "%Y-%m-%d.md", merge_by_lines).data
-    open_words = {word for data in versions for word in words_in(mask(data))}
+    open_words = {word for data in versions for word in words_in(mask_private(data))}
     private = {word for data in versions for word in words_in(data)} - open_words
     shown = " ".join(f"{e.title} {e.content} {e.tags}" for e in entries_of(merged)).encode()
     assert not private & words_in(shown)

@@ -36,12 +36,12 @@ from synaptic.language.words import (
 )
 from synaptic.models import Entry
 from synaptic.notes.blocks import (
-    escape,
+    escape_entry_borders,
     find_tags,
     inline_tags,
     plain_text,
     scan_structure,
-    unescape,
+    unescape_entry_borders,
     without_code,
 )
 from synaptic.notes.frontmatter import read_front_matter
@@ -53,8 +53,8 @@ from synaptic.notes.header import (
     read_heading,
 )
 from synaptic.notes.markdown import compose_entry, render_entry, rewrite_block
-from synaptic.notes.marks import fields_of, links_of, page_properties, tasks_of
-from synaptic.notes.privacy import mask, private_lines, without_private
+from synaptic.notes.marks import find_links, find_tasks, read_fields, read_page_properties
+from synaptic.notes.privacy import mask_private, private_lines, without_private
 from synaptic.notes.reading import parse_entries
 from synaptic.notes.redaction import find_secrets, redact
 from synaptic.notes.screening import Screen, visible_secrets
@@ -394,7 +394,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "redact": _redact,
     "Screen.text": lambda text: Screen("redact").text("text", f"x {text}"),
     "without_private": without_private,
-    "mask": lambda text: mask(text.encode("utf-8", "surrogatepass")),
+    "mask": lambda text: mask_private(text.encode("utf-8", "surrogatepass")),
     "words": words,
     "spell": normalize_for_index,
     "sought": index_words_and_prefix,
@@ -405,11 +405,11 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "scan": scan_structure,
     "find_tags": find_tags,
     "inline_tags": inline_tags,
-    "escape": lambda text: unescape(escape(text)[0]),
+    "escape": lambda text: unescape_entry_borders(escape_entry_borders(text)[0]),
     "plain_text": plain_text,
     "without_code": without_code,
-    "fields and properties": lambda text: (fields_of((), text), page_properties(text)),
-    "links and tasks": lambda text: (links_of(placed(), text), tasks_of(placed(), text)),
+    "fields and properties": lambda text: (read_fields((), text), read_page_properties(text)),
+    "links and tasks": lambda text: (find_links(placed(), text), find_tasks(placed(), text)),
     "private lines": lambda text: private_lines(text.encode("utf-8", "surrogatepass")),
     "front matter": lambda text: _front_matter(text),
     "compose and render": _compose,

@@ -16,7 +16,7 @@ from synaptic.journal.journal import Journal
 from synaptic.models import Entry
 from synaptic.notes.blocks import scan_structure
 from synaptic.notes.markdown import compose_entry, parse_entries
-from synaptic.notes.reading import in_logseq
+from synaptic.notes.reading import is_in_logseq_journals
 
 ID = "20261121-7k3m9q2x"
 OTHER = "20261120-aaaaaaaa"
@@ -116,7 +116,7 @@ def strangers(data: bytes, path: str) -> list[Entry]:
         is_plain = entry.type == "note" and entry.derived_id
         if b"MINE" in line or is_first or (is_plain and entry.by == "codex"):
             continue
-        if entry.there.whole_file and in_logseq(path):
+        if entry.there.whole_file and is_in_logseq_journals(path):
             continue
         if line == b"## Own":  # a person's
             continue

@@ -9,10 +9,10 @@ from synaptic.notes.dates import (
     DAYS,
     PERIODS,
     Form,
+    calendar_names,
     date_in_name,
     date_in_path,
     moment_in_value,
-    names_of,
 )
 from synaptic.notes.marks import link_key
 from synaptic.notes.reading import parse_entries
@@ -57,7 +57,7 @@ def test_each_form_of_a_period_reads_the_first_day_of_its_example(
 
 
 def test_every_name_of_a_month_is_read_in_names_and_values() -> None:
-    months = names_of("months")
+    months = calendar_names("months")
     assert months.keys() == {"en", "de", "fr", "es", "it", "pt", "nl", "ru"}
     for names in months.values():
         assert len(names) == 12

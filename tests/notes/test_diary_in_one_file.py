@@ -16,7 +16,7 @@ from outside import Home
 from synaptic.features.sharing.merge import merge
 from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.notes.blocks import TIME
-from synaptic.notes.diary import read_when
+from synaptic.notes.diary import read_date_of_heading
 from synaptic.notes.reading import parse_entries
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -136,7 +136,7 @@ def test_each_date_begins_an_entry() -> None:
     ],
 )
 def test_the_date_of_a_heading(heading: str, day: str, clock: str, title: str) -> None:
-    when = read_when(heading, 0, TIME)
+    when = read_date_of_heading(heading, 0, TIME)
     found = (
         (when.day.isoformat(), heading[slice(*when.time)], heading[when.end :].strip())
         if when
@@ -278,9 +278,11 @@ def test_days_show_what_a_diary_says_of_them(diaries: Home) -> None:
     "text", [DAYS, LATEST_FIRST, JRNL], ids=["days", "latest first", "jrnl"]
 )
 def test_two_machines_merge_a_diary_by_entries(text: str) -> None:
-    last = [line for line in text.split("\n") if read_when(line.lstrip("#").strip(), 0, TIME)][
-        -1
-    ]
+    last = [
+        line
+        for line in text.split("\n")
+        if read_date_of_heading(line.lstrip("#").strip(), 0, TIME)
+    ][-1]
     ours = text.replace(last, f"{last.split(' ')[0]} 2026-03-20 Ours\n\nours\n\n{last}")
     theirs = (
         text.replace(last, f"{last.split(' ')[0]} 2026-03-21 Theirs\n\ntheirs\n\n{last}")

@@ -17,7 +17,7 @@ from synaptic.errors import InvalidArgument, Refused
 from synaptic.models import TYPES, Entry, ParsedFile
 from synaptic.notes.blocks import find_tags, plain_text, slug_tag
 from synaptic.notes.markdown import compose_entry, new_id, render_entry, rewrite_block
-from synaptic.notes.reading import derived_id, parse_entries
+from synaptic.notes.reading import make_derived_id, parse_entries
 
 BERLIN = timezone(timedelta(hours=1))
 AT = datetime(2026, 11, 21, 9, 31, 5, tzinfo=BERLIN)
@@ -612,9 +612,13 @@ def test_line_ends_and_byte_order_marks(data: bytes) -> None:
 def test_ids() -> None:
     assert new_id(AT.date()).startswith("20261121-") and len(new_id(AT.date())) == 17
     assert new_id(AT.date()) != new_id(AT.date())
-    assert derived_id(None, "n.md", "", 0).startswith("00000000-")
-    assert derived_id(AT.date(), "n.md", "h", 0) == derived_id(AT.date(), "n.md", "h", 0)
-    assert derived_id(AT.date(), "n.md", "h", 0) != derived_id(AT.date(), "n.md", "h", 1)
+    assert make_derived_id(None, "n.md", "", 0).startswith("00000000-")
+    assert make_derived_id(AT.date(), "n.md", "h", 0) == make_derived_id(
+        AT.date(), "n.md", "h", 0
+    )
+    assert make_derived_id(AT.date(), "n.md", "h", 0) != make_derived_id(
+        AT.date(), "n.md", "h", 1
+    )
 
 
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\r\n"])

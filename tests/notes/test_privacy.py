@@ -21,7 +21,7 @@ from synaptic.errors import Refused
 from synaptic.features.sharing.merge import merge
 from synaptic.notes.blocks import MASK, without_masked
 from synaptic.notes.markdown import compose_entry, parse_entries, rewrite_block
-from synaptic.notes.privacy import mask, unclosed_tags, without_private
+from synaptic.notes.privacy import mask_private, unclosed_tags, without_private
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 SYN = "<!-- syn:20261121-{0} at=2026-11-21T{1}:05+00:00 -->"
@@ -68,7 +68,9 @@ TEXTS = [
 def test_what_is_private(text: str, left: str | None) -> None:
     assert without_private(text).strip() == (text if left is None else left)
     data = text.encode()
-    assert len(mask(data)) == len(data) and mask(data).count(b"\n") == data.count(b"\n")
+    assert len(mask_private(data)) == len(data) and mask_private(data).count(
+        b"\n"
+    ) == data.count(b"\n")
 
 
 def entries(text: str) -> list[tuple[str, str]]:
@@ -152,7 +154,7 @@ documents = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 )
 def test_an_entry_alone_is_as_private_as_in_its_file(text: str) -> None:
     data = text.encode()
-    masked = mask(data)
+    masked = mask_private(data)
     assert len(masked) == len(data)
     assert all(
         old == new or (new == MASK[0] and old not in b"\r\n")
@@ -162,7 +164,9 @@ def test_an_entry_alone_is_as_private_as_in_its_file(text: str) -> None:
         place = entry.place
         assert place is not None
         if not place.whole_file:
-            assert mask(data[place.start : place.end]) == masked[place.start : place.end]
+            assert (
+                mask_private(data[place.start : place.end]) == masked[place.start : place.end]
+            )
         assert (
             MASK.decode("latin-1") not in entry.title.replace("ÿ", "")
             and "\ufffd" not in entry.content
@@ -203,7 +207,9 @@ def test_an_edit_keeps_every_private_byte_or_is_refused(
 
 
 def hidden(block: bytes) -> bytes:
-    return bytes(raw for raw, seen in zip(block, mask(block), strict=True) if seen == MASK[0])
+    return bytes(
+        raw for raw, seen in zip(block, mask_private(block), strict=True) if seen == MASK[0]
+    )
 
 
 PLACES = [
@@ -474,4 +480,6 @@ def test_an_index_of_an_older_version_forgets_what_is_private(tmp_path: Path) ->
 
 def test_the_tags_are_found_in_bytes_that_are_no_text() -> None:
     data = b"\xff\xfea <private>b\xff</private> \xff c"
-    assert without_masked(mask(data)) == b"\xfe\xfea \xfe c" and unclosed_tags(data) == []
+    assert (
+        without_masked(mask_private(data)) == b"\xfe\xfea \xfe c" and unclosed_tags(data) == []
+    )

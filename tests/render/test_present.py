@@ -7,7 +7,7 @@ from forks import ForkedHome as Home
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.notes.header import title_for
+from synaptic.notes.header import make_title
 from synaptic.render.fence import clean
 from synaptic.render.present import split_heading
 
@@ -40,12 +40,12 @@ REST = f"The rest of it is long, {LONG}."
 def test_what_the_heading_says_is_not_said_below_it(
     text: str, heading: str, below: str
 ) -> None:
-    assert split_heading(title_for(text), text) == (heading, below)
+    assert split_heading(make_title(text), text) == (heading, below)
 
 
 def test_a_sentence_without_an_end_goes_on_below_its_beginning() -> None:
     text = f"We chose it {LONG}"
-    title = title_for(text)
+    title = make_title(text)
     heading, below = split_heading(title, text)
     assert title.endswith("…") and heading == title and below.startswith("… ")
     assert title.removesuffix("…") + below.removeprefix("…") == text
@@ -61,7 +61,7 @@ def test_nothing_is_lost_and_nothing_added(text: str) -> None:
     def letters(*texts: str) -> str:
         return "".join(char for char in "".join(texts) if char.isalpha())
 
-    heading, below = split_heading(title_for(text), clean(text))
+    heading, below = split_heading(make_title(text), clean(text))
     assert letters(text) in (letters(heading, below), letters(below))
 
 

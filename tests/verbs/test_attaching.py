@@ -25,7 +25,7 @@ from photos import (
 
 from synaptic import Workspace
 from synaptic.errors import InvalidArgument, Refused
-from synaptic.notes.pictures import without_place
+from synaptic.notes.pictures import remove_metadata
 from synaptic.verbs import attaching
 from synaptic.verbs.attaching import attach, detach
 
@@ -37,7 +37,7 @@ def ws(tmp_path: Path) -> Workspace:
 
 @pytest.mark.parametrize("kind", PICTURES)
 def test_a_picture_loses_its_place_and_nothing_of_its_image(kind: str) -> None:
-    parts = without_place(PICTURES[kind], kind)
+    parts = remove_metadata(PICTURES[kind], kind)
     assert parts is not None
     left = b"".join(parts)
     assert PLACE not in left and PLACE[:7] not in left
@@ -50,7 +50,7 @@ def test_a_picture_loses_its_place_and_nothing_of_its_image(kind: str) -> None:
         assert left == b"\x89PNG\r\n\x1a\n" + b"".join(PNG_IMAGE)
     if kind == "image/webp":
         assert left == webp_of((b"VP8X", bytes(10)), WEBP_IMAGE)
-    again = without_place(left, kind)
+    again = remove_metadata(left, kind)
     assert again is not None and b"".join(again) == left
 
 
@@ -64,7 +64,7 @@ def test_a_broken_picture_is_refused_or_loses_its_place_as_well(
     at = data.draw(st.integers(0, ends - 1))
     bent = whole[:at] + data.draw(st.binary(min_size=1, max_size=4)) + whole[at + 1 : ends]
     try:
-        parts = without_place(bent, kind)
+        parts = remove_metadata(bent, kind)
     except ValueError:
         return
     assert parts is not None

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 from outside import Home
 
-from synaptic.notes.copies import are_alike, numbered_of, original_of
+from synaptic.notes.copies import (
+    path_without_conflict_mark,
+    path_without_number,
+    share_half_of_lines,
+)
 
 SYNCTHING = "Turtle.sync-conflict-20261110-101010-ABCDEFG.md"
 DROPBOX = "Turtle (Ada's conflicted copy 2026-11-10).md"
@@ -43,13 +47,13 @@ def listed(home: Home) -> list[str]:
     ],
 )
 def test_the_name_of_a_copy_says_of_what(path: str, original: str) -> None:
-    assert original_of(path) == original
+    assert path_without_conflict_mark(path) == original
 
 
 def test_a_number_may_make_a_copy() -> None:
-    assert numbered_of(f"pets/{ICLOUD}") == "pets/Turtle.md"
+    assert path_without_number(f"pets/{ICLOUD}") == "pets/Turtle.md"
     assert [
-        numbered_of(path)
+        path_without_number(path)
         for path in ("2.md", "a/ 2.md", "Turtle 1.md", "Turtle 12.md", "Turtle2.md")
     ] == [""] * 5
 
@@ -95,7 +99,7 @@ def test_a_second_note_of_a_name_is_no_copy(home: Home, journal: Path) -> None:
     assert sorted(listed(home)) == [ICLOUD, "Turtle.md"]
     assert home.run("doctor").code == 0
     assert home.ask("search", "bronze turtle")["hits"][0]["path"] == ICLOUD
-    assert not are_alike(b"", b"") and are_alike(b"a\nb\n", b"b\nc\n")
+    assert not share_half_of_lines(b"", b"") and share_half_of_lines(b"a\nb\n", b"b\nc\n")
 
 
 def test_a_note_deleted_with_its_copy_comes_back_under_its_own_name(

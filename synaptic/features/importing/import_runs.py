@@ -45,7 +45,7 @@ from ...language.query import read_date
 from ...models import SESSIONS, Entry, Json, frozen
 from ...notes.blocks import project_key
 from ...notes.draft import draft_entry
-from ...notes.reading import base32, id_date
+from ...notes.reading import encode_base32, id_date
 from ...notes.screening import Screen
 from ...verbs.browse import Listing
 from ...verbs.removing import delete
@@ -594,4 +594,4 @@ def key_id(source: str, key: str) -> str:
     """Returns the last eight characters of a record's entry id, made from its source and
     key.
     """
-    return base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
+    return encode_base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())

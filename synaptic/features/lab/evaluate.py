@@ -21,7 +21,7 @@ from ...language.lexicon import STOP_WORDS
 from ...language.words import words
 from ...models import Entry, Texts, frozen
 from ...notes.blocks import MASK
-from ...notes.privacy import mask
+from ...notes.privacy import mask_private
 from ...search.search import ANY_PROJECT, search
 from ...verbs.browse import export
 from ...workspace.embed import Progress, embed_pending
@@ -153,7 +153,7 @@ def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[
     titles_pattern = re.compile(rb"(?i)(?<!\w)(?:%b)(?!\w)" % b"|".join(patterns or [b"(?!)"]))
     paths = {}
     for number, stamp in enumerate(ws.journal.scan()):
-        data = mask(ws.journal.read(stamp.path)).replace(MASK, b" ")
+        data = mask_private(ws.journal.read(stamp.path)).replace(MASK, b" ")
         path = (
             titles_pattern.sub(b"untitled %d" % number, stamp.path.encode())
             .decode()

@@ -7,7 +7,7 @@ from starlette.responses import Response
 
 from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
-from ...notes.marks import tasks_of, without_due
+from ...notes.marks import find_tasks, remove_due_date
 from ...verbs.brief import due_tasks
 from ...verbs.editing import open_text, tick_task, write_text
 from ...verbs.mentions import tasks
@@ -27,8 +27,8 @@ from .site import (
     status_of,
 )
 
-TEMPLATES.globals["tasks_in"] = lambda entry: tasks_of(entry, entry.content)
-TEMPLATES.filters["without_due"] = without_due
+TEMPLATES.globals["tasks_in"] = lambda entry: find_tasks(entry, entry.content)
+TEMPLATES.filters["without_due"] = remove_due_date
 
 
 async def _edit(request: Request) -> Response:

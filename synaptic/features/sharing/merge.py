@@ -27,11 +27,11 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import NamedTuple
 
-from ...notes.blocks import LONE_CR, MASK, escape, scan_structure
+from ...notes.blocks import LONE_CR, MASK, escape_entry_borders, scan_structure
 from ...notes.dates import is_day_file
-from ...notes.frontmatter import front_matter_end
-from ...notes.privacy import mask, mentions
-from ...notes.reading import body_span, end_of_line, leading, outline, parse_entries
+from ...notes.frontmatter import match_front_matter
+from ...notes.privacy import has_private_tag, mask_private
+from ...notes.reading import body_span, end_of_line, leading_h1, outline, parse_entries
 
 ByLines = Callable[[bytes, bytes, bytes], tuple[bytes, int]]
 """(base, ours, theirs) to (merged text with conflict markers, number of conflicts)."""
@@ -107,7 +107,7 @@ def merge(
     bom = _BOM if ours.startswith(_BOM) else b""
     texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
     done = _merge_by_entries(texts, path, day_file)
-    if not done and not any(mentions(text) or _ID.search(text) for text in texts):
+    if not done and not any(has_private_tag(text) or _ID.search(text) for text in texts):
         done = MergedFile(*by_lines(*texts))
     if not done:
         eol = _find_line_end(ours)
@@ -164,13 +164,13 @@ def _split_version(
     if any(issue.code == "duplicate-id" for issue in parsed.issues):
         return None
     text = LONE_CR.sub("\n", data.decode("latin-1"))
-    front = front_matter_end(text, 0)
+    front = match_front_matter(text, 0)
     start = front.end() if front else 0
-    visible = mask(data).replace(MASK, b" ").decode("latin-1")
+    visible = mask_private(data).replace(MASK, b" ").decode("latin-1")
     if scan_structure(visible, start).marks != scan_structure(text, start).marks:
         return None  # a private passage holds headings: no entry may slip in or out of it
     marks = outline(text, start, of_day=is_day_file(path, day_file)).borders
-    if leading(text, start, marks):
+    if leading_h1(text, start, marks):
         marks = marks[1:]  # the file's own title
     entries = {
         entry.place.start: entry
@@ -311,7 +311,7 @@ def _merge_piece(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     if ours.text == old.text:
         return replace(theirs, gap=ours.gap)
     # a passage that begins in a head may end in the body
-    private = any(mentions(piece.head) for piece in (old, ours, theirs))
+    private = any(has_private_tag(piece.head) for piece in (old, ours, theirs))
     clash = private
     parts = []
     for was, mine, other in zip(old.parts, ours.parts, theirs.parts, strict=True):
@@ -325,7 +325,7 @@ def _merge_piece(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
         return replace(ours, heading=heading, comment=comment, body=body)
     other_text = theirs.body
     if private or theirs.head != ours.head:
-        head, _ = escape(theirs.head.decode("latin-1"), typed=True)
+        head, _ = escape_entry_borders(theirs.head.decode("latin-1"), typed=True)
         other_text = head.encode("latin-1") + other_text
     eol = _find_line_end(ours.text)
     return replace(ours, body=eol + _conflict_text(ours.body, other_text, eol), conflict=True)
@@ -338,7 +338,7 @@ def _append_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:
     is_added = base and all(
         side.startswith(base) and _TAIL.match(side, len(base)) for side in (ours, theirs)
     )
-    if not is_added or mentions(ours) or scan_structure(ours.decode("latin-1")).unclosed:
+    if not is_added or has_private_tag(ours) or scan_structure(ours.decode("latin-1")).unclosed:
         return b""
     return ours + theirs[len(base) :]
 

@@ -18,7 +18,7 @@ from ...journal.disk import PUBLISHED, make_dirs, overwrite, read_state_json
 from ...journal.journal import Journal
 from ...models import Texts, frozen
 from ...notes.blocks import without_masked
-from ...notes.privacy import mask
+from ...notes.privacy import mask_private
 from ...notes.screening import Screen
 from ...workspace.embed import Progress, embed_pending
 from ...workspace.preferences import Consent, consents_of, read_all_preferences
@@ -60,7 +60,7 @@ class CleanJournal(Journal):
 
     def read(self, path: str) -> bytes:
         data = super().read(path)
-        text = without_masked(mask(data)).decode("utf-8", "surrogateescape")
+        text = without_masked(mask_private(data)).decode("utf-8", "surrogateescape")
         clean = Screen("redact").redacted("text", text)
         self.digest, self.latest = hash64(data), clean.encode("utf-8", "surrogateescape")
         return self.latest

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
-from synaptic.notes.marks import without_due
+from synaptic.notes.marks import remove_due_date
 
 PLAN = """\
 # Plan
@@ -71,7 +71,7 @@ def forms(page: httpx.Response, button: str) -> list[tuple[str, dict[str, str]]]
     ],
 )
 def test_a_task_in_a_list_is_without_its_day(text: str, shown: str) -> None:
-    assert without_due(text) == shown
+    assert remove_due_date(text) == shown
 
 
 def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(

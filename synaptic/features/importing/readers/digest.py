@@ -18,10 +18,10 @@ from ....language.words import words
 from ....models import Texts
 from ....notes.blocks import without_masked
 from ....notes.privacy import (
-    mask,
-    mentions,
+    contains_any_line,
+    has_private_tag,
+    mask_private,
     private_lines,
-    repeats,
     unclosed_tags,
     without_private,
 )
@@ -135,7 +135,7 @@ def _session_title(session: Session, request: str) -> str:
     The client's model made its title of all requests, so one with private text is not used.
     """
     requests = [event.text for event in session.events if event.kind == "asked"]
-    is_private = any(mentions(text.encode()) for text in requests)
+    is_private = any(has_private_tag(text.encode()) for text in requests)
     title = "" if is_private else _clean(session.title, ())
     return _shorten(" ".join((title or request).split()), TITLE_CHARS)
 
@@ -182,7 +182,7 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
     for event in events:
         text = event.text
         if event.kind == "asked":
-            text = without_masked(mask(next(remaining))).decode()
+            text = without_masked(mask_private(next(remaining))).decode()
         text = _clean(text, private)
         if event.kind == "asked":
             is_private = not text
@@ -269,7 +269,9 @@ def _clean(text: str, private: Collection[bytes]) -> str:
     if len(text) > READ_CHARS:
         text = text[:READ_CHARS].rpartition(" ")[0]
     if private:
-        lines = [line for line in text.splitlines() if not repeats(line.encode(), private)]
+        lines = [
+            line for line in text.splitlines() if not contains_any_line(line.encode(), private)
+        ]
         text = "\n".join(lines)
     return redact(text, visible_secrets(text)).strip()
 

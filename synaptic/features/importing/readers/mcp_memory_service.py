@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ....kinds import FOREIGN
-from ....notes.header import title_for
+from ....notes.header import make_title
 from .record import Record, Skipped, reporting
 from .shared import find_places, items_of, markdown, moment, rows, tags_of, text_of
 from .source import read_json
@@ -61,7 +61,7 @@ def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
             kind = text_of(row, "relationship_type") or "related"
             relations.append((text_of(row, "source_hash"), kind, text_of(row, "target_hash")))
         elif not row.get("deleted_at"):
-            titles[text_of(row, "content_hash")] = title_for(text_of(row, "content"))
+            titles[text_of(row, "content_hash")] = make_title(text_of(row, "content"))
     links: dict[str, list[str]] = {}
     for start, kind, end in relations:
         if end in titles:
@@ -90,7 +90,7 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
             fields=[item for item in fields if not item[0].startswith(_COUNTERS)],
         ),
         at=at,
-        title=title_for(content),
+        title=make_title(content),
         type=FOREIGN.get(kind.lower(), "note"),
         tags=tags_of(kind, *tags),
         project=text_of(metadata, "project") or None,

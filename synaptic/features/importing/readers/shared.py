@@ -20,7 +20,7 @@ from ....kinds import FOREIGN
 from ....models import TYPES, Json, Texts
 from ....notes.blocks import slug_tag
 from ....notes.dates import date_in_name, moment_in_value
-from ....notes.frontmatter import FrontMatter, front_matter_end, read_front_matter
+from ....notes.frontmatter import FrontMatter, match_front_matter, read_front_matter
 from ....notes.header import unique
 from .record import Record, Skipped, reporting
 from .source import RECORD_BYTES, changed_at, files_below, read_json
@@ -252,7 +252,7 @@ def notes(
 
 
 def _note(path: Path, text: str) -> Record:
-    block = front_matter_end(text, 0)
+    block = match_front_matter(text, 0)
     front = None
     if block:
         front = read_front_matter(block["fields"], is_toml=not block["yaml"])

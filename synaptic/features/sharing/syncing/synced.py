@@ -29,7 +29,7 @@ from ....journal import disk
 from ....journal.journal import Journal
 from ....journal.names import printable_path
 from ....journal.settings import write_setting
-from ....notes.privacy import mask, passages
+from ....notes.privacy import mask_private, private_spans
 from .. import merge_driver
 from .memory import read_sync_record, update_sync_record
 from .received import finish_receiving, receive_commit
@@ -123,7 +123,7 @@ def init_sync(config: Config, url: str, agree: Callable[[str], bool]) -> Synced 
             hint=f"Rename the local branch: git -C {config.journal} branch -m {branch}",
         )
     files = note_paths(repo, repo.find_commit("HEAD") if root else "")
-    private = sum(len(passages(mask(journal.read(path)))) for path in files)
+    private = sum(len(private_spans(mask_private(journal.read(path)))) for path in files)
     if not agree(
         f"Share the journal through {url}, branch {branch}? Its {len(files):,} notes go there "
         f"whole, with {private:,} private passages, and so do attachments."
