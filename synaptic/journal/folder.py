@@ -78,6 +78,10 @@ class Roots:
             self._excluded.fullmatch(composed_form(path))
         )
 
+    @property
+    def has_globs(self) -> bool:
+        return self._excluded is not None
+
     def withholds(self, path: str) -> bool:
         """True if this path within a root, or a folder on it, is not read: it begins with a
         dot, or fits a glob of `exclude`, also in other letters than the system has.
@@ -181,6 +185,19 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
         if one:
             left_out.append(replace(one, path=printable_path(one.path)))
     return left_out
+
+
+def find_excluded(roots: Roots) -> list[str]:
+    """The notes that `exclude` leaves out: their paths within their roots."""
+    if not roots.has_globs:
+        return []
+    paths = []
+    for root in roots.folders.values():
+        for place, folders, names in os.walk(root):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            within = Path(place).relative_to(root)
+            paths += [(within / name).as_posix() for name in names if is_note(name)]
+    return [path for path in paths if roots.withholds(path)]
 
 
 def _why_left_out(roots: Roots, item: _Item) -> LeftOut | None:

@@ -41,7 +41,7 @@ from .text import (
     resolve_short_id,
     usual_line_end,
 )
-from .trash import UNDOABLE, Trash, TrashedText, Why, hash_of
+from .trash import UNDOABLE, Trash, TrashedText, Why, file_hash
 from .writer import Draft, FileWriter, Stat
 
 LOCK_TIMEOUT_S = 5.0
@@ -122,6 +122,8 @@ class Journal:
         self.compare = partial(folder.compare_roots, self.roots)
         self.find_left_out: Callable[[], list[LeftOut]]
         self.find_left_out = partial(folder.find_left_out, self.roots)
+        self.find_excluded: Callable[[], list[str]]
+        self.find_excluded = partial(folder.find_excluded, self.roots)
         self.stamp = partial(folder.stamp_of, self.roots)
         self.prepare = self.writer.prepare
         self.saved = self.writer.saved
@@ -353,7 +355,7 @@ class Journal:
                     now = self.clock()
                     piece = TrashedText(old.id, path, now, reason, old.title, block, mode)
                     if rest == data[end:]:
-                        piece = piece._replace(after=hash_of(after), offset=start)
+                        piece = piece._replace(after=file_hash(after), offset=start)
                     aside.append(piece)
                 self.trash.put(*aside)
                 trashed = block
@@ -413,6 +415,13 @@ class Journal:
         if is_in_logseq_journals(path) and old.content.startswith("-"):
             raise Refused(
                 f"{path} is a day of Logseq, which would overwrite the change.",
+                f"Edit {place}.",
+            )
+        _, root, within = self.roots.split_path(path)
+        in_graph = within.startswith("pages/") and (root / "logseq/config.edn").is_file()
+        if new and in_graph and old.content.startswith("-"):
+            raise Refused(
+                f"{path} is an outline of Logseq, in which each text is a block.",
                 f"Edit {place}.",
             )
         if not new:
@@ -619,7 +628,7 @@ class Journal:
     def _is_as_after(self, piece: TrashedText) -> bool:
         """True if the file of a piece has not changed since the piece left it."""
         with suppress(NotFound):
-            return hash_of(folder.read_bytes(self.roots, piece.path)[0]) == piece.after
+            return file_hash(folder.read_bytes(self.roots, piece.path)[0]) == piece.after
         return False
 
     def _undo_deletion(self, piece: TrashedText) -> Entry | None:
@@ -629,7 +638,7 @@ class Journal:
             saved = (self.saved_text(piece.path, piece.id, normalize_block(piece.text)),)
 
         def make(data: bytes, status: Stat) -> Draft | None:
-            if not status or hash_of(data) != piece.after:
+            if not status or file_hash(data) != piece.after:
                 return None
             text = data[: piece.offset] + piece.text + data[piece.offset :]
             return Draft(text, saved)

@@ -47,7 +47,7 @@ class TrashedText(NamedTuple):
     offset: int = 0
 
 
-def hash_of(data: bytes) -> str:
+def file_hash(data: bytes) -> str:
     """The hash of a file, by which `TrashedText.after` knows it again."""
     return hashlib.sha256(data).hexdigest()
 

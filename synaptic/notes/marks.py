@@ -147,12 +147,14 @@ def link_keys_of_entry(
     its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
-    folder on. The others are the day, the blocks of Logseq in its `text`, and the path of a
+    folder on; the heading of a section of a day, which no time and no id sets apart, is no
+    name. The others are the day, the blocks of Logseq in its `text`, and the path of a
     file of several entries, which its `first` one keeps.
     """
     parts = entry.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
-    own = [entry.id, entry.title]
+    is_section = entry.derived_id and entry.date_source == "file" and not entry.timed
+    own = [entry.id] if is_section and not of_file else [entry.id, entry.title]
     for key, text in entry.extra:
         if key == "aliases":
             own += text.split(", ")

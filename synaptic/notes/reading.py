@@ -49,9 +49,9 @@ from .header import (
 from .marks import PAGE_PROPERTIES, read_fields, read_page_properties
 from .privacy import mask_private, unclosed_tags
 
-GRAMMAR = 10
-"""The version of this reader. An index made by another version is made anew. 10: dates of more
-languages, of weeks and months, and front matter that is not strict YAML.
+GRAMMAR = 11
+"""The version of this reader. An index made by another version is made anew. 11: an entry in a
+closed fence of Markdown is text, and a section of a day no page.
 """
 OPEN_FENCE = "open-fence"
 FENCED = "fenced-entry"

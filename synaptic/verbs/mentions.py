@@ -80,11 +80,24 @@ def link_targets(ws: Workspace, names: Sequence[str], path: str) -> dict[str, En
             keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
             rowids = ws.index.entries_by_name_key(keys)
             for key in [key for key in keys if key in rowids][:1]:
-                rows[name] = rowids[key][0]
+                rows[name] = _in_these_letters(ws, rowids[key], plain)
         entries = read_entries(ws, list(rows.values()))
         return {name: entries[row] for name, row in rows.items()}
 
     return in_step(ws, run)
+
+
+def _in_these_letters(ws: Workspace, rowids: Sequence[int], name: str) -> int:
+    """The first of these entries with exactly this title or path, else the first of them."""
+    if len(rowids) > 1:
+        stored = ws.index.entries(list(rowids))
+        page = name.removesuffix(".md")
+        for row in rowids:
+            entry = stored[row].entry
+            path = entry.path.removesuffix(".md")
+            if page == entry.title or f"/{path}".endswith(f"/{page}"):
+                return row
+    return rowids[0]
 
 
 def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Links:
@@ -97,10 +110,11 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
     for row in rowids:
         outward |= links[row]
     named = ws.index.entries_by_name_key(set(chain.from_iterable(outward)))
-    entries = ws.index.entries([rows[0] for rows in named.values()])
+    entries = ws.index.entries(list(chain.from_iterable(named.values())))
     for names, link in outward.items():
         for key in filter(named.get, names[::-1]):  # the first that is known wins
-            end = entries[named[key][0]].entry
+            page = link.text.partition("#")[0]
+            end = entries[_in_these_letters(ws, named[key], page)].entry
             outward[names] = replace(link, id=end.id, title=end.title)
     backward = []
     for row in others:
@@ -116,18 +130,30 @@ def _links_of(ws: Workspace, entry: Entry, text: str) -> dict[tuple[int, ...], L
 
 
 def broken_links(ws: Workspace) -> tuple[Link, ...]:
-    """The links that lead to no entry, title, page, alias or day with entries, by path."""
+    """The links that lead to no entry, title, page, alias or day with entries, and to no note
+    that `exclude` leaves out, by path.
+    """
 
     def run(_: object) -> tuple[Link, ...]:
         unnamed = set(ws.index.links_without_target())
         broken = []
+        excluded = _excluded_names(ws) if unnamed else set()
         for row, text in read_body_lines(ws, list(dict(unnamed))).items():
             for names, link in _links_of(ws, *text).items():
-                if all((row, key) in unnamed for key in names):
+                if all((row, key) in unnamed and key not in excluded for key in names):
                     broken.append(link)
         return tuple(sorted(broken, key=attrgetter("path", "line")))
 
     return in_step(ws, run)
+
+
+def _excluded_names(ws: Workspace) -> set[int]:
+    """The keys of the notes that `exclude` leaves out, by their paths from any folder on."""
+    names: set[int] = set()
+    for path in ws.journal.find_excluded():
+        parts = path.split("/")
+        names.update(link_key("/".join(parts[start:])) for start in range(len(parts)))
+    return names
 
 
 def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -132,3 +133,21 @@ def test_an_entry_of_a_file_that_changed_keeps_what_came_in_between(ws: Workspac
     assert restore(ws, id).id == id
     titles = {entry.title for entry in find(ws, limit=50).entries}
     assert titles == {"Plans", "Log", "Bread", "Later"}
+
+
+# -- outlines of Logseq
+# ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parts", [{"append": "More."}, {"add_tags": ["new"]}])
+def test_an_outline_of_logseq_is_left_to_its_owner(
+    ws: Workspace, parts: dict[str, Any]
+) -> None:
+    page = ws.config.journal / "pages" / "Bees.md"
+    settings = ws.config.journal / "logseq" / "config.edn"
+    for file, text in ((page, "- queens\n\t- two\n"), (settings, "{}")):
+        file.parent.mkdir()
+        file.write_text(text, "utf-8")
+    with pytest.raises(Refused, match="outline of Logseq"):
+        update(ws, id_of(ws, "Bees"), **parts)
+    assert page.read_text("utf-8") == "- queens\n\t- two\n"

@@ -51,6 +51,7 @@ class PublishedJournal(Journal):
         self.absent = tuple
         self.trashed = tuple
         self.find_left_out = list
+        self.find_excluded = list
 
     def read(self, path: str) -> bytes:
         data = self._engine.bytes_of(path)
