@@ -89,7 +89,8 @@ class SyncConfig:
 @dataclass(frozen=True, slots=True)
 class Config:
     """All settings of a home. `exclude` are globs over paths below their root; `day_file` is a
-    strftime pattern and may hold folders.
+    strftime pattern and may hold folders. `day_title` is one by which links name a day, "" for
+    the usual forms.
 
     `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
@@ -100,6 +101,7 @@ class Config:
     home: Path
     journal: Path
     day_file: str = "%Y-%m-%d.md"
+    day_title: str = ""
     sources: Mapping[str, Path] = field(default_factory=dict)
     capture_into: Literal["sessions", "journal"] = "sessions"
     exclude: tuple[str, ...] = ()
@@ -316,6 +318,10 @@ _RULES: dict[str, Rule] = {
     "day_file": (
         is_day_file_setting,
         'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"',
+    ),
+    "day_title": (
+        lambda v: isinstance(v, str) and (not v or is_day_file_setting(f"{v}.md")),
+        'a date with year, month and day, like "%m-%d-%Y"',
     ),
     "exclude": _texts_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
     "sources": _texts_rule('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),

@@ -141,15 +141,15 @@ def link_key(name: str) -> int:
 
 
 def link_keys_of_entry(
-    entry: Entry, text: str, *, of_file: bool, first: bool
+    entry: Entry, text: str, *, of_file: bool, first: bool, day_title: str = ""
 ) -> dict[int, bool]:
     """The hashes (`link_key`) of all names under which links find an entry; True for names of
     its own.
 
     Its own are id, title and aliases, and for the note `of_file` the path, whole or from any
     folder on; the heading of a section of a day, which no time and no id sets apart, is no
-    name. The others are the day, the blocks of Logseq in its `text`, and the path of a
-    file of several entries, which its `first` one keeps.
+    name. The others are the day, also as `day_title` writes it, the blocks of Logseq in its
+    `text`, and the path of a file of several entries, which its `first` one keeps.
     """
     parts = entry.path.split("/")
     paths = ["/".join(parts[start:]) for start in range(len(parts))]
@@ -160,6 +160,8 @@ def link_keys_of_entry(
             own += text.split(", ")
     shared = _BLOCK_NAMES.findall(text)
     shared += [entry.date] if entry.dated else []
+    if entry.dated and day_title:
+        shared.append(entry.at.strftime(day_title))
     if of_file:
         own += paths
     elif first:

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from contextlib import suppress
+from datetime import date
 from pathlib import Path
 
 from ..config import expand_path, is_day_file_setting, load_config, resolve_home
@@ -18,6 +19,7 @@ from ..journal.settings import toml_lines, write_setting
 from ..journal.shelf import is_home_exposed
 from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import path_without_conflict_mark
+from ..notes.dates import date_in_name
 from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import LEFT_OUT_SHOWN, status
@@ -40,6 +42,13 @@ _MOMENT = {
 }
 """Tokens of moment.js, by which Obsidian names daily notes, as strftime has them."""
 _MOMENT_PART = re.compile(r"\[([^\]]*)\]|(([A-Za-z])\3*o?)|%")
+
+
+_JAVA = {"yyyy": "%Y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dd": "%d"}
+_JAVA |= {"EEEE": "%A", "EEE": "%a", "E": "%a"}
+"""Letters of Java's date formats, by which Logseq names the pages of days."""
+_JAVA_PART = re.compile(r"([A-Za-z])\1*o?")
+_TITLE_FORMAT = re.compile(r'(?m)^[^;\n]*:journal/page-title-format\s+"([^"\n]+)"')
 
 
 @frozen
@@ -136,7 +145,8 @@ def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
     is_graph = (folder / "journals").is_dir() and (folder / "pages").is_dir()
     if is_graph or (folder / "logseq" / "config.edn").is_file():
         exclude = dict.fromkeys([*_LOGSEQ["exclude"], *_logseq_backups(folder)])
-        return {**_LOGSEQ, "exclude": list(exclude)}, [
+        title = _day_title(folder / "logseq" / "config.edn")
+        return {**_LOGSEQ, **title, "exclude": list(exclude)}, [
             "This is a graph of Logseq, which rewrites headings; new entries get a folder "
             "of their own.",
             "The backups and deleted pages of Logseq are left out.",
@@ -193,6 +203,21 @@ def _logseq_backups(folder: Path) -> list[str]:
         for path in sorted(own.iterdir())
         if path.name.lower() in ("bak", ".recycle") and path.is_dir()
     ]
+
+
+def _day_title(config: Path) -> Json:
+    """The title of Logseq's pages of days as a setting, if it does not tell the day by itself,
+    like `MM-dd-yyyy`.
+    """
+    with suppress(OSError, KeyError):
+        text = read_regular_file(config, SMALL_BYTES).decode("utf-8", "replace")
+        written = _TITLE_FORMAT.search(text)
+        if written:
+            form = written[1].replace("%", "%%")
+            pattern = _JAVA_PART.sub(lambda part: _JAVA[part[0]], form)
+            if not date_in_name(date(2026, 2, 3).strftime(pattern)):
+                return {"day_title": pattern}
+    return {}
 
 
 def _to_strftime(part: re.Match[str]) -> str:

@@ -18,7 +18,9 @@ from ..notes.privacy import mask_private
 from ..notes.reading import composed_form, is_saved, make_derived_id
 
 
-def make_file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool) -> FileRows:
+def make_file_rows(
+    stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool, day_title: str = ""
+) -> FileRows:
     """The rows of a file."""
     masked = mask_private(data)
     entries = parsed.entries
@@ -33,7 +35,7 @@ def make_file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool)
             block=block,
             row_hash=hash64(made_of.encode("utf-8", "surrogatepass") + block),
             chunks=partial(_chunk_rows, entry, masked),
-            marks=partial(_link_name_task_rows, entry, body, number == 0),
+            marks=partial(_link_name_task_rows, entry, body, number == 0, day_title),
             hides=masked[place.start : place.end] != block,
         )
         rows.append(row)
@@ -42,14 +44,14 @@ def make_file_rows(stamp: Stamp, data: bytes, parsed: ParsedFile, settled: bool)
 
 
 def _link_name_task_rows(
-    entry: Entry, body: bytes, first: bool
+    entry: Entry, body: bytes, first: bool, day_title: str
 ) -> tuple[list[Any], list[Any], list[Any]]:
     text = body_lines(body)
     id_of_path = make_derived_id(
         None, path_without_conflict_mark(composed_form(entry.there.path)), "", 1
     )
     is_whole = id_of_path.endswith(entry.short_id)
-    names = link_keys_of_entry(entry, text, of_file=is_whole, first=first)
+    names = link_keys_of_entry(entry, text, of_file=is_whole, first=first, day_title=day_title)
     links = {(key,) for key in chain.from_iterable(find_links(entry, text))}
     tasks = list(find_tasks(entry, text))
     open_tasks = sum(not task.done for task in tasks)

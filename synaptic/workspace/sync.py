@@ -522,7 +522,7 @@ def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
             parsed, entries=tuple(_date_by_git(entry, day) for entry in parsed.entries)
         )
     ws.journal.purge_private_copies(stamp.path, data)
-    return make_file_rows(stamp, data, parsed, settled)
+    return make_file_rows(stamp, data, parsed, settled, ws.config.day_title)
 
 
 def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
@@ -541,11 +541,10 @@ def _date_by_git(entry: Entry, day: date | None) -> Entry:
 
 
 def _reading_version(ws: Workspace) -> str:
-    """The settings that change how a file is read: grammar, types, `day_file` and time zone."""
+    """The settings that change how a file is read: grammar, types, days and time zone."""
     types = ",".join(TYPES)
-    return (
-        f"{GRAMMAR} {types} {ws.config.day_file} {time.timezone} {time.altzone} {time.tzname}"
-    )
+    days = f"{ws.config.day_file} {ws.config.day_title}".strip()
+    return f"{GRAMMAR} {types} {days} {time.timezone} {time.altzone} {time.tzname}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

@@ -910,6 +910,36 @@ def test_init_keeps_apart_from_what_logseq_rewrites(
     assert "undated" in run("recent").out.splitlines()[-1]
 
 
+@pytest.mark.parametrize(
+    ("form", "link", "setting"),
+    [
+        ("MM-dd-yyyy", "03-02-2026", "%m-%d-%Y"),
+        ("EEE, dd-MM-yyyy", "Mon, 02-03-2026", "%a, %d-%m-%Y"),
+        ("yyyy-MM-dd EEEE", "2026-03-02 Monday", None),
+        ("MMM do, yyyy", "Mar 2nd, 2026", None),
+    ],
+)
+def test_links_name_a_day_as_logseqs_settings_do(
+    home: Path, run: Run, tmp_path: Path, form: str, link: str, setting: str | None
+) -> None:
+    others = [
+        "2026/03/02",
+        "02.03.2026",
+        "2026年03月02日",
+        "Mon, 2nd Mar 2026",
+        "2026-03-02 Mon",
+    ]
+    files = {
+        "journals/2026_03_02.md": "- bought beans",
+        "journals/2026_03_03.md": "".join(f"- [[{name}]]\n" for name in (link, *others)),
+        "logseq/config.edn": f'{{;; :journal/page-title-format "yyyyMMdd"\n'
+        f' :journal/page-title-format "{form}"}}\n',
+    }
+    run("init", "--journal", str(_put(tmp_path / "graph", files)))
+    assert tomllib.loads((home / "config.toml").read_text()).get("day_title") == setting
+    assert run("links", "--broken", "--json").json["links"] == []
+
+
 def test_init_shows_what_a_config_that_was_there_lacks(
     home: Path, run: Run, tmp_path: Path
 ) -> None:
