@@ -34,7 +34,7 @@ from ..files import DATA
 
 
 class Secret(NamedTuple):
-    """The kind and place, `start:end`, of a secret in a text. It never holds the value."""
+    """The kind and span of a secret in a text; it never has the secret's value."""
 
     kind: str
     start: int
@@ -45,7 +45,7 @@ INVISIBLE = (
     "[\x00-\x08\x0e-\x1f\x7f\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\ufeff]+"
 )
-"""Characters that nobody sees, so that they may stand inside a token unnoticed."""
+"""Characters that are not displayed, so that they may hide inside a token."""
 
 _LINE_ENDS = "\x0b\x0c\x85\u2028\u2029"
 _SPACES = "\xa0\u1680\u202f\u205f\u3000\u115f\u1160\u2800\u3164\uffa0" + "".join(
@@ -56,7 +56,7 @@ _BLANKS = str.maketrans(_SPACES + _LINE_ENDS, " " * len(_SPACES) + "\n" * len(_L
 
 
 def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
-    """The secrets of `text`, in order. None overlaps another.
+    """The secrets in a text, in order, without overlaps.
 
     The pattern `unseen` matches what a reader does not see; a secret may go on behind it.
     """
@@ -73,7 +73,7 @@ def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
 
 
 def merged(secrets: Iterable[Secret]) -> tuple[Secret, ...]:
-    """The secrets in order. Those that overlap are one, of the kind of the first."""
+    """The secrets in order; overlapping ones are joined into one with the kind of the first."""
     separate: list[Secret] = []
     for secret in sorted(secrets, key=attrgetter("start")):
         if separate and secret.start < separate[-1].end:
@@ -84,12 +84,12 @@ def merged(secrets: Iterable[Secret]) -> tuple[Secret, ...]:
 
 
 def redact(text: str, secrets: Iterable[Secret]) -> str:
-    """`text` with each secret replaced by its kind, as in `[redacted: GitHub token]`."""
+    """Replaces each secret in a text by its kind, as in `[redacted: GitHub token]`."""
     return _replaced(text, secrets, lambda secret: f"[redacted: {secret.kind}]")
 
 
 def line_number(text: str, at: int) -> int:
-    """The line of an offset, from 1."""
+    """The line number of an offset in a text, from 1."""
     return text.count("\n", 0, at) + 1
 
 
@@ -108,7 +108,8 @@ def _replaced(text: str, secrets: Iterable[Secret], by: Callable[[Secret], str])
 
 
 def _visible_text(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
-    """The part of `text` that a reader sees, and where each of its characters begins and ends.
+    """(the text without invisible parts, the start and end offset in `text` of each of its
+    characters).
 
     An escape is seen as the character behind it, an entity as its character.
     """
@@ -165,7 +166,7 @@ def _patterns_file() -> dict[str, Any]:
 
 
 def _is_example(value: str) -> bool:
-    """True if manuals print this value as an example."""
+    """True if the manuals of services print this value as an example key."""
     return any(example in value for example in _patterns_file()["examples"])
 
 
@@ -393,7 +394,9 @@ def _assigned(text: str) -> Iterator[Secret]:
 
 
 def _value_of(text: str, name: re.Match[str]) -> Secret | None:
-    """The value of a name, if it is a secret."""
+    """The secret that is assigned to a name such as `password`; None if the value is not a
+    secret.
+    """
     value = _compiled(_VALUE).match(text, name.end())
     if not value:
         return None
@@ -453,7 +456,7 @@ _LONGEST_NAME = 200
 
 
 def _apart(text: str) -> Iterator[Secret]:
-    """The defaults of Terraform's variables, and the cells of a table's column."""
+    """Yields secrets in defaults of Terraform variables, and in password columns of tables."""
     for match in _compiled(_TERRAFORM).finditer(text):
         yield from _under(f"{match['name']} = ", match["value"], match.start("value"))
     for table in _compiled(_TABLE).finditer(text):
@@ -469,7 +472,9 @@ def _apart(text: str) -> Iterator[Secret]:
 
 
 def _under(name: str, value: str, at: int) -> Iterator[Secret]:
-    """The secrets of `value`, which stands at `at`, as the value of this name."""
+    """The secrets in `value`, which begins at the offset `at`, if it is assigned to this
+    name.
+    """
     for kind, start, end in _assigned(name + value):
         if start >= len(name):
             yield Secret(kind, start - len(name) + at, end - len(name) + at)
@@ -509,7 +514,9 @@ _LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
 
 
 def _placeholder(value: str) -> bool:
-    """True for `<token>`, `your-key-here`, `${DB_PASSWORD}`, `/run/secrets/db`."""
+    """True for values that stand for a secret: `<token>`, `your-key-here`, `${DB_PASSWORD}`,
+    `/run/secrets/db`.
+    """
     return _has(_PLAIN, value) or _has(_LEFT_OUT, value)
 
 
@@ -532,7 +539,7 @@ def _is_mixed(value: str) -> bool:
 
 
 def _is_basic(value: str) -> bool:
-    """True for base64 of `user:password`, and for what looks random."""
+    """True for base64 of `user:password`, and for values that look random."""
     try:
         read = base64.b64decode(value + "=" * (-len(value) % 4)).decode()
     except ValueError:
@@ -563,7 +570,9 @@ def _is_passphrase(name: re.Match[str], value: str) -> bool:
 
 
 def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) -> bool:
-    """True if the value of a name is a secret, not a word, placeholder, code, path or name."""
+    """True if the value of a name is a secret, and not a word, placeholder, code, path or
+    name.
+    """
     word = name["word"].lower()
     if len(value) < 6 or _placeholder(value):
         return False

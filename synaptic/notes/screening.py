@@ -1,5 +1,5 @@
-"""Screens every text on its way into the journal: leaves out private passages, redacts or
-refuses secrets. Pure.
+"""Screens every text before it is written into the journal: removes private passages, and
+redacts or refuses secrets. Pure.
 
 `writing` passes each given text through one `Screen` before it composes an entry. A title is
 made of the text, and a token that the title cuts short could no longer be found.
@@ -25,8 +25,8 @@ entities, HTML.
 
 
 def visible_secrets(text: str) -> tuple[Secret, ...]:
-    """The secrets of `text`, as it is written and as it reads once it is rendered, in order.
-    None overlaps another.
+    """The secrets in a text as written and as rendered from Markdown, in order, without
+    overlaps.
 
     So `ghp_**abc**` counts as `ghp_abc`, the token that a reader sees. Linear in the text's
     length.
@@ -44,7 +44,7 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
 
 class Screen:
     """Screens the texts of one save or update. `policy` is the setting `secrets`: redact,
-    refuse or allow.
+    refuse or allow secrets.
     """
 
     def __init__(self, policy: Secrets) -> None:
@@ -53,7 +53,7 @@ class Screen:
         self._private = self._unclosed = False
 
     def notices(self) -> tuple[str, ...]:
-        """A sentence for each kind of change, for the receipt."""
+        """A sentence for the user about each kind of change that the screen made."""
         sentences = []
         if self._redacted:
             sentences.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
@@ -68,8 +68,8 @@ class Screen:
         return tuple(sentences)
 
     def text(self, name: str, text: str, *, after: str = "") -> str:
-        """`text` as it may be written. `after` is the text that stands before it in the file: a
-        secret may span both.
+        """Screens one text and returns it without private passages and secrets. `after` is the
+        text before it in the file, because a secret may span both.
 
         Raises Refused if the policy is to refuse and the text holds a secret; the message names
         kind and line, never the value. Raises InvalidArgument for a NUL, which makes tools take
@@ -91,7 +91,7 @@ class Screen:
         return self.redacted(name, public, after=after)
 
     def redacted(self, name: str, text: str, *, after: str = "") -> str:
-        """`text` without its secrets. `after` and Refused are as for `text`."""
+        """The text without its secrets. `after` and errors are as for `text`."""
         if self._policy == "allow":
             return text
         above = f"{after}\n" if after else ""
@@ -116,13 +116,11 @@ class Screen:
         return self.redacted(name, redact(text, mine), after=after)
 
     def mark(self, name: str, value: str) -> str:
-        """A value that stands in an entry's comment as it may be written; "" where nothing is
-        left of it.
-        """
+        """Screens a value for an entry's comment; "" if nothing is left of it."""
         public = without_private(value)
         self._private |= public != value
         return self.redacted(name, public).strip()
 
     def texts(self, name: str, texts: Iterable[str]) -> list[str]:
-        """Each of the texts as it may be written."""
+        """Screens each text and returns them."""
         return [self.text(name, text) for text in texts]

@@ -27,7 +27,7 @@ _SIGNS = "'./\\:&-"
 
 
 class JournalNames(NamedTuple):
-    """The tags, projects and files of the journal, in lower case."""
+    """The tags, projects and files of the journal in lower case, which a question may name."""
 
     tags: Collection[str] = ()
     projects: Collection[str] = ()
@@ -36,14 +36,16 @@ class JournalNames(NamedTuple):
 
 @frozen
 class EntityMention:
-    """`type` is person, project, tool, file, tag or unknown."""
+    """A name in a question; `type` is person, project, tool, file, tag or unknown."""
 
     name: str
     type: str
 
 
 class Question:
-    """One line of text without the words that only ask to be told, and its named features."""
+    """A question on one line, without words such as "tell me", and the features that its words
+    show.
+    """
 
     def __init__(self, asked: Asked) -> None:
         request = QUESTIONS.finder("asking_to_be_told")
@@ -53,15 +55,15 @@ class Question:
         self._features = QUESTIONS.patterns("features")
 
     def find(self, feature: str, start: int = 0) -> re.Match[str] | None:
-        """The first match of the feature from that character on."""
+        """The first match of a feature's pattern from the offset `start` on."""
         return compile_once(self._features[feature], re.IGNORECASE).search(self.line, start)
 
     def shows(self, *features: str) -> bool:
-        """True if any of the features shows."""
+        """True if the question has any of these features."""
         return any(self.find(feature) for feature in features)
 
     def count(self, feature: str) -> int:
-        """The number of times that the feature shows."""
+        """The number of matches of a feature's pattern."""
         matches = compile_once(self._features[feature], re.IGNORECASE).finditer(self.line)
         return len(list(matches))
 
@@ -100,8 +102,8 @@ def analyze(query: str, asked: Asked, names: JournalNames) -> Json:
 
 
 def _question_type(question: Question) -> tuple[str, float]:
-    """(type, confidence): the surer, the fewer other types fit too, and least where nothing is
-    asked.
+    """(type, confidence) of a question; the fewer other types fit, the higher the
+    confidence.
     """
     fitting = []
     for question_type, features in QUESTIONS.read["types"]:
@@ -127,8 +129,8 @@ def _has_features(question: Question, question_type: str, features: list[str]) -
 
 
 def _complexity(question: Question, question_type: str) -> str:
-    """low: one fact; medium: a condition, a time, two sides, a how or why; high: several
-    clauses or hops.
+    """How complex a question is. low: one fact; medium: a condition, a time, two sides, a how
+    or why; high: several clauses or steps.
     """
     parts = question.count("second_clause") + question.count("condition")
     if question_type == "temporal":
@@ -146,7 +148,7 @@ def _complexity(question: Question, question_type: str) -> str:
 def _intent(
     question: Question, question_type: str, complexity: str, entities: tuple[EntityMention, ...]
 ) -> str:
-    """temporal, relation, entity, attribute or general."""
+    """What a question is about: temporal, relation, entity, attribute or general."""
     if question_type == "temporal" or question.shows("opens_with_when"):
         return "temporal"
     if question_type == "comparative":
@@ -184,7 +186,9 @@ def _target(
 
 
 def entities_of(text: str, names: JournalNames) -> tuple[EntityMention, ...]:
-    """Each name once, in the order of the text; of two that begin together the longer."""
+    """The names in a text, each once, in their order; of two that begin at the same word the
+    longer.
+    """
     marked = _marked(names)
     tokens = list(compile_once(_TOKEN).finditer(text))
     mentions = []
@@ -201,7 +205,9 @@ def entities_of(text: str, names: JournalNames) -> tuple[EntityMention, ...]:
 def _marked_at(
     text: str, tokens: list[re.Match[str]], marked: Mapping[str, EntityMention]
 ) -> tuple[int, EntityMention] | None:
-    """(the number of words of a tag, project or file that begins here, its name)."""
+    """(the number of words, the mention) of the tag, project or file that begins at the first
+    token.
+    """
     for count in range(len(tokens), 0, -1):
         written = _bare(text[tokens[0].start() : tokens[count - 1].end()])
         key = _key(written)
@@ -238,7 +244,7 @@ def _name_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention
 
 
 def _bare(word: str) -> str:
-    """The word without the marks that end it."""
+    """The word without the punctuation at its end."""
     return word.rstrip(_SIGNS).removesuffix("'s")
 
 

@@ -1,4 +1,4 @@
-"""The time, the list and the known names that a question asks for. Pure.
+"""Finds in a question the time, the list and the names that it asks for. Pure.
 
 Every search asks this; `analyze` says more.
 """
@@ -32,8 +32,8 @@ STATES = frozenset(("open", *TAGS_OF_STATE))
 
 @frozen
 class Asked:
-    """`read` is the beginning of the query on one line, `text` all of the query without its
-    time phrase.
+    """The time, order and reasons that a question asks for. `read` is the beginning of the
+    query on one line, `text` the query without its time phrase.
 
     `recent`: the question asks for the newest fitting entry. `reasons`: it asks for a choice,
     or why it was made. `only_time`: the range is a hard filter. `tongue` is the language of the
@@ -50,7 +50,8 @@ class Asked:
 
 
 class Listed(NamedTuple):
-    """A list of what passes `filters` (project `*`: any), the `most` first, or all.
+    """A list that a question asks for: the entries that pass `filters` (project `*`: any), the
+    first `most` of them, or all.
 
     `state` is one of STATES, or "". `order` is None where it needs a time to be one. `among`:
     words to seek in it. `changes`: what changed is asked for too.
@@ -65,7 +66,7 @@ class Listed(NamedTuple):
 
 
 def asked_of(query: str, *, today: date) -> Asked:
-    """The time, the order and the reasons that the query asks for; any text may be given."""
+    """Finds the time, the order and the reasons that a query asks for."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
     time_range, text, tongue = _time_in(read, today)
     only_time = False
@@ -102,7 +103,7 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
 
 
 def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
-    """The list that a text asks for; None where it says more than the parts of one.
+    """The list that a text asks for; None if it has words beyond those that ask for a list.
 
     The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`;
     `projects` may be named too.
@@ -176,8 +177,8 @@ def _telling_words(text: str, means: list[str]) -> list[str]:
 
 
 def happened(text: str) -> list[Texts]:
-    """For each word of the event the forms in which it may stand, where a text asks how often
-    something happened, or when last; none for any other text.
+    """For a question how often, or when last, something happened: each word of that event in
+    all its forms; empty for any other text.
 
     | text                               | words            |
     |------------------------------------|------------------|

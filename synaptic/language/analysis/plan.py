@@ -49,7 +49,7 @@ _CODE = re.compile(
 
 
 def strategy_by_form(parsed: ParsedQuery) -> Strategy:
-    """The strategy that fits the form of a query; its cost is not considered."""
+    """Chooses the search strategy by the form of a query; its cost is not considered."""
     text = parsed.text
     if _ERROR.search(text):
         return "lexical"
@@ -67,7 +67,7 @@ def strategy_by_form(parsed: ParsedQuery) -> Strategy:
 
 
 def searchable_parts(text: str) -> Texts:
-    """The parts of a question that can be searched alone; empty if it has no parts."""
+    """Splits a question into parts that can be searched alone; empty if it has only one."""
     parts = [part.strip(" ,?.!") for part in _CONNECTOR.split(text)]
     telling = [part for part in parts if {word for _, word in words(part)} - STOP_WORDS]
     if telling != parts or not 1 < len(parts) <= MAX_PARTS:

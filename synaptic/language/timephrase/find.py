@@ -71,8 +71,8 @@ _NEVER = (ValueError, OverflowError)
 
 @frozen
 class TimeRange:
-    """`start` and `end` are local days, both within the range; None means that this end is
-    open. `phrase` stands so in the text.
+    """The days that a time phrase means, `start` and `end` included; None means that this end
+    is open. `phrase` is the phrase as it stands in the text.
 
     `about` is the day where the phrase counts more than days, "two weeks ago", and so means
     days around it too.
@@ -85,7 +85,7 @@ class TimeRange:
 
 
 class Period(NamedTuple):
-    """A time that a row of the table reads; it ends before the character `end`.
+    """A time that a row of the table matched in a text, up to the offset `end`.
 
     `part` is a number of `part_of_span`; None is all of the period.
     """
@@ -96,7 +96,7 @@ class Period(NamedTuple):
     part: int | None
 
     def span(self, when: When, year: int | None = None) -> Span:
-        """The days, of that year if the phrase names none."""
+        """The first and last day of the period, in `year` if the phrase names no year."""
         pieces = self.pieces
         if year:
             pieces = {"year": year, **pieces}
@@ -107,8 +107,7 @@ class Period(NamedTuple):
 
 
 def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
-    """The range that the text names and the text without the phrase; None where no time is
-    meant.
+    """(the time that a text names, the text without that phrase); None if it names no time.
 
     Of two ranges the first wins.
 
@@ -136,7 +135,7 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
 
 
 def read_time(text: str, when: When) -> TimeRange | None:
-    """The range of a text that is nothing but a time; None where it is more, or none.
+    """The time of a text that is nothing but a time; None for any other text.
 
     Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
     """
@@ -149,13 +148,15 @@ def read_time(text: str, when: When) -> TimeRange | None:
 
 
 def is_recent(text: str) -> bool:
-    """True if it asks for the newest: "recent", "latest", "last decision on the cache"."""
+    """True if a question asks for the newest: "recent", "latest", "last decision on the
+    cache".
+    """
     return pattern(_RECENT).search(text[:LOOKED_AT]) is not None
 
 
 def without_phrase(text: str, start: int, end: int) -> str:
-    """The text without those characters, single-spaced, without the commas and brackets that
-    held the phrase alone.
+    """The text without the characters from `start` to `end`, single-spaced, and without commas
+    and brackets that enclosed only them.
     """
     rest = " ".join(f"{text[:start]} {text[end:]}".split())
     rest = re.sub(r"\( ?\)|\[ ?\]|\" ?\"", "", rest)
@@ -198,7 +199,7 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
 
 
 def _periods(text: str, at: int, preposition: str) -> list[Period]:
-    """The readings of the table at that place, the longest first."""
+    """The periods that rows of the table match at the offset `at`, the longest first."""
     part = pattern(r"(?:the )?<part>[-\s]+").match(text, at)
     number = None
     if part:
@@ -217,7 +218,7 @@ def _periods(text: str, at: int, preposition: str) -> list[Period]:
 
 
 def _is_about(pieces: Pieces, preposition: str) -> bool:
-    """True for "two weeks ago", which means days around that one too."""
+    """True for a phrase such as "two weeks ago", which also means the days around that day."""
     if pieces.get("way") != -1 or pieces["unit"] in ("minute", "hour", "day"):
         return False
     least, most = counts(pieces)
@@ -225,7 +226,9 @@ def _is_about(pieces: Pieces, preposition: str) -> bool:
 
 
 def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, date | None]:
-    """The first and the last day that a preposition makes of a period."""
+    """The first and last day that a preposition and a period mean together: "after March",
+    "until March".
+    """
     first, last = span
     match preposition:
         case "since" if first > today:
@@ -249,7 +252,9 @@ def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, dat
 
 
 def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] | None:
-    """(the days, the character after) of "between March and May 2025", "Nov 3 to Dec 7"."""
+    """(the days, the end offset) of a range between two times: "between March and May 2025",
+    "Nov 3 to Dec 7".
+    """
     lefts = _periods(text, at, "from")
     if not lefts:
         return None
@@ -270,7 +275,9 @@ def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] 
 
 
 def _joined(left: Period, right: Period, when: When) -> Span:
-    """The days from one period to the other, which share the year that only one names."""
+    """The days from the first to the second period; a year that only one of them names counts
+    for both.
+    """
     year = right.pieces.get("year")
     opened = left.span(when, year)
     closed = right.span(when, opened[0].year)

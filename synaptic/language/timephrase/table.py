@@ -28,7 +28,7 @@ Pieces = dict[str, Any]
 
 
 class When(NamedTuple):
-    """The day on which a text is read.
+    """The day relative to which a phrase is read, and the direction in which it looks.
 
     A question looks back from it. Due tasks lie `ahead`: "Friday" is the next one, that day
     included. A note looks `around`: "this Tuesday" is the next one, and a month or a year that
@@ -41,7 +41,7 @@ class When(NamedTuple):
 
 
 Reader = Callable[[Pieces, When], Span]
-"""Raises ValueError if there is no such time."""
+"""A function that returns the days of a phrase. Raises ValueError if there is no such time."""
 
 
 # --- words ---
@@ -64,7 +64,7 @@ TABLES: dict[str, Mapping[str, Any]] = {
 
 
 def either(words: Iterable[str]) -> str:
-    """A pattern of any of these words, in which `_` is a blank."""
+    """A regular expression that matches any of these words, in which `_` stands for a blank."""
     return rf"(?:{'|'.join(words).replace('_', ' ')})\b"
 
 
@@ -100,14 +100,14 @@ PIECES |= {
 
 @cache
 def pattern(row: str) -> re.Pattern[str]:
-    """The regular expression of a pattern of the table."""
+    """Converts a pattern of the table into a regular expression."""
     for _ in range(2):  # a piece may hold pieces
         row = re.sub(r"(?<!\?P)<(\w+)>", lambda name: PIECES[name[1]], row)
     return re.compile(row.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 def values(match: re.Match[str]) -> Pieces:
-    """The pieces of a match as numbers."""
+    """The named pieces of a match as numbers."""
     pieces = {}
     for name, text in match.groupdict().items():
         if text is None:
@@ -122,7 +122,9 @@ def values(match: re.Match[str]) -> Pieces:
 
 
 def shift(day: date, days: int) -> date:
-    """The day so many days later, or the first or the last of all days."""
+    """The day `days` later, or earlier if negative; the first or last possible date if it would
+    lie beyond.
+    """
     try:
         return day + timedelta(days=days)
     except OverflowError:
@@ -130,26 +132,28 @@ def shift(day: date, days: int) -> date:
 
 
 def add_months(day: date, months: int) -> date:
-    """The same day so many months later, or the last of that month."""
+    """The same day of the month `months` later; the last day of that month if it is shorter."""
     year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
     length = monthrange(year, month + 1)[1]
     return date(year, month + 1, min(day.day, length))
 
 
 def move(day: date, count: int, unit: str) -> date:
-    """The day so many units later."""
+    """The day that is `count` units (days, weeks, months or years) later."""
     if unit in MONTHS_IN:
         return add_months(day, count * MONTHS_IN[unit])
     return shift(day, int(count * DAYS_IN[unit]))
 
 
 def months_from(first: date, months: int) -> Span:
-    """Whole months from the first day of a month."""
+    """The first and last day of `months` whole months, which begin on the day `first`."""
     return first, shift(add_months(first, months), -1)
 
 
 def unit_around(day: date, unit: str, offset: int) -> Span:
-    """The week, weekend, month, quarter or year so many after the one of the day."""
+    """The week, weekend, month, quarter or year that contains the day, moved by `offset`
+    units.
+    """
     monday = shift(day, 7 * offset - day.weekday())
     if unit == "week":
         return monday, shift(monday, 6)
@@ -162,8 +166,8 @@ def unit_around(day: date, unit: str, offset: int) -> Span:
 
 
 def part_of_span(span: Span, part: int) -> Span:
-    """Days 1 to 10 (part 0), 11 to 20 (1) or the others (2) of a month, or the week (3) of a
-    day; another period stays whole.
+    """A third of a month (`part` 0: days 1 to 10, 1: 11 to 20, 2: the rest), or the week of a
+    single day (3); any other period is returned whole.
     """
     first, last = span
     if part == 3 and first == last:
@@ -181,7 +185,9 @@ def part_of_span(span: Span, part: int) -> Span:
 
 
 def dates(pieces: Pieces, year: int) -> Span:
-    """The day, month, quarter, season or year of the pieces, in that year."""
+    """The days, in this year, of the day, month, quarter, season or year that the pieces
+    name.
+    """
     if "day" in pieces:
         day = date(year, pieces["month"], pieces["day"])
         return day, day
@@ -213,7 +219,7 @@ def calendar(pieces: Pieces, when: When) -> Span:
 
 
 def beside(pieces: Pieces, when: When) -> Span:
-    """The latest month or season that is over, the present one, or the first to come."""
+    """The last, present or next month or season, relative to the day of `when`."""
     which = pieces["which"]
     first, last = calendar(pieces, When(when.today, ahead=which > 0))
     if first <= when.today <= last:
@@ -234,7 +240,9 @@ def from_to(pieces: Pieces, when: When) -> Span:
 
 
 def day_of_month(pieces: Pieces, when: When) -> Span:
-    """The latest such day, or ahead the next: the 3rd."""
+    """The latest day with this number in its month, or the next one if `when` looks ahead: the
+    3rd.
+    """
     step = 1 if when.ahead else -1
     for away in range(62):
         day = shift(when.today, step * away)
@@ -253,7 +261,7 @@ def numbered_week(pieces: Pieces, when: When) -> Span:
 
 
 def near(pieces: Pieces, when: When) -> Span:
-    """One day: yesterday, this morning."""
+    """One day close to today: yesterday, this morning."""
     day = shift(when.today, pieces["near"])
     return day, day
 
@@ -270,7 +278,7 @@ def day_of_earlier_period(pieces: Pieces, when: When) -> Span:
 
 
 def counts(pieces: Pieces) -> tuple[int, int]:
-    """The least and the most units of the phrase: a few are 2 to 5."""
+    """The least and the largest number of units that a phrase means: "a few" is 2 to 5."""
     if "few" in pieces:
         return 2, pieces["few"]
     count = pieces.get("number", 1)
@@ -278,7 +286,7 @@ def counts(pieces: Pieces) -> tuple[int, int]:
 
 
 def units_away(pieces: Pieces, when: When) -> Span:
-    """A time so many units away: 3 days ago, two weeks from now, in a week."""
+    """A time that is a number of units away: 3 days ago, two weeks from now, in a week."""
     unit = pieces["unit"]
     days: list[date] = []
     for count in counts(pieces):
@@ -311,7 +319,9 @@ def whole_unit(pieces: Pieces, when: When) -> Span:
 
 
 def weekday(pieces: Pieces, when: When) -> Span:
-    """The first such day of seven: on Friday, last Friday, this Friday, next Friday."""
+    """The day of a weekday within seven days: on Friday, last Friday, this Friday, next
+    Friday.
+    """
     which = pieces.get("which")
     start = 0
     if which:

@@ -1,4 +1,4 @@
-"""The time that a user typed where one is expected: `--since`, `--until`, `--at`."""
+"""Parses the times that a user types in options: `--since`, `--until`, `--at`."""
 
 import re
 from contextlib import suppress
@@ -23,7 +23,8 @@ Typed = tuple[datetime | None, datetime | None]
 
 
 def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
-    """The time of the text, before `now` or `ahead` of it; None if it is not a time.
+    """Parses a typed time, in the past or, with `ahead`, in the future; None if it is not a
+    time.
 
     | text                          | on Saturday 2026-11-21, at 09:30        |
     |-------------------------------|-----------------------------------------|
@@ -46,7 +47,9 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
 
 
 def _hours(value: str, now: datetime) -> Typed | None:
-    """2 hours ago, 90 minutes ago, 2h, in 2 hours: exactly so long from now."""
+    """The exact moment of a time in hours or minutes: 2 hours ago, 90 minutes ago, 2h, in 2
+    hours.
+    """
     value = re.sub(r"^in (.+)", r"\1 from now", value)
     match = pattern("<amount>(?: <way>)?").fullmatch(value)
     if not match:
