@@ -43,8 +43,8 @@ class _Stretch:
 
 
 def cut_passages(body: bytes) -> list[Span]:
-    """The passages of a body, in order and without gaps but for blank lines; one empty span for
-    no body.
+    """Splits the body of an entry into passages, in order and with nothing but blank lines left
+    out; one empty span for an empty body.
     """
     pieces = _split_body(body)
     if not pieces:

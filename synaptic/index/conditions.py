@@ -61,7 +61,9 @@ COUNTABLE = {
 
 
 def filter_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
-    """The filters as SQL conditions on the alias `e`, each led by AND, and their values."""
+    """(SQL, values to bind) of the filters: conditions on the table alias `e`, each beginning
+    with AND.
+    """
     parts: list[str] = []
     values: list[Any] = []
     for name, value in filters.active_values().items():
@@ -73,8 +75,8 @@ def filter_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
 
 
 def list_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
-    """The conditions of a list: what a later entry supersedes is left out unless it is asked
-    for.
+    """(SQL, values) of the filters for a list of entries: superseded entries are left out
+    unless the filters include them.
     """
     condition, values = filter_conditions(filters)
     if not filters.include_superseded:

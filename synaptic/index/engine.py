@@ -76,7 +76,9 @@ class Engine(Protocol):
         """The int8 vectors of these chunks, as bytes; chunks without a vector are left out."""
 
     def spread_chunks(self, count: int) -> Sequence[int]:
-        """Up to so many chunks with a vector, of all alike, chosen by their texts alone."""
+        """Up to `count` chunks with a vector, a sample of all chunks: those with the smallest
+        text hashes.
+        """
 
     def stem(self, word: str) -> str | None:
         """The stem of one word by the tokenizer; None where it is not one token."""
@@ -91,7 +93,9 @@ class Engine(Protocol):
 
 
 def distance_scale(engine: Engine) -> float:
-    """The distance of texts of other matters by the model in use, over the shipped one."""
+    """The factor by which unrelated texts are further apart by the model in use than by the
+    shipped model.
+    """
     return (1 - float(engine.meta("usual") or USUAL_COSINE)) / (1 - USUAL_COSINE)
 
 

@@ -64,7 +64,7 @@ class _Sample(NamedTuple):
 
 
 class Index:
-    """The whole index; answers show the state of the last sync.
+    """Runs queries on the index, which shows the journal as of the last sync.
 
     `file` is the engine of SQLite, which opens and heals. `writing` gives a Writer, which alone
     changes entries and vectors. A published index has another engine, and neither of them.
@@ -229,7 +229,9 @@ class Index:
     def neighbours_in_file(
         self, rowids: Sequence[int], filters: Filters
     ) -> dict[int, list[int]]:
-        """For each of these entries those beside it, of its file and day, that pass."""
+        """Maps each of these entries to the entries directly before and after it in the same
+        file and on the same day that pass the filters.
+        """
         condition, values = list_conditions(filters)
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
         return self._grouped(sql, json.dumps(rowids), *values)
@@ -238,8 +240,8 @@ class Index:
     # --------------------------------------------------------------------------------
 
     def entries(self, rowids: Sequence[int]) -> dict[int, Stored]:
-        """Entries by rowid, as asked, without content. Copies that have no id in force are left
-        out.
+        """Maps rowids to their entries, in the given order and without content. A copy that
+        equals another entry, and so has no id, is left out.
         """
         these = json.dumps(list(rowids))
         rows = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
@@ -255,8 +257,8 @@ class Index:
             raise IndexFailed(f"a row makes no sense: {error}", "reset") from error
 
     def ranking_facts(self, rowids: Sequence[int]) -> dict[int, RankingFacts]:
-        """The standings of entries, by rowid. Copies that have no id in force are left
-        out.
+        """Maps rowids to the values that ranking uses. A copy that equals another entry, and so
+        has no id, is left out.
         """
         rows = self.engine.rows(_STANDINGS, json.dumps(rowids))
         return {row[0]: RankingFacts(*row) for row in rows}
@@ -464,7 +466,9 @@ class Index:
         return dict(self.engine.rows(sql, json.dumps(ids)))
 
     def replacement_chain(self, rowid: int) -> list[int]:
-        """The entry with all that it replaced and that replaced it, oldest first."""
+        """The rowids of the entry, of all entries that it replaced, and of those that replaced
+        it, directly or in steps, oldest first.
+        """
         return self.engine.column(_CHAIN, rowid)
 
     def entries_by_name_key(self, keys: Collection[int]) -> dict[int, list[int]]:

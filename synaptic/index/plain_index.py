@@ -62,8 +62,8 @@ class PlainIndex:
 
     @as_index_errors()
     def find_entries(self, rowids: Iterable[int]) -> list[IndexedEntry]:
-        """These entries, the most important first, without what is superseded; a preference is
-        superseded only by a later one in force.
+        """The entries with these rowids, the most important first, without superseded ones. A
+        superseded preference is included: the caller decides about it.
         """
         rows = self._db.execute(_PLACES, (json.dumps(list(rowids)),))
         return [IndexedEntry(*row) for row in rows]
@@ -75,7 +75,9 @@ class PlainIndex:
 
     @as_index_errors()
     def entries_matching(self, phrases: Sequence[str], limit: int) -> list[int]:
-        """The entries of the `limit` passages that fit one of these words or phrases best."""
+        """The rowids of the entries that hold the `limit` passages which match any of these
+        words or phrases best.
+        """
         if not phrases:
             return []
         quoted = ['"{}"'.format(phrase.replace('"', '""')) for phrase in phrases]

@@ -170,13 +170,13 @@ class Candidate(NamedTuple):
 
 
 def hash64(value: str | bytes) -> int:
-    """The hash by which the index knows a text again; signed, 64 bit."""
+    """The BLAKE2b hash of a text or bytes as a signed 64-bit integer."""
     raw = value if isinstance(value, bytes) else value.encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(raw, digest_size=8).digest(), "big", signed=True)
 
 
 def quantise(vector: Vector) -> bytes:
-    """A unit vector as int8 bytes.
+    """Rounds a unit vector to int8 components and returns them as bytes.
 
     Raises ValueError for NaN and infinity, which vec0 would take in silence.
     """
@@ -188,7 +188,9 @@ def quantise(vector: Vector) -> bytes:
 
 
 def unit_vectors(stored: Sequence[bytes], dimensions: int = -1) -> Matrix:
-    """The unit vectors of these int8 bytes. Only an empty list needs `dimensions`."""
+    """Turns stored int8 vectors back into unit vectors, one a row. Only an empty list needs
+    `dimensions`.
+    """
     import numpy as np
 
     components = np.frombuffer(b"".join(stored), dtype=np.int8).astype(np.float32)
@@ -204,7 +206,9 @@ def to_microseconds(at: datetime) -> int:
 
 
 def from_microseconds(at: int, zone: tzinfo | None) -> datetime:
-    """The instant as a time of this zone."""
+    """The time `at`, microseconds since 1970 UTC, as an aware datetime in `zone` (None: the
+    local zone).
+    """
     return (_EPOCH + timedelta(microseconds=at)).astimezone(zone)
 
 

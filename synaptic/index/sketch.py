@@ -73,8 +73,8 @@ class Sketch:
     def nearest_candidates(
         self, vector: bytes, limit: int, among: array[int] | None
     ) -> list[int]:
-        """The chunks of `among`, or of all, that are the nearest by their rough copies:
-        OVERSAMPLED times `limit`, and more where some are equally near.
+        """The rowids of the chunks in `among` (None: all) that are probably nearest to the int8
+        `vector`: OVERSAMPLED times `limit`, and more where distances are equal.
 
         Raises apsw.CorruptError for a vector that is missing, or of another length.
         """
@@ -99,7 +99,7 @@ class Sketch:
         return np.frombuffer(b"".join(vectors), np.int8).reshape(-1, self._dimensions)
 
     def _pack_columns(self, vectors: Array) -> Array:
-        """The bits of these vectors, 64 in a number: a column for each vector."""
+        """The rough bits of these vectors as 64-bit integers, one column for each vector."""
         packed = to_rough_bits(vectors)
         padded = np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))
         return cast("Array", padded.view(np.uint64).T)

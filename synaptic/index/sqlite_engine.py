@@ -231,8 +231,8 @@ class SqliteEngine(Database):
 
 
 def _rarest_terms_query(counts: Mapping[str, int]) -> str:
-    """An FTS5 query for the rarest terms, so many that more than QUICKLY_SCORED chunks hold
-    one; empty where all terms together have no more matches.
+    """An FTS5 query for the rarest of the terms, as many as are needed for more than
+    QUICKLY_SCORED matches; "" if all terms together have fewer. `counts`: chunks by term.
     """
     if sum(counts.values()) <= QUICKLY_SCORED:
         return ""

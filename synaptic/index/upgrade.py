@@ -32,7 +32,9 @@ MODEL = ("model", "dimensions", "usual")
 
 
 def carry_over_old_index(old: apsw.Connection, new: apsw.Connection) -> None:
-    """Copies it all in one transaction. Rows that cannot be read are left out."""
+    """Copies read counts, change numbers and vectors from an index of another version into a
+    new one, in one transaction. Rows that cannot be read are left out.
+    """
     with new:
         for table in ("access", "seen"):
             rows = _readable_rows(old, f"SELECT * FROM {table}")
@@ -57,7 +59,7 @@ def count_spare(db: apsw.Connection) -> int:
 
 
 def drop_spare(db: apsw.Connection) -> None:
-    """Drops the vectors that no text of the journal wanted."""
+    """Drops the table of vectors that were carried over and that no text has used."""
     db.execute("DROP TABLE IF EXISTS spare")
 
 

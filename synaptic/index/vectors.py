@@ -82,8 +82,8 @@ class Vectors:
         self._db.execute(_INSERT, (rowid, vector))
 
     def rebuild_if_sparse(self) -> bool:
-        """Makes the table anew if a tenth of its slots is dead, or its chunks are too small for
-        it; True if it did.
+        """Makes the table of vectors anew if a tenth of its slots is unused, or if it has grown
+        too large for its chunk size; returns True if it did.
 
         Slots of the chunk that is being filled are not dead.
         """
@@ -190,7 +190,9 @@ class Vectors:
     # -- their soundness
 
     def find_missing_table(self) -> str | None:
-        """The first shadow table that is missing, or has other columns; None for none."""
+        """A text that names the first shadow table of sqlite-vec that is missing or has wrong
+        columns; None if all are right.
+        """
         for table, columns in SHADOWS.items():
             if self._db.execute(_COLUMNS, (table,)).get != columns:
                 return f"the table {table} is missing, or another one"

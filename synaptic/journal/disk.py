@@ -84,8 +84,8 @@ _REASONS = {
 
 
 def inject_fault(step: str, fd: int = -1, data: bytes = b"") -> None:
-    """Kills or stops the process if `SYNAPTIC_FAULT` names this step; a part of `data` may be
-    written before.
+    """For tests: kills or stops the process if `SYNAPTIC_FAULT` names `step`, after writing a
+    part of `data` to `fd` if some is given. Otherwise does nothing.
     """
     asked, _, cut = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
     if step == asked and sys.platform != "win32":
@@ -111,7 +111,9 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
 
 
 def explain_errno(number: int, other: str = "") -> tuple[str, str]:
-    """(the reason, the next step) for an `OSError.errno`; `other` for one without words."""
+    """(the reason in words, the next step) for an `OSError.errno`; `other` is the reason of an
+    error that the table does not have.
+    """
     return _REASONS.get(number, (other, "Try again."))
 
 
@@ -121,7 +123,9 @@ def checksum_header(text: bytes) -> dict[str, Any]:
 
 
 def read_checked_text(header: Mapping[str, Any], rest: bytes) -> bytes:
-    """The text that begins `rest`, as its header says. Raises ValueError if it is torn."""
+    """Returns the text at the start of `rest`, whose length and checksum `header` holds. Raises
+    ValueError if a crash left it incomplete.
+    """
     text = rest[: int(header["bytes"])]
     if hashlib.sha256(text).hexdigest() != header["sha256"]:
         raise ValueError("torn")
@@ -337,7 +341,7 @@ def append_late_bytes(old: int, before: bytes, path: Path) -> None:
 
 
 def read_state_json(path: Path) -> dict[str, Any]:
-    """The JSON object that a file of the state folder keeps; empty where there is none."""
+    """Reads a JSON object from a file of the state folder; {} if it is missing or broken."""
     with suppress(OSError, ValueError):
         values = json.loads(path.read_bytes())
         if isinstance(values, dict):
@@ -359,14 +363,14 @@ def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
 
 
 def unlink(path: Path) -> bool:
-    """True when there is no file `path` any more; False when the system keeps it."""
+    """Removes the file `path` if it exists. True if it is gone, False if that failed."""
     with suppress(OSError):
         path.unlink()
     return not os.path.lexists(path)
 
 
 def temp_path_of(path: Path) -> Path:
-    """The hidden name beside `path` for its next bytes."""
+    """The path of the hidden temporary file in which the next content of `path` is written."""
     # one name for each file, so that the next writer clears what a killed one left
     return path.with_name(f".{path.name}.synaptic")
 

@@ -61,19 +61,21 @@ class Roots:
                     self.apart.add(join(outer, folder.relative_to(around).as_posix()))
 
     def split_path(self, path: str) -> tuple[str, Path, str]:
-        """The name and the folder of the root in which a path lies, and its path there."""
+        """(name of the root, its folder, the rest of the path below it) for a journal path such
+        as `@vault/x.md`.
+        """
         name, sign, within = path.partition("/")
         if name and sign and name in self.folders:
             return name, self.folders[name], within
         return "", self.folders[""], path
 
     def place(self, path: str | Path) -> Path:
-        """The file that a path means; a whole path means itself."""
+        """The path on disk of a journal path; an absolute path is returned unchanged."""
         _, root, within = self.split_path(str(path))
         return root / within
 
     def excludes(self, path: str) -> bool:
-        """True if this path within a root fits a glob of `exclude`."""
+        """True if this path below its root matches a glob of the setting `exclude`."""
         return self._excluded is not None and bool(
             self._excluded.fullmatch(composed_form(path))
         )
@@ -94,7 +96,7 @@ class Roots:
         return pattern is not None and any(map(pattern.fullmatch, map(composed_form, ways)))
 
     def absent(self) -> Texts:
-        """A sentence on the sources that cannot be read; none without any."""
+        """One sentence that names the sources which cannot be read; () if all can."""
         gone = [
             f"{name} ({root})"
             for name, root in self.folders.items()
@@ -140,9 +142,8 @@ def scan_notes(roots: Roots) -> list[Stamp]:
 def compare_roots(
     roots: Roots, signatures: Mapping[str, FileSignature | None], only: str = ""
 ) -> Comparison:
-    """The files of `scan_notes`, or `only` one of them, compared with their `signatures`.
-
-    `signatures` go by path. A file whose signature is None always counts as changed.
+    """Compares the notes on disk, or the one at the path `only`, with known `signatures` by
+    path and returns the differences. A file whose signature is None counts as changed.
     """
     stamps = []
     left_out = []
@@ -168,8 +169,8 @@ def compare_roots(
 
 
 def find_left_out(roots: Roots) -> list[LeftOut]:
-    """All notes, and folders that may hold notes, that are not read although nobody excluded
-    them. Each is named as it can be shown.
+    """The notes and folders that cannot be read although no setting excludes them, with the
+    reasons. Their paths are safe to print.
     """
     real = [real_path(root) for root in roots.folders.values()]
     left_out = []
@@ -397,8 +398,8 @@ def _check_path(path: str) -> None:
 
 
 def locate(roots: Roots, path: str) -> Path:
-    """The real place of `path` (with `/`), links followed. Raises JournalError when it is
-    outside its root.
+    """The path on disk of the journal path `path`, with links resolved. Raises JournalError if
+    that lies outside the root.
     """
     _check_path(path)
     _, root, within = roots.split_path(path)
@@ -411,13 +412,14 @@ def locate(roots: Roots, path: str) -> Path:
 
 
 def locate_writable(roots: Roots, path: str, line: int = 1) -> Path:
-    """The result of `locate` for a file that may be written. Raises Refused for a file that is
-    read in place.
+    """The path on disk of a journal file that may be written, as `locate` returns it. Raises
+    Refused for a file of a source, naming `line`: sources are only read.
     """
     name, root, _ = roots.split_path(path)
     if name not in OWN:
         raise Refused(
-            f"{roots.place(path)}:{line} is read in place from {root}.", "Edit it there."
+            f"{roots.place(path)}:{line} is read in place from {root}.",
+            "Synaptic never writes there: edit that file in your editor.",
         )
     return locate(roots, path)
 

@@ -81,8 +81,8 @@ Check = Callable[[str, Entry | None], None]
 def make_replacement(
     old: Entry, block: bytes, new: Entry | None, agent: str, notices: Sequence[str] = ()
 ) -> Replacement:
-    """The replacement of an entry with this block by `new`, written by this agent, or by a
-    person if that is "".
+    """Returns a Replacement of the entry `old`, whose bytes are `block`, by `new` (None deletes
+    it). `agent` is the writer of the new text; "" is a person.
     """
     if not new or old.whole_file:
         return Replacement(new, b"", notices)
@@ -167,7 +167,7 @@ class Journal:
         return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
 
     def link_folder_of(self, path: str) -> str:
-        """The folder in which the links of a file begin."""
+        """The journal folder that relative links in the file `path` start from."""
         return path.rpartition("/")[0]
 
     def parse(
@@ -453,8 +453,8 @@ class Journal:
         )
 
     def saved_copy(self, id: str) -> SavedText | None:
-        """The copy of this entry in `done/`. None without one, and for another journal of this
-        home.
+        """The copy of this entry's last saved text in `done/`; None if there is none, or if it
+        belongs to another journal of this home.
         """
         record = self.saved.get(id)
         return record if record and self.writer.is_ours(record) else None
@@ -708,7 +708,7 @@ class Journal:
         return self.saved_text(piece.path, piece.id, normalize_block(block))
 
     def reinsert(self, text: SavedText) -> Entry:
-        """The entry, after its text was put into its file, which does not hold it."""
+        """Inserts a saved text into its file, which lacks the entry; returns the entry."""
         title = self.parse_copy(text.id, text.path, text.text).title
         self.trash.put(*self.replaced_copy(text.id, title, text.text, b""))
 

@@ -133,8 +133,8 @@ def _present_texts(
 def restore_vanished_text(
     journal: Journal, id: str, check: Check = allow_any_change
 ) -> tuple[str, Entry]:
-    """Path and entry of a text that vanished, after it was put back. `check` may refuse. Raises
-    NotFound when it has not vanished.
+    """Puts a saved text that vanished from the journal back into its file; returns (path,
+    entry). `check` may raise Refused. Raises NotFound if no text of this id has vanished.
     """
     texts = [loss.text for loss in find_losses(journal) if loss.text]
     id = resolve_short_id(id, (text.id for text in texts), "The list of vanished saves")
@@ -148,7 +148,9 @@ def restore_vanished_text(
 
 
 def dismiss_losses(journal: Journal, id: str) -> None:
-    """Forgets what `find_losses` names of an entry. Raises NotFound for any other."""
+    """Drops the losses of this id, so that `find_losses` no longer lists them. Raises NotFound
+    if it lists none.
+    """
     losses = find_losses(journal)
     id = resolve_short_id(id, (loss.id for loss in losses), "The list of vanished saves")
     with journal.writing():

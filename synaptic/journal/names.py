@@ -97,7 +97,9 @@ def _escape_character(sign: str) -> str:
 def left_out_sentences(
     left_out: Collection[LeftOut], most: int
 ) -> dict[Reason, tuple[str, str]]:
-    """By reason, a sentence that names at most so many paths, and the next step."""
+    """For each reason why files are not read: (a sentence that names at most `most` of the
+    paths, the next step).
+    """
     texts = {}
     for reason, rule in REASON_TEXTS.items():
         group = sorted(

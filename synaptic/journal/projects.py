@@ -172,7 +172,7 @@ def project_of_folder(state: Path, folder: Path, planned: Projects | None = None
 
 
 def write_projects(state: Path, taken: Collection[Project]) -> None:
-    """Writes projects that were taken in others than those of the file."""
+    """Writes projects that were claimed on a plan in memory into the file of this home."""
     if taken:
         with _locked_projects(state) as projects:
             for name, repositories in taken:
@@ -206,9 +206,9 @@ def _numbered_names(name: str) -> Iterator[str]:
 
 
 def _closeness(one: Repository, other: Repository) -> int:
-    """0 for two repositories, else how sure it is that they are the same: 3 for one that had no
-    remote or has it still, 2 for clones of one remote or of each other, 1 for one whose remote
-    is another now, and for a bare path.
+    """How sure it is that two records mean one repository: 3 for the same folder with the same
+    remote, 2 for clones, 1 for the same folder with another remote or the same path, 0 if they
+    are different repositories.
     """
     is_same = one.git != "" and one.git == other.git
     if is_same and one.remote in ("", other.remote):

@@ -76,7 +76,7 @@ class SavedTexts:
         return sorted(name for name in names if not name.startswith("."))
 
     def forget(self, id: str) -> bool:
-        """True if there was a copy of this id. It is removed durably."""
+        """Removes the copy of this id durably; returns True if there was one."""
         path = self.path_of(id)
         existed = path.exists()
         path.unlink(missing_ok=True)

@@ -9,17 +9,21 @@ from ..models import Entry, ParsedFile
 
 
 def normalize_block(text: bytes) -> bytes:
-    """`text` as `done/` keeps it: LF, no outer blank lines, one newline at its end."""
+    """Returns `text` with LF line ends, without outer blank lines, and with one newline at its
+    end: the form in which blocks are stored and compared.
+    """
     return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
 
 
 def usual_line_end(data: bytes) -> bytes:
-    """CRLF if most lines end so, else LF."""
+    """The line end that most lines of `data` have: CRLF or LF, as bytes."""
     return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
 
 
 def block_to_append(path: str, block: bytes, data: bytes) -> bytes:
-    """The block as it is appended to `data`: in its line ends, after one blank line."""
+    """The bytes to append to a file with the content `data` so that `block` follows after one
+    blank line, in the file's line ends. Raises JournalError for a file in UTF-16.
+    """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise JournalError(f"{path} is UTF-16.", "Convert it to UTF-8 and save again.")
     eol = usual_line_end(data[-4096:])
@@ -33,16 +37,16 @@ def block_to_append(path: str, block: bytes, data: bytes) -> bytes:
 
 
 def match_line_ends(present: bytes, text: bytes) -> bytes:
-    """`text` with the line ends of `present`, and with as many of them at its end."""
+    """Returns `text` with the line ends of `present` and its number of line ends at the end."""
     eol = usual_line_end(present)
     ends = present[len(present.rstrip(b"\r\n")) :]
     return normalize_block(text)[:-1].replace(b"\n", eol) + (ends or eol)
 
 
 def is_later_text(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
-    """True if `now` is `saved`, or a later change of it. False if its words are nearer to those
-    of an older text, or of no text at all, and if it is a beginning of `saved` that ends within
-    a line: then an editor has read half of it.
+    """True if the text `now` equals `saved` or seems to be an edit of it. False if its words
+    are nearer to a text in `older` or to an empty text, or if it is `saved` cut off within a
+    line, which an editor shows that has read half of the file.
     """
     rest = saved.removeprefix(now.rstrip(b"\n"))
     if rest != saved and not rest.startswith(b"\n"):
@@ -58,7 +62,7 @@ def _word_distance(one: bytes, other: bytes) -> int:
 
 
 def normalized_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries, with tags in one order and without blank lines."""
+    """Copies of the entries with sorted tags and without blank lines, to be compared."""
     return [
         replace(
             entry,
@@ -70,8 +74,8 @@ def normalized_entries(entries: Iterable[Entry]) -> list[Entry]:
 
 
 def find_entry_span(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, int]:
-    """The entry and its span. A note that begins its file has the front matter too. Raises
-    NotFound.
+    """(the entry with this id, the byte offsets of its start and end). The span of a whole-file
+    note at the top of the file includes the front matter. Raises NotFound.
     """
     for number, entry in enumerate(file.entries):
         if entry.id == id:
@@ -100,8 +104,9 @@ def insertion_offset(new: Entry, here: Sequence[Entry], end: int) -> int:
 
 
 def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
-    """The id among `candidates` that `id` names: whole, or by the first four or more of its
-    eight characters.
+    """Returns the id in `candidates` that `id` stands for: a whole id, or the first four or
+    more of the eight characters after the dash. Raises NotFound, or Ambiguous if several fit;
+    `what` names the list in the message.
     """
     ids = list(dict.fromkeys(candidates))
     short = id.lower().removeprefix("syn:")

@@ -92,8 +92,8 @@ class Trash:
         return tuple(piece for piece in parsed if piece)
 
     def purge(self, id: str) -> bool:
-        """True if there were pieces of this id. The file is rewritten without them and without
-        torn pieces.
+        """Removes the pieces of this id, and incomplete pieces, from the file; returns True if
+        there were pieces of the id.
         """
         return self.rewrite_pieces(lambda piece: None if piece.id == id else piece)
 
@@ -106,8 +106,8 @@ class Trash:
         )
 
     def rewrite_pieces(self, change: Callable[[TrashedText], TrashedText | None]) -> bool:
-        """True if `change` replaced a piece, or removed one by returning None. The file is
-        rewritten.
+        """Rewrites the file with each piece replaced by what `change` returns for it, None
+        removing it; returns True if any piece changed.
         """
         pieces = self.pieces()
         changed = [change(piece) for piece in pieces]

@@ -134,8 +134,8 @@ class FileWriter:
                 lock.release()
 
     def _acquire_lock(self, lock: "BaseFileLock", timeout_s: float) -> None:
-        """Takes the lock, as `locked` says. A queue of writers is no reason to give up: the
-        time begins anew with each holder.
+        """Acquires the write lock. The waiting time `timeout_s` starts again whenever another
+        process takes the lock. Raises Busy, as `locked` says.
         """
         from filelock import Timeout
 
@@ -204,8 +204,8 @@ class FileWriter:
     # -- changing a file
 
     def change(self, path: str, make: Callable[[bytes, Stat], D]) -> D:
-        """The draft that the file holds now, synced. `make` returns it for a file with these
-        bytes and this stat, or None: then the file stays as it is.
+        """Writes the draft that `make` returns for the present bytes and stat of the file, and
+        returns it. If `make` returns None, the file is not changed.
 
         Raises Refused for a file that is only read or has several names, Changed when the file
         changed during each attempt, and JournalError when the disk refuses. Then the file is as

@@ -170,8 +170,8 @@ def brief(
 
 
 def _begins_session(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> bool:
-    """True when this brief begins a session of the reader. Without sessions one that is asked
-    for news begins none.
+    """True if this briefing is the first in the reader's session. For a reader without session
+    names, a request for news does not count as a new session.
     """
     if not record or not reader.session:
         return not (record and is_asked)

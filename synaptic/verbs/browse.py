@@ -164,7 +164,9 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
 
 
 def recall_for_file(ws: Workspace, file: Path) -> Listing:
-    """The entries that a hook tells of before this file is edited, the best first."""
+    """The entries about `file` that a hook shows to an agent before it edits the file, the best
+    match first.
+    """
     named = Path(without_surrogates(str(file)))
 
     def rows() -> list[int]:
@@ -242,7 +244,7 @@ def list_pinned(ws: Workspace) -> Listing:
 
 
 def _listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
-    """The entries of the rows that `find` gives, in its order."""
+    """The entries of the rowids that `find` returns, in the same order."""
 
     def run(report: SyncReport) -> Listing:
         rowids = find()
@@ -396,7 +398,9 @@ def status(ws: Workspace) -> Status:
 
 
 def _latency_figures(calls: Sequence[Mapping[str, float]]) -> Json:
-    """The latencies of the stages of these calls, the slowest stage first."""
+    """The number of calls, and for each stage the milliseconds within which 50 % (`p50`) and
+    95 % (`p95`) of them stayed, the slowest stage first.
+    """
     latencies = {}
     for stage, each in times_by_stage(calls):
         half = each[len(each) // 2]
@@ -422,7 +426,9 @@ def _search_as_listing(result: SearchResult) -> Listing:
 
 
 def _resolve_ids(ws: Workspace, filters: Filters) -> Filters:
-    """The filters with whole ids in place of short ones; a linked page need not exist."""
+    """Returns the filters with short ids in `parent` and `links_to` replaced by whole ids.
+    Raises NotFound for an unknown parent.
+    """
     if filters.parent:
         filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
     if filters.links_to and not ws.index.entries_by_name_key([link_key(filters.links_to)]):
@@ -482,7 +488,9 @@ def _page_of_rows(
 
 
 def _make_cursor(last: RankingFacts | None, order: Order, own: str | None = None) -> str | None:
-    """The place after the last entry that was shown; it holds although that is deleted."""
+    """The cursor text with which the next page begins after the entry `last`, even if that is
+    deleted meanwhile; None if there is no next page.
+    """
     if not last or order in ("importance", "access"):
         return None
     dated, at, path, seq = last.position
@@ -490,7 +498,9 @@ def _make_cursor(last: RankingFacts | None, order: Order, own: str | None = None
 
 
 def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
-    """The place at which a cursor goes on, None without one. Raises InvalidArgument."""
+    """Decodes a cursor into the position of the last entry shown; None for no cursor. Raises
+    InvalidArgument for a broken one or one of another order.
+    """
     if not cursor:
         return None
     place = _CURSOR.fullmatch(cursor)

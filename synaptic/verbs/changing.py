@@ -143,8 +143,8 @@ def _redraft(
 
 
 def open_for_edit(ws: Workspace, id: str) -> tuple[Entry, str]:
-    """An entry to be edited, and its `seen` for `update`. Raises Refused for an entry of a
-    folder that is only read.
+    """(the present entry, a hash of it for the parameter `seen` of `update`). Raises Refused
+    for an entry of a source, which is only read.
     """
     stored = find_stored(ws, id)
     locate_writable(ws.journal.roots, stored.entry.path, stored.entry.there.line)
@@ -159,7 +159,8 @@ def _hash_for_edit(entry: Entry) -> str:
 def check_edit_hash(entry: Entry, seen: str) -> None:
     if seen != _hash_for_edit(entry):
         raise Changed(
-            f"{entry.short_id} was changed meanwhile; nothing was written.", "Look at both."
+            f"{entry.short_id} was changed since you opened it; nothing was written.",
+            "Open it again, compare, and repeat your change.",
         )
 
 

@@ -51,8 +51,8 @@ class Checkup:
 
 
 def run_checkup(ws: Workspace) -> Checkup:
-    """All findings, the urgent ones first. Only the index is changed: a damaged index is made
-    anew.
+    """Checks the home, the journal and the index and returns the findings, urgent ones first.
+    Changes nothing but a damaged index, which is made anew.
     """
     findings = sorted(_all_findings(ws), key=lambda finding: _URGENCY.index(finding.level))
     return Checkup(
@@ -61,8 +61,8 @@ def run_checkup(ws: Workspace) -> Checkup:
 
 
 def fix_problems(ws: Workspace) -> Checkup:
-    """Mends rights, waiting saves, copies of private text, the index and vectors, as far as
-    that is safe; returns the findings that are left.
+    """Repairs permissions, interrupted imports, stored copies of private text and the index, as
+    far as that is safe; returns the findings that remain.
     """
     if _is_exposed(ws.config.home):
         with suppress(OSError):

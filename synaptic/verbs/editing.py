@@ -46,7 +46,8 @@ class OpenText(NamedTuple):
 
 
 def open_text(ws: Workspace, path: str, id: str) -> OpenText:
-    """The passage of the file, or of the entry with this id in it.
+    """The text of a note, or of the entry `id` in it, for an editor on the web page; "" is the
+    whole file.
 
     Raises NotFound if the path is not a note of the journal, and Refused if the note is only
     read, or its text is private or not UTF-8.
@@ -59,7 +60,8 @@ def open_text(ws: Workspace, path: str, id: str) -> OpenText:
 def write_text(
     ws: Workspace, path: str, id: str, text: str, seen: str
 ) -> tuple[list[Entry], Texts]:
-    """(the entries, as they were, whose text was replaced; notices).
+    """Replaces the text of a note, or of the entry `id` in it; returns (the former versions of
+    the entries that changed, notices).
 
     All bytes outside the passage stay, and within it the line ends. Raises Changed if it is not
     the text that `seen` proves, InvalidArgument for an empty text, and Refused as `open_text`
@@ -106,7 +108,7 @@ def write_text(
 
 
 def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
-    """The text of a task, after its box was ticked, or emptied.
+    """Marks the task with this `text` at `path:line` as done or open, and returns its new text.
 
     Where the journal has tasks ticked with the date of Obsidian Tasks, it gets one; emptied, it
     loses it. The task is the one of this text at this line, or the only one of the file. Raises

@@ -40,8 +40,8 @@ class SharedMarks(TypedDict, total=False):
 
 
 def check_project(project: str | None) -> str | None:
-    """The project of an entry, or None. Raises InvalidArgument for `*`, which means all, and
-    for a name that no filter takes.
+    """Returns the project name without outer blanks, or None for an empty one. Raises
+    InvalidArgument for `*`, which means all projects, and for a name that is too long.
     """
     name = (project or "").strip()
     check_values("project", [name])
@@ -53,7 +53,7 @@ def check_project(project: str | None) -> str | None:
 
 
 def check_files(values: Mapping[str, Any]) -> None:
-    """Raises InvalidArgument for a path that no filter takes."""
+    """Raises InvalidArgument if a path in `values["files"]` is too long for a filter."""
     for path in values.get("files", ()):
         check_values("file", [path])
 
@@ -79,8 +79,8 @@ def superseded_ids(
 
 
 def stable_id(ws: Workspace, id: str) -> str:
-    """The whole id of an entry that another entry names. A derived id is written into the file
-    and so kept.
+    """Returns the whole id of an entry. If the id was only derived from the text, writes it
+    into the file, so that a later edit does not change it.
     """
     stored = find_stored(ws, id)
     if stored.entry.derived_id:
@@ -106,7 +106,7 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
     """
     if not by_person:
         hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
-        raise Refused("Only a person pins.", hint)
+        raise Refused("An agent may not pin entries; only a person may.", hint)
     key = project_key(project) if project else None
     pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
     entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
@@ -120,7 +120,9 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
 
 
 def read_date_marks(ws: Workspace, values: Json) -> list[str]:
-    """A notice if the last day of an entry is over. `expires` and `due` become `YYYY-MM-DD`."""
+    """Replaces `expires` and `due` in `values` by dates as `YYYY-MM-DD`; returns a notice if
+    the day `expires` has passed.
+    """
     for name in ("expires", "due"):
         if values.get(name):
             values[name] = read_date(values[name], ws.clock(), name)

@@ -70,7 +70,9 @@ def id_of_name(ws: Workspace, name: str) -> str | None:
 
 
 def link_targets(ws: Workspace, names: Sequence[str], path: str) -> dict[str, Entry]:
-    """The entries that links with these names in the file `path` lead to, by name."""
+    """Maps each link target in `names`, as written in the file `path`, to the entry that it
+    leads to; broken links are left out.
+    """
 
     def run(_: object) -> dict[str, Entry]:
         rows = {}

@@ -48,7 +48,9 @@ def linking_sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
 
 
 def link_graph(ws: Workspace, id: str) -> Graph:
-    """The entries that links join to this one, and those that links join to them."""
+    """The entries that link to this entry or that it links to, and the same for each of
+    them: a graph of two steps.
+    """
 
     def run(_: object) -> Graph:
         rows = [[ws.index.resolve(id).rowid]]

@@ -53,16 +53,16 @@ class Receipt:
 def receipt_of(
     entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()
 ) -> Receipt:
-    """The receipt of an entry in this file, or in its own."""
+    """The receipt of a write of `entry` to the file `path`, or to its own file for None."""
     path = path or entry.path
     return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> Texts:
-    """A notice if these files, just written, could not be indexed or do not show the entry
-    `shows`.
+    """Indexes the files `paths`, which were just written; returns a notice if that failed, or
+    if the index then lacks the entry `shows`.
 
-    `scrub` leaves no trace of the deleted text in the index.
+    `scrub` also removes deleted text from the bytes of the index.
     """
     try:
         if scrub:  # before the text leaves the index: after a kill the next process finishes
@@ -94,8 +94,8 @@ def is_indexed(ws: Workspace, id: str) -> bool:
 def note_preference(
     ws: Workspace, entry: Entry, path: str, before: Entry | None = None, *, confirms: bool
 ) -> list[str]:
-    """A notice if a preference waits. A person who `confirms` puts it into force; what another
-    saved in the project at hand is noted as theirs.
+    """Puts a saved preference into force if a person `confirms` it; else returns a notice that
+    it waits for a person, and notes which agent saved it.
 
     It comes after the change of the file: a crash between leaves the preference waiting.
     """
@@ -126,8 +126,8 @@ def note_preference(
 
 
 def change_copies(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
-    """Notices of what `do` did to each copy. A failure at a copy does not undo the work on the
-    entry itself.
+    """Calls `do` with the path of each equal copy of an entry; returns a notice about each. A
+    failure at one copy is such a notice and does not stop the others.
     """
     notices = []
     for copy in copies:

@@ -37,7 +37,8 @@ def delete(
     by_person: bool = True,
     confirms: bool = False,
 ) -> Receipt:
-    """The receipt of a removal. The text is kept in the trash; with `purge` no copy is left.
+    """Deletes an entry and returns the receipt. Its text goes to the trash; with `purge` no
+    copy is left.
 
     A whole-file note goes with its file. An entry that was deleted before can still be purged.
     Raises Refused for a note that is a part of a file, where an agent deletes a whole-file note
@@ -158,7 +159,8 @@ def restore(
     by_person: bool = True,
     confirms: bool = False,
 ) -> Receipt:
-    """The receipt of an entry brought back from the trash, or of an update undone.
+    """Restores a deleted entry from the trash, or the text before its last update, and returns
+    the receipt.
 
     With `vanished`, of a saved entry that no longer stands in the journal. Raises NotFound, and
     Refused where an agent would undo a person's pin or unpin, and for a preference in force

@@ -42,7 +42,7 @@ def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...],
 
 
 def mark_as_named(ws: Workspace, entries: Sequence[Entry]) -> None:
-    """Notes that a terminal has named these: no command names them again."""
+    """Records that a terminal has shown these preferences; no command shows them again."""
     with suppress(OSError):
         preferences.note_named(
             ws.config.state, in_step(ws, lambda _: _with_own_ids(ws, entries))

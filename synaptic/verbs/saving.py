@@ -77,7 +77,7 @@ class _Draft(NamedTuple):
 
 
 def save(ws: Workspace, content: str, **marks: Unpack[Marks]) -> Receipt:
-    """The receipt of a new entry, which is durable when this returns.
+    """Saves a new entry durably and returns the receipt.
 
     A retry of the last ten minutes is answered with its entry, unless `at` or `force` is given;
     an older entry that says the same is named. A failure to index is a notice.
@@ -89,8 +89,8 @@ def save(ws: Workspace, content: str, **marks: Unpack[Marks]) -> Receipt:
 
 
 def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]:
-    """The receipts of several entries, as `save` gives them. One change of one file holds them:
-    all are saved, or none is.
+    """Saves several entries as `save` does, in one write to one file, and returns a receipt for
+    each. All are saved, or none is.
     """
     watch = Stopwatch()
     drafts = []
@@ -237,8 +237,8 @@ def _find_retried_entry(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> 
 
 
 def parse_moment(at: str | datetime | None, now: datetime) -> datetime:
-    """The moment of an entry in the local zone, in whole seconds. It reads the times that
-    `--since` reads.
+    """The time `at` of a new entry (None: now), in the local zone and whole seconds. A text is
+    read as `--since` reads it; raises InvalidArgument.
     """
     if at is None:
         return now.replace(microsecond=0)

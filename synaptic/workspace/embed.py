@@ -49,7 +49,8 @@ def embed_pending(
     at_least: int = 0,
     progress: Progress | None = None,
 ) -> int:
-    """The number of passages that got their vector within the budget; None: no limit.
+    """Embeds passages that have no vector yet, for at most `budget_s` seconds (None: all of
+    them), and returns how many it embedded.
 
     While another process writes to the index or embeds, it is 0, or Busy is raised if there is
     no limit.
@@ -185,8 +186,8 @@ def usable_processor_count() -> int:
 
 @contextmanager
 def try_process_lock(lock: Path, timeout_s: float) -> Iterator[bool]:
-    """A context with True while this process holds the lock, or False if it is not free
-    within `timeout_s`.
+    """Tries to lock the file `lock` against other processes for at most `timeout_s`. Returns a
+    context that gives True if it holds the lock, else False.
     """
     try:
         file = file_lock(lock)

@@ -127,7 +127,9 @@ def run_git(
             start_new_session=objects is not None,  # ssh finds no terminal to ask on
         )
     except subprocess.TimeoutExpired as error:
-        raise JournalError(f"git {args[0]} did not end within {timeout_s} s.") from error
+        raise JournalError(
+            f"git {args[0]} did not end within {timeout_s} s.", "Try again."
+        ) from error
     except OSError as error:
         raise JournalError(
             "git is not installed.", hint="Install it, then run this again."
@@ -136,7 +138,7 @@ def run_git(
 
 @lru_cache(1)
 def _ssh_command(folder: Path) -> str:
-    """The user's ssh, which is to ask nothing."""
+    """The ssh command that the user configured for git, with options that forbid questions."""
     setting = run_git(folder, "config", "--global", "--get", "core.sshCommand").stdout
     command = os.environ.get("GIT_SSH_COMMAND") or os.fsdecode(setting).strip() or "ssh"
     if Path(shlex.split(command)[0]).stem == "ssh":

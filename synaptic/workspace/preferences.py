@@ -206,8 +206,8 @@ def note_saved(ws: Workspace, entry: Entry, by: str) -> None:
 
 
 def check_may_change(state: Path, id: str, entry: Entry | None) -> None:
-    """Lets somebody who may not confirm change the entry of this own id, None for one that does
-    not stand there; a confirmation of what it said before ends.
+    """Checks that somebody who may not confirm preferences may change the entry `id` (`entry`
+    is None if it is in no file), and ends an older confirmation of this id.
 
     It is asked under the write lock, before the file is changed: a crash leaves a rule waiting.
     Raises Refused for a rule in force, and OSError.
@@ -234,8 +234,9 @@ def check_not_in_force(log: Log, id: str, entry: Entry) -> None:
 def end_vanished_confirmations(
     ws: Workspace, log: Log, path: str, entries: Iterable[Entry]
 ) -> None:
-    """Ends the confirmations of rules that this file, just read, no longer says. `log` was read
-    before the file. A copy elsewhere ends nothing while the confirmed file is there.
+    """Ends the confirmations of preferences whose text the file `path`, just read, no longer
+    has. `log` was read before the file. A copy in another file ends nothing while the confirmed
+    file exists.
     """
     if not log.confirmed:
         return
@@ -260,7 +261,8 @@ def end_vanished_confirmations(
 
 
 def consents_of(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
-    """The standing of each of these preferences, whole entries, in their order.
+    """For each of these preferences, read as whole entries, whether it is in force, by whom, or
+    waits for a person; in the same order.
 
     A rule counts by the id that its file gives it, also where another file took that id over.
     """
@@ -291,8 +293,8 @@ def consents_of(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
 
 
 def read_migrated_log(ws: Workspace) -> Log:
-    """The log, after the rows of an older program were taken over: its yes to an entry that a
-    program saved holds. One that was typed waits.
+    """Reads the log of preferences and converts rows of an older version: its confirmation of
+    an entry that a program saved stays valid, one of a typed entry waits for a person.
     """
     log = read_log(ws.config.state)
     if not log.older or ws.access.is_past:

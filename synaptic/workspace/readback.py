@@ -15,7 +15,7 @@ from .workspace import Workspace
 
 
 class Stale(Exception):
-    """The journal is no longer what the index says; sync and try again."""
+    """A file of the journal has changed since it was indexed: sync and try again."""
 
 
 class Body(NamedTuple):

@@ -243,8 +243,8 @@ def _same_report(report: SyncReport) -> SyncReport:
 
 
 def _run_with_healing(ws: Workspace, action: Callable[[], Result]) -> Result:
-    """The result of `action`. A broken index is made anew, at most `RESETS` times, or moved to
-    memory once.
+    """Runs `action` and returns its result. If the index fails, makes it anew (at most `RESETS`
+    times) or moves it into memory (once), and runs `action` again.
 
     An error that a question may cause as well is tried once more on a sound index. Raises
     IndexUnusable if nothing helps.
@@ -445,7 +445,8 @@ def _newness_key(stamp: Stamp) -> tuple[int, bool, str]:
 def rebuild(
     ws: Workspace, *, fresh: bool = False, progress: Progress | None = None
 ) -> RebuildReport:
-    """The index made anew, in place, while others go on reading the old one.
+    """Makes the index anew from the journal, while other processes can go on reading the old
+    one, and returns a report.
 
     The text is written in one transaction; vectors of texts that did not change are taken over
     unless `fresh`; the rest is embedded afterwards. Returns when nothing is pending that the
@@ -487,7 +488,7 @@ def rebuild(
 
 
 def verify_index(ws: Workspace) -> bool:
-    """False when the index was damaged and had to be made anew."""
+    """Checks the index and makes it anew if it is damaged; returns False in that case."""
     fault = _run_with_healing(ws, ws.index.file.check)
     if fault is None:
         return True

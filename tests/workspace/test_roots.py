@@ -189,8 +189,8 @@ def test_every_file_is_read_once_and_by_one_name(home: Home, vault: Path) -> Non
     [
         (["~/vault", "~/other/vault"], 'sources = ["NAME='),
         (["~/Sessions"], "two folders have the name @Sessions"),
-        (["~/vault", "again=~/other/../vault"], "a folder twice"),
-        (["notes=~/home/journal"], "a folder twice"),
+        (["~/vault", "again=~/other/../vault"], "is given twice"),
+        (["notes=~/home/journal"], "is given twice"),
         ("~/vault", "a list of folders"),
     ],
 )
