@@ -62,7 +62,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
     ),
     "blame /": ("No entry names / or its folder: save one with `--file`.", 0),
     "replay": (
-        "No session on this machine holds a prompt to ask. Valid: claude-code, codex",
+        "No session of an agent on this machine has a prompt that could be searched for. Valid: claude-code, codex",
         1,
     ),
     "hook nonsense": (
@@ -70,7 +70,10 @@ COMMANDS: dict[str, tuple[str, int]] = {
         1,
     ),
     "import cursors": ("source 'cursors' is unknown. Valid: ", 2),
-    "import cursor": ("cursor has left nothing here. synaptic import cursor PATH names a", 2),
+    "import cursor": (
+        "No data of cursor was found in its usual places on this machine. Give the file",
+        2,
+    ),
 }
 
 

@@ -173,7 +173,10 @@ def _in_place(
             folders = import_runs.vaults()
         if len(folders) != 1:
             named = "; ".join(map(str, folders)) or "no folder"
-            raise InvalidArgument(f"Which folder? {source} names {named}.", "Name it as PATH.")
+            raise InvalidArgument(
+                f"{source} has {named} on this machine; exactly one must be chosen.",
+                f"Give the folder of the notes: synaptic import {source} PATH",
+            )
         lines = [str(folders[0])]
         count = import_runs.notes_in(ws.config, folders[0])
     import_runs.add_sources(ws.config, lines, dry_run=True)

@@ -225,7 +225,7 @@ def notes_in(config: Config, root: Path) -> int:
     notes = len(scan_notes(Roots({"": root}, config.exclude))) if root.is_dir() else 0
     if not notes or config.home.is_relative_to(root):
         why = "Synaptic's own home" if notes else "no Markdown"
-        raise InvalidArgument(f"{root} holds {why}.", "Name the folder of the notes.")
+        raise InvalidArgument(f"{root} holds {why}.", "Give the folder of the notes.")
     return notes
 
 
@@ -250,7 +250,8 @@ def plan(
     places = [place.expanduser().absolute()] if place else places_of(source)
     if not places:
         raise InvalidArgument(
-            f"{source} has left nothing here.", f"synaptic import {source} PATH names a place."
+            f"No data of {source} was found in its usual places on this machine.",
+            f"Give the file or folder: synaptic import {source} PATH",
         )
     first = read_date(since, ws.clock(), "since") if since else ""
     planned = ImportPlan(source, places, Projects(ws.config.state))
@@ -300,7 +301,9 @@ class _Known:
             hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
             if hidden or into.startswith("/"):
                 valid = ("a folder inside the journal, like imported/diary",)
-                raise InvalidArgument(f"into is {into!r}.", valid=valid)
+                raise InvalidArgument(
+                    f"--into {into!r} is not a folder of the journal.", valid=valid
+                )
             self._path = lambda at: f"{into.strip('/')}/{ws.journal.day_path(at)}"
         self._standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
         gone = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
@@ -323,7 +326,11 @@ class _Known:
             project = self._projects[0]
         excluded = map(project_key, self._ws.config.exclude_projects)
         if project and project_key(project) in excluded:
-            raise Refused(f"The setting `exclude_projects` names {project}.")
+            raise Refused(
+                f"The project {project} is not imported: the setting `exclude_projects` "
+                "lists it.",
+                "Remove it from that setting in config.toml to import it.",
+            )
         at = parse_moment(record.at, self._ws.clock())
         extra = {"source": record.key}
         if record.lines:
@@ -383,7 +390,7 @@ def _records(
     for place in places:
         if not (place.exists() or place.parent.is_file()):  # a session of a database
             raise InvalidArgument(
-                f"{place} does not exist.", "Give a file or a folder that does."
+                f"{place} does not exist.", "Give an existing file or folder."
             )
         try:
             for record in reader_of(source).read(place, skipped):
@@ -393,7 +400,8 @@ def _records(
                 yield record
         except OSError as error:
             raise InvalidArgument(
-                f"{place} cannot be read: {error.strerror}.", "Check its rights."
+                f"{place} cannot be read: {error.strerror}.",
+                "Give yourself permission to read it, and try again.",
             ) from error
         except (SynapticError, ModuleNotFoundError):
             raise
@@ -473,7 +481,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         if source not in SESSIONS or "lines" not in extra:
             raise InvalidArgument(
                 f"{entry.short_id} is not a digest of a session, so it has no transcript.",
-                "`synaptic search --sessions` finds those.",
+                "`synaptic search --sessions` finds digests of sessions.",
             )
         key = extra["source"].partition("/")[0]
         transcript = next(
@@ -481,8 +489,9 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         )
         if not transcript:
             raise NotFound(
-                f"The transcript of {entry.short_id} is gone, session {key} of {source}.",
-                "Clients delete them after some weeks; the digest stays.",
+                f"The transcript of {entry.short_id} (session {key} of {source}) was deleted.",
+                "Clients delete transcripts after some weeks. Read the digest instead: "
+                "synaptic get ID",
             )
         first, last = map(int, extra["lines"].split("-"))
         lines = []

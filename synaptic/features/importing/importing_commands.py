@@ -94,7 +94,10 @@ def _replay(ws: Workspace, **choices: Any) -> None:
 
     cases = replay.replay(ws, show, progress=terminal.build_progress_report(), **choices)
     if not cases:
-        raise NotFound("No session on this machine holds a prompt to ask.", valid=SESSIONS)
+        raise NotFound(
+            "No session of an agent on this machine has a prompt that could be searched for.",
+            valid=SESSIONS,
+        )
     rows = replay.table(cases)
     lines = [outline_text(rows)]
     ends = replay.extremes(cases)

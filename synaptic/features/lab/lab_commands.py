@@ -65,7 +65,8 @@ def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:
         return print_answer({"models": wire.as_json(offers)}, models_text(offers))
     if len(words) != 2 or words[0] != "use":
         raise InvalidArgument(
-            f"model {' '.join(words)} is unknown.", valid=("model", "model use NAME|FOLDER")
+            f"`synaptic model {' '.join(words)}` is not a command.",
+            valid=("model", "model use NAME|FOLDER"),
         )
     check_can_ask("model use", yes=yes)
 

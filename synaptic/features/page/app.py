@@ -49,10 +49,10 @@ ADVICE = (
 
 
 WAITING = 4_096
-"""Connections that the system holds until they are accepted; it may allow fewer."""
+"""The most connections that the system queues until they are accepted; it may allow fewer."""
 SENDING_BYTES = 65_536
-"""Bytes of an answer that the system buffers for a client; it may double that. 5 Mbit/s over
-100 ms.
+"""Bytes of an answer that the system buffers for one client; it may double that. Enough for 5
+Mbit/s over 100 ms.
 """
 
 
@@ -63,9 +63,8 @@ def build_app(
     mcp: Any,
     announcing: AbstractContextManager[None] | None = None,
 ) -> ASGIApp:
-    """The program behind its guard; its worker ends with `mcp`, which answers `/mcp` while its
-    `running` is entered. `announcing` is entered for the same time. Without a site there is no
-    page.
+    """Builds the ASGI application of the page and of MCP, behind its guard. Without a `site` it
+    serves MCP alone.
     """
 
     @asynccontextmanager
@@ -104,8 +103,9 @@ def serve_site(
     database: str = "",
     writer: str = "",
 ) -> None:
-    """Serves until Ctrl-C; what is published in the `database`, whose journal is written by the
-    server at `writer`. Raises ConfigError where the address cannot be had, and InvalidArgument.
+    """Serves the page and MCP over HTTP until Ctrl-C. With a `database` it serves the journals
+    published there, and forwards changes to the server at `writer`. Raises ConfigError if the
+    address cannot be used, and InvalidArgument.
     """
     local = is_loopback(host) and not allow_host
     tokens = Tokens(home, token_file, of_published=bool(database))
@@ -113,7 +113,8 @@ def serve_site(
     if not local and not (grants and token_file):
         command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
-            "To listen for other machines, give --token-file with a token in it.",
+            "A server that listens for other machines needs --token-file with at least one "
+            "token.",
             f"`{command}` writes one; give that file here, too.",
         )
     if port is None:
@@ -163,7 +164,9 @@ def serve_site(
 
 
 def _missing_library() -> SynapticError | None:
-    """The error for a library of the page that is not installed; None where all are."""
+    """Returns the error for a library of the page that is not installed; None if all are
+    installed.
+    """
     try:
         import_module(f"{__package__}.routes")
     except ModuleNotFoundError as error:
@@ -178,8 +181,8 @@ def _missing_library() -> SynapticError | None:
 def _greeting(
     home: str | Path | None, running: RunningServer | None, text: str, link: str
 ) -> Iterator[None]:
-    """A context in which other commands find the server. Its text is printed, and the link
-    opened, when they do.
+    """While the block runs, lets other commands find this server; prints `text`, and opens
+    `link` in the browser, once they can.
     """
     with announce_server(home, running) if running else nullcontext():
         print(text, flush=True)

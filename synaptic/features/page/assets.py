@@ -14,12 +14,12 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 PART_BYTES = 16_384
-"""Bytes of a piece of an asset: the most that waits for a slow client."""
+"""Bytes of one piece of an asset: the most that is buffered for a slow client."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asset:
-    """An answer of ASGI."""
+    """One static file, as an ASGI application that answers with it."""
 
     parts: Sequence[bytes]
     length: int
@@ -38,7 +38,7 @@ class Asset:
 
 
 class Assets:
-    """The ASGI application of the files in a folder, which it reads once."""
+    """The ASGI application of the static files in a folder, which it reads into memory once."""
 
     def __init__(self, folder: Path) -> None:
         self._assets = {file.name: _read_asset(file) for file in folder.iterdir()}

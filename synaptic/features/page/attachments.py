@@ -43,12 +43,14 @@ _FILE_LINK = re.compile(
     r"(?i)\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
     r"|\[\[([^\[\]|#\n]+)"
 )
-"""`](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
+"""Matches a link to a file: `](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
 Listing = Callable[[Path], Mapping[str, Sequence[str]]]
 
 
 def files_by_name(folder: Path) -> Mapping[str, Sequence[str]]:
-    """The paths of all files in a folder that are not hidden, by their last names."""
+    """Maps file names to the paths of all files with that name below a folder; hidden files are
+    left out.
+    """
     paths = defaultdict(list)
     for parent, folders, files in os.walk(folder):
         folders[:] = [each for each in folders if not each.startswith(".")]
@@ -72,8 +74,8 @@ async def _picture(request: Request) -> Response:
 
 
 async def _asked_file(request: Request) -> tuple[str, str, BinaryIO] | None:
-    """(path in the journal, kind, file) of the attachment that a request names, if its sender
-    may have it.
+    """Opens the attachment that a request names; returns (path in the journal, media type,
+    file), or None if it does not exist or the visitor may not read it.
     """
     name, path = _asked(request)
     tokens = site_of(request).tokens.path
@@ -94,7 +96,7 @@ async def _asked_file(request: Request) -> tuple[str, str, BinaryIO] | None:
 
 
 def _entries_in(ws: Workspace, path: str) -> Sequence[Entry]:
-    """The entries of a file, without their private passages."""
+    """Reads the entries of a file, without their private passages."""
 
     def run(_: object) -> Sequence[Entry]:
         filters = Filters(paths=(path,), include_superseded=True)
@@ -105,8 +107,8 @@ def _entries_in(ws: Workspace, path: str) -> Sequence[Entry]:
 
 
 def _leads_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> bool:
-    """True if a link or a picture that the page shows in one of these entries leads to the file
-    at this path.
+    """True if one of these entries shows a link or a picture that leads to the file at the path
+    `place`.
     """
     last = composed_form(posixpath.basename(place))
     for entry in entries:
@@ -124,8 +126,9 @@ def _leads_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> boo
 def linked_files(
     shelf: ServableFiles, entry: Entry, listing: Listing, *, shown_only: bool = False
 ) -> Iterator[tuple[re.Match[str], str]]:
-    """(the link, with the target as its last group; the path in the journal) of each link of an
-    entry that leads to an attachment. With `shown_only` a link must be one on the page, too.
+    """Yields each link of an entry that leads to an attachment, as (match whose last group is
+    the link's target, path in the journal). With `shown_only`, links that the page does not
+    show are left out.
     """
     for link in _FILE_LINK.finditer(without_code(entry.content)):
         file = _find_file(shelf, link[link.lastindex or 0], entry.path, listing)
@@ -138,8 +141,8 @@ def linked_files(
 def _find_file(
     shelf: ServableFiles, name: str, path: str, listing: Listing = files_by_name
 ) -> tuple[str, str, BinaryIO] | None:
-    """(path in the journal, kind, file) of the attachment that a note in the file `path` calls
-    `name`.
+    """Opens the attachment that a note at `path` calls `name`; returns (path in the journal,
+    media type, file) or None.
     """
     root, folder, note = shelf.roots.split_path(path)
     plain = unquote(name)
@@ -153,8 +156,8 @@ def _find_file(
 
 
 def _possible_places(folder: Path, note: str, name: str, listing: Listing) -> Iterator[str]:
-    """The place beside the note, that in the folder, and the only file whose path ends with
-    `name`, as Obsidian writes it.
+    """Yields the paths that the link `name` in a note may mean: beside the note, from the
+    journal's folder, and the only file whose path ends with it, as Obsidian writes links.
     """
     yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
     yield name
@@ -171,7 +174,9 @@ def parts_of(file: IO[bytes]) -> Iterator[bytes]:
 
 
 async def _link_page(request: Request) -> Response:
-    """Redirects to the entry or day that a link names; else a page says it is missing."""
+    """Redirects to the entry or day to which a link in a note leads; shows a page that it is
+    missing otherwise.
+    """
     name, path = _asked(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
@@ -197,9 +202,7 @@ def _last(name: str) -> str:
 
 
 class Attachments:
-    """The files of a form, stored for a note: its text with links to them in the place of those
-    by their own names, else at its end.
-    """
+    """The files that a form uploads for a note."""
 
     def __init__(self, request: Request, note: str = "") -> None:
         self.request = request
@@ -208,8 +211,8 @@ class Attachments:
         self.remarks: list[str] = []
 
     async def placed(self, text: str) -> str:
-        """The text with links to the files, which are stored now. Raises InvalidArgument and
-        Refused for a file that may not be.
+        """Stores the files, and returns the text of the note with links to them. Raises
+        InvalidArgument and Refused for a file that is not allowed.
         """
         form = await self.request.form()
         uploads = [upload for upload in form.getlist("files") if isinstance(upload, UploadFile)]
@@ -232,12 +235,12 @@ class Attachments:
         return text
 
     async def dropped(self) -> None:
-        """Takes the files back: the note was not saved."""
+        """Deletes the stored files again, because the note could not be saved."""
         await ask(self.request, detach, self.paths)
 
 
 def _asked(request: Request) -> tuple[str, str]:
-    """(the name in a note, the file of the note)."""
+    """Returns from a request (the file name as a note links to it, the path of the note)."""
     query = request.query_params
     return query.get("name", "").strip(), query.get("from", "")
 

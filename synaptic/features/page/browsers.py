@@ -18,15 +18,17 @@ from .guard import Visitor, cookie_name
 from .site import Page, done, form_of, page, session_of, site_of
 
 SECRET = "x-synaptic-device"
-"""The header with the second half of a key."""
+"""The HTTP header with the second half of a browser's key."""
 _FORWARDED = ("forwarded", "via", "x-forwarded", "x-real-ip")
-"""The beginnings of headers that proxies add."""
+"""Prefixes of headers that proxies add."""
 _BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
-"""The name of a browser by a part of its User-Agent; the first match counts."""
+"""Maps a part of the User-Agent header to the name of a browser; the first match counts."""
 
 
 def may_stay(request: Request, session: Visitor | None = None) -> bool:
-    """True where a browser may stay logged in; a browser that used a token may not."""
+    """True if this browser may stay logged in: it is on the machine of the journal, at a fixed
+    port, and did not log in with a token.
+    """
     site = site_of(request)
     if any(name.startswith(_FORWARDED) for name in request.headers):
         return False
@@ -36,7 +38,7 @@ def may_stay(request: Request, session: Visitor | None = None) -> bool:
 
 
 def open_session(answer: Response, request: Request, session: Visitor) -> None:
-    """Gives the browser the cookie of a session that begins."""
+    """Begins a session for `session`, and adds its cookie to the answer."""
     answer.set_cookie(
         cookie_name(request.scope),
         site_of(request).sessions.begin(session),
@@ -47,7 +49,7 @@ def open_session(answer: Response, request: Request, session: Visitor) -> None:
 
 
 async def come_back(request: Request) -> Response:
-    """Lets a browser in that sends both halves of its key, and gives it the next."""
+    """Logs a browser in that sends both halves of its key, and gives it a new key."""
     site = site_of(request)
     renewed = None
     if may_stay(request):
@@ -71,14 +73,15 @@ async def _devices(request: Request) -> Response:
 
 
 async def _change(request: Request) -> Response:
-    """Keeps this browser logged in, or logs out the browser that is named."""
+    """Keeps this browser logged in, or logs out another browser that the form names."""
     form = await form_of(request)
     site = site_of(request)
     session = session_of(request)
     if not may_stay(request, session):
         raise Refused(
-            "A browser stays logged in only on the machine of the journal, at a fixed port.",
-            "`synaptic serve --port 8765` there, and `synaptic open --page`.",
+            "A browser can stay logged in only on the machine of the journal, and only if the "
+            "server has a fixed port.",
+            "Start `synaptic serve --port 8765` there, then run `synaptic open --page`.",
         )
     if "gone" in form:
         site.devices.remove(form["gone"])
@@ -93,13 +96,15 @@ async def _change(request: Request) -> Response:
 
 
 def _bind(request: Request, session: Visitor, device: Device) -> None:
-    """Ends the session with the browser's key."""
+    """Makes the session end when the browser's key is removed."""
     session.device = device.id
     session.granted = lambda: device.id in site_of(request).devices.read()
 
 
 def _key_answer(request: Request, key: Key) -> Response:
-    """The answer that gives the browser both halves. Only /login is sent the cookie."""
+    """Returns an answer that gives the browser both halves of its key: a cookie that is sent to
+    /login only, and a secret in the body.
+    """
     answer = JSONResponse({"secret": key.secret})
     answer.set_cookie(
         _cookie_name(request.scope),

@@ -28,38 +28,47 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_S, BODY_S, ANSWER_S, IDLE_S = 10.0, 120.0, 30.0, 5
-"""Limits in seconds. That of an answer begins anew with each byte that the client takes."""
+"""Limits in seconds. ANSWER_S begins anew whenever the client takes some bytes of the
+answer.
+"""
 UNTAKEN_BYTES = 16_384
-"""Bytes of an answer that are kept for a slow client before the rest is made."""
+"""Bytes of an answer that are buffered for a slow client; the rest is made when it has taken
+them.
+"""
 SWEEP_S = 1.0
-"""Seconds between two looks at all connections."""
+"""Seconds between two checks of all connections for expired limits."""
 RESERVE = 128
-"""Descriptors that the index, the journal, the model and the process beside may need; a server
-at work has 15.
+"""File descriptors that are reserved for the index, the journal, the model and the worker
+process; a busy server has 15 in use.
 """
 FOR_EACH = 2
-"""Descriptors for each connection: its own, and one for a file that is sent, or for another
-connection that is cut off and not closed yet.
+"""File descriptors for each connection: its own, and one for a file that is sent or for another
+connection that is closing.
 """
 MOST, LEAST = 1_000, 16
-"""Connections, however many descriptors the system allows. One with an answer that is not taken
-holds up to 50 KB.
+"""The most and the least number of connections, whatever number of descriptors the system
+allows. One with an unread answer takes up to 50 KB of memory.
 """
 AT_ONCE = 1 / 8
-"""The share of all connections that may come or go within some turns of the loop. A new one is
-read at its third: until then it must not be the longest-waiting one.
+"""The share of all connections that may be opened or closed within a few iterations of the
+event loop. A new connection is read in the third iteration: until then it must not be the one
+that waited longest.
 """
 CROWD = 100
-"""Connections: once a quarter of them is left, memory is given back, which takes 0.2 s."""
+"""After at least this many connections, memory is returned to the system once three quarters of
+them are closed, which takes 0.2 s.
+"""
 PAUSE_S = 1.0
-"""Seconds without a connection after the system refused one for lack of descriptors or memory;
+"""Seconds without accepting after the system lacked descriptors or memory for a connection;
 asyncio waits as long.
 """
 _LACKS = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 def most_connections() -> int:
-    """The number of connections that the process may have open."""
+    """Returns how many connections this process may have open, by the system's limit of file
+    descriptors.
+    """
     allowed = -1
     if sys.platform != "win32":  # which has no such limit
         import resource
@@ -71,9 +80,11 @@ def most_connections() -> int:
 
 
 class Table:
-    """The open connections, in the order in which they last did a step: came, sent a head or a
-    body whole, or got an answer whole. `coming` are accepted, and not open yet; `going` are cut
-    off, and not closed yet.
+    """The open connections of the server, ordered by the time of their last progress: opened,
+    sent a whole head or body, or received a whole answer.
+
+    `coming` counts accepted connections that are not open yet, `going` those that are cut off
+    and not closed yet.
     """
 
     def __init__(self, most: int) -> None:
@@ -86,20 +97,26 @@ class Table:
         self._sweep: asyncio.TimerHandle | None = None
 
     def may_accept(self) -> bool:
-        """True when one more connection may be accepted now; else at one of the next turns."""
+        """True if one more connection may be accepted now; if False, ask again in a later
+        iteration of the event loop.
+        """
         if time.monotonic() > self._came_at + PAUSE_S:
             self.coming = 0  # else one whose begin failed would count for ever
         return len(self.going) + self.coming < self.most * AT_ONCE
 
     def accepted(self) -> None:
-        """A connection came: the longest-waiting one makes room for it."""
+        """Counts a new connection; if there are too many, cuts off the one that waited
+        longest.
+        """
         self.coming += 1
         self._came_at = time.monotonic()
         if len(self.open) + self.coming > self.most:
             self.cut_longest()
 
     def cut_longest(self) -> None:
-        """Cuts off the longest-waiting connection without a login, else the longest-waiting."""
+        """Cuts off the connection without a login that waited longest; if all are logged in,
+        the one of them that waited longest.
+        """
         first = next(iter(self.open), None)
         longest = next(
             (connection for connection in self.open if not connection.is_logged_in), first
@@ -113,7 +130,7 @@ class Table:
         connection.transport.abort()
 
     def put_last(self, connection: Connection) -> None:
-        """Notes that the connection took a step."""
+        """Moves a connection to the end of the order, because it made progress."""
         if connection not in self.going:
             self.open.pop(connection, None)
             self.open[connection] = None
@@ -125,7 +142,9 @@ class Table:
         self.going.discard(connection)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Cuts off the connections whose time is over, again and again while there are any."""
+        """Cuts off the connections that exceeded their time limit, every SWEEP_S as long as
+        there are connections.
+        """
         now = time.monotonic()
         for connection in list(self.open):
             if connection.is_late(now):
@@ -139,7 +158,7 @@ class Table:
 
 
 def _give_memory_back() -> None:
-    """Gives the system the memory of connections that are closed: glibc keeps it else."""
+    """Returns the memory of closed connections to the system; glibc would keep it."""
     gc.collect()
     if sys.platform == "linux":
         with suppress(AttributeError):  # another C library
@@ -147,13 +166,15 @@ def _give_memory_back() -> None:
 
 
 class Listener(socket.socket):
-    """A listening socket that asks the table before it accepts a connection."""
+    """A listening socket that accepts a connection only if the table of connections has
+    room.
+    """
 
     paused_until = 0.0
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """One more connection. Raises BlockingIOError where none may come now, and OSError,
-        once in PAUSE_S, where the system has no descriptor or no memory for one.
+        """Accepts a connection. Raises BlockingIOError if none may come now, and OSError, once
+        in PAUSE_S, if the system lacks a descriptor or memory.
         """
         table = Connection.table
         # after an error asyncio goes on: thousands of times, with a traceback each
@@ -171,8 +192,8 @@ class Listener(socket.socket):
 
 
 class Connection(H11Protocol):
-    """A connection of the server. `ending`: the server ends, and with it every answer that has
-    no end.
+    """One HTTP connection with time limits. `ending` is set when the server ends, and with it
+    every endless answer.
     """
 
     ending = asyncio.Event()
@@ -183,7 +204,7 @@ class Connection(H11Protocol):
 
     @property
     def is_logged_in(self) -> bool:
-        """True when the last request came from a session of the page, or with a token."""
+        """True if the last request came from a session of the page, or with a valid token."""
         return bool(self.scope) and not {"session_of", "grant"}.isdisjoint(self.scope)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -219,7 +240,9 @@ class Connection(H11Protocol):
         super().shutdown()
 
     def is_late(self, now: float) -> bool:
-        """True when the client kept the server waiting for too long. Asked every SWEEP_S."""
+        """True if the client exceeded its time limit. `now` is a time of the event loop in
+        seconds.
+        """
         limit = self._limit_s()
         untaken = self.transport.get_write_buffer_size()
         if limit != self._limit or untaken < self._untaken:
@@ -229,8 +252,8 @@ class Connection(H11Protocol):
         return limit is not None and now - self._since > limit
 
     def _limit_s(self) -> float | None:
-        """The seconds that the client has for its next step; None where it waits for us, or
-        uvicorn counts them.
+        """The seconds within which the client must make progress; None while it waits for the
+        server.
         """
         if self.transport.get_write_buffer_size():
             return ANSWER_S
@@ -244,7 +267,7 @@ class Connection(H11Protocol):
         """Logs nothing: a request for another protocol is answered in this one."""
 
     def _phase(self) -> tuple[object, ...]:
-        """A value that changes when the client begins, or ends, a head or a body."""
+        """A value that differs whenever the client begins or ends a head or a body."""
         return self.cycle, self.conn.their_state, bool(self.conn.trailing_data[0])
 
     def _step(self) -> None:

@@ -22,18 +22,20 @@ from .rendering import plain_heading, render
 from .site import TEMPLATES, Page, Values, ask, form_of, page, site_of
 
 DAY_ENTRIES = 100
-"""Entries on a page of a day."""
+"""The most entries on the page of a day."""
 MOST_WAITING = 5
-"""Preferences that a page asks about."""
+"""The most unconfirmed preferences that a page asks about."""
 GRAIN_NS = 20_000_000
-"""File systems count time in steps; a change this shortly before a moment counts as later."""
+"""Nanoseconds: file systems store times in steps, so a change this shortly before a moment
+counts as later.
+"""
 COLOURS = 4
-"""Shades of the days in the calendar, without that of an empty day."""
+"""The number of shades for days with entries in the calendar."""
 
 
 def _spoken(day: str, weekday: bool = True) -> str:
-    """A date as people say it: `Saturday, 21 November 2026`. Text that is not a date stays as
-    it is.
+    """Formats a date as people say it: `Saturday, 21 November 2026`. Text that is not a date is
+    returned unchanged.
     """
     try:
         on = date.fromisoformat(day)
@@ -44,7 +46,7 @@ def _spoken(day: str, weekday: bool = True) -> str:
 
 
 def _month(month: str) -> str:
-    """A month as people say it: `November 2026`."""
+    """Formats a month as people say it: `November 2026`."""
     return f"{date.fromisoformat(f'{month}-01'):%B %Y}"
 
 
@@ -52,7 +54,7 @@ TEMPLATES.filters |= {"spoken": _spoken, "month": _month}
 
 
 def _on_day(entry: Entry) -> tuple[str, str]:
-    """The heading and the text of an entry on the page of its day.
+    """Returns (heading, text) of an entry for the page of its day.
 
     A single line is text, not a heading; a heading that only says the date is left out.
     """
@@ -102,8 +104,8 @@ async def _day_page(request: Request) -> Response:
 
 
 def _waiting_matters(ws: Workspace) -> list[tuple[Entry, str]]:
-    """The preferences that wait for a person, the newest first, each with the hash of what it
-    says; none of a published journal.
+    """Returns the preferences that wait for a person's confirmation, newest first, each with
+    the hash of its text; [] for a published journal.
     """
     if not ws.access.may_write:
         return []
@@ -111,7 +113,7 @@ def _waiting_matters(ws: Workspace) -> list[tuple[Entry, str]]:
 
 
 async def _preview(request: Request) -> Response:
-    """The text of a form as it will be shown."""
+    """Returns the text of a form as HTML, as the page will show it."""
     form = await form_of(request)
     preview = await asyncio.to_thread(render, form.get("content", ""), "")
     return HTMLResponse(preview)
@@ -134,7 +136,7 @@ async def _calendar(request: Request) -> Response:
         start = date(year, int(of_month or latest), 1)
     except (ValueError, OverflowError) as error:
         raise InvalidArgument(
-            f"The calendar has no {asked[:60]!r}.",
+            f"{asked[:60]!r} is not a month or year of the calendar.",
             valid=("a year from 1 to 9999", "a month as 2026-11"),
         ) from error
     ranked = sorted(set(counts.values()))
@@ -157,14 +159,16 @@ async def _calendar(request: Request) -> Response:
 
 
 def _weeks(year: int, month: int) -> list[list[date | None]]:
-    """The weeks of a month, Monday first; None for a day of another month."""
+    """Returns the weeks of a month, Monday first, as lists of seven dates; None for a day of
+    another month.
+    """
     weeks = Calendar().monthdayscalendar(year, month)
     return [[date(year, month, day) if day else None for day in week] for week in weeks]
 
 
 def _shifted(start: date, days: int) -> date | None:
-    """The first of the month in which the day lies so many days after `start`; None outside of
-    time.
+    """Returns the first day of the month that contains the day `days` after `start`; None
+    outside the years 1 to 9999.
     """
     with suppress(OverflowError):
         return (start + timedelta(days)).replace(day=1)

@@ -27,7 +27,7 @@ STAY_S = 30 * 86_400
 
 
 class Key(NamedTuple):
-    """The two halves."""
+    """The key of a browser that stays logged in, in two halves."""
 
     cookie: str
     secret: str
@@ -38,7 +38,9 @@ class Key(NamedTuple):
 
 
 class Device(NamedTuple):
-    """A browser. `used` is the time of its last login, in seconds since 1970."""
+    """A browser that stays logged in. `used` is the time of its last login, in seconds since
+    1970.
+    """
 
     id: str
     name: str
@@ -51,14 +53,16 @@ class Device(NamedTuple):
 
 
 class Devices:
-    """The browsers of a home, read anew for each question: one that is removed is out."""
+    """The browsers that stay logged in to a home. The file is read at each call, so that a
+    removed browser is logged out at once.
+    """
 
     def __init__(self, home: str | Path | None) -> None:
         self.path = resolve_home(home) / ".state" / "devices.json"
 
     def read(self) -> dict[str, Device]:
-        """The browsers that logged in within STAY_S, by id; none where the file cannot be
-        read.
+        """Maps ids to the browsers that logged in within the last STAY_S seconds; {} if the
+        file cannot be read.
         """
         with suppress(OSError, ValueError, TypeError):
             since = time.time() - STAY_S
@@ -67,7 +71,7 @@ class Devices:
         return {}
 
     def add(self, name: str) -> tuple[Device, Key]:
-        """One more browser with its key."""
+        """Stores a new browser; returns it with its key."""
         key = _new_key()
         device = Device(secrets.token_hex(8), name, key.hash, time.time())
         with self._changing() as devices:
@@ -75,7 +79,9 @@ class Devices:
         return device, key
 
     def renew(self, key: Key) -> tuple[Device, Key] | None:
-        """The browser that has this key, with its next; None where nobody has it."""
+        """Gives the browser with this key a new key; returns both, or None if no browser has
+        the key.
+        """
         with self._changing() as devices:
             for id, device in devices.items():
                 if hmac.compare_digest(device.hash, key.hash):
@@ -91,7 +97,9 @@ class Devices:
 
     @contextmanager
     def _changing(self) -> Iterator[dict[str, Device]]:
-        """A context with the browsers, whose change is written at its end in one step."""
+        """Yields the browsers by id, and writes the changes to the file at the end of the
+        block.
+        """
         make_dirs(self.path.parent, private=True)
         with file_lock(self.path.with_suffix(".lock")):
             devices = self.read()

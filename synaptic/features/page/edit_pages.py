@@ -32,7 +32,9 @@ TEMPLATES.filters["without_due"] = remove_due_date
 
 
 async def _edit(request: Request) -> Response:
-    """The form of a file, or of an entry of it, and the answer to what it sends."""
+    """Shows the form to edit a file or one of its entries; saves the text that the form
+    sends.
+    """
     query = request.query_params
     path = query.get("path", "")
     id = query.get("id", "")
@@ -83,8 +85,8 @@ async def _edit(request: Request) -> Response:
 
 
 def _undoable(ws: Workspace, path: str, id: str, replaced: list[Entry]) -> tuple[str, str]:
-    """(the entry to lead to: the one that was edited, if it is still called so, else the first
-    of the file; the same where its restoration undoes the edit, or "").
+    """Returns (id of the entry to show after an edit: the edited one if it still has its id,
+    else the first of the file; the id of the entry whose restoration undoes the edit, or "").
     """
     parsed = ws.journal.parse(path, ws.journal.read(path))
     ids = [entry.id for entry in parsed.entries]
@@ -94,7 +96,7 @@ def _undoable(ws: Workspace, path: str, id: str, replaced: list[Entry]) -> tuple
 
 
 async def _tasks(request: Request) -> Response:
-    """The open tasks, and the entries that are due, by the day on which they are due."""
+    """Shows the open tasks and the entries that are due, by the day on which they are due."""
 
     def read(ws: Workspace) -> tuple[date, list[Task]]:
         entries = [one for one in due_tasks(ws) if not one.line]
@@ -114,7 +116,7 @@ async def _tasks(request: Request) -> Response:
 
 
 async def _tick(request: Request) -> Response:
-    """Ticks a task, or empties its box, and leads back to where that was asked for."""
+    """Ticks or unticks a task, and redirects to the page on which it was clicked."""
     form = await form_of(request)
     is_done = form.get("done") == "yes"
     path = form.get("path", "")

@@ -63,9 +63,9 @@ EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires", "due")
 LISTS = ("tags", "add_tags", "supersedes")
 ROW, COLUMN = 36, 230
-"""Units from box to box in the picture of an entry's neighbours."""
+"""Pixels between the boxes in the picture of an entry's neighbours, down and across."""
 LINKS_OPEN = 20
-"""Links of an entry each way that stand open."""
+"""The number of an entry's links in each direction that are shown without a click."""
 DEGREES = tuple(map(str, range(11)))
 
 
@@ -88,7 +88,9 @@ async def _entry_page(request: Request) -> Response:
 
 
 def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
-    """An entry and what leads from it."""
+    """Returns the template values of an entry's page: the entry, its links and similar
+    entries.
+    """
     listing = browse.get(ws, [id])
     entry = listing.entries[0]
     around = browse.find(ws, filters=EVERY, around=entry.id, limit=3).entries
@@ -118,8 +120,8 @@ def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
 
 
 def _drawn(graph: Graph) -> Values:
-    """The (place, entry) of each box of a graph, the ends of each line, and the height of all.
-    Lengths are units of the picture.
+    """Lays out the picture of an entry's neighbours: returns the position and entry of each
+    box, the ends of each line, and the height, all in units of the SVG picture.
     """
     high = ROW * max(map(len, graph.columns))
     places = {}
@@ -135,7 +137,9 @@ def _drawn(graph: Graph) -> Values:
 
 
 async def _missing_page(request: Request, id: str, error: SynapticError) -> Response:
-    """The page of an id that is not one entry; a deleted one can be restored there."""
+    """Shows the page for an id that no entry, or more than one, has; a deleted entry can be
+    restored there.
+    """
     titles = await ask(request, lambda ws: ws.index.titles(error.valid))
     deleted = await ask(request, removing.deleted_entries)
     gone = [one for one in deleted if id in (one.id, short_id(one.id))]
@@ -144,7 +148,7 @@ async def _missing_page(request: Request, id: str, error: SynapticError) -> Resp
 
 
 async def _form(request: Request) -> Response:
-    """The form of an entry, or of a new one, and the answer to what it or a button sends."""
+    """Shows the form of an existing or a new entry; saves what the form sends."""
     id = request.path_params.get("id", "")
     form = {}
     error = None
@@ -185,8 +189,8 @@ async def _form(request: Request) -> Response:
 
 
 async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receipt:
-    """The receipt of what a form sends, its files attached, or of the earlier text that it
-    names. One that failed leaves no file.
+    """Saves the entry that a form sends, with its uploaded files, or restores the earlier
+    version that it names; returns the receipt. If that fails, the files are deleted.
     """
     number = form.get("number")
     if number:
@@ -215,8 +219,8 @@ async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receip
 
 
 def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | None, str, str]:
-    """(the entry that the form edits, or that the new one follows; its `seen`; the project from
-    here).
+    """Returns the values with which a form begins: (the entry that it edits or follows, the
+    hash of that entry's text, the project of a new entry).
     """
     if id:
         return *changing.open_for_edit(ws, id), ""
@@ -227,7 +231,7 @@ def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | Non
 
 
 def _form_values(form: dict[str, str]) -> Values:
-    """The values of a form as `save` and `update` take them."""
+    """Returns the fields of a form as arguments of `save` and `update`."""
     values: Values = {name: form[name] for name in TEXTS if name in form}
     for name in ("append", "seen"):
         if form.get(name, "").strip():
@@ -246,8 +250,8 @@ def _form_values(form: dict[str, str]) -> Values:
 async def _lead_on(
     request: Request, receipt: Receipt, message: str, *, undo: str, back: str
 ) -> Response:
-    """Leads to the entry, which says what was done to it, and what a new one is near to; or
-    `back` to a page that links to it.
+    """Redirects after a save to the entry, or to the page `back` that links to it, with a
+    message and an offer to undo.
     """
     near = [one.id for one in receipt.near or ()]
     hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
@@ -272,14 +276,16 @@ async def _lead_on(
 
 
 async def _sent(request: Request) -> tuple[Mapping[str, str], Entry]:
-    """(a form, the entry that it is about)."""
+    """Returns (the fields that a form sends, the entry that it is about)."""
     form = await form_of(request)
     [entry] = (await ask(request, browse.get, [request.path_params["id"]])).entries
     return form, entry
 
 
 async def _delete_page(request: Request) -> Response:
-    """Asks, and deletes by the form of that question."""
+    """Asks a person before an entry is deleted, and deletes it when that question's form is
+    sent.
+    """
     form, entry = await _sent(request)
     if not is_agreed(form, entry):
         return await ask_first(request, entry, back=f"/entry/{entry.id}")
@@ -296,8 +302,8 @@ async def _delete_page(request: Request) -> Response:
 async def ask_first(
     request: Request, entry: Entry, *, back: str, fields: Mapping[str, str] | None = None
 ) -> Response:
-    """The question before an entry is deleted, which names it, or the file that goes with it.
-    Its form sends the same request again, with these fields.
+    """Shows the question before an entry is deleted, which says whether its file is deleted
+    with it. The form of the question sends the same request again, with `fields`.
     """
     return await page(
         request,
@@ -311,18 +317,22 @@ async def ask_first(
 
 
 def _files_of(ws: Workspace, entry: Entry, tokens: Path) -> set[str]:
-    """The paths of the files that an entry links to."""
+    """Returns the paths of the attachments to which an entry links."""
     links = linked_files(shelf_of(ws, tokens), entry, cache(files_by_name))
     return {place for _, place in links}
 
 
 def is_agreed(form: Mapping[str, str], entry: Entry) -> bool:
-    """True when a form was shown the question about this entry, where it stands now."""
+    """True if the person was asked about deleting this entry, in its present file, and
+    agreed.
+    """
     return form.get("agreed") == f"{entry.id} {entry.path}"
 
 
 def file_of(entry: Entry) -> str:
-    """The file that goes with an entry; empty where others may stand in it."""
+    """Returns the path of the file that is deleted with an entry; empty if the file may hold
+    other entries.
+    """
     return entry.path if entry.whole_file else ""
 
 
@@ -346,27 +356,32 @@ async def _restore(request: Request) -> Response:
 
 
 async def _confirm(request: Request) -> Response:
-    """Puts the preference into force whose text the form showed."""
+    """Confirms the preference whose text the form showed."""
     form, entry = await _sent(request)
     if hash_of_rule(entry) != form.get("seen"):
-        raise Changed(f"{entry.short_id} was changed meanwhile.", "Look at it again.")
+        raise Changed(
+            f"{entry.short_id} was changed meanwhile.", "Read the entry again, then confirm it."
+        )
     await ask(request, confirm, entry)
     where = back_of(form) or f"/entry/{entry.id}"
     return done(request, where, "Confirmed: every agent is told to follow it.")
 
 
 async def _open_in_editor(request: Request) -> Response:
-    """Shows the entry in the person's editor, on the machine on which the server runs."""
+    """Opens the entry in the person's editor, on the machine on which the server runs."""
     _, entry = await _sent(request)
     if not site_of(request).local:
-        raise Refused("The editor would open on the server, which is another machine.")
+        raise Refused(
+            "The editor would open on the server, which is another machine.",
+            "Use Edit on this page instead.",
+        )
     there = entry.there
     path = await ask(request, lambda ws: ws.journal.place(there.path))
     return done(request, f"/entry/{entry.id}", f"{_show(path, there.line)} {path}:{there.line}")
 
 
 def _windowed() -> list[str]:
-    """The command of the person's editor if it has a window of its own, else nothing. Raises
+    """Returns the command of the person's editor if it opens its own window, else []. Raises
     ConfigError.
     """
     command = chosen_editor()
@@ -376,7 +391,9 @@ def _windowed() -> list[str]:
 
 
 def _show(path: Path, line: int) -> str:
-    """Shows the file in a window of its own, and says in which; or says that there is none."""
+    """Opens the file at `line` in an editor window; returns a sentence that says in which, or
+    that there is none.
+    """
     command = _windowed()
     if command:
         words = command_to_open(command, path, line)

@@ -29,14 +29,16 @@ from .searching import given_in, search_values
 from .site import Page, ask_beside, page, session_of, site_of
 
 ENTRIES, PRINTED = 5_000, 500
-"""The most entries of a zip, and of a page to print."""
+"""The most entries in a zip, and on a page to print."""
 NAME_BYTES, STEM_BYTES, SUFFIX_CHARS = 120, 80, 8
-"""The most bytes of a name in a zip, with its folders; and of each part of a longer name."""
+"""The most bytes of a path in a zip; and of the stem and suffix of a file name that is
+longer.
+"""
 FRONT = "title date type tags project importance files due expires by via source id".split()
 _UNSAFE = re.compile(
     r'\A/|[\x00-\x1f\x7f\ud800-\udfff<>:"\\|?*]|(?<![ .])[ .]+(?=/|\Z)'  # `..`, `a. `
 )
-"""Text that some system does not take in a name."""
+"""Matches text in a path that some operating system does not allow."""
 
 
 async def _zip_page(request: Request) -> Response:
@@ -52,13 +54,17 @@ async def _print(request: Request) -> Response:
 
 
 def _printed(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
-    """(number, the entries that a page to print holds) of an address."""
+    """Returns (total number of matching entries, the entries that fit on a page to print) for
+    the search in a request's address.
+    """
     total, entries = _asked_entries(ws, request)
     return total, list(islice(entries, PRINTED))
 
 
 def _asked_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
-    """(number, entries) of an address: as a search ranks them, else oldest first."""
+    """Returns (number, entries) that the search in a request's address matches: as ranked, or
+    oldest first without a query.
+    """
     asked = request.query_params
     if "id" in asked:
         return 1, iter(browse.get(ws, [asked["id"]]).entries)
@@ -71,8 +77,8 @@ def _asked_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry
 
 
 def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
-    """Writes a zip with a file for each entry of an address, and the files to which they
-    link.
+    """Writes a zip with a Markdown file for each entry that a request's address matches, and
+    with the attachments to which they link.
     """
     zipped.seek(0)  # a reader that could not may have begun
     zipped.truncate()
@@ -111,7 +117,9 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
 
 
 def _note_path(entry: Entry) -> str:
-    """The path of an entry in a zip: its file, or beside that its date and title."""
+    """Returns the path of an entry in a zip: the path of its file, or one with its date and
+    title beside that.
+    """
     path = entry.path
     if entry.whole_file:
         return path
@@ -120,7 +128,9 @@ def _note_path(entry: Entry) -> str:
 
 
 def _new_name(wanted: str, taken: set[str]) -> str:
-    """A name like this that every system takes; it joins those that are taken."""
+    """Returns a name like `wanted` that every operating system allows and that is not in
+    `taken`; adds it to `taken`.
+    """
     stem, suffix = posixpath.splitext(_UNSAFE.sub("-", wanted))
     if len(f"{stem}-9999{suffix}".encode()) > NAME_BYTES:
         stem = posixpath.basename(stem).encode()[:STEM_BYTES].decode(errors="ignore")
@@ -135,7 +145,7 @@ def _new_name(wanted: str, taken: set[str]) -> str:
 
 
 def _front(entry: Entry) -> str:
-    """The front matter of an entry."""
+    """Returns the YAML front matter of an exported entry."""
     import yaml
 
     fields = entry_json(entry) | {"date": entry.dated and entry.at}

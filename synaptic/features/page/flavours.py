@@ -31,7 +31,9 @@ from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, slug_tag
 
 LEVELS = 100
-"""Levels of nested lists (two each) and quotes: markdown-it drops the text below."""
+"""The most levels of nested lists (which count two each) and quotes: markdown-it drops the text
+below.
+"""
 TYPES = """\
 note
 abstract summary tldr
@@ -46,7 +48,7 @@ danger error
 bug
 example
 quote cite"""
-"""The types of callouts; the first name of a line stands for the others."""
+"""The types of callouts; the first name in a line stands for its synonyms."""
 CALLOUTS = {name: row.split()[0] for row in TYPES.split("\n") for name in row.split()}
 BLOCK = re.compile(r"\(\(([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\)\)")
 _PICTURE = re.compile(r"(?i)\.(png|jpe?g|gif|webp|avif)$")
@@ -63,25 +65,29 @@ Inline = Callable[[StateInline, re.Match[str]], None]
 
 
 def anchor(part: str) -> str:
-    """The id of what stands behind the last `#` of a link: `Warm cups` -> `warm-cups`, `^pot`
-    -> `^pot`.
+    """Returns the HTML id for the part of a link behind the last `#`: `Warm cups` ->
+    `warm-cups`, `^pot` -> `^pot`.
     """
     name = part.rpartition("#")[2].strip()
     return name if name.startswith("^") else _NOT_SLUG.sub("-", name.lower()).strip("-")
 
 
 def spoken(name: str) -> str:
-    """The name of a link as Obsidian shows it: `Tea#Cups` -> `Tea > Cups`."""
+    """Returns the text of a link without words of its own, as Obsidian shows it: `Tea#Cups` ->
+    `Tea > Cups`.
+    """
     return name.lstrip("#").replace("#", " > ")
 
 
 def named_block(uuid: str) -> str:
-    """The name by which a link leads to a block of Logseq."""
+    """Returns the link target of a Logseq block with this UUID."""
     return f"{uuid}#^{uuid}"
 
 
 def part_of(tokens: Sequence[Token], part: str) -> Sequence[Token]:
-    """The tokens of the block with this id, or of this heading and all below it."""
+    """Returns the tokens of the block with the id `part`, or of this heading and everything
+    below it.
+    """
     ids = [token.attrs.get("id") for token in tokens]
     if anchor(part) not in ids:
         return ()
@@ -97,8 +103,8 @@ def part_of(tokens: Sequence[Token], part: str) -> Sequence[Token]:
 
 
 def _callouts(state: StateCore) -> None:
-    """Makes callouts of the quotations that begin with a type; with a sign behind it they
-    fold.
+    """Turns quotations that begin with a type such as `[!tip]` into callouts; with a `+` or `-`
+    behind it they can be folded.
     """
     shaped = []
     tags = []
@@ -135,7 +141,7 @@ def _callouts(state: StateCore) -> None:
 
 
 def _anchors(state: StateCore) -> None:
-    """Gives headings and named blocks their ids, and takes out what is not shown."""
+    """Gives headings and named blocks their HTML ids, and removes text that is never shown."""
     tokens = state.tokens
     for number, token in enumerate(tokens):
         if token.type != "inline":
@@ -159,7 +165,7 @@ def _anchors(state: StateCore) -> None:
 
 
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """A block rule: drops an Obsidian comment, from `%%` to a line that ends with `%%`."""
+    """Parses a comment block from a line with `%%` to a line that ends with `%%`."""
     _in_time(state.env)
     first = state.getLines(start, start + 1, 0, False).strip()
     if not first.startswith("%%") or "%%" in first[2:]:
@@ -200,7 +206,7 @@ def _link(state: StateInline, href: str, words: str, kind: str = "") -> None:
 
 
 def _quoting(state: StateInline, match: re.Match[str]) -> None:
-    """`((uuid))`, and `{{embed ...}}` around it or a page."""
+    """Parses `((uuid))`, and `{{embed ...}}` with a block or a page."""
     kind = "embed" if match[1] else "quote"
     _push_name(state, kind, match[2] or named_block(match[3]))
 
@@ -241,7 +247,9 @@ RULES: tuple[tuple[str, Inline], ...] = (
     (r"(?<![^\n])([^\W\d_][\w./-]{0,40})::[ \t]+(?=\S)", _property),
     (r"(?<=\))\{:(?:height \d+, )?:width (\d{1,4})[^}\n]{0,40}\}", _size),
 )
-"""(pattern, function that shows a match), in the order in which they are tried."""
+"""The inline rules as (pattern, function that makes tokens of a match), in the order in which
+they are tried.
+"""
 
 
 def _rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
@@ -259,7 +267,9 @@ def _rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
 
 
 def _in_time(env: Mapping[str, float]) -> bool:
-    """Always False. Raises TimeoutError once the note has used its time."""
+    """Returns False; raises TimeoutError once the rendering of the note exceeds its time
+    limit.
+    """
     if time.thread_time() > env["until"]:
         raise TimeoutError
     return False

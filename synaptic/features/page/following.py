@@ -23,18 +23,19 @@ from .connections import Connection
 from .site import Page, ask, ask_beside, page
 
 LOOK_S = 0.8
-"""Seconds between two looks at the folders and at the notes that changed last."""
+"""Seconds between two checks of the folders and of the notes that changed last."""
 LATEST = 300
-"""Notes that are looked at each time. All others are looked at when that costs no more than
-SHARE of the time."""
+"""The number of recently changed notes that are checked each time. All others are checked when
+that takes no more than SHARE of the time.
+"""
 SHARE = 0.007
 WAITS_S = 60.0
-"""Seconds for which the number of findings is shown before it is counted again."""
+"""Seconds for which the number of findings is cached."""
 
 
 class Follower:
-    """The state of the journal, for all pages that listen. `newest` is its last time of
-    change in nanoseconds.
+    """Notices changes of the journal's files, for all open pages. `newest` is the last
+    modification time in nanoseconds.
     """
 
     def __init__(self) -> None:
@@ -46,7 +47,9 @@ class Follower:
         self._look_at = self._scan_at = 0.0
 
     async def look(self, journal: Journal) -> int:
-        """The last time of change, at most LOOK_S old."""
+        """Returns the last modification time of the journal in nanoseconds, at most LOOK_S
+        old.
+        """
         async with self._lock:
             if time.monotonic() >= self._look_at:
                 self._look_at = time.monotonic() + LOOK_S / 2
@@ -81,7 +84,9 @@ def follower_of(request: Request) -> Follower:
 
 
 async def _event_page(request: Request) -> Response:
-    """Tells a page of changes after `since`, which is when it was made."""
+    """Streams events to an open page: one for each change of the journal after the time
+    `since`, when the page was made.
+    """
     journal = await ask(request, lambda ws: ws.journal)
     asked = request.headers.get("last-event-id") or request.query_params.get("since", "")
     since = int(asked[:19]) if asked.isdecimal() else time.time_ns()
@@ -102,7 +107,7 @@ async def _change_stream(request: Request, journal: Journal, since: int) -> Asyn
 
 
 async def _waiting_page(request: Request) -> Response:
-    """The number of findings of the review, for the menu."""
+    """Returns the number of review findings, for the menu of the page."""
     follower = follower_of(request)
     begun = time.monotonic()
     if begun >= follower.count_at:

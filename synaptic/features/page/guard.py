@@ -35,20 +35,21 @@ from ...serving.running import RunningServer
 
 IDLE_S = 12 * 3600.0
 TRIES, WITHIN_S = 5, 60.0
-"""The number of wrong tokens that an address may try, and the seconds within which they count.
+"""The number of wrong tokens that an address may try, and the seconds within which they
+count.
 """
 ADDRESSES = 1_000
-"""The most addresses that are remembered for this; while there are so many, no other address
-may try.
+"""The most addresses whose wrong tokens are remembered; at this number, no other address may
+try a token.
 """
 BODY_BYTES, LOGIN_BYTES, FILES_BYTES = 16_000_000, 10_000, 110_000_000
-"""The most bytes of a request, of a login, which needs no session, and of a form with files. A
+"""The most bytes of a request, of a login (which needs no session), and of a form with files. A
 form sends three bytes for each byte that is not a letter or digit.
 """
 WITH_FILES = re.compile(r"/new|/edit|/entry/[^/]+/edit")
-"""The pages whose form takes files."""
+"""Matches the paths of pages whose form uploads files."""
 ANY_ADDRESS = "*"
-"""As one of the `hosts`: any IP address, but no name."""
+"""A value in `hosts` that allows any IP address, but no host name."""
 READING = ("GET", "HEAD", "OPTIONS")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -70,7 +71,7 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 
 @dataclass(slots=True)
 class Visitor:
-    """A browser that was let in, for as long as that is `granted`.
+    """A browser session. `granted()` is False once the permission behind it has ended.
 
     `notice` is for the next page: what it says, and as `undo` the id that it offers to restore,
     with its file where that is gone. `device` is the id of a browser that stays logged in.
@@ -88,8 +89,8 @@ class Visitor:
 
 
 class Sessions:
-    """The browsers that were let in, and the `link`: a token that lets one in, and is empty
-    once it has. `running` makes more of them, each for one browser.
+    """The browser sessions of a server, and its `link`: a token that lets one browser in, and
+    is empty after that. `running` makes more such tokens.
     """
 
     def __init__(self, running: RunningServer | None = None) -> None:
@@ -100,7 +101,7 @@ class Sessions:
         self._wrong: dict[str, list[float]] = {}
 
     def redeem(self, token: str) -> bool:
-        """True when this is the link, or one of `running`; each works once."""
+        """Uses up a login token; True if it was valid. Each token works once."""
         secret = token.encode("utf-8", "replace")
         if self.link and hmac.compare_digest(self.link.encode(), secret):
             self.link = ""
@@ -111,7 +112,7 @@ class Sessions:
         return True
 
     def begin(self, session: Visitor) -> str:
-        """Begins a session; returns the value of its cookie."""
+        """Stores a session and returns the value of its cookie."""
         cookie = secrets.token_urlsafe(32)
         self._open[cookie] = session
         return cookie
@@ -131,7 +132,9 @@ class Sessions:
         self._open.pop(cookie, None)
 
     def may_try(self, address: str) -> bool:
-        """True when this address has not tried too often; `failed` counts."""
+        """True if this address may try another token; each call of `failed` counts against
+        it.
+        """
         since = time.monotonic() - WITHIN_S
         self._wrong = {who: tried for who, tried in self._wrong.items() if tried[-1] > since}
         if address in self._wrong:
@@ -144,8 +147,11 @@ class Sessions:
 
 
 class Guard:
-    """Stands before the program. `hosts` are the names, without ports, by which the server may
-    be called. With `fixed` a browser that stays logged in is led to the page that it asked for.
+    """ASGI middleware that refuses requests with a foreign host or origin, without a session,
+    or of too many bytes. `hosts` are the names, without ports, under which the server may be
+    reached.
+
+    With `fixed` a browser that stays logged in is led to the page that it asked for.
     """
 
     def __init__(
@@ -174,7 +180,9 @@ class Guard:
             message = await receive()
             got += len(message.get("body", b""))
             if got > most:
-                raise HTTPException(413, f"This is larger than {most:,} bytes.")
+                raise HTTPException(
+                    413, f"This request is larger than {most:,} bytes. Send less at once."
+                )
             return message
 
         async def with_headers(message: Message) -> None:
@@ -187,7 +195,9 @@ class Guard:
         await (self._refusal(scope) or self.app)(scope, limited, with_headers)
 
     def _knows(self, name: str) -> bool:
-        """True when the server has this name. DNS rebinding cannot lead to a bare address."""
+        """True if `name` is an allowed host name. DNS rebinding cannot use a bare IP
+        address.
+        """
         with suppress(ValueError):
             return name in self.hosts or (ANY_ADDRESS in self.hosts and bool(ip_address(name)))
         return False
@@ -230,7 +240,7 @@ class Guard:
 
 
 def cookie_name(scope: Scope) -> str:
-    """The name of the session's cookie. It holds the port: browsers share cookies between the
-    ports of a host.
+    """Returns the name of the session's cookie. It contains the port, because browsers share
+    cookies between the ports of a host.
     """
     return f"synaptic-{Request(scope).url.port or 0}"

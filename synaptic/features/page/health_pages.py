@@ -23,9 +23,9 @@ from .site import Page, Values, ask, ask_beside, done, form_of, page
 
 Handler = Callable[[Request], Awaitable[Response]]
 PAGE_FINDINGS = 20
-"""Findings on a page."""
+"""The number of findings on one page."""
 MANY = 10_000
-"""Entries from which on a page here takes longer than a second."""
+"""The number of entries from which on these pages take longer than a second."""
 WEEKS = 53
 MOST_READ = 10
 ANSWERED = {
@@ -38,7 +38,9 @@ ANSWERED = {
 
 
 def _after_notice(show: Handler) -> Handler:
-    """The page; in a large journal after another one that says what is read meanwhile."""
+    """Wraps a handler so that a large journal first shows a page that says what is being
+    read.
+    """
 
     async def answer(request: Request) -> Response:
         count = 0
@@ -59,7 +61,7 @@ def _entry_count(ws: Workspace) -> int:
 
 @_after_notice
 async def _review_page(request: Request) -> Response:
-    """The page of findings, which are looked for anew."""
+    """Shows the page of review findings, which are searched for anew."""
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
     number = query.get("page", "")
@@ -72,8 +74,9 @@ async def _review_page(request: Request) -> Response:
 
 
 def _findings_page(ws: Workspace, projects: Sequence[str], page: str) -> Values:
-    """The findings of this page, else of the first, with the texts of their entries, which do
-    not count as read; the `total`, and the projects of all.
+    """Returns the template values of one page of findings: the findings with the texts of their
+    entries (which do not count as read), the `total`, and the projects. `page` is a number; the
+    first page if it is invalid.
     """
     matters = review.review(ws, project=projects)
     start = 0

@@ -16,7 +16,9 @@ USED = "This link was used already, or is of an earlier start of Synaptic."
 
 
 async def _login(request: Request) -> Response:
-    """Lets a browser in that has the link that was printed, or a token that opens the page."""
+    """Logs a browser in that has the printed link, or a token that may open the page; shows the
+    login form otherwise.
+    """
     if SECRET in request.headers and request.method == "POST":
         return await come_back(request)
     if request.method == "POST":
@@ -60,7 +62,7 @@ async def _log_in_with_token(request: Request) -> Response:
 
 
 def _page_grant(site: Site, token: str) -> Grant | None:
-    """The grant of a token that opens the page.
+    """Returns the grant of a token that may open the page; None for any other token.
 
     A file that cannot be used is named in the log only: anyone may ask.
     """

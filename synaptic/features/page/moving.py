@@ -19,12 +19,14 @@ from ...workspace.workspace import Workspace
 from .site import Page, ask, page
 
 ENTRIES, OTHERS = 8, 4
-"""Entries, and tags or folders, that the palette shows. By eye."""
+"""The most entries, and the most tags or folders, in the palette. Chosen by eye."""
 _GAP = re.compile(r"\W+")
 
 
 Goal = tuple[str, str, str]
-"""An address, its name, and what it is: `tag`, `folder`, `day`, or the date of an entry."""
+"""A suggestion of the palette: an address, its name, and its type: `tag`, `folder`, `day`, or
+the date of an entry.
+"""
 
 
 async def _palette(request: Request) -> Response:
@@ -34,8 +36,8 @@ async def _palette(request: Request) -> Response:
 
 
 def _fitting_places(ws: Workspace, query: str) -> list[Goal]:
-    """The day, the tags, the folders and the entries that a query names by the beginnings of
-    their words; of an empty one the newest entries.
+    """Returns suggestions for the palette: the day, tags, folders and entries whose words begin
+    like the words of `query`; the newest entries for an empty one.
     """
 
     def run(_: object) -> list[Goal]:
@@ -59,7 +61,9 @@ def _fitting_places(ws: Workspace, query: str) -> list[Goal]:
 
 
 def _rank_titles(query: str, titles: Iterable[tuple[int, str]]) -> list[int]:
-    """The entries whose titles fit, the first that begin like the query, then the newest."""
+    """Returns the ids of the matching titles: first those that begin like the query, then the
+    newest.
+    """
     whole = _folded(query)
     first = []
     others = []
@@ -72,7 +76,7 @@ def _rank_titles(query: str, titles: Iterable[tuple[int, str]]) -> list[int]:
 
 
 def _folded(text: str) -> str:
-    """The words of a text in small letters, a blank before each."""
+    """Returns the words of a text in lower case, a blank before each."""
     return _GAP.sub(" ", f" {text.casefold()}").rstrip()
 
 
@@ -85,7 +89,7 @@ def _page_address(kind: str, name: str) -> str:
 
 
 def _folders(ws: Workspace) -> list[str]:
-    """The folders that hold files of the journal, and those around them."""
+    """Returns the folders that contain files of the journal, and their parent folders."""
     folders = set()
     for folder in {path.rpartition("/")[0] for path in ws.index.paths()}:
         while folder:
@@ -111,8 +115,8 @@ async def _folder_page(request: Request) -> Response:
 async def _place(
     request: Request, kind: str, name: str, names: list[str], filters: Filters
 ) -> Response:
-    """The page of a tag or a folder: what it holds of its kind, and its entries, newest
-    first.
+    """Shows the page of a tag or a folder: its sub-tags or subfolders (`names`), and its
+    entries, newest first.
     """
     cursor = request.query_params.get("cursor")
     listing = await ask(request, browse.find, filters=filters, order="newest", cursor=cursor)

@@ -17,7 +17,7 @@ from ...render.terminal import emit
 from ...serving.tokens import Tokens
 
 DATABASE_FLAGS = ("read", "publish", "insecure", "writer")
-"""The flags of `serve` that the feature `sharing` reads."""
+"""The flags of `serve` that the feature `sharing` checks."""
 
 
 @command(
@@ -61,7 +61,7 @@ def serve(
     """
     if install + uninstall + bool(revoke) > 1:
         raise InvalidArgument(
-            "Only one of these flags may be given.",
+            "--install, --uninstall and --revoke exclude each other.",
             valid=("--install", "--uninstall", "--revoke"),
         )
     if revoke:
@@ -74,7 +74,10 @@ def serve(
         port = choices.pop("port", None)
         read_only = choices.pop("read_only")
         if choices.pop("host") != "127.0.0.1" or any(choices.values()):
-            raise InvalidArgument("With --install only --port and --read-only can be given.")
+            raise InvalidArgument(
+                "With --install only --port and --read-only can be given.",
+                "Leave out the other flags, or start `synaptic serve` without --install.",
+            )
         return service.install(home, port, read_only=read_only)
     about_database = {name: choices.pop(name, None) for name in DATABASE_FLAGS}
     choices |= call_only_feature("served", about_database)
@@ -92,7 +95,9 @@ def _log_out(home: str | None, names: Sequence[str]) -> None:
     names_known = sorted({"all", *(device.name for device in browsers.values())})
     for name in names:
         if name not in names_known:
-            raise InvalidArgument(f"No browser {name!r} stays logged in.", valid=names_known)
+            raise InvalidArgument(
+                f"No browser with the name {name!r} stays logged in.", valid=names_known
+            )
     gone = [id for id, device in browsers.items() if {device.name, "all"} & {*names}]
     devices.remove(*gone)
     emit(f"Browsers logged out: {len(gone)}")

@@ -50,17 +50,17 @@ CLASSES = {f"md-{name}" for name in CALLOUTS.values()} | {
 OUTSIDE = ("http", "https", "mailto")
 HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6"}
 RICH_CHARS, RICH_SIGNS = 100_000, 10_000
-"""A longer note is shown as plain text, and one with more of `<`, of `[` or of `)`."""
+"""A note with more characters, or with more of `<`, `[` or `)`, is shown as plain text."""
 LIMIT_S = 1.0
 """Seconds of processor time after which a note is shown as plain text: 20 KB of `![` would take
-20.
+20 s.
 """
 MATH_CHARS = 1_000
-"""A longer formula is shown as it is written."""
+"""A formula with more characters is shown as its source."""
 QUOTING = ("embed", "quote")
-"""Tokens that show a text of the journal (see `flavours`)."""
+"""Types of tokens that show another text of the journal (see `flavours`)."""
 EMBEDS = 20
-"""Pages and blocks that a note may show; further ones are links."""
+"""The most pages and blocks that a note may embed; further ones are shown as links."""
 TASKS = {
     " ": "☐ open",
     "x": "☑ done",
@@ -76,15 +76,21 @@ TASKS = {
     "CANCELED": "☒ cancelled",
     "CANCELLED": "☒ cancelled",
 }
-"""Sign and name of a state, by what stands in the brackets, or Logseq's word."""
+"""The sign and name of a task's state, by the character in its brackets, or by Logseq's
+word.
+"""
 Quoted = Mapping[str, Entry]
 Quote = Callable[[Sequence[str], str], Quoted]
-"""Maps names in this file to the entries to which links with these names lead."""
+"""A function (link names, path of the note) that returns the entries to which these links lead,
+by name.
+"""
 _DEEP = re.compile(r"(?m)^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})")
 _WORD = re.compile(r"(\w+)")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
 _TAG_PAGE = re.compile(r"(?i)/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+")
-"""A name without dots, which would lead elsewhere: `/tag/%2e%2e/new`."""
+"""Matches the address of a tag's page without dots, which would lead to another page:
+`/tag/%2e%2e/new`.
+"""
 _TASK = re.compile(r"(?:\[([^\]\n])\]|(TODO|LATER|WAITING|DOING|NOW|DONE|CANCELL?ED)) ")
 _SIZE = re.compile(r"(?s)(?:(.*)\|)?(\d{1,4})(?:x\d{1,4})?")
 _UNSAFE_MATH = re.compile(r"\\(?:(?:re)?new|provide)command|\\def")
@@ -93,8 +99,8 @@ _ROW_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
 
 
 def render(text: str, path: str, quoted: Quote | None = None) -> Markup:
-    """The Markdown of an entry of this file as HTML. Links to notes and pictures lead through
-    the server, and what it embeds stands in it.
+    """Renders the Markdown of an entry in the file `path` as safe HTML. Links to notes and
+    pictures lead through the server; `quoted` returns the entries that it embeds.
     """
     text = clean(text)
     if _is_rich(text):
@@ -107,8 +113,8 @@ def render(text: str, path: str, quoted: Quote | None = None) -> Markup:
 
 @lru_cache(500)
 def targets(text: str) -> frozenset[str]:
-    """The names to which the links and pictures in the Markdown of an entry lead, as its HTML
-    shows them; none where it is shown as plain text.
+    """Returns the names to which the links and pictures in an entry's HTML lead; empty if it is
+    shown as plain text.
     """
     text = clean(text)
     env: Json = {"until": time.thread_time() + LIMIT_S, "docId": "", "names": {}}
@@ -129,8 +135,8 @@ def _is_rich(text: str) -> bool:
 
 
 class _Rendering:
-    """A note on its way to HTML. What is put in last stands in `kept`; its place is marked by
-    `key`, which no text can know.
+    """One rendering of a note. Cleaned pieces of HTML wait in `kept`; each place is marked by
+    the random `key`.
     """
 
     def __init__(self, path: str, quoted: Quote | None, until: float) -> None:
@@ -142,7 +148,9 @@ class _Rendering:
         self.key = secrets.token_hex(16)
 
     def html(self, text: str, part: str = "") -> Markup:
-        """The text, or a part of it; empty where it has no such part."""
+        """Renders the text, or only its heading or block `part`; empty if the text has no such
+        part.
+        """
         # one page shows many notes, each with a footnote 1
         note = zlib.crc32(f"{self.path} {text}".encode())
         env: Json = {"until": self.until, "docId": f"{note:x}", "names": {}}
@@ -167,7 +175,9 @@ class _Rendering:
         return Markup(put_in.sub(lambda match: self.pieces[int(match[1])], html))
 
     def _shape(self, token: Token, *, is_item: bool) -> None:
-        """Makes a block fit into the page, and leads what is in it through the server."""
+        """Adapts a block's tokens to the page: heading levels, and links and pictures through
+        the server.
+        """
         token.tag = HEADINGS.get(token.tag, token.tag)
         side = str(token.attrs.pop("style", ""))
         if side:
@@ -192,7 +202,7 @@ class _Rendering:
             before = child.type
 
     def _put(self, token: Token, frame: str, html: Markup) -> None:
-        """Shows this HTML, which is clean, in place of the token."""
+        """Replaces a token by HTML that is already clean."""
         token.type = "html_inline"
         token.content = frame.format(f"{self.key}:{len(self.pieces)};")
         self.pieces.append(html)
@@ -223,8 +233,8 @@ class _Rendering:
         token.type = "html_inline"
 
     def _embed(self, token: Token) -> None:
-        """Shows the text of what a token names: a page or block whole, or a reference to a
-        block as a link of its words. What is not there is a link by its name.
+        """Replaces an embedding token by the text to which it leads: a whole page or block, or
+        a link with the block's words. If that does not exist, by a link with its name.
         """
         name = token.content
         page, _, part = name.partition("#")
@@ -255,7 +265,7 @@ class _Rendering:
 
 
 def _show_task(first: Token) -> None:
-    """Shows the state of a task as a sign, where an item begins with one."""
+    """Replaces the brackets at the beginning of a list item by the sign of the task's state."""
     match = _TASK.match(first.content)
     if match and first.type == "text":
         state = match[2] or match[1].lower()
@@ -266,7 +276,7 @@ def _show_task(first: Token) -> None:
 
 
 def _math(latex: str, display: str) -> Markup:
-    """A formula as MathML; as code where it cannot be read."""
+    """Converts a LaTeX formula to MathML; shows it as code if it is invalid."""
     try:
         if len(latex) > MATH_CHARS or _UNSAFE_MATH.search(latex):
             raise ValueError
@@ -280,12 +290,14 @@ def _math(latex: str, display: str) -> Markup:
 
 
 def plain(text: str) -> str:
-    """The words of a piece of Markdown, within a line."""
+    """Returns the text of a piece of Markdown in one line."""
     return render(text, "").striptags()
 
 
 def plain_lines(text: str) -> str:
-    """The words of a piece of Markdown, line for line; cells of a table with dots between."""
+    """Returns the text of a piece of Markdown line by line; the cells of a table are separated
+    by dots.
+    """
     lines = []
     for row in text.split("\n"):
         row = row.strip()
@@ -303,13 +315,15 @@ def plain_lines(text: str) -> str:
 
 
 def plain_heading(title: str, text: str) -> tuple[str, str]:
-    """The heading of an entry as plain text, and the Markdown below, without a repetition."""
+    """Returns (the heading of an entry as plain text, the Markdown below it without a
+    repetition of the heading).
+    """
     heading, below = split_heading(title, text)
     return one_line(heading) if heading == title else plain(heading), below
 
 
 def lit(text: str, is_hit: IsHit) -> Markup:
-    """Plain text as HTML with the words marked that were sought."""
+    """Returns plain text as HTML with the words marked for which `is_hit` is True."""
     parts = []
     for piece in _WORD.split(text):
         word = escape(piece)
@@ -320,8 +334,8 @@ def lit(text: str, is_hit: IsHit) -> Markup:
 
 
 def _attribute_value(tag: str, name: str, value: str) -> str | None:
-    """The value of an attribute that may stay: a link outwards or to a page of ours, a picture
-    of the journal, a class of CLASSES, and an id behind `md-`.
+    """Returns the value of an HTML attribute if it is allowed, else None: a link to the web or
+    to our pages, a picture of the journal, a class of CLASSES, or an id behind `md-`.
     """
     if name == "src":
         return value if value.startswith("/picture?") else None
@@ -339,6 +353,6 @@ def _attribute_value(tag: str, name: str, value: str) -> str | None:
 
 
 def _scheme(address: str) -> str:
-    """`http` of `HTTP://x`; empty without one."""
+    """Returns the scheme of an address: `http` of `HTTP://x`; empty without one."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""

@@ -41,12 +41,12 @@ PAGES = [
     *health_pages.PAGES,
     *moving.PAGES,
 ]
-"""The pages. Two rows of a path have one role."""
+"""All pages. Two rows with the same path have the same role."""
 ROLES = {row.path: row.role for row in PAGES}
 
 
 def add_pages(app: Starlette, site: Site) -> None:
-    """Adds the pages of this site to the program, and their scripts and styles."""
+    """Adds the pages of this site, its scripts and its styles to the application."""
     app.state.site = site
     app.state.follower = following.Follower()
     pages = _pages_of_reading_server(PAGES) if site.worker.is_published else PAGES
@@ -66,12 +66,12 @@ def _pages_of_reading_server(pages: Sequence[Page]) -> list[Page]:
 
 
 async def _at_writer(request: Request) -> Response:
-    """Redirects to the same page of the writer, which is another server."""
+    """Redirects to the same page on the server that writes the journal."""
     writer = site_of(request).writer
     if not writer:
         raise NotFound(
-            "This server only reads, and was not told which server writes the journal.",
-            hint="Start it with `synaptic serve --read --writer URL`.",
+            "This server only reads, and does not know which server writes the journal.",
+            hint="Start this server with `synaptic serve --read --writer URL`.",
         )
     return RedirectResponse(f"{writer}{request.url.path}?{request.url.query}".rstrip("?"), 303)
 

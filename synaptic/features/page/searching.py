@@ -29,9 +29,9 @@ from .rendering import lit, plain_heading, plain_lines
 from .site import Page, Values, ask, page, site_of
 
 MORE_HITS = 50
-"""Hits of a query when more than the default are asked for."""
+"""The number of hits after a click on "more"."""
 OFFERED = [row for row in FILTERS.values() if row.page]
-"""The filters of the page, in their order there."""
+"""The filters on the search page, in their order."""
 COUNTED = [row.name for row in OFFERED if row.page == "count"]
 NO_RESULT: Values = {
     "error": None,
@@ -48,7 +48,7 @@ NO_RESULT: Values = {
 
 
 async def _search_page(request: Request) -> Response:
-    """The whole page, or for htmx its results alone.
+    """Shows the search page; for a request of htmx only its results.
 
     The results always have status 200: htmx shows no others.
     """
@@ -79,7 +79,7 @@ async def _search_page(request: Request) -> Response:
 
 
 def given_in(asked: QueryParams) -> Values:
-    """The filters of an address: lists of texts, texts, and True for a switch."""
+    """Returns the filters in an address: lists of texts, texts, and True for a switch."""
     values: Values = {}
     for row in OFFERED:
         if row.form == "texts":
@@ -95,7 +95,9 @@ def given_in(asked: QueryParams) -> Values:
 def search_values(
     ws: Workspace, query: str, typed: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
-    """The values of the page: hits or the newest entries, facets, and the filters as read."""
+    """Returns the template values of the search page: hits or the newest entries, facets, and
+    the filters as understood.
+    """
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
     stated = {}
@@ -132,7 +134,7 @@ def search_values(
 
 
 def _read_filters(filters: Filters) -> Values:
-    """The filters as the page names them."""
+    """Returns the filters by their names on the page."""
     values: Values = {}
     for row in OFFERED:
         value = getattr(filters, row.field)
@@ -152,7 +154,9 @@ def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
 
 
 def _finished(ws: Workspace, query: str) -> str:
-    """The query, with `*` behind a last word that is only the beginning of words here."""
+    """Returns the query with `*` behind its last word, if that is only the beginning of words
+    in the journal.
+    """
     last = query.rpartition(" ")[2]
     is_word = [word for _, word in words(last)] == [last.lower()]
     if len(last) < 2 or not is_word:
@@ -163,12 +167,16 @@ def _finished(ws: Workspace, query: str) -> str:
 
 
 def _several(facets: Values, chosen: Mapping[str, Any]) -> Values:
-    """The facets that can narrow a list: of several values, or with a chosen one."""
+    """Returns the facets that can narrow the list: those with several values, or with a chosen
+    one.
+    """
     return {name: rows for name, rows in facets.items() if rows[1:] or chosen[name]}
 
 
 def _facets_of(hits: Sequence[Hit]) -> Values:
-    """By filter: (value, hits that have it), most frequent first."""
+    """Counts hits: for each filter a list of (value, number of hits that have it), most
+    frequent first.
+    """
     counts: dict[str, Counter[str]] = {name: Counter() for name in COUNTED}
     for entry in (hit.entry for hit in hits):
         counts["type"][entry.type] += 1
@@ -182,7 +190,9 @@ def _facets_of(hits: Sequence[Hit]) -> Values:
 
 
 def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
-    """By filter: (value, entries that pass the other filters), most frequent first."""
+    """Counts entries: for each filter a list of (value, number of entries that pass the other
+    filters), most frequent first.
+    """
     count = cache(ws.index.facets)
     projects = count(replace(filters, projects=())).projects
     return {

@@ -23,13 +23,15 @@ from ...serving.running import find_running_server
 from ...setup.clients import local_server
 
 PORT = 8765
-"""The port of the page, if neither the command nor the config names one."""
+"""The port of the page if neither the command nor config.toml gives one."""
 _TIMEOUT_S = 60
 Commands = Sequence[Sequence[str]]
 
 
 class Service(NamedTuple):
-    """A service of this user: its file, and the commands that begin it and end it."""
+    """A systemd or launchd service of this user: its file, and the commands that start it and
+    stop it.
+    """
 
     file: Path
     start: Commands
@@ -37,8 +39,8 @@ class Service(NamedTuple):
 
 
 def install(home: str | None, port: int | None, *, read_only: bool) -> None:
-    """Writes the service, begins it, and says so. Raises InvalidArgument for a port that is
-    taken, and ConfigError.
+    """Installs and starts the service that runs `synaptic serve` at each login, and says so.
+    Raises InvalidArgument for a used port, and ConfigError.
     """
     place = resolve_home(home)
     service = service_of(place)
@@ -60,12 +62,12 @@ def install(home: str | None, port: int | None, *, read_only: bool) -> None:
 
 
 def uninstall(home: str | None) -> None:
-    """Ends the service and removes its file. Raises ConfigError where there is none."""
+    """Stops the service and deletes its file. Raises ConfigError if none is installed."""
     service = service_of(resolve_home(home))
     if not service.file.exists():
         raise ConfigError(
-            f"No service of this home is installed: {service.file} does not exist.",
-            "`synaptic serve --install` writes it.",
+            f"No service is installed for this home: {service.file} does not exist.",
+            "`synaptic serve --install` installs one.",
         )
     try:
         _run_manager([service.stop])
@@ -75,8 +77,8 @@ def uninstall(home: str | None) -> None:
 
 
 def service_of(home: Path) -> Service:
-    """The service of a home, each of which has its own. Raises ConfigError where this machine
-    can have none.
+    """Returns the service of a home; each home has its own. Raises ConfigError if this machine
+    has neither systemd nor launchd.
     """
     name = "synaptic"
     if home != resolve_home("~/.synaptic"):
@@ -92,13 +94,14 @@ def service_of(home: Path) -> Service:
         start = [(*ask, "daemon-reload"), (*ask, "enable", "--now", name)]
         return Service(file, start, (*ask, "disable", "--now", name))
     raise ConfigError(
-        "This machine has neither systemd nor launchd, which start services of a user.",
+        "This machine has neither systemd nor launchd, with which a service could be "
+        "installed.",
         "Have your desktop start `synaptic serve --no-link` when you log in.",
     )
 
 
 def systemd_unit(name: str, words: Sequence[str]) -> bytes:
-    """The text of a unit that runs these words."""
+    """Returns the text of a systemd unit that runs the command `words`."""
     quoted = []
     for word in words:
         for old, new in (("\\", "\\\\"), ('"', '\\"'), ("%", "%%"), ("$", "$$")):
@@ -119,7 +122,7 @@ WantedBy=default.target
 
 
 def launchd_agent(name: str, words: Sequence[str]) -> bytes:
-    """The property list of an agent that runs these words."""
+    """Returns the property list of a launchd agent that runs the command `words`."""
     return plistlib.dumps(
         {
             "Label": name,
@@ -131,13 +134,16 @@ def launchd_agent(name: str, words: Sequence[str]) -> bytes:
 
 
 def _free_port(home: str | None, port: int) -> int:
-    """A port that is free, or that a server of this home has; a person is asked for another.
+    """Returns `port` if it is free or used by a server of this home; asks a person for another
+    one otherwise.
 
     Raises InvalidArgument where nobody can be asked.
     """
     while port == 0 or not _is_free(home, port):
         if not is_terminal(sys.stdin, sys.stderr):
-            raise InvalidArgument(f"The port {port} is taken.", "Give another: --port N")
+            raise InvalidArgument(
+                f"Another program uses the port {port}.", "Choose another port: --port N"
+            )
         question = f"The port {port} is taken. Which other"
         port = typer.prompt(question, port + 1, type=int, err=True)
     return port
@@ -152,7 +158,7 @@ def _is_free(home: str | None, port: int) -> bool:
 
 
 def _run_manager(commands: Commands) -> None:
-    """Raises ConfigError where one of them fails."""
+    """Runs commands of systemd or launchd. Raises ConfigError if one of them fails."""
     for command in commands:
         try:
             ended = subprocess.run(
@@ -164,6 +170,6 @@ def _run_manager(commands: Commands) -> None:
         if reason:
             raise ConfigError(
                 f"`{shlex.join(command)}` failed: {reason}",
-                "What was written stays. Log in on this machine as this user, and give "
-                "that command there.",
+                "The file of the service is written. Log in on this machine as this user, and "
+                "run that command there.",
             )

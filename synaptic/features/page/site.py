@@ -31,10 +31,10 @@ from .rendering import Quoted, plain, plain_heading, render
 
 Arguments = ParamSpec("Arguments")
 Values = dict[str, Any]
-"""The values of a template, or of a form, by name."""
+"""The values of a template or a form, by name."""
 HERE = Path(__file__).parent
 GONE_S = 0.5
-"""Seconds between two looks at whether a browser still waits for a slow answer."""
+"""Seconds between two checks whether a browser still waits for a slow answer."""
 STATUS = {
     "invalid-argument": 400,
     "refused": 403,
@@ -43,7 +43,7 @@ STATUS = {
     "changed": 409,
     "busy": 503,
 }
-"""The HTTP status for an error's code; any other error is the server's own 500."""
+"""The HTTP status for each error code; 500 for any other."""
 _BACK = re.compile(r"/(?:tasks|day/[\d-]{1,12}|entry/[\w-]{1,40}|day)?")
 
 TEMPLATES = Environment(
@@ -66,7 +66,7 @@ TEMPLATES.globals |= {
 
 
 def coded(text: object) -> Markup:
-    """The text of a message, with its `commands` as code."""
+    """Returns the text of a message as HTML, with its `commands` as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
@@ -88,10 +88,12 @@ class Page(Route):
 
 
 class Site(NamedTuple):
-    """A server. `local`: it is reached from this machine alone, so that it may open the
-    person's editor. `fixed`: its port stays, so that a browser may keep something for it.
-    `writer` is the address of the server that writes, where this one reads what is published.
-    `roles` has the role of each page by its path.
+    """The state that all pages of a server share. `local`: the server is only reachable from
+    this machine, so that it may open the person's editor. `fixed`: its port stays the same, so
+    that a browser may keep a key for it.
+
+    `writer` is the address of the server that writes, if this one reads published journals.
+    `roles` maps the paths of pages to their roles.
     """
 
     worker: Worker
@@ -105,7 +107,9 @@ class Site(NamedTuple):
     writer: str = ""
 
     def at(self, path: str) -> str:
-        """The address of a page, which may be the writer's; empty where there is none."""
+        """Returns the address of a page, which may be on the writing server; empty if there is
+        none.
+        """
         role = self.roles[path] if self.worker.is_published else "reader"
         if role == "writer" and self.writer:
             return f"{self.writer}{path}"
@@ -123,7 +127,7 @@ def session_of(request: Request) -> Visitor:
 
 
 def _of_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
-    """The verb, on the journals that the visitor may read."""
+    """Wraps a verb so that it sees only the journals that the visitor may read."""
     return partial(run_on_journals, verb, session_of(request).journals)
 
 
@@ -133,28 +137,30 @@ async def ask(
     *args: Arguments.args,
     **named: Arguments.kwargs,
 ) -> Result:
-    """The result of the verb: on a reader where a page is only shown. Raises SynapticError."""
+    """Runs a verb for a request, on a reading thread if the request only shows a page, and
+    returns its result. Raises SynapticError.
+    """
     lane: Lane = "read" if request.method in READING else "write"
     asked = _of_visitor(request, lambda ws: verb(ws, *args, **named))
     return await site_of(request).worker.ask(asked, lane)
 
 
 async def ask_beside(request: Request, verb: Verb[Result], lane: Lane = "process") -> Result:
-    """The result of a verb that takes long. It ends when the browser is gone. Raises
-    SynapticError.
+    """Runs a slow verb for a request and returns its result; stops when the browser is gone.
+    Raises SynapticError.
     """
     asked = asyncio.ensure_future(site_of(request).worker.ask(_of_visitor(request, verb), lane))
     while not asked.done():
         await asyncio.wait((asked,), timeout=GONE_S)
         if not asked.done() and await request.is_disconnected():
             asked.cancel()
-            raise Refused("The page was left before it was made.")
+            raise Refused("The browser left the page before its answer was ready.")
     return await asked
 
 
 async def page(request: Request, template: str, status: int = 200, **values: Any) -> Response:
-    """A page, or for htmx the part of one that the template is. It tells once what the last
-    change said.
+    """Renders a template as a page, or for a request of htmx as a part of one. It shows the
+    message of the last change once.
 
     It is made on a thread of its own: a note may take a second, in which the server answers
     others.
@@ -185,21 +191,25 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
 
 
 async def form_of(request: Request) -> Mapping[str, str]:
-    """The fields of a form that this session was shown. Raises Refused for any other."""
+    """Returns the fields of a form that this session was shown. Raises Refused for any other
+    form.
+    """
     form = await request.form(max_part_size=BODY_BYTES)
     fields = {name: value for name, value in form.items() if isinstance(value, str)}
     if not hmac.compare_digest(
         fields.pop("csrf", "").encode(), session_of(request).csrf.encode()
     ):
         raise Refused(
-            "This form is not of this session; nothing was changed.",
+            "This form is not from the present browser session; nothing was changed.",
             "Go back, copy what you typed, and load the page again.",
         )
     return fields
 
 
 def back_of(form: Mapping[str, str]) -> str:
-    """The page of ours from which a form was sent; empty if the form names none."""
+    """Returns the address of our page from which a form was sent; empty if the form names
+    none.
+    """
     back = form.get("back", "")
     return back if _BACK.fullmatch(back) else ""
 
@@ -214,9 +224,7 @@ def done(
     look: str = "",
     close: tuple[str, str] = ("", ""),
 ) -> Response:
-    """Leads to a page that says what was done, links to `look` and to an entry that is
-    `close` (id, title), and offers to undo it, which brings back the `file`.
-    """
+    """Redirects to a page that shows `message`, and offers to undo the change."""
     notice = {"said": message, "undo": undo, "undo_file": file, "look": look}
     notice["close"], notice["close_title"] = close
     session_of(request).notice = notice
@@ -224,12 +232,12 @@ def done(
 
 
 async def show_error(request: Request, error: Exception) -> Response:
-    """The page of an error: what happened, what is valid, what to do next."""
+    """Shows the page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
-        error = NotFound("There is no page at this address.")
+        error = NotFound("There is no page at this address.", "The start page is at /.")
     return await page(request, "error.html", status_of(error), error=error)
 
 
 def status_of(error: SynapticError | None) -> int:
-    """The status of a page that shows this error, or none."""
+    """Returns the HTTP status of a page that shows this error; 200 without one."""
     return STATUS.get(error.code, 500) if error else 200

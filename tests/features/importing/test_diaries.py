@@ -96,5 +96,5 @@ def test_day_one_keeps_place_time_and_pictures(tmp_path: Path) -> None:
 def test_a_zip_that_would_fill_the_disk_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("Journal.json", b" " * 120_000_000)
-    with pytest.raises(InvalidArgument, match="would be 120,000,000 bytes"):
+    with pytest.raises(InvalidArgument, match="would unpack to 120,000,000 bytes"):
         read("day-one", tmp_path / "bomb.zip")

@@ -289,7 +289,10 @@ def test_each_change_needs_an_origin_and_the_token_of_the_form(server: Served) -
         for said in (b"", b"csrf=", b"csrf=%C3%A9", b"csrf=x&csrf=y"):
             form = {"Origin": server.url, "Content-Type": "application/x-www-form-urlencoded"}
             answer = server.client.post(place, content=said, headers=form)
-            assert answer.status_code == 403 and "not of this session" in answer.text, path
+            assert (
+                answer.status_code == 403
+                and "not from the present browser session" in answer.text
+            ), path
     for method in ("PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"):
         assert {
             ask(server, method, path, Origin=server.url).status_code

@@ -294,7 +294,7 @@ def test_installing_says_what_it_wrote_and_what_is_next(home: Path, tmp_path: Pa
     serve = ("--home", str(home), "serve")
     with listening(port):
         taken = forked(*serve, "--install", "--port", str(port), env=env)
-    assert taken.code == 2 and f"{port} is taken" in taken.err
+    assert taken.code == 2 and f"uses the port {port}" in taken.err
     refused = forked(*serve, "--install", "--allow-host", "a.example", env=env)
     assert refused.code == 2 and "--port and --read-only" in refused.err
     bare = forked(*serve, "--install", env={**env, "PATH": str(tmp_path)})
@@ -315,10 +315,10 @@ def test_installing_says_what_it_wrote_and_what_is_next(home: Path, tmp_path: Pa
     with served(home, log_in=False) as server:  # it has the port now
         assert server.url.endswith(f":{other}")
         again = forked(*serve, "--install", env=env)
-        assert f"Wrote {file}" in again.out and "taken" not in again.err
+        assert f"Wrote {file}" in again.out and "Another program uses" not in again.err
     gone = forked(*serve, "--uninstall", env=env)
     assert f"Removed {file}" in gone.out and not file.exists()
-    assert "No service of this home" in forked(*serve, "--uninstall", env=env).err
+    assert "No service is installed for this home" in forked(*serve, "--uninstall", env=env).err
 
 
 def test_the_unit_and_the_agent_start_the_page(home: Path, tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
                 return dict(_zipped(stream, skipped, [left]))
         except ZIP_ERRORS as error:
             raise InvalidArgument(
-                f"{path} cannot be unpacked: {error}.", "Download it again."
+                f"The zip {path} cannot be unpacked: {error}.", "Export or download it again."
             ) from error
         stream.close()
     top = path if path.is_dir() else path.parent
@@ -85,7 +85,9 @@ def _zipped(
         is_zip = info.filename.endswith(".zip") and not inner  # Notion packs twice
         limit, ratio = (INNER_BYTES, INNER_RATIO) if is_zip else (BOMB_BYTES, BOMB_RATIO)
         if info.file_size > max(limit, ratio * info.compress_size):
-            raise ValueError(f"{info.filename} would be {info.file_size:,} bytes")
+            raise ValueError(
+                f"{info.filename} would unpack to {info.file_size:,} bytes, too many"
+            )
         left[0] -= info.file_size
         if left[0] < 0:
             skipped(info.filename, "the zip holds too much; unpack it, and import the folder")
@@ -135,4 +137,6 @@ def read_items(
         except Exception as error:  # of the disk, the zip and the parser
             skipped(name, f"it is damaged after its record {number}: {error}")
     if not is_export:
-        raise InvalidArgument(f"{path} is not such an export.", hint)
+        raise InvalidArgument(
+            f"{path} holds no data of the program that you import from.", hint
+        )

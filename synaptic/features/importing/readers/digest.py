@@ -84,9 +84,9 @@ class Transcripts:
         files = [file for file in files if any(map(file.match, self.patterns))]
         if not files:
             raise InvalidArgument(
-                f"{path} holds no transcript.",
+                f"{path} holds no transcript of a session.",
                 valid=self.patterns,
-                hint="Name a folder that does.",
+                hint="Give a transcript, or a folder with transcripts of this name.",
             )
         files.sort(key=lambda file: (changed_at(file), file))
         return self.sessions_in(files, skipped)

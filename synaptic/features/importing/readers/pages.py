@@ -67,7 +67,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     pages = [name for name in files if name.endswith((".html", ".md"))]
     if not pages:
         raise InvalidArgument(
-            f"{path} holds no pages (.html, .md).", "Name the export's zip or folder."
+            f"{path} holds no exported pages (.html, .md).",
+            "Give the zip or the folder of the export.",
         )
     of_notion = [name for name in pages if _ids(name)]  # any other page is a list of them
     titles: dict[str, str] = {}

@@ -64,7 +64,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
                 _add(entities, item)
     if any(lines) and not entities:
         raise InvalidArgument(
-            f'{path} has no line with "type": "entity".', "Name a memory.jsonl."
+            f'{path} has no line with "type": "entity".',
+            "Give the path of the file memory.jsonl.",
         )
     changed = changed_at(path).astimezone(UTC)
     for name, entity in entities.items():

@@ -243,7 +243,8 @@ def notes(
                 files.append(file)
     if not files:
         raise InvalidArgument(
-            f"{path} holds no Markdown files.", "Name the folder that does, or one file."
+            f"{path} holds no Markdown files.",
+            "Give a folder with Markdown files, or one Markdown file.",
         )
     for file in files:
         with reporting(skipped, str(file)):

@@ -153,7 +153,7 @@ def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
         try:
             gap = before.match(text, at)
             if not gap:
-                raise ValueError("it holds no such list")
+                raise ValueError("it holds no list of entries")
             if gap[1]:
                 return
             item, end = _DECODER.raw_decode(text, gap.end())
