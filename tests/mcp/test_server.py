@@ -330,14 +330,14 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         (
             "context_search",
             {"query": "x", "explain": "perhaps"},
-            ["explain is 'perhaps'", "true, false"],
+            ["explain cannot be 'perhaps'", "true, false"],
         ),
         (
             "context_search",
             {"query": "x", "options": {"colour": 1}},
             ["no argument 'colour'", "strategy"],
         ),
-        ("context_search", {"query": "x", "options": 5}, ["options is 5", "an object"]),
+        ("context_search", {"query": "x", "options": 5}, ["options cannot be 5", "an object"]),
         (
             "context_search",
             {"query": "x", "limit": 3, "options": {"limit": 4}},
@@ -353,7 +353,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         ("context_find", {"type": "meeting"}, ["'meeting'", "decision", "handoff"]),
         ("context_find", {"since": "the day the music died"}, ["since", "yesterday"]),
         ("context_find", {"order": "size"}, ["relevance, newest, oldest, importance, access"]),
-        ("context_find", {"tags": {"any": 1}}, ["tag is", "a list of texts"]),
+        ("context_find", {"tags": {"any": 1}}, ["tag cannot be", "a list of texts"]),
         ("context_get", {"ids": ["zzzzzzzz"]}, ["zzzzzzzz"]),
         ("context_save", {"content": "x", "importance": 11}, ["importance is 11", "0 to 10"]),
         ("context_save", {"content": "x", "at": "soonish"}, ["'soonish'", "yesterday"]),
