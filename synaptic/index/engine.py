@@ -81,12 +81,15 @@ class Engine(Protocol):
         """
 
     def stem(self, word: str) -> str | None:
-        """The stem of one word by the tokenizer; None where it is not one token."""
+        """The stem of one word by the tokenizer, or those of its parts; None without any."""
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         """Indexed stems of the same first letter and about the same length, or its beginnings;
         with document counts.
         """
+
+    def stems_holding(self, part: str, *, limit: int) -> list[str]:
+        """Longer stems that hold this part, the shortest first."""
 
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         """Chunks whose text, title or tags hold a word of this stem."""

@@ -15,6 +15,7 @@ from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, Synap
 from ..filters import Filters
 from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIssue
+from ..notes.marks import link_key
 from .conditions import BOUND_LIST, COUNTABLE, SUPERSEDED, filter_conditions, list_conditions
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS
@@ -53,6 +54,10 @@ _JOINED = """
     ORDER BY e.at DESC, e.own_id LIMIT ?"""
 
 
+_LAST_MARKS = ".?!…"
+"""Marks that end a title, which a person who types it may leave out."""
+
+
 class _Sample(NamedTuple):
     """A sample of `total` passages. `was_waiting`: some had no vector yet."""
 
@@ -79,6 +84,7 @@ class Index:
         self.semantic = engine.semantic
         self.stem = engine.stem
         self.stems_like = engine.stems_like
+        self.stems_holding = engine.stems_holding
         self.chunks_with_stem = engine.chunks_with_stem
         self.counters = Counters(engine)
 
@@ -481,6 +487,15 @@ class Index:
             AND n.own = (SELECT max(own) FROM name WHERE key = n.key)
             ORDER BY e.twin, e.at, e.seq, e.own_id"""
         return self._grouped(sql, json.dumps(list(keys)))
+
+    def titled(self, names: Collection[str]) -> list[int]:
+        """The entries that have one of these as their own name, with or without a last mark."""
+        bare = {name.rstrip(_LAST_MARKS) for name in names}
+        keys = {link_key(name + mark) for name in bare for mark in ("", *_LAST_MARKS)}
+        sql = f"""
+            SELECT DISTINCT n.entry FROM name n JOIN entry e ON e.rowid = n.entry
+            WHERE n.key IN {BOUND_LIST} AND n.own = 1 AND e.id IS NOT NULL ORDER BY n.entry"""
+        return self.engine.column(sql, json.dumps(sorted(keys))) if bare - {""} else []
 
     def incoming_links(
         self, rowids: Sequence[int], keys: Sequence[int] = ()

@@ -351,7 +351,7 @@ _CHANGE_CHUNK = """
         vector = iif(hash = ?5 AND vector > 0 AND ?7 >= 0, vector, ?7),
         crc = iif(hash = ?5 AND vector > 0 AND ?7 >= 0, crc, ?8)
     WHERE entry = ?1 AND seq = ?2"""
-_ADD_WORDS = "INSERT INTO chunk_fts (rowid, words) VALUES (?, ?)"
+_ADD_WORDS = "INSERT INTO chunk_fts (rowid, spelled) VALUES (?, ?)"
 _NUMBER_VECTOR = """
     UPDATE chunk SET vector = ?, crc = ? WHERE rowid = ? AND hash = ? AND vector = 0"""
 _TEXTS = """

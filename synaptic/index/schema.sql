@@ -187,7 +187,7 @@ CREATE TABLE token (
 );
 
 CREATE VIRTUAL TABLE chunk_fts USING fts5 (
-    words,                           -- its title, text and tags
+    spelled,                         -- its title, text and tags, by `words.normalize_for_index`
     content = '', contentless_delete = 1, tokenize = '{tokenizer}'
 );
 CREATE VIRTUAL TABLE chunk_word USING fts5vocab (chunk_fts, row);

@@ -74,12 +74,12 @@ class Stems:
         return [str(colocated[0]) for colocated in tokens]
 
     def stem(self, word: str) -> str | None:
-        """The stem of one word; None where it is not one token."""
+        """The stem of one word, or those of its parts (`line_items`); None without any."""
         if word not in self._stem_of_word:
             if len(self._stem_of_word) >= STEMS_KEPT:
                 self._stem_of_word.clear()
             stems = self.stems_of_text(index_words_and_prefix(word)[0], is_query=True)
-            self._stem_of_word[word] = stems[0] if len(stems) == 1 else None
+            self._stem_of_word[word] = " ".join(stems) or None
         return self._stem_of_word[word]
 
 
@@ -226,6 +226,9 @@ class SqliteEngine(Database):
             _STEMS_LIKE, stem[0], chr(ord(stem[0]) + 1), len(stem) - 2, len(stem) + 2, stem
         )
 
+    def stems_holding(self, part: str, *, limit: int) -> list[str]:
+        return self.column(_STEMS_HOLDING, part, part, limit)
+
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         return self.column("SELECT doc FROM chunk_place WHERE term = ? LIMIT ?", stem, limit)
 
@@ -254,6 +257,9 @@ _CHUNKS = """
 _STEMS_LIKE = """
     SELECT term, doc FROM chunk_word WHERE term >= ? AND term < ?
     AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND instr(?, term) = 1))"""
+_STEMS_HOLDING = """
+    SELECT term FROM chunk_word WHERE instr(term, ?) > 0 AND term <> ?
+    ORDER BY length(term), term LIMIT ?"""
 # With the plus, FTS5 is asked once; without it, once for each row.
 _AMONG_THESE = f" AND +rowid IN {BOUND_LIST}"
 _AMONG_MATCHES = " AND +rowid IN (SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?)"

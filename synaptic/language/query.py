@@ -30,13 +30,17 @@ refuse a text that is not a date takes 10 ms.
 """
 
 MAX_NOTICES = 8
+MAX_NAME = 500
+"""Characters of a query that may be the name of an entry. By eye."""
 MAX_LIMIT = 100
 MAX_SHOWN = 60
 """Characters of a wrong value that an error message repeats."""
 
 _FILTER = re.compile(
-    r"""(?<![\w"/])((?<!\S)-)?([A-Za-z_]+):(?:"([^"]*)"|((?:(?<=path:)/)?[^\s"/:][^\s"]*))"""
+    r"""(?<![\w"/.\\-])((?<!\S)-)?([A-Za-z_]+):(?:"([^"]*)"|((?:(?<=path:)/)?[^\s"/:][^\s"]*))"""
 )
+_NO_FILTER = re.compile(r"\d[\d.:,]*\W*|[\\:].*|.*[(@].*")
+"""The text behind a colon that is of a port, a line, a drive, code, an address: `port:8443`."""
 _LEFT_OUT = re.compile(
     r"""(?<!\S)-(?:"([^"]+)"|([^\W\d_][\w'’.-]*\w\*?)(?=[,;.?!]?(?:\s|\Z)))"""
 )
@@ -65,7 +69,8 @@ class ParsedQuery:
     with one of the `phrases` come first.
 
     `only_phrases` is True if the query has no words outside its phrases: then a hit must
-    contain a phrase.
+    contain a phrase. `names` are the query, whole and without its filters: an entry may have
+    one of them as its title, page name or alias.
     """
 
     text: str
@@ -74,6 +79,7 @@ class ParsedQuery:
     filters: Filters
     notices: Texts = ()
     only_phrases: bool = False
+    names: Texts = ()
 
 
 def parse_query(
@@ -129,7 +135,15 @@ def parse_query(
         bound = f"Only the first {MAX_PHRASES} phrases were looked up"
         notices.append(f"{bound}; the words of the others were searched.")
     all_notices = (*notices, *remarks)
-    return ParsedQuery(text, terms, phrases[:MAX_PHRASES], filters, all_notices, only_phrases)
+    return ParsedQuery(
+        text=text,
+        terms=terms,
+        phrases=phrases[:MAX_PHRASES],
+        filters=filters,
+        notices=all_notices,
+        only_phrases=only_phrases,
+        names=unique(filter(None, (raw[:MAX_NAME].strip(), text[:MAX_NAME]))),
+    )
 
 
 def merge_filters(filters: Filters, others: Filters) -> Filters:
@@ -197,6 +211,8 @@ class _InlineFilters:
         is_filter = row and (key != "type" or value.lower() in (*TYPES, *SYNONYMS))
         if not is_filter and key in self._fields():
             row, value = FILTERS["where"], f"{key}={value}"
+        elif not (row or key in FILTERS) and (len(name) == 1 or _NO_FILTER.fullmatch(value)):
+            return match[0]
         elif not row or (sign and is_day):
             filter_name = key if ":" in key else f"{name}:"
             reason = (

@@ -10,9 +10,13 @@ happens here, alike for the text that is indexed and for the query that looks fo
 | Arabic                                 | one form of alef, ya and ta; no vowels, article |
 | letters that are not a letter plus accent | ß ss, ł l, ø o, đ d, æ ae, œ oe                 |
 | full-width and other compatible forms  | the plain ones (NFKC)                           |
+| signs and emoji: € ± → 🐛                | a letter for private use, which is a word       |
 
 Pairs are what Lucene's CJKAnalyzer makes of such text; a text without blanks needs no
 dictionary this way. Plain ASCII is left as it is.
+
+A number with dots is one word, with or without a `v`: `3.13` is `v3.13`. The index has its
+parts, so the query asks for them as a phrase.
 """
 
 import re
@@ -46,18 +50,43 @@ _ANY_MARK = (
     "\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed"
     "\u0900-\u0963\u0970-\u0dff\u0f18-\u0fbc" + _MARKS
 )
+_SIGNS = (
+    "\u00a2-\u00a7\u00a9\u00ac\u00ae\u00b0\u00b1\u00b6\u00d7\u00f7\u2020\u2021\u2030\u20a0-\u20cf"
+    "\u2100-\u214f\u2190-\u24ff\u25a0-\u27bf\u2900-\u2bff\u3004\u3012\u3013\u3020\u3036"
+    "\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+)
+"""Signs that are words: currencies, arrows, marks, emoji; no dashes, quotes, lines of boxes."""
+_TONES = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
+"""What changes the look of an emoji."""
+_SIGN = re.compile(rf"(?!\w)[{_SIGNS}]")
+_EMOJI = (
+    rf"[\U0001f1e6-\U0001f1ff]{{2}}"  # a flag
+    rf"|(?!\w)[{_SIGNS}][{_TONES}]*(?:\u200d[{_SIGNS}][{_TONES}]*)*"
+)
+_PRIVATE = 0xF0000
+"""The letter for a sign is this many code points behind it: FTS5 takes it for a word."""
+_LETTER_WITH_BLANKS = rf"(?![{_EAST_ASIAN}{_SOUTH_EAST}])[\w{_ANY_MARK}]"
+_DOTTED = rf"\d+(?:\.\d+)+(?:{_LETTER_WITH_BLANKS})*"
+_NUMBER = rf"(?:(?<!\w)|(?<=[{_EAST_ASIAN}{_SOUTH_EAST}]))[vV]?({_DOTTED})"
+_ONE_NUMBER = re.compile(_DOTTED)
 _RUN = re.compile(f"[{_EAST_ASIAN}{_SOUTH_EAST}]+")
 _LETTER = re.compile(f"[^{_MARKS}][{_MARKS}]*|[{_MARKS}]+")
 _WORD = re.compile(
-    rf"[{_EAST_ASIAN}{_SOUTH_EAST}]+|(?:(?![{_EAST_ASIAN}{_SOUTH_EAST}])[\w{_ANY_MARK}])+"
+    rf"[{_EAST_ASIAN}{_SOUTH_EAST}]+|{_NUMBER}"
+    rf"|(?:{_LETTER_WITH_BLANKS})+|{_EMOJI}"
 )
 _WORD_WITH_BLANKS = re.compile(rf"[\w{_ANY_MARK}]+")
+_NUMBERS = re.compile(_NUMBER)
+_NUMBERS_AND_SIGNS = re.compile(rf"{_NUMBER}|{_EMOJI}")
+_ANY_SIGN = re.compile(f"[{_SIGNS}\U0001f1e6-\U0001f1ff]")
+_ASCII_WORD = re.compile(r"\w+", re.ASCII)
 
 _ARABIC = re.compile("[\u0621-\u064a]+")
 _ARTICLE = re.compile("^(?:[\u0648\u0628\u0643\u0641]?\u0627\u0644|\u0644\u0644)(?=..)")
-# vowels of Arabic and Hebrew, and signs that nobody types
+# vowels of Arabic and Hebrew, signs that nobody types, and tones of skin
 _UNWRITTEN = re.compile(
-    "[\u0640\u0670\u064b-\u065f\u0591-\u05bd\u00ad\u200b-\u200f\u2060\ufeff\ufe00-\ufe0f]+"
+    "[\u0640\u0670\u064b-\u065f\u0591-\u05bd\u00ad\u200b-\u200f\u2060\ufeff\ufe00-\ufe0f"
+    "\U0001f3fb-\U0001f3ff]+"
 )
 _LETTERS: dict[int, Any] = {
     **str.maketrans("łŁøØđĐآأإٱىة", "llooddاااايه"),
@@ -71,20 +100,25 @@ def normalize_for_index(text: str) -> str:
     """
     if text.isascii():
         return text
-    return _RUN.sub(
+    paired = _RUN.sub(
         lambda run: f" {' '.join(_overlapping_pairs(run[0]))} ", _plain_letters(text)
     )
+    return _SIGN.sub(lambda sign: f" {chr(_PRIVATE + ord(sign[0]))} ", paired)
 
 
 def fts5_expression(text: str) -> str:
     """Quotes a word or a phrase as an FTS5 query, safe for any text: `a"b` becomes `"a""b"`.
 
     `plug*` finds words that begin with `plug`. A single character of a script without blanks
-    finds pairs that begin with it.
+    finds pairs that begin with it, and `3.13` finds `v3.13`.
     """
-    spelled, is_prefix = index_words_and_prefix(text.removesuffix("*"))
+    plain = text.removesuffix("*")
+    spelled, is_prefix = index_words_and_prefix(plain)
+    star = "*" if is_prefix or plain != text else ""
     quoted = spelled.replace('"', '""')
-    return f'"{quoted}"*' if is_prefix or text.endswith("*") else f'"{quoted}"'
+    expression = f'"{quoted}"{star}'
+    is_number = _ONE_NUMBER.fullmatch(spelled)
+    return f'{expression} OR "v{spelled}"{star}' if is_number else expression
 
 
 def index_words_and_prefix(text: str) -> tuple[str, bool]:
@@ -109,7 +143,7 @@ def words(text: str) -> list[tuple[int, str]]:
     pair of characters counts as a word.
     """
     if text.isascii() or not _RUN.search(text):
-        return [(match.start(), match[0].lower()) for match in _WORD_WITH_BLANKS.finditer(text)]
+        return _words_with_blanks(text)
     pairs_and_words: list[tuple[int, str]] = []
     for word in _WORD.finditer(text):
         run = word[0]  # taken once: each `word[0]` copies the whole run
@@ -119,8 +153,32 @@ def words(text: str) -> list[tuple[int, str]]:
             pairs = _overlapping_pairs(run)
             pairs_and_words += zip(starts, pairs[:-1] or pairs, strict=False)
         else:
-            pairs_and_words.append((begin, run.lower()))
+            pairs_and_words.append(_locate_word(word))
     return pairs_and_words
+
+
+def _words_with_blanks(text: str) -> list[tuple[int, str]]:
+    word = _ASCII_WORD if text.isascii() else _WORD_WITH_BLANKS
+    places = []
+    end = 0
+    special = _NUMBERS_AND_SIGNS if _ANY_SIGN.search(text) else _NUMBERS
+    for other in special.finditer(text):
+        between = word.finditer(text, end, other.start())
+        places += [(match.start(), match[0].lower()) for match in between]
+        places.append(_locate_word(other))
+        end = other.end()
+    rest = word.finditer(text, end)
+    return places + [(match.start(), match[0].lower()) for match in rest]
+
+
+def is_sign(word: str) -> bool:
+    """True for a sign or an emoji."""
+    return _SIGN.match(word) is not None
+
+
+def _locate_word(word: re.Match[str]) -> tuple[int, str]:
+    """(where a word begins, the word), of a number without its `v`."""
+    return (word.start(1), word[1].lower()) if word[1] else (word.start(), word[0].lower())
 
 
 def stems(text: str, stem: Callable[[str], str | None]) -> set[str]:

@@ -92,6 +92,20 @@ def multiply_scores(
     return sort_by_score(ranked)
 
 
+def put_titled_first(ranked: Ranking, evidence: Evidence) -> Ranking:
+    """Entries whose title, page name or alias is the question, in their usual order, then the
+    others. An entry that a later one replaced is not put first.
+    """
+    first = {*evidence.titled}
+    best = max((r.score for r in ranked), default=0.0)
+    for r in ranked:
+        if r.standing.id in evidence.superseded_by:
+            first.discard(r.rowid)
+        elif r.rowid in first:
+            r.score = best
+    return sorted(ranked, key=lambda r: r.rowid not in first)
+
+
 def put_phrases_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Moves entries that contain a phrase of the query before all others."""
     rowids = [r.rowid for r in ranked]

@@ -50,10 +50,14 @@ DEPTH, LEAST_ENTRIES = 80, 20
 By eye.
 """
 
+LONGER = 5
+"""Longer words in which a word that no entry holds is sought. By eye."""
+
 RARE = 5
 """A word is rare if at most this many passages contain it. By eye."""
 
 _WORD = re.compile(r"\w+")
+_PART_BEGINS = r"(?:(?<=[a-z\d])(?=[A-Z])|(?<=[^\W_])(?=[A-Z][a-z]))"
 
 Lists: TypeAlias = dict[str, dict[int, Candidate]]
 """For `lexical` and for `semantic`: the best chunk of each entry by the entry's row, best
@@ -159,7 +163,8 @@ class Evidence:
     `lists` are the candidates of all its sub-queries; `vector` is the question's, None if only
     words are searched. `trouble` says why there is no model. `superseded_by` maps ids of
     replaced entries to ids of later ones. `required` are phrases that a hit must contain: the
-    query has only phrases, and some entry contains one.
+    query has only phrases, and some entry contains one. `titled` are the rows of entries whose
+    title, page name or alias is the query.
     """
 
     def __init__(
@@ -185,6 +190,7 @@ class Evidence:
         self.superseded_by: dict[str, str] = {}
         self._counts = cache(ws.index.document_counts)  # each search asks several times
         self.preferred = request.prefer.one_by_one()
+        self.titled = ws.index.titled(request.parsed.names)
         phrases = [fts5_expression(phrase) for phrase in request.parsed.phrases]
         self.required = []
         if request.parsed.only_phrases and ws.index.has_phrases(phrases):
@@ -219,22 +225,26 @@ class Evidence:
         """Fetches at least `limit` entries by words and by meaning, if so many match, and adds
         them to `lists`.
 
-        Entries of a preferred time, or with a quoted phrase, are fetched by a separate query:
-        in a large journal they may not be among the best.
+        Entries of a preferred time, with a quoted phrase, or named like the query, are fetched
+        by a separate query: in a large journal they may not be among the best.
         """
         index = self.index
         prefer = self.request.prefer
         filters = query.filters
-        asked = [filters]
+        within = self.request.within
+        asked = [(filters, within)]
         if (prefer.since or prefer.until) and not (filters.since or filters.until):
-            asked.append(replace(filters, since=prefer.since, until=prefer.until))
+            asked.append((replace(filters, since=prefer.since, until=prefer.until), within))
         phrases = self.request.parsed.phrases
         if phrases and not self.required:
-            asked.append(replace(filters, words=phrases))
+            asked.append((replace(filters, words=phrases), within))
+        if self.titled:
+            titled = [row for row in self.titled if within is None or row in within]
+            asked.append((filters, titled))
         terms = [fts5_expression(term) for term in query.terms]
         lists: Lists = {}
-        for filters in asked:
-            passing = index.passing_chunks(filters, self.request.within, self.required)
+        for filters, rows in asked:
+            passing = index.passing_chunks(filters, rows, self.required)
             ways = {}
             if terms:
                 ways["lexical"] = partial(index.lexical, terms, passing)
@@ -394,19 +404,39 @@ class Evidence:
         """The word of the journal for which `term` is most likely a typing error, apart from
         its ending; None if none is near enough.
         """
-        index = self.index
         distances = {}
-        for near in self.near_stems(term):  # a stem is not a word; it must not be stemmed again
-            chunks = index.passages(index.chunks_with_stem(near, limit=3)).values()
-            entries = read_entries(self.ws, [chunk.entry_rowid for chunk in chunks])
-            spellings = set()
-            for entry in entries.values():
-                text = " ".join((entry.title, entry.content, *entry.tags))
-                spellings |= {word for _, word in words(text) if self.stem(word) == near}
-            for word in sorted(spellings):
-                distances[word] = count_typing_errors(term, word)
+        for near in self.near_stems(term):
+            for word in self.spellings(near):
+                distances[word.lower()] = count_typing_errors(term, word.lower())
         nearest = min(distances, key=lambda word: distances[word], default=term)
         return nearest if distances.get(nearest, 99) <= allowed_typing_errors(term) else None
+
+    def spellings(self, stem: str) -> list[str]:
+        """The words with this stem, as some entries write them: a stem is not a word, and must
+        not be stemmed again.
+        """
+        index = self.index
+        chunks = index.passages(index.chunks_with_stem(stem, limit=3)).values()
+        entries = read_entries(self.ws, [chunk.entry_rowid for chunk in chunks])
+        spellings = set()
+        for entry in entries.values():
+            text = " ".join((entry.title, entry.content, *entry.tags))
+            for start, word in words(text):
+                if self.stem(word) == stem:
+                    spellings.add(text[start : start + len(word)])
+        return sorted(spellings)
+
+    def longer_identifiers(self, part: str) -> list[str]:
+        """Identifiers of the journal of which this is a part, or some: `parseLineItems` for
+        `LineItems`, `lineitems` and `parseLine`, none for `port` in `import`.
+        """
+        text = f"(?i:{re.escape(part)})"
+        is_part = re.compile(rf"^{text}(?=[A-Z\d])|{_PART_BEGINS}{text}")
+        stem = self.stem(part.lower()) or part.lower()
+        identifiers: list[str] = []
+        for longer in self.index.stems_holding(stem, limit=LONGER):
+            identifiers += filter(is_part.search, self.spellings(longer))
+        return identifiers
 
 
 def language_familiarity(usual: float) -> float:

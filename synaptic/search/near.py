@@ -17,7 +17,7 @@ from ..notes.blocks import project_key
 from ..workspace.readback import read_entries
 from ..workspace.workspace import Workspace
 
-NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*")
+NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*(?:\.\d+\w*)*")
 """A word with a capital within a sentence, or with a digit."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")

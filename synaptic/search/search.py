@@ -55,18 +55,19 @@ def search(
     """Searches the journal and returns the entries that fit the query, best first.
 
     - Hits must pass `filters`; entries that match `prefer` only rank higher. - `strategy`: see
-    `pipeline`; `auto` chooses by the form of the query. `budget_ms` (only with auto): searches
-    by words only, if a search usually takes longer. - `preset`, `weights`: the score is a
-    weighted mean of signals; without them ranks are fused and decay with age. - `sub_queries`
-    replace the parts of a smart search. `load_model`: waits for the model. - `options`:
-    `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and `only_fitting`;
-    see Request.
+    `pipeline`; `auto` chooses by the form of the query, and asks by meaning if words find
+    nothing. `budget_ms` (only with auto): searches by words only, if a search usually takes
+    longer. - `preset`, `weights`: the score is a weighted mean of signals; without them ranks
+    are fused and decay with age. - `sub_queries` replace the parts of a smart search.
+    `load_model`: waits for the model. - `options`: `limit`, `min_similarity`, `order`,
+    `explain`, `max_rounds`, `within` and `only_fitting`; see Request.
 
     Entries of the asker's project count more, unless projects are named (`*`: all). Raises
     InvalidArgument with the valid values.
     """
     from ..language.analysis.plan import (
-        strategy_by_form,  # here and below: 30 ms, for searches only
+        is_of_signs,  # here and below: 30 ms, for searches only
+        strategy_by_form,
     )
     from .evidence import Request
 
@@ -97,8 +98,17 @@ def search(
         parts=tuple(sub_queries),
         **options,
     )
-    trouble = "" if asked == "lexical" else _load_model(ws, wait=load_model)
-    return _search_in_step(ws, query, request, trouble, embed_ms, budget_ms, strategy == "auto")
+
+    def answer(request: Request) -> SearchResult:
+        trouble = "" if request.strategy == "lexical" else _load_model(ws, wait=load_model)
+        is_automatic = strategy == "auto"
+        return _search_in_step(ws, query, request, trouble, embed_ms, budget_ms, is_automatic)
+
+    result = answer(request)
+    is_by_form = asked == "lexical" and strategy == "auto"
+    if result.hits or not is_by_form or is_of_signs(parsed):
+        return result
+    return answer(replace(request, strategy="hybrid"))
 
 
 def filters_and_own_project(

@@ -13,7 +13,7 @@ from ..language.analysis.asked import QUESTIONS
 from ..language.lexicon import TYPE_WORDS
 from ..language.query import merge_filters
 from ..language.tongues import guess_languages
-from ..language.words import words
+from ..language.words import is_sign, words
 from ..models import ONLY_REPLACED, Hit
 from .doubt import MOST_HITS, Attempt
 from .evidence import Evidence, replace_words
@@ -23,6 +23,7 @@ Search: TypeAlias = Callable[[Evidence], Attempt]
 """A function that runs a search with the given evidence."""
 
 BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
+BEHIND = "Behind what comes nearest stand entries of the time that is named."
 REPLACED = "Only entries that a later one replaced fit; `superseded by` names the later one."
 
 REASONS = 3
@@ -30,6 +31,10 @@ REASONS = 3
 eye.
 """
 
+_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+"""The parts of an identifier: `parse HTTP Rows 2` of `parseHTTPRows2`."""
+LEAST_PART, LEAST_OWN = 5, 3
+"""Letters of a word that is sought within longer ones, and of a part of its own. By eye."""
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 
 
@@ -128,7 +133,7 @@ def misses_preferred_time(attempt: Attempt) -> bool:
 
 
 def list_preferred_time(attempt: Attempt, search: Search) -> Attempt:
-    """Replaces the answer by a list of the entries of the preferred time, the newest first."""
+    """Adds entries of the preferred time behind the answer, the newest first."""
     request = attempt.evidence.request
     time = Filters(since=request.prefer.since, until=request.prefer.until)
     evidence = attempt.evidence.of(
@@ -138,10 +143,16 @@ def list_preferred_time(attempt: Attempt, search: Search) -> Attempt:
         order="newest",
         limit=request.limit or MOST_HITS,
     )
-    return replace(search(evidence), notices=(*attempt.notices, BY_TIME))
+    ids = {hit.entry.id for hit in attempt.hits}
+    others = [hit for hit in search(evidence).hits if hit.entry.id not in ids]
+    hits = (*attempt.hits, *others)[: request.limit or MOST_HITS]
+    if len(hits) == len(attempt.hits):
+        return attempt
+    notice = BEHIND if attempt.hits else BY_TIME
+    return replace(attempt, hits=hits, notices=(*attempt.notices, notice))
 
 
-def is_worth_spelling_check(attempt: Attempt) -> bool:
+def misses_words(attempt: Attempt) -> bool:
     """True if the answer is weak and the search uses words."""
     return attempt.weak and attempt.evidence.mode != "semantic"
 
@@ -182,6 +193,54 @@ def find_spelling_corrections(evidence: Evidence) -> dict[str, str]:
     return nearest
 
 
+def search_parts(attempt: Attempt, search: Search) -> Attempt:
+    """Searches again, in place of a word that no entry contains, for longer identifiers that
+    contain it and for its own parts.
+
+    | typed              | searched                                            |
+    |--------------------|-----------------------------------------------------|
+    | `LineItems`        | `parseLineItems`, and `Line`, `Items`               |
+    | `lineitems`        | `parseLineItems`                                    |
+    | `fetchLineItems`   | `fetch`, `Line`, `Items`                            |
+    """
+    evidence = attempt.evidence
+    parsed = evidence.request.parsed
+    parts = parts_of_identifiers(evidence)
+    if not parts:
+        return attempt
+    terms = dict.fromkeys(parsed.terms)
+    text = parsed.text
+    notices = list(attempt.notices)
+    for typed, names in parts.items():
+        del terms[typed.lower()]
+        terms |= dict.fromkeys(name.lower() for name in names)
+        text = text.replace(typed, " ".join(_PARTS.findall(typed)))
+        named = ", ".join(f"`{name}`" for name in names)
+        notices.append(f"Nothing holds `{typed}`; searched for {named}.")
+    changed = replace(parsed, terms=tuple(terms), text=text)
+    other = search(evidence.of(parsed=changed))
+    return replace(other, notices=tuple(notices)) if other.hits else attempt
+
+
+def parts_of_identifiers(evidence: Evidence) -> dict[str, list[str]]:
+    """Maps each word of the question, as typed, that no entry contains to the longer
+    identifiers that contain it and to those of its parts that some entry contains.
+    """
+    parsed = evidence.request.parsed
+    parts = {}
+    for start, word in words(parsed.text):
+        is_sought = word.isascii() and word in parsed.terms and word not in TYPE_WORDS
+        if is_sought and not evidence.has_word(word):
+            typed = parsed.text[start : start + len(word)]
+            names = evidence.longer_identifiers(typed) if len(word) >= LEAST_PART else []
+            if typed.isidentifier() and len(_PARTS.findall(typed)) > 1:
+                own = [part for part in _PARTS.findall(typed) if len(part) >= LEAST_OWN]
+                names += filter(evidence.has_word, own)
+            if names:
+                parts[typed] = list(dict.fromkeys(names))
+    return parts
+
+
 def find_names(evidence: Evidence) -> dict[str, str]:
     """Maps the terms of the question that are names or rare words to their spelling in the
     question: `Vue`, `pgbouncer`. Empty for a question that is not in English.
@@ -196,7 +255,8 @@ def find_names(evidence: Evidence) -> dict[str, str]:
         return {}
     tokens = evidence.asked.words if evidence.asked else ()
     pieces = Counter(word.lower() for word in tokens)
-    named = {word.lower() for word in (*NAME.findall(text), *_CAPITALS.findall(text))}
+    typed_names = " ".join((*NAME.findall(text), *_CAPITALS.findall(text)))
+    named = {word for _, word in words(typed_names)}
     names = {}
     for start, word in words(text):
         is_sought = word.isascii() and word in evidence.request.parsed.terms
@@ -214,4 +274,5 @@ def missing_names(evidence: Evidence) -> list[str]:
         is_mistyped = typed.islower() and len(word) > 5 and evidence.near_stems(word)
         if not (evidence.has_word(word) or is_mistyped):
             missing.append(typed)
-    return missing
+    signs = [term for term in evidence.request.parsed.terms if is_sign(term)]
+    return missing + [sign for sign in signs if not evidence.has_word(sign)]

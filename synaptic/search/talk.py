@@ -29,8 +29,9 @@ ASKS_ASSISTANT = re.compile(
 
 
 def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Lowers the scores of turns by speakers whom the question does not name, if it names one,
-    and of an assistant's turns unless the question asks for them.
+    """Lowers the scores of turns by other speakers than the question names, if it names one,
+    and of an assistant's turns unless the question asks for them. A note without a speaker
+    keeps its score.
 
     People usually ask for their own words. Titles and the question write a speaker with a
     capital: `Ada: the pool is 40 now`. `fix: ...` names nobody.
@@ -47,7 +48,7 @@ def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
         others = set()
     for r in ranked:
         speaker = labels.get(r.rowid)
-        if speaker in others or (named and speaker not in named):
+        if speaker in others or (named and speaker and speaker not in named):
             r.score *= UNNAMED
     return sort_by_score(ranked)
 

@@ -50,6 +50,8 @@ def understand(ws: Workspace, request: Request) -> Request:
         return request
     request = _read_project_scope(ws, request)
     asked = asked_of(request.parsed.text, today=request.now.date())
+    if asked.text and ws.index.titled(request.parsed.names):
+        return request  # the words are the name of an entry
     return _read_as_list(ws, request, asked) or _prefer_time_and_type(ws, request, asked)
 
 

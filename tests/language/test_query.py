@@ -134,6 +134,26 @@ def test_what_looks_like_an_operator_and_is_none_says_so(typed: str, named: str)
 
 
 @pytest.mark.parametrize(
+    "typed",
+    [
+        "src/tides/rows.py:41",
+        "rows.py:main",
+        "port:8443",
+        "weir.local:9090",
+        r"C:\Users\Ada",
+        "git@host.org:team/repo",
+        "user:pass@host",
+        "main:run() fails",
+        "line:41, column:7.",
+        "non-type:decision",
+    ],
+)
+def test_a_path_a_port_or_an_address_is_no_attempt_at_a_filter(typed: str) -> None:
+    parsed = parse_query(typed, Filters(), now=NOW)
+    assert (parsed.filters, parsed.notices) == (Filters(), ())
+
+
+@pytest.mark.parametrize(
     "typed", ["status:open bug", "type:plan x", "since:soonish x", "tag:!!! x", "tag:2026 x"]
 )
 def test_what_is_no_filter_is_searched_as_words_with_a_notice(typed: str) -> None:

@@ -128,6 +128,21 @@ def test_the_snippet_shows_the_place(ws: Workspace) -> None:
     assert "都庁" in hit.snippet and len(hit.snippet) < 300
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("v3.13 and 3.14.0rc1.", ["3.13", "and", "3.14.0rc1"]),
+        ("file.2 a2.2 10.0.0.7:80", ["file", "2", "a2", "2", "10.0.0.7", "80"]),
+        ("東2.2と", ["東", "2.2", "と"]),
+        ("10€ ±5°", ["10", "€", "±", "5", "°"]),
+        ("👩🏽\u200d🌾🇫🇮🇸🇪", ["👩🏽\u200d🌾", "🇫🇮", "🇸🇪"]),
+        ("a – b ‘c’ ├── $5 + #x", ["a", "b", "c", "5", "x"]),
+    ],
+)
+def test_numbers_with_dots_and_signs_are_words(text: str, expected: list[str]) -> None:
+    assert [word for _, word in words(text)] == expected
+
+
 @pytest.mark.parametrize("sign", ["✔\ufe0fdone", "❤️ done", "done\u200b", "do\u00adne"])
 def test_signs_that_nobody_types_do_not_hide_a_word(ws: Workspace, sign: str) -> None:
     save(ws, f"It is {sign} at last.", title="a title")
@@ -151,8 +166,15 @@ def test_any_text_is_one_safe_expression(text: str) -> None:
 LETTERS = st.characters(categories=["Lo", "Ll", "Nd"], exclude_characters="\0")
 
 
-@given(st.text(LETTERS, min_size=1, max_size=12), st.text(LETTERS, max_size=5))
+SIGNS = st.sampled_from("aV2.v 🐝€🇫🇮👩🏽東とก")
+
+
+@given(
+    st.text(LETTERS, min_size=1, max_size=12) | st.text(SIGNS, max_size=12),
+    st.text(LETTERS, max_size=5) | st.text(SIGNS, max_size=5),
+)
 @example("0", "\ufe70")
+@example("v2.2🐝", "東2.2と")
 def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
     """A word of nothing but vowel marks, which the index drops, is none to be found."""
     whole = f"{before} {text}"

@@ -307,6 +307,9 @@ class PostgresEngine:
         after = chr(ord(stem[0]) + 1)
         return self.rows(_STEMS_LIKE, stem[0], after, len(stem) - 2, len(stem) + 2, stem)
 
+    def stems_holding(self, part: str, *, limit: int) -> list[str]:
+        return self.column(_STEMS_HOLDING, part, part, limit)
+
     def chunks_with_stem(self, stem: str, *, limit: int) -> list[int]:
         if len(stem.encode()) >= MOST_STEM_BYTES:
             return []
@@ -608,6 +611,9 @@ _STEMS_LIKE = """
     SELECT term, sum(doc)::bigint FROM stem WHERE term >= ? AND term < ?
     AND (length(term) BETWEEN ? AND ? OR (length(term) > 4 AND strpos(?, term) = 1))
     GROUP BY term ORDER BY term"""
+_STEMS_HOLDING = """
+    SELECT term FROM stem WHERE strpos(term, ?) > 0 AND term <> ?
+    GROUP BY term ORDER BY length(term), term LIMIT ?"""
 _WITH_STEM = f"SELECT rowid FROM {HOLDING} c WHERE words @@ ?::tsquery ORDER BY rowid LIMIT ?"
 _PART = """
     CASE WHEN c.words @@ ?::tsquery THEN ?::float8

@@ -3,6 +3,7 @@
 | form of the query                                            | strategy |
 |--------------------------------------------------------------|----------|
 | an identifier, a path, a quoted phrase, the text of an error | lexical  |
+| nothing but signs: `🐛`                                      | lexical  |
 | anything else, a question too                                | hybrid   |
 
 | question                                   | parts                                       |
@@ -17,7 +18,7 @@ import re
 from ...models import Strategy, Texts
 from ..lexicon import STOP_WORDS
 from ..query import ParsedQuery
-from ..words import words
+from ..words import is_sign, words
 
 MAX_PARTS = 4
 """Parts into which a question is split, at most. By eye."""
@@ -41,7 +42,7 @@ _CODE = re.compile(
     | \w+://.* | .*\w[/\\][\w.~-].* | [/~.\\].*[/\\].*   # a URL, a path
     | [\w-]+(?:\.[\w-]+)*\.[A-Za-z][\w-]*(?::\d+)*  # a.dotted.name, file.py:3
     | [A-Za-z]\w*(?:-\w+){2,}                         # a-dashed-name
-    | v?\d+(?:\.\d+)+\S* | \S*:\d{2,5}      # a version, an address, a port
+    | [vV]?\d+(?:\.\d+)+\S* | \S*:\d{2,5}      # a version, an address, a port
     | (?=\w*\d)(?=\w*[a-f])[0-9a-f]{6,40} | 0x[0-9a-fA-F]+      # a hash
     | [A-Z][A-Z0-9]+-\d[\d-]*                 # a ticket
     """
@@ -51,7 +52,7 @@ _CODE = re.compile(
 def strategy_by_form(parsed: ParsedQuery) -> Strategy:
     """Chooses the search strategy by the form of a query; its cost is not considered."""
     text = parsed.text
-    if _ERROR.search(text):
+    if _ERROR.search(text) or is_of_signs(parsed):
         return "lexical"
     tokens = [token.strip(".,;!?") for token in text.split()]
     if _QUESTION.search(text) and len(tokens) > 1:
@@ -64,6 +65,11 @@ def strategy_by_form(parsed: ParsedQuery) -> Strategy:
     half_quoted = 2 * quoted >= len(tokens) > 0
     half_exact = 2 * len(exact) >= len(telling) > 0
     return "lexical" if is_command or half_quoted or half_exact else "hybrid"
+
+
+def is_of_signs(parsed: ParsedQuery) -> bool:
+    """True for a query of nothing but signs, which have no meaning for the model."""
+    return bool(parsed.terms) and all(map(is_sign, parsed.terms))
 
 
 def searchable_parts(text: str) -> Texts:
