@@ -268,12 +268,12 @@ PLACES = (
 _LOOK = """
 import resource, sys
 from pathlib import Path
-from synaptic.workspace.checkout import checkout_around, work_at_hand
+from synaptic.workspace.checkout import checkout_around, describe_recent_work
 size = Path("/proc/self/statm")
 limit = 100_000_000 + (int(size.read_text().split()[0]) * resource.getpagesize() if size.exists() else 300_000_000)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 found = checkout_around(Path(sys.argv[1]))
-print(repr((found and found.project, work_at_hand(Path(sys.argv[1])))))
+print(repr((found and found.project, describe_recent_work(Path(sys.argv[1])))))
 """
 
 

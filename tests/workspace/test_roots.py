@@ -148,7 +148,7 @@ def test_sessions_are_written_like_the_journal(home: Home) -> None:
     home.run("rebuild-index")
     assert home.entries() == synced and home.run("doctor").code == 0
     configure(home, 'capture_into = "journal"', 'day_file = "days/%Y-%m-%d.md"')
-    assert Journal(load_config(home.path)).captured_path(numbered(1).at) == "days/2026-11-21.md"
+    assert Journal(load_config(home.path)).digest_path(numbered(1).at) == "days/2026-11-21.md"
 
 
 def test_every_file_is_read_once_and_by_one_name(home: Home, vault: Path) -> None:
