@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
@@ -29,6 +29,38 @@ __all__ = ["commands", "main", "program_for", "whole_program"]
 
 _EXCLUDED_WORD = re.compile(r"-[^\W\d_]\w")
 """The beginning of a word that a search excludes, such as `-kafka`."""
+_TEXT = re.compile(r"-+\s|-\d|-[^\w\s-]")
+"""An argument with a dash that is not an option: `- [ ] Call Ida`, `-5 degrees`, `-> Ely`."""
+USES = {
+    "add": "save",
+    "append": "update",
+    "ask": "search",
+    "cat": "get",
+    "change": "update",
+    "check": "doctor",
+    "create": "save",
+    "del": "delete",
+    "grep": "search",
+    "last": "recent",
+    "list": "recent",
+    "log": "recent",
+    "ls": "recent",
+    "new": "save",
+    "note": "save",
+    "query": "search",
+    "read": "get",
+    "recall": "search",
+    "remember": "save",
+    "remove": "delete",
+    "rm": "delete",
+    "show": "get",
+    "todo": "tasks",
+    "undelete": "restore",
+    "undo": "restore",
+    "view": "get",
+    "write": "save",
+}
+"""By a command of other programs the one of ours with that use."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,8 +77,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     named = Path(sys.argv[0]).stem == "synaptic-journal"
     try:
-        code = get_command(program_for(args)).main(
-            args=_move_excluded_words_last(args),
+        program = get_command(program_for(args))
+        code = program.main(
+            args=_move_texts_last(_move_excluded_words_last(args), program),
             prog_name="synaptic-journal" if named else "synaptic",
             standalone_mode=False,
         )
@@ -105,6 +138,21 @@ def _move_excluded_words_last(args: Sequence[str]) -> Sequence[str]:
     return [*(arg for arg in args if arg not in words), "--", *words]
 
 
+def _move_texts_last(args: Sequence[str], program: Any) -> Sequence[str]:
+    """The arguments with texts that begin with a dash, such as `- [ ] Call Ida`, moved behind
+    `--`. The value of an option stays where it is.
+    """
+    options = [one for each in program.commands.values() for one in each.params]
+    switches = {name for one in options if getattr(one, "is_flag", False) for name in one.opts}
+    texts = []
+    others = []
+    end = args.index("--") if "--" in args else len(args)
+    for before, arg in zip(["", *args], args[:end], strict=False):
+        is_value = before.startswith("--") and "=" not in before and before not in switches
+        (texts if _TEXT.match(arg) and not is_value else others).append(arg)
+    return [*others, "--", *texts, *args[end + 1 :]] if texts else args
+
+
 def _as_synaptic_error(error: Exception) -> SynapticError:
     """Returns the error as a SynapticError: an error of Typer is a usage error, any other is a
     defect of the program.
@@ -136,7 +184,7 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     names = [name for name in all_commands if not all_commands[name].hidden]
     typed = typed.strip("'.")
     message = f"{context.command_path} has no command `{typed}`"
-    close = get_close_matches(typed, names, n=1)
+    close = [USES[typed]] if typed in USES else get_close_matches(typed, names, n=1)
     if close:
         message += f"; you probably mean: {context.command_path} {close[0]}"
     return InvalidArgument(message, valid=[] if close else names, hint=hint)

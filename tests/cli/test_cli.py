@@ -27,7 +27,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outside import TIMEOUT_S
 
-from synaptic.cli.main import main, whole_program
+from synaptic.cli.main import USES, main, whole_program
 from synaptic.errors import InvalidArgument
 from synaptic.models import TYPES
 from synaptic.serving.editors import command_to_open
@@ -1043,11 +1043,19 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
         (["save", "x", "--type", "idea"], "decision"),
         (["save", "x", "--importance", "11"], "0 to 10"),
         (["save", "x", "--at", "whenever"], "yesterday"),
-        (["save", "- milk"], "--"),
+        (["save", "-milk"], 'after "--"'),
         (["get"], "get --help"),
         (["edit"], "edit --help"),
         (["serach", "x"], "you probably mean: synaptic search"),
         (["help", "serch"], "you probably mean: synaptic search"),
+        (["list"], "you probably mean: synaptic recent"),
+        (["ls", "--limit", "3"], "you probably mean: synaptic recent"),
+        (["show", "3"], "you probably mean: synaptic get"),
+        (["add", "x"], "you probably mean: synaptic save"),
+        (["new"], "you probably mean: synaptic save"),
+        (["rm", "7k3m9q2x"], "you probably mean: synaptic delete"),
+        (["undo"], "you probably mean: synaptic restore"),
+        (["help", "undo"], "you probably mean: synaptic restore"),
         (["xyzzy"], "git-setup"),
         (["save", "x", "--title"], "--title"),
     ],
@@ -1073,6 +1081,21 @@ def test_a_mistake_in_the_usage_teaches(run: Run, args: list[str], named: str) -
         ]
     )
     assert answer.err == ""
+
+
+def test_each_command_that_is_suggested_by_its_use_is_one() -> None:
+    commands = {info.name for info in whole_program().registered_commands}
+    assert set(USES.values()) <= commands and not set(USES) & commands
+
+
+@pytest.mark.parametrize(
+    "text", ["- [ ] Ring Bo", "- ", "-4 degrees in the shed", "-> go to Ely", "---\n\nA line"]
+)
+def test_a_text_that_is_no_option_may_start_with_a_dash(run: Run, text: str) -> None:
+    args = ["save", "--pin", text, "--tag", "shed", "--title", "- a title", "--json"]
+    [entry] = run("get", run(*args).id, "--json").json["entries"]
+    assert entry["content"] == text and entry["title"] == "- a title"
+    assert entry["tags"] == ["shed"]
 
 
 def test_a_text_may_start_with_a_dash(run: Run) -> None:
