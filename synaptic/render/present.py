@@ -129,13 +129,15 @@ def split_heading(title: str, text: str) -> tuple[str, str]:
     | We moved t… | We moved to Ely. The rest    | We moved to Ely. | The rest      |
     | We moved t… | We moved to Ely (above 160)  | We moved t…      | …o Ely        |
     | Ely         | We moved.                    | Ely              | We moved.     |
+    | Call Ida    | - [ ] Call Ida               | - [ ] Call Ida   |               |
     """
     text = clean(text)
     stem = _stem_of_title(title)
     is_cut = title.endswith("…")
     opening = leading_markup(text)
     if not stem or (opening and not opening.startswith("#")):
-        return title, text
+        is_all = one_line(text[len(opening) :]) == one_line(title)
+        return (one_line(text), "") if is_all else (title, text)
     wanted = stem.replace("**", "")
     first_line = len(text.partition("\n")[0])
     for end in (first_line, *sentence_ends(text[: 2 * HEADING_CHARS]), len(text)):
@@ -147,6 +149,12 @@ def split_heading(title: str, text: str) -> tuple[str, str]:
     if is_cut and text.startswith(stem) and not _has_open_markup(stem):
         return title, f"…{text[len(stem) :]}"
     return title, text
+
+
+def _begins_with_title(title: str, text: str) -> bool:
+    """True if a text says the title of its entry first, whatever marks are before it."""
+    line = one_line(text)
+    return line[len(leading_markup(line)) :].startswith(_stem_of_title(title))
 
 
 def _stem_of_title(title: str) -> str:
@@ -213,7 +221,7 @@ def _list_entry(item: Item, text: str) -> str:
     entry = item.entry
     title = one_line(entry.title)
     body = clean(text)
-    if not one_line(body).startswith(_stem_of_title(title)):
+    if not _begins_with_title(title, body):
         body = f"{shorten(title, TITLE_CHARS)}\n{body}".rstrip()
     is_cut = len(text) < len(item.text) and one_line(body) != one_line(item.text)
     if (item.partial or is_cut) and not body.endswith("…"):
@@ -242,7 +250,7 @@ def entry_block(item: Item) -> str:
         about = " · ".join(
             filter(None, (about, one_line(f"{entry.place.path}:{entry.place.line}")))
         )
-    heading = "" if text.startswith(_stem_of_title(title)) else title
+    heading = "" if _begins_with_title(title, text) else title
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""
     body = "\n".join((*lines, text, *history_lines(item.chain), *link_lines(item.links)))

@@ -32,7 +32,7 @@ REST = f"The rest of it is long, {LONG}."
             "We chose SQLite, as it needs\nno server and is one file that we can copy.",
             REST,
         ),
-        ("- [ ] call mum", "call mum", "- [ ] call mum"),
+        ("- [ ] call mum", "- [ ] call mum", ""),
         ("- one\n- two", "one", "- one\n- two"),
         (f"Read `a. B c` {LONG}", "Read `a", f"Read `a. B c` {LONG}"),
     ],
