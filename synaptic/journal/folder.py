@@ -172,7 +172,8 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
     """The notes and folders that cannot be read although no setting excludes them, with the
     reasons. Their paths are safe to print.
     """
-    real = [real_path(root) for root in roots.folders.values()]
+    places = {name: root / roots.single.get(name, "") for name, root in roots.folders.items()}
+    real = [real_path(place) for place in places.values()]
     left_out = []
     for item in _walk_items(roots, links=True):
         one = item if isinstance(item, LeftOut) else _why_left_out(roots, item)
