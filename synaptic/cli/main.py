@@ -144,8 +144,8 @@ def _move_texts_last(args: Sequence[str], program: Any) -> Sequence[str]:
     """
     options = [one for each in program.commands.values() for one in each.params]
     switches = {name for one in options if getattr(one, "is_flag", False) for name in one.opts}
-    texts = []
-    others = []
+    texts: list[str] = []
+    others: list[str] = []
     end = args.index("--") if "--" in args else len(args)
     for before, arg in zip(["", *args], args[:end], strict=False):
         is_value = before.startswith("--") and "=" not in before and before not in switches

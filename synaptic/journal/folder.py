@@ -363,6 +363,12 @@ def _open_folder(root: Path, within: str) -> int:
     return here
 
 
+def is_logseq_graph(folder: Path) -> bool:
+    """True for a graph of Logseq, which rewrites the headings of its files."""
+    has_pages = (folder / "journals").is_dir() and (folder / "pages").is_dir()
+    return has_pages or (folder / "logseq" / "config.edn").is_file()
+
+
 def is_note(path: str) -> bool:
     """True if a file of this name is read: `*.md` and `*.markdown`, in capitals too."""
     return path.lower().endswith(_NOTES)

@@ -20,6 +20,7 @@ from ..errors import Busy, JournalError, NotFound, Refused
 from ..files import folder_of_agent_memory
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, decode_as_latin1
+from ..notes.dates import date_in_path
 from ..notes.markdown import extend_note, render_verified_block, rewrite_block
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, is_in_logseq_journals, parse_entries
@@ -197,6 +198,21 @@ class Journal:
         pattern = self._config.day_file.replace("%Y", f"{at.year:04d}")
         return PurePosixPath(at.strftime(pattern)).as_posix()
 
+    def path_of_day(self, at: datetime) -> str:
+        """The path of the file for a new entry of this moment: the day file, else the only file
+        that is named by this day. Logseq's own files get no entries.
+        """
+        path = self.day_path(at)
+        own = self.roots.folders[""]
+        if self.roots.place(path).exists() or folder.is_logseq_graph(own):
+            return path
+        same_day = []
+        for stamp in self.scan():
+            named = date_in_path(stamp.path, self._config.day_file)
+            if named and named.is_day and named.day == at.date() and stamp.path[0] != "@":
+                same_day.append(stamp.path)
+        return same_day[0] if len(same_day) == 1 else path
+
     def digest_path(self, at: datetime) -> str:
         """The path of the file for digests of sessions of this day, by the setting
         `capture_into`.
@@ -238,11 +254,11 @@ class Journal:
     def append(self, *entries: Entry, path: str = "") -> str:
         """The path of the entries' file, which holds all of them, synced.
 
-        Without a path it is the day file of the first. Raises Refused for a path in a root that
-        is only read, Busy when another process holds the lock, and JournalError when the disk
-        refuses. Then nothing was saved, unless the message says that it may have been.
+        Without a path it is that of the first one's day. Raises Refused for a path in a root
+        that is only read, Busy when another process holds the lock, and JournalError when the
+        disk refuses. Then nothing was saved, unless the message says that it may have been.
         """
-        path = path or self.day_path(entries[0].at)
+        path = path or self.path_of_day(entries[0].at)
         texts = tuple(
             self.saved_text(path, entry.id, render_verified_block(entry)) for entry in entries
         )

@@ -6,6 +6,7 @@ import glob
 import json
 import os
 import re
+from collections import Counter
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -13,6 +14,7 @@ from pathlib import Path
 from ..config import expand_path, is_day_file_setting, load_config, resolve_home
 from ..errors import JournalError
 from ..files import read_regular_file
+from ..journal.folder import Roots, is_logseq_graph, scan_notes
 from ..journal.names import left_out_sentences
 from ..journal.repository import SMALL_BYTES
 from ..journal.settings import toml_lines, write_setting
@@ -20,6 +22,7 @@ from ..journal.shelf import is_home_exposed
 from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import path_without_conflict_mark
 from ..notes.dates import date_in_name
+from ..notes.day_layout import USUAL, layout_of
 from ..workspace.embed import language_notice
 from ..workspace.workspace import open_workspace
 from .browse import LEFT_OUT_SHOWN, status
@@ -28,6 +31,8 @@ _LOGSEQ: Json = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
     "day_file": "synaptic/%Y-%m-%d.md",
 }
+OTHER_TEXTS = (".org", ".mdc", ".txt", ".rst", ".adoc")
+"""Endings of texts that are not read: a person may expect them in the journal."""
 _MOMENT = {
     "YYYY": "%Y",
     "YY": "%y",
@@ -94,6 +99,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             )
         _refuse_exposed_home(config.home, folder)
         fitting, remarks = _suggest_settings(folder)
+        notices += _texts_not_read(folder)
         new = "".join(f"{line}\n" for line in toml_lines(fitting))
         before = write_setting(resolve_home(home), "journal", str(folder), new=new)
         if "exclude" in fitting:  # beside the user's own globs
@@ -142,8 +148,7 @@ def _refuse_exposed_home(home: Path, journal: Path) -> None:
 
 def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
     """(values of config.toml that fit the folder, sentences on why)."""
-    is_graph = (folder / "journals").is_dir() and (folder / "pages").is_dir()
-    if is_graph or (folder / "logseq" / "config.edn").is_file():
+    if is_logseq_graph(folder):
         exclude = dict.fromkeys([*_LOGSEQ["exclude"], *_logseq_backups(folder)])
         title = _day_title(folder / "logseq" / "config.edn")
         return {**_LOGSEQ, **title, "exclude": list(exclude)}, [
@@ -167,11 +172,16 @@ def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
         if name.split("/")[0] in items and (folder / name).is_dir()
     ]
     remarks = [f"The templates in {name} are left out." for name in templates]
-    fitting = {}
+    fitting: Json = {}
     if templates:
         fitting["exclude"] = [f"{glob.escape(name)}/**" for name in templates]
     daily = obsidian / "daily-notes.json"
     if not daily.is_file():
+        roots = Roots({"": folder}, fitting.get("exclude", ()))
+        layout = layout_of(stamp.path for stamp in scan_notes(roots))
+        if layout and layout != USUAL:
+            fitting["day_file"] = layout
+            remarks.append(f"The day files here are named as {layout}; new entries go there.")
         return fitting, remarks
     place = _obsidian_setting(daily, "folder")
     form = _obsidian_setting(daily, "format") or "YYYY-MM-DD"
@@ -218,6 +228,20 @@ def _day_title(config: Path) -> Json:
             if not date_in_name(date(2026, 2, 3).strftime(pattern)):
                 return {"day_title": pattern}
     return {}
+
+
+def _texts_not_read(folder: Path) -> list[str]:
+    """A sentence on the files that may hold notes and are not Markdown; none without any."""
+    counts: Counter[str] = Counter()
+    for _, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        counts.update(Path(name).suffix.lower() for name in names)
+    texts = [f"{counts[form]:,} {form}" for form in OTHER_TEXTS if counts[form]]
+    if not texts:
+        return []
+    return [
+        f"Not read: {', '.join(texts)} files. Notes are files that end in .md or .markdown."
+    ]
 
 
 def _to_strftime(part: re.Match[str]) -> str:

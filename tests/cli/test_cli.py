@@ -1083,6 +1083,67 @@ def test_a_mistake_in_the_usage_teaches(run: Run, args: list[str], named: str) -
     assert answer.err == ""
 
 
+def test_day_files_that_are_there_are_used(run: Run, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    for day in range(3, 8):
+        note = vault / f"diary/2025/05/2025.05.{day:02}.md"
+        note.parent.mkdir(parents=True, exist_ok=True)
+        note.write_text("Tide at noon.\n")
+    lone = vault / "trips" / "2024-08-09 Friday.md"
+    lone.parent.mkdir()
+    lone.write_text("Ferry.\n")
+    answer = run("init", "--journal", str(vault))
+    assert "diary/%Y/%m/%Y.%m.%d.md" in answer.out
+    for day, path in (
+        ("2025-05-04", "diary/2025/05/2025.05.04.md"),
+        ("2025-06-01", "diary/2025/06/2025.06.01.md"),
+        ("2024-08-09", "trips/2024-08-09 Friday.md"),
+    ):
+        saved = run("save", f"Rowed on {day}.", "--at", f"{day} 14:00", "--json")
+        assert saved.json["path"] == path
+        [entry] = run("get", saved.id, "--json").json["entries"]
+        assert entry["date"] == day
+    assert lone.read_text().startswith("Ferry.\n")
+
+
+def test_a_graph_of_logseq_gets_no_entries_in_its_days(run: Run, tmp_path: Path) -> None:
+    for name in ("journals/2026_05_06.md", "pages/Ely.md"):
+        path = tmp_path / "graph" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("- Tide at noon.\n")
+    run("init", "--journal", str(tmp_path / "graph"))
+    saved = run("save", "Rowed.", "--at", "2026-05-06 14:00", "--json")
+    assert saved.json["path"] == "synaptic/2026-05-06.md"
+
+
+def test_texts_that_are_not_markdown_are_counted(run: Run, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    for name in (
+        "a.md",
+        "b.org",
+        "sub/c.org",
+        "rules/d.mdc",
+        "e.txt",
+        ".hidden/f.txt",
+        "g.png",
+    ):
+        path = vault / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("Tide at noon.\n")
+    answer = run("init", "--journal", str(vault))
+    assert "Not read: 2 .org, 1 .mdc, 1 .txt files." in answer.err
+    vault.joinpath("link.md").symlink_to(tmp_path / "far.md")
+    tmp_path.joinpath("far.md").write_text("Far.\n")
+    tmp_path.joinpath("all").mkdir()
+    vault.joinpath("linked").symlink_to(tmp_path / "all")
+    line = f'sources = ["{tmp_path}/far.md", "{tmp_path}/all"]'
+    assert line in run("init", "--journal", str(vault)).err
+    config = Path(run("status", "--json").json["home"]) / "config.toml"
+    config.write_text(config.read_text() + f'sources = ["{tmp_path}/far.md"]\n')
+    answer = run("status")
+    assert "1 file" in answer.out and f'sources = ["{tmp_path}/all"]' in answer.err
+
+
 def test_each_command_that_is_suggested_by_its_use_is_one() -> None:
     commands = {info.name for info in whole_program().registered_commands}
     assert set(USES.values()) <= commands and not set(USES) & commands
