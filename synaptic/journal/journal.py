@@ -238,7 +238,10 @@ class Journal:
         """The entry of a copy from this file. Raises NotFound for a copy without one."""
         for entry in self.parse(path, block, block=True).entries:
             return entry
-        raise NotFound(f"The copy of {id} holds no entry.", f"Look at {self.trash.path}.")
+        raise NotFound(
+            f"The saved copy of {id} can no longer be read as an entry.",
+            f"Copy what you need out of {self.trash.path}.",
+        )
 
     def paths_by_id(self) -> dict[str, str]:
         """The first file of each id that a comment carries. All files are read."""

@@ -54,7 +54,9 @@ class LeftOut:
 
 
 def is_readable(name: str) -> bool:
-    r"""True for a name, or a path, that Synaptic reads.
+    r"""True if a file name or path has no character for which Synaptic leaves it out: a
+    backslash, a control character, a line break or a byte that is not UTF-8. The ending does
+    not matter.
 
     | name                           | read |
     |--------------------------------|------|

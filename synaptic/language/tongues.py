@@ -92,7 +92,7 @@ def remove_question_words(text: str, tongue: str) -> str:
     return _words_pattern(tongue, frame).sub(" ", fold(text))
 
 
-def translate_times(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
+def iter_time_translations(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
     """Yields (start offset, end offset, English words) for each part of a text that may be a
     time, the longest first.
     """
@@ -119,7 +119,7 @@ def translate_whole_time(text: str) -> Iterator[str]:
     languages differ; nothing for any other text.
     """
     for tongue in (EAST,) if _EAST.search(text) else SPACED:
-        for first, last, english in translate_times(text, tongue):
+        for first, last, english in iter_time_translations(text, tongue):
             if last - first == len(text):
                 yield english
 

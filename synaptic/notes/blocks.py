@@ -163,7 +163,7 @@ class Unclosed:
 
     @property
     def closing(self) -> str:
-        """The line that closes it."""
+        """The line that would close this open fence: its backticks, or tildes."""
         return " " * self.column + self.run
 
 

@@ -78,7 +78,7 @@ def fields_of_front_matter(entry: Entry) -> list[tuple[str, str]]:
     return [field for field in entry.fields if f"{field[0]}::" not in text]
 
 
-def read_page_properties(text: str) -> tuple[str | None, Texts]:
+def read_title_and_aliases(text: str) -> tuple[str | None, Texts]:
     """(title, aliases) from the lines of properties at the beginning of a page."""
     title = None
     aliases: list[str] = []

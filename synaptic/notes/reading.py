@@ -46,7 +46,7 @@ from .header import (
     unique,
     without_emphasis,
 )
-from .marks import PAGE_PROPERTIES, read_fields, read_page_properties
+from .marks import PAGE_PROPERTIES, read_fields, read_title_and_aliases
 from .privacy import mask_private, unclosed_tags
 
 GRAMMAR = 11
@@ -395,7 +395,7 @@ class _Reader:
                 self.has_front = True
         properties = PAGE_PROPERTIES.match(self.text, self.start)
         if properties:
-            title, aliases = read_page_properties(
+            title, aliases = read_title_and_aliases(
                 unify_newlines(self._decode(*properties.span()))
             )
             self.front = self.front._replace(

@@ -90,8 +90,8 @@ def write_text(
         after = data[: now.start] + new + data[now.end :]
         if MASK in mask_private(after)[now.start : now.start + len(new)]:
             raise Refused(
-                "A private passage would stand in it; nothing was written.",
-                "Write private passages in your editor.",
+                "Your text holds a private passage, or would lie in one; nothing was written.",
+                "Write private passages in your own editor, not on the page.",
             )
         others = {entry.content for entry in parsed.entries if entry.id != own_id}
         stays = {entry.content for entry in ws.journal.parse(path, after).entries}

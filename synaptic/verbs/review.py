@@ -142,7 +142,7 @@ def _finding_of(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
     if len(ids) != 1 + is_pair:
         raise InvalidArgument(
             f"{key} is not the name of a finding.",
-            valid=(f"{kind}:ID",),
+            valid=(f"{kind}:ID:ID" if is_pair else f"{kind}:ID",),
             hint="`synaptic review` lists them.",
         )
     return ReviewFinding(

@@ -28,7 +28,7 @@ def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...],
         new = []
         typed = 0
         log = read_migrated_log(ws)
-        for entry in _with_own_ids(ws, waiting_preferences(ws)):
+        for entry in _restore_ids_of_files(ws, waiting_preferences(ws)):
             word = log.named.get((entry.id, hash_of_rule(entry)))
             if word == "typed":
                 typed += 1
@@ -45,12 +45,14 @@ def mark_as_named(ws: Workspace, entries: Sequence[Entry]) -> None:
     """Records that a terminal has shown these preferences; no command shows them again."""
     with suppress(OSError):
         preferences.note_named(
-            ws.config.state, in_step(ws, lambda _: _with_own_ids(ws, entries))
+            ws.config.state, in_step(ws, lambda _: _restore_ids_of_files(ws, entries))
         )
 
 
-def _with_own_ids(ws: Workspace, entries: Sequence[Entry]) -> list[Entry]:
-    """Returns the entries with the ids that their files give them."""
+def _restore_ids_of_files(ws: Workspace, entries: Sequence[Entry]) -> list[Entry]:
+    """Returns the entries with the ids in their files. The index gives an entry another id
+    where an entry of another file has the same one.
+    """
     own_ids = ws.index.own_ids([entry.id for entry in entries])
     return [replace(entry, id=own_ids[entry.id]) for entry in entries]
 

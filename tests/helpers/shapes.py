@@ -53,7 +53,7 @@ from synaptic.notes.header import (
     read_heading,
 )
 from synaptic.notes.markdown import compose_entry, render_entry, rewrite_block
-from synaptic.notes.marks import find_links, find_tasks, read_fields, read_page_properties
+from synaptic.notes.marks import find_links, find_tasks, read_fields, read_title_and_aliases
 from synaptic.notes.privacy import mask_private, private_lines, without_private
 from synaptic.notes.reading import parse_entries
 from synaptic.notes.redaction import find_secrets, redact
@@ -408,7 +408,7 @@ FUNCTIONS: dict[str, Callable[[str], object]] = {
     "escape": lambda text: unescape_entry_borders(escape_entry_borders(text)[0]),
     "plain_text": plain_text,
     "without_code": without_code,
-    "fields and properties": lambda text: (read_fields((), text), read_page_properties(text)),
+    "fields and properties": lambda text: (read_fields((), text), read_title_and_aliases(text)),
     "links and tasks": lambda text: (find_links(placed(), text), find_tasks(placed(), text)),
     "private lines": lambda text: private_lines(text.encode("utf-8", "surrogatepass")),
     "front matter": lambda text: _front_matter(text),

@@ -769,6 +769,6 @@ def test_a_copy_that_holds_no_entry_stops_no_look_for_losses(journal: Journal) -
     (journal.root / DAY).unlink()
     lost = [(loss.id, loss.title) for loss in find_losses(journal)]
     assert lost == [(numbered(1).id, ""), (numbered(2).id, "Entry number 2")]
-    with pytest.raises(NotFound, match="holds no entry"):
+    with pytest.raises(NotFound, match="no longer be read as an entry"):
         restore_vanished_text(journal, numbered(1).id)
     assert restore_vanished_text(journal, numbered(2).id)[0] == DAY

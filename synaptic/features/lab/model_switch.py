@@ -114,12 +114,12 @@ def use(
     with open_workspace(config, embedder=embedder, clock=ws.clock) as other:
         if not other.index.file.path.exists():
             ws.index.file.copy_to(other.index.file.path)  # it says how often entries were read
-        if not _knows(other):
+        if not _has_vectors_of_half(other):
             # until the person agrees: the run may be stopped
             other.index.file.set_meta("trial", 1)
         embed_pending(other, budget_s=None, progress=progress)
         if other.index.meta("trial"):
-            if _knows(ws):
+            if _has_vectors_of_half(ws):
                 before = evaluate(ws, questions=QUESTIONS, progress=progress)
                 after = evaluate(other, questions=QUESTIONS, progress=progress)
                 if after.questions >= TOO_FEW:
@@ -134,7 +134,7 @@ def use(
     return replace(done, kept=True, notices=notices)
 
 
-def _knows(ws: Workspace) -> bool:
+def _has_vectors_of_half(ws: Workspace) -> bool:
     """True if at least half of the notes have a vector of the current model."""
     counts = in_step(ws, lambda _: ws.index.counts())
     is_own = ws.index.meta("model") == ws.embedder.name

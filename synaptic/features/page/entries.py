@@ -73,7 +73,7 @@ async def _entry_page(request: Request) -> Response:
     id = request.path_params["id"]
     near = request.query_params.getlist("near")
     try:
-        values = await ask(request, _whole, id, near)
+        values = await ask(request, _entry_page_values, id, near)
     except (Ambiguous, NotFound) as error:
         return await _missing_page(request, id, error)
     if values["entry"].id != id:
@@ -87,7 +87,7 @@ async def _entry_page(request: Request) -> Response:
     return await page(request, "entry.html", local=local, near=near, **values)
 
 
-def _whole(ws: Workspace, id: str, near: list[str]) -> Values:
+def _entry_page_values(ws: Workspace, id: str, near: list[str]) -> Values:
     """Returns the template values of an entry's page: the entry, its links and similar
     entries.
     """

@@ -106,7 +106,7 @@ def search_values(
             texts = value if isinstance(value, list) else [str(value)]
             stated[name] = parse_filter_value(FILTERS[name], texts)
     filters = drop_any_project(take_filters(ws, stated))
-    values: Values = {"given": _read_filters(filters), "filters": filters}
+    values: Values = {"given": _filter_texts(filters), "filters": filters}
     if not query:
         cursor = asked.get("cursor")
         values["facets"] = in_step(
@@ -133,8 +133,8 @@ def search_values(
     return values | {"result": result, "explain": explain, "more": limit}
 
 
-def _read_filters(filters: Filters) -> Values:
-    """Returns the filters by their names on the page."""
+def _filter_texts(filters: Filters) -> Values:
+    """Maps the name of each filter on the page to the text of its field; "" if not set."""
     values: Values = {}
     for row in OFFERED:
         value = getattr(filters, row.field)

@@ -14,7 +14,7 @@ from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
 from ...models import TYPES, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compile_once
 from ..timephrase.find import TimeRange, find_time, is_recent, without_phrase
-from ..tongues import guess_languages, remove_question_words, translate_times
+from ..tongues import guess_languages, iter_time_translations, remove_question_words
 from ..words import words
 
 QUESTIONS = Words("questions")
@@ -94,7 +94,7 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     plain, text = find_time(read, today=today) or (None, read)
     least = len(plain.phrase) if plain else 0
     for tongue in guess_languages(read):
-        for first, last, english in translate_times(read, tongue):
+        for first, last, english in iter_time_translations(read, tongue):
             time_and_rest = find_time(english, today=today)
             if time_and_rest and not time_and_rest[1] and last - first >= least:
                 times = replace(time_and_rest[0], phrase=read[first:last])

@@ -218,8 +218,8 @@ def calendar(pieces: Pieces, when: When) -> Span:
     raise ValueError("no such day")
 
 
-def beside(pieces: Pieces, when: When) -> Span:
-    """The last, present or next month or season, relative to the day of `when`."""
+def named_period_beside(pieces: Pieces, when: When) -> Span:
+    """The days of a named month or season: last March, this summer, next summer."""
     which = pieces["which"]
     first, last = calendar(pieces, When(when.today, ahead=which > 0))
     if first <= when.today <= last:
@@ -378,8 +378,8 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         "<which> week <weekday>": day_of_week,
         "<no_article><day_name><ends>": weekday,
         # last November, next summer
-        "(?:the )?<which> <month>": beside,
-        "(?:the )?<which> <season>": beside,
+        "(?:the )?<which> <month>": named_period_beside,
+        "(?:the )?<which> <season>": named_period_beside,
         # 2025-11-03, 2025/11/03, 2025-11-03T10:15Z, 2025-06
         r"(?P<year>\d{4})[-/]<month_number>[-/]<day>(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?": calendar,
         "<year>-<month_number>(?!-)": calendar,

@@ -107,7 +107,10 @@ def find_journal_branch(config: Config, url: str) -> str:
         failed, output = remote("fetch", "-q", "--no-tags", url, f"refs/heads/{branch}:{TIP}")
         if failed:
             reason = explain_git_error(config, output, url, branch)
-            raise JournalError(f"{url} cannot be read: {reason}")
+            raise JournalError(
+                f"{url} cannot be read: {reason}",
+                hint="Check the connection, and run the same command again.",
+            )
         signs = ("-e", f"merge={merge_driver.DRIVER}", "-e", "<!-- syn:")
         if remote("grep", "-q", "-F", *signs, TIP)[0]:
             raise Refused(
