@@ -204,7 +204,7 @@ class Journal:
         """
         path = self.day_path(at)
         own = self.roots.folders[""]
-        if self.roots.place(path).exists() or folder.is_logseq_graph(own):
+        if os.path.exists(self.roots.place(path)) or folder.is_logseq_graph(own):
             return path
         same_day = []
         for stamp in self.scan():

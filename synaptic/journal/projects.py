@@ -44,7 +44,7 @@ class Project(NamedTuple):
 
 class Projects:
     """The projects of a home by their keys, the latest change last. `changed` are those that
-    `take` has added or changed.
+    `claim` has added or changed.
     """
 
     def __init__(self, state: Path) -> None:

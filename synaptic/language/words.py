@@ -58,6 +58,8 @@ _SIGNS = (
 """Signs that are words: currencies, arrows, marks, emoji; no dashes, quotes, lines of boxes."""
 _TONES = "\ufe0e\ufe0f\U0001f3fb-\U0001f3ff"
 """What changes the look of an emoji."""
+_SKIN_ALONE = re.compile(rf"(?<![{_SIGNS}{_TONES}\u200d])[\U0001f3fb-\U0001f3ff]+")
+"""Tones of skin behind no emoji: they divide words, as other signs do."""
 _SIGN = re.compile(rf"(?!\w)[{_SIGNS}]")
 _EMOJI = (
     rf"[\U0001f1e6-\U0001f1ff]{{2}}"  # a flag
@@ -201,7 +203,8 @@ def find_stems(
 
 
 def _plain_letters(text: str) -> str:
-    plain = _UNWRITTEN.sub("", unicodedata.normalize("NFKC", text)).translate(_LETTERS)
+    composed = _SKIN_ALONE.sub(" ", unicodedata.normalize("NFKC", text))
+    plain = _UNWRITTEN.sub("", composed).translate(_LETTERS)
     return _ARABIC.sub(lambda word: _ARTICLE.sub("", word[0], count=1), plain)
 
 

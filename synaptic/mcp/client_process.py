@@ -21,6 +21,8 @@ def wait_until_gone(input_fd: int, output_fd: int) -> None:
     Where the client cannot be told from others, only the second counts: on other systems than
     Linux, and where it is no process above this one.
     """
+    if sys.platform == "win32":
+        raise OSError("Windows has no poll")
     signs = select.poll()
     signs.register(output_fd, 0)  # an error and the end are always reported
     client = _open_client(input_fd)
@@ -55,6 +57,8 @@ def _parent(pid: int) -> int:
 
 def _writes_to(pid: int, input_fd: int) -> bool:
     """True if the process has the other end of this pipe or pair of sockets."""
+    if sys.platform != "linux":
+        return False
     pipe = os.fstat(input_fd)
     if stat.S_ISSOCK(pipe.st_mode):
         import socket

@@ -106,7 +106,8 @@ def search(
 
     result = answer(request)
     is_by_form = asked == "lexical" and strategy == "auto"
-    if result.hits or not is_by_form or is_of_signs(parsed):
+    must_occur = parsed.only_phrases or is_of_signs(parsed)
+    if result.hits or not is_by_form or must_occur:
         return result
     return answer(replace(request, strategy="hybrid"))
 

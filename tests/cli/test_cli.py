@@ -1634,9 +1634,9 @@ def test_a_number_and_a_title_are_names_and_are_asked_about_before_a_change(
         assert run("open", name).out == f"{notes}/Garden.md:1\n"
     assert run("get", "Nowhere").code == run("get", "Shed").code == 1
     assert "Valid: " in run("get", "Shed").err
-    assert "no id, title, page, alias or path" in run("get", "Nowhere").err
+    assert "No entry or page has the id, title, alias or path" in run("get", "Nowhere").err
     for words in (("update", "1", "--append", "More."), ("delete", "1", "--yes")):
-        assert "on a terminal a number will do" in run(*words).err
+        assert "numbers work on a terminal only" in run(*words).err
     for name in ("1", "Garden"):  # nobody is there to be asked
         for words in (
             ("update", name, "--append", "More."),

@@ -469,7 +469,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Iterator[Be
 def test_with_nobody_running_the_next_search_is_right(bench: Bench, name: str) -> None:
     before = journal_state(bench.home)
     for image in bench.images if name in FILE_DAMAGES else ("killed",):
-        bench.reinsert(image)
+        bench.put_back(image)
         DAMAGES[name](bench.home.index, random.Random(1))
         found, doctor = bench.driver("ask", "doctor")
         assert found == bench.fresh, image
@@ -483,7 +483,7 @@ NAMED = ("deleted", "cut-to-a-half", "garbage", "wal-removed", "version-999")
 @pytest.mark.parametrize("name", NAMED)
 def test_the_command_says_what_it_said_before(bench: Bench, name: str) -> None:
     before = journal_state(bench.home)
-    bench.reinsert("killed")
+    bench.put_back("killed")
     DAMAGES[name](bench.home.index, random.Random(1))
     answer = bench.home.run(
         "search", QUERIES[0], "--strategy", "lexical", "--limit", "100", "--json"
@@ -496,7 +496,7 @@ def test_the_command_says_what_it_said_before(bench: Bench, name: str) -> None:
 
 
 def test_vectors_of_another_model_are_not_compared(bench: Bench) -> None:
-    bench.reinsert("closed")
+    bench.put_back("closed")
     other, ours = bench.driver("ask with another model", "ask")
     assert other["hybrid mode"] == "hybrid"
     assert ours == bench.fresh
@@ -555,7 +555,7 @@ def test_one_page_flipped_of_each_kind(bench: Bench, rounds: Rounds, tmp_path: P
     for number in rounds(1, 20):
         for kind, pages in drawn("pages", kinds.items(), 8):
             page = random.Random(f"{number} {kind}").choice(pages)
-            bench.reinsert("closed")
+            bench.put_back("closed")
             invert_page(page)(bench.home.index, random.Random(number))
             became.setdefault(outcome(bench, tmp_path / "copy"), []).append(
                 f"page {page} ({kind})"
@@ -573,11 +573,11 @@ def test_random_bytes_at_random_places(bench: Bench, rounds: Rounds, tmp_path: P
     became: dict[str, list[int]] = {}
     for number in rounds(5, 1_000):
         rng = random.Random(number)
-        bench.reinsert(rng.choice(list(bench.images)))
+        bench.put_back(rng.choice(list(bench.images)))
         random_bytes(bench.home.index, rng)
         became.setdefault(outcome(bench, tmp_path / "copy"), []).append(number)
         if number % 25 == 0:
-            bench.reinsert("closed")
+            bench.put_back("closed")
             random_bytes(bench.home.index, rng)
             for command in (("search", QUERIES[1], "--strategy", "lexical"), ("doctor",)):
                 assert_no_traceback(bench.home.run(*command, "--json"))

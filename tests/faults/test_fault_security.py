@@ -532,10 +532,10 @@ SYNTAX = (
 
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    """Entries of every pair of words, so that an operator would show."""
+    """Entries of every pair of words, so that an operator would show. No title is a query."""
     with open_home(tmp_path_factory.mktemp("corpus") / "home", clock=Clock()) as ws:
         lines = [
-            f"## {number // 60:02d}:{number % 60:02d} {one} {other}\n\nThe {other} and a "
+            f"## {number // 60:02d}:{number % 60:02d} Of {one} {other}\n\nThe {other} and a "
             f"{one}s {one}_{other}.\n"
             for number, (one, other) in enumerate(itertools.permutations(WORDS, 2))
         ]

@@ -65,7 +65,7 @@ def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Pat
     assert all(asked in told["content"] for asked in POOL["asked"]) and "ran" in told["content"]
     pool_of(transcripts).unlink()
     gone = home.run("get", pool["id"], "--source", "--json")
-    assert gone.code == 1 and "the digest stays" in gone.json["error"]["hint"]
+    assert gone.code == 1 and "Read the digest instead" in gone.json["error"]["hint"]
     with home.server() as server:
         assert {
             hit["via"] for hit in server.call("search", query="pool", sessions=True)["hits"]

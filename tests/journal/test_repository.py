@@ -115,8 +115,8 @@ def test_a_damaged_file_holds_no_project(tmp_path: Path, text: str) -> None:
     assert not Projects(tmp_path)
     taken = Projects(tmp_path)
     names = ["api", "x/api", "api-2"]
-    assert [taken.take(Repository(f"/{n}", f"{n}"), names) for n in range(3)] == names
-    assert taken.take(Repository("/1", "1"), names) == "x/api"
-    (tmp_path / "projects").write_text(taken.text())
+    assert [taken.claim(Repository(f"/{n}", f"{n}"), names) for n in range(3)] == names
+    assert taken.claim(Repository("/1", "1"), names) == "x/api"
+    (tmp_path / "projects").write_text(taken.to_json())
     assert Projects(tmp_path).name_for(Repository("/9", "2"), names) == "api-2"
-    assert json.loads(taken.text()).keys() == set(names)
+    assert json.loads(taken.to_json()).keys() == set(names)

@@ -175,6 +175,7 @@ SIGNS = st.sampled_from("aV2.v 🐝€🇫🇮👩🏽東とก")
 )
 @example("0", "\ufe70")
 @example("v2.2🐝", "東2.2と")
+@example("0", "2🏽2")
 def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
     """A word of nothing but vowel marks, which the index drops, is none to be found."""
     whole = f"{before} {text}"
