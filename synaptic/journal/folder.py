@@ -365,9 +365,8 @@ def _open_folder(root: Path, within: str) -> int:
 
 def is_logseq_graph(folder: Path) -> bool:
     """True for a graph of Logseq, which rewrites the headings of its files."""
-    # unlike methods of Path, these are False in a folder that may not be read
-    has_pages = os.path.isdir(folder / "journals") and os.path.isdir(folder / "pages")
-    return has_pages or os.path.isfile(folder / "logseq" / "config.edn")
+    has_pages = (folder / "journals").is_dir() and (folder / "pages").is_dir()
+    return has_pages or (folder / "logseq" / "config.edn").is_file()
 
 
 def is_note(path: str) -> bool:

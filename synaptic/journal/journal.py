@@ -10,7 +10,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -203,15 +203,21 @@ class Journal:
         that is named by this day. Logseq's own files get no entries.
         """
         path = self.day_path(at)
-        own = self.roots.folders[""]
-        if os.path.exists(self.roots.place(path)) or folder.is_logseq_graph(own):
-            return path
         same_day = []
+        with suppress(PermissionError):  # the save itself says why the folder cannot be read
+            is_logseq = folder.is_logseq_graph(self.roots.folders[""])
+            if not (self.roots.place(path).exists() or is_logseq):
+                same_day = self._files_of_day(at.date())
+        return same_day[0] if len(same_day) == 1 else path
+
+    def _files_of_day(self, day: date) -> list[str]:
+        """The paths of the journal's own files that are named by this day and no more."""
+        paths = []
         for stamp in self.scan():
             named = date_in_path(stamp.path, self._config.day_file)
-            if named and named.is_day and named.day == at.date() and stamp.path[0] != "@":
-                same_day.append(stamp.path)
-        return same_day[0] if len(same_day) == 1 else path
+            if named and named.is_day and named.day == day and stamp.path[0] != "@":
+                paths.append(stamp.path)
+        return paths
 
     def digest_path(self, at: datetime) -> str:
         """The path of the file for digests of sessions of this day, by the setting
