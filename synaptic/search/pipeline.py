@@ -57,7 +57,9 @@ def answer_query(
     request = evidence.request
     attempt = apply_answer_passes(search_once(apply_question_passes(evidence)), search_once)
     notices = [*remarks, *attempt.notices]
-    missing = missing_names(evidence)
+    searched = attempt.evidence.request.parsed.terms
+    # a word in whose place another was searched has its notice
+    missing = [name for name in missing_names(evidence) if name.lower() in searched]
     if missing:
         notices.append(f"{ABSENT}: {', '.join(missing)}.")
     is_cut = request.only_fitting or request.ends_itself

@@ -126,7 +126,10 @@ def code(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
     ],
 )
 def test_a_part_of_a_name_in_code_finds_it(code: Workspace, typed: str) -> None:
-    assert search(code, typed).hits[0].entry.content == CODE
+    result = search(code, typed)
+    assert result.hits[0].entry.content == CODE
+    # one sentence says of a word that no entry holds it
+    assert sum("No" in notice and "holds" in notice for notice in result.notices) < 2
 
 
 @pytest.mark.parametrize("typed", [r"quux\frob", "quuxFrobnicate", "weir.local:9090"])
