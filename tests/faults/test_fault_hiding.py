@@ -19,7 +19,7 @@ from trials import examples
 
 from synaptic import Workspace, get, restore, save, search, update
 from synaptic.errors import InvalidArgument, Refused
-from synaptic.features.sharing.merge import merge
+from synaptic.features.sharing.merge import MergedFile, merge
 from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.models import Entry
 from synaptic.notes.blocks import MASK
@@ -260,6 +260,10 @@ SPLICES = st.lists(
 )
 
 
+def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> MergedFile:
+    return merge(base, ours, theirs, f"{DATE}.md", "%Y-%m-%d.md", merge_by_lines)
+
+
 @pytest.mark.fault(row=12)
 @settings(max_examples=examples(120), deadline=None, derandomize=True)
 @given(base=st.lists(st.sampled_from(LINES), max_size=14), ours=SPLICES, theirs=SPLICES)
@@ -286,7 +290,7 @@ def test_a_merge_shows_nothing_that_was_private(
         *map(named, base),
     ]
     versions = ["\n".join(common).encode(), edited(ours), edited(theirs)]
-    merged = merge(*versions, f"{DATE}.md", "%Y-%m-%d.md", merge_by_lines).data
+    merged = merge_versions(*versions).data
     open_words = {word for data in versions for word in words_in(mask_private(data))}
     private = {word for data in versions for word in words_in(data)} - open_words
     shown = " ".join(f"{e.title} {e.content} {e.tags}" for e in entries_of(merged)).encode()
@@ -305,14 +309,7 @@ def test_a_passage_that_two_edits_would_tear_stays_private() -> None:
     base = f"{head}<private>\na\nb\nc\nd\n</private>\n"
     ours = base.replace("d\n", "d\nhers\n")
     theirs = base.replace("<private>\na", "a\n")
-    merged = merge(
-        base.encode(),
-        ours.encode(),
-        theirs.encode(),
-        f"{DATE}.md",
-        "%Y-%m-%d.md",
-        merge_by_lines,
-    )
+    merged = merge_versions(base.encode(), ours.encode(), theirs.encode())
     assert merged.conflicts and b"\nhers\n" in merged.data
     assert "hers" not in str(entries_of(merged.data))
 
@@ -323,14 +320,7 @@ def test_a_passage_that_one_side_edits_and_the_other_takes_out_keeps_its_end() -
     ours = base.replace("11:33 A", "13:28 B").replace("<private>one", "New one.")
     ours = ours.replace("## 11:00 two", "New two.").replace("more\n</private>", "New three.")
     theirs = base.replace("one", "1").replace("two", "2")
-    merged = merge(
-        base.encode(),
-        ours.encode(),
-        theirs.encode(),
-        f"{DATE}.md",
-        "%Y-%m-%d.md",
-        merge_by_lines,
-    )
+    merged = merge_versions(base.encode(), ours.encode(), theirs.encode())
     assert (
         merged.conflicts
         and not unclosed_tags(merged.data)

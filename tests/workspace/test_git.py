@@ -6,34 +6,21 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 from homes import open_home
+from hubs import run_git
 from pictures import picture
 
 from synaptic import Workspace, find
 from synaptic.workspace.git import first_commit_days
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is needed")
-IDENTITY = {
-    **{
-        f"GIT_{who}_{what}": "a@b.c"
-        for who in ("AUTHOR", "COMMITTER")
-        for what in ("NAME", "EMAIL")
-    },
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_CONFIG_NOSYSTEM": "1",
-}
 
 
 def git(folder: Path, *args: str) -> str:
-    done = subprocess.run(
-        ["git", *args], cwd=folder, env=os.environ | IDENTITY, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return run_git(folder, *args).stdout
 
 
 @pytest.fixture
