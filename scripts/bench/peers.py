@@ -36,7 +36,7 @@ from typing import Any
 
 from corpus import indexed, read, write_days
 from mcp import Client, StdioServerParameters
-from sets import entries, turns_of
+from sets import Question, entries, turns_of
 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
@@ -52,13 +52,6 @@ BASIC_MEMORY: dict[str, dict[str, Any]] = {
     "basic-memory, by meaning": {"search_type": "vector", "min_similarity": 0},
 }
 """The arguments beside the question."""
-
-
-@dataclass(frozen=True)
-class Question:
-    text: str
-    files: frozenset[str]
-    """The notes that answer it; one of them is enough."""
 
 
 @dataclass(frozen=True)
@@ -311,8 +304,8 @@ def _flat_row(notes: NoteSet) -> dict[str, Any]:
 def _row(notes: NoteSet, way: str, answers: Sequence[Answer]) -> dict[str, Any]:
     early = first = 0
     for question, answer in zip(notes.questions, answers, strict=True):
-        early += bool(question.files & {*answer.files[:EARLY]})
-        first += bool(question.files & {*answer.files[:1]})
+        early += bool(question.wanted & {*answer.files[:EARLY]})
+        first += bool(question.wanted & {*answer.files[:1]})
     return {
         "notes": notes.name,
         "way": way,

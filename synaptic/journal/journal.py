@@ -205,8 +205,8 @@ class Journal:
         path = self.day_path(at)
         same_day = []
         with suppress(PermissionError):  # the save itself says why the folder cannot be read
-            is_logseq = folder.is_logseq_graph(self.roots.folders[""])
-            if not (self.roots.place(path).exists() or is_logseq):
+            own = self.roots.folders[""]
+            if not self.roots.place(path).exists() and not folder.is_logseq_graph(own):
                 same_day = self._files_of_day(at.date())
         return same_day[0] if len(same_day) == 1 else path
 

@@ -65,10 +65,8 @@ def search(
     Entries of the asker's project count more, unless projects are named (`*`: all). Raises
     InvalidArgument with the valid values.
     """
-    from ..language.analysis.plan import (
-        is_of_signs,  # here and below: 30 ms, for searches only
-        strategy_by_form,
-    )
+    # here and below: 30 ms, for searches only
+    from ..language.analysis.plan import is_of_signs, strategy_by_form
     from .evidence import Request
 
     now = ws.clock()
