@@ -8,6 +8,7 @@ import hashlib
 import inspect
 import os
 import pickle
+import threading
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -45,7 +46,8 @@ class OnceEach(FastEmbedder):
 
     def _made(self, key: str, method: str, text: str) -> Meaning:
         meaning = super()._embed(method, text)
-        being_written = self._folder / f"{key}.{os.getpid()}"
+        # a name of its own for each thread: two may read one text
+        being_written = self._folder / f"{key}.{os.getpid()}.{threading.get_ident()}"
         being_written.write_bytes(pickle.dumps(tuple(meaning)))
         being_written.replace(self._folder / key)
         return meaning
