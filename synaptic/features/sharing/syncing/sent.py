@@ -98,9 +98,9 @@ def _note_entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, b
     return {(entry.id, data[entry.there.start : entry.there.end].strip()) for entry in entries}
 
 
-def describe_ignored_notes(repo: Repo, head: str) -> list[str]:
+def describe_ignored_notes(repo: Repo, head: str) -> dict[str, int]:
     """Returns a sentence about the new notes that git ignores and a sync therefore does not
-    send; [] if there are none.
+    send, with their number; {} if there are none.
     """
     new = [
         path
@@ -109,9 +109,10 @@ def describe_ignored_notes(repo: Repo, head: str) -> list[str]:
     ]
     paths = sorted(repo.find_ignored(new))
     if not paths:
-        return []
+        return {}
     count = f"{len(paths):,} notes stay" if len(paths) > 1 else "1 note stays"
-    return [f"{count} here: {list_some_paths(paths)} ({IGNORED.words}). {IGNORED.step}"]
+    sentence = f"{count} here: {list_some_paths(paths)} ({IGNORED.words}). {IGNORED.step}"
+    return {sentence: len(paths)}
 
 
 def _list_shareable_files(repo: Repo) -> list[str]:

@@ -228,12 +228,13 @@ class Report:
         """True if a file was left out because of this obstacle."""
         return any(each == reason for _, each in self.left)
 
-    def describe_left_out(self) -> list[str]:
-        """Returns a sentence for each direction and obstacle."""
-        return [
-            f"{direction}: {list_some_paths([*paths])} ({reason.words}). {reason.step}"
-            for (direction, reason), paths in self.left.items()
-        ]
+    def describe_left_out(self) -> dict[str, int]:
+        """Returns a sentence for each direction and obstacle, with the number of files."""
+        sentences = {}
+        for (direction, reason), paths in self.left.items():
+            names = list_some_paths([*paths])
+            sentences[f"{direction}: {names} ({reason.words}). {reason.step}"] = len(paths)
+        return sentences
 
 
 def list_some_paths(paths: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 import shutil
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -53,7 +53,8 @@ class Synced:
     entries in them.
 
     The files of SETUP are not counted. `conflicts` are paths of files in which both machines
-    changed one entry; `sent` is None if nothing could be sent.
+    changed one entry; `sent` is None if nothing could be sent. `notices` name the files that
+    are left out for the first time, and count those that the last sync left out too.
     """
 
     url: str
@@ -171,13 +172,35 @@ def sync(config: Config) -> Synced:
                 update_sync_record(config, trouble=str(error))
             raise
         left = repo.report.describe_left_out()
-        news: dict[str, Any] = {"hits": [], "trouble": trouble, "left": left}
+        ignored = describe_ignored_notes(repo, synced.commit)
+        before = read_sync_record(config)
+        notices = _new_sentences(
+            left | ignored, {*before.get("left", []), *before.get("ignored", [])}
+        )
+        news: dict[str, Any] = {
+            "hits": [],
+            "trouble": trouble,
+            "left": [*left],
+            "ignored": [*ignored],
+        }
         if not trouble:
             # files are compared with `at`, people read the time of `clock`
             news |= {"at": time.time(), "clock": make_clock()().timestamp()}
             news["shared"] = synced.commit
         update_sync_record(config, **news)
-        return synced
+        return replace(synced, notices=(*filter(None, [trouble]), *notices))
+
+
+def _new_sentences(sentences: Mapping[str, int], before: Collection[str]) -> list[str]:
+    """Returns the sentences that the last sync did not have, and one with the number of files
+    in the others.
+    """
+    new = [sentence for sentence in sentences if sentence not in before]
+    same = sum(count for sentence, count in sentences.items() if sentence in before)
+    if same:
+        files = "1 file was" if same == 1 else f"{same:,} files were"
+        new.append(f"As in the last sync, {files} left out: `synaptic doctor` says which.")
+    return new
 
 
 def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
@@ -220,7 +243,6 @@ def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
                 continue
         if trouble:
             trouble = f"Nothing was sent to {url}: {trouble}"
-        notices = [*repo.report.describe_left_out(), *describe_ignored_notes(repo, merged)]
         synced = Synced(
             url,
             merged,
@@ -231,7 +253,7 @@ def _run_sync_steps(repo: Repo) -> tuple[Synced, str]:
             else count_entries(repo, sent, repo.read_tree(theirs), repo.read_tree(merged)),
             count_entries(repo, sorted(repo.report.received), first, repo.read_tree(merged)),
             tuple(map(printable_path, repo.report.conflicts)),
-            tuple([trouble, *notices] if trouble else notices),
+            (),
         )
         return synced, trouble
     raise JournalError(
