@@ -587,7 +587,7 @@ def today(home: str | None) -> None:
     Example: synaptic today
     """
     journal = Journal(load_config(home))
-    open_or_print_path(journal.place(journal.day_path(make_clock()())), None)
+    open_or_print_path(journal.place(journal.path_of_day(make_clock()())), None)
     ask_about_new_preferences(home)
 
 

@@ -54,6 +54,7 @@ USES = {
     "remove": "delete",
     "rm": "delete",
     "show": "get",
+    "timeline": "find",
     "todo": "tasks",
     "undelete": "restore",
     "undo": "restore",

@@ -200,13 +200,14 @@ class Journal:
 
     def path_of_day(self, at: datetime) -> str:
         """The path of the file for a new entry of this moment: the day file, else the only file
-        that is named by this day. Logseq's own files get no entries.
+        that is named by this day, in any folder and form. Logseq's own files get no entries.
         """
         path = self.day_path(at)
         same_day = []
         with suppress(PermissionError):  # the save itself says why the folder cannot be read
             own = self.roots.folders[""]
-            if not self.roots.place(path).exists() and not folder.is_logseq_graph(own):
+            is_new = own.is_dir() and not self.roots.place(path).exists()
+            if is_new and not folder.is_logseq_graph(own):
                 same_day = self._files_of_day(at.date())
         return same_day[0] if len(same_day) == 1 else path
 

@@ -128,7 +128,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             entries=contents.entries,
             undated=contents.entries - sum(count for _, count in contents.months),
             issues=tuple(issues),
-            new_entries_go_to=ws.journal.place(ws.journal.day_path(ws.clock())),
+            new_entries_go_to=ws.journal.place(ws.journal.path_of_day(ws.clock())),
             remarks=tuple(remarks),
             to_add=tuple(toml_lines(lacking)),
             notices=(*notices, *(" ".join(parts) for parts in left_out), *language_notice(ws)),

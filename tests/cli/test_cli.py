@@ -1106,6 +1106,65 @@ def test_day_files_that_are_there_are_used(run: Run, tmp_path: Path) -> None:
     assert lone.read_text().startswith("Ferry.\n")
 
 
+def test_a_day_with_one_file_gets_no_second_whatever_the_setting(
+    home: Path, run: Run, tmp_path: Path
+) -> None:
+    """The file may have another form than `day_file`, or lie in an archive; of two files of one
+    day none is chosen.
+    """
+    vault = tmp_path / "vault"
+    for name in ("Old/2025/2025-05-04.md", "Daily/2025-05-05.md", "Work/2025-05-05.md"):
+        path = vault / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("Tide at noon.\n")
+    run("init", "--journal", str(vault))
+    config = home / "config.toml"
+    config.write_text(f'day_file = "log/%Y%m%d.md"\n{config.read_text()}')
+    for day, path in (
+        ("2025-05-04", "Old/2025/2025-05-04.md"),
+        ("2025-05-05", "log/20250505.md"),
+        ("2025-05-06", "log/20250506.md"),
+    ):
+        saved = run("save", f"Rowed on {day}.", "--at", f"{day} 14:00", "--json")
+        assert saved.json["path"] == path
+
+
+def test_init_and_today_name_the_file_into_which_a_save_goes(
+    home: Path, run: Run, tmp_path: Path
+) -> None:
+    place = tmp_path / "vault" / "Diary" / today(home).name
+    place.parent.mkdir(parents=True)
+    place.write_text("Tide at noon.\n")
+    answer = run("init", "--journal", str(tmp_path / "vault"))
+    assert f"New entries go to {place}" in answer.out
+    assert run("today").out == f"{place}\n"
+    assert run("save", "Rowed.", "--json").json["path"] == f"Diary/{place.name}"
+
+
+def test_a_heading_of_many_days_stands_beside_its_day_in_lists(run: Run, home: Path) -> None:
+    (home / "journal").mkdir(parents=True)
+    for day in ("2025-11-20", "2026-11-19", "2026-11-20"):
+        (home / "journal" / f"{day}.md").write_text(
+            f"# {day}\n\n## Notizen\n\nRowed to the island of {day}.\n\n"
+            f"## Found a seal on {day}\n\nIt slept.\n"
+        )
+    (home / "journal" / "boat.md").write_text(
+        "# Boat\n\nTar.\n\n## 09:00 Notizen\n\nAn oar of ash.\n\n## 10:00 Mast\n\nPine.\n"
+    )
+    for command in (["recent"], ["find", "rowed"], ["search", "rowed to the island"]):
+        out = run(*command).out
+        assert "2026-11-20 > Notizen" in out and "2026-11-19 > Notizen" in out
+    assert "boat > Notizen" in run("find", "oar").out
+    out = run("recent").out
+    assert "note        Found a seal on 2026-11-20" in out
+    assert "note        Mast" in run("find", "pine").out
+    assert {one["title"] for one in run("find", "island", "--json").json["entries"]} == {
+        "Notizen"
+    }
+    then = run("day", "2026-11-20").out.partition("On this day")[2]
+    assert then.count("2025-11-20 2025-11-20 > Notizen") == 1 and "seal" not in then
+
+
 def test_a_graph_of_logseq_gets_no_entries_in_its_days(run: Run, tmp_path: Path) -> None:
     for name in ("journals/2026_05_06.md", "pages/Ely.md"):
         path = tmp_path / "graph" / name
