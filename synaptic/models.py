@@ -130,6 +130,8 @@ class Entry:
     session of its project, or of all projects if it has none.
     `marks`: its journal where there are several, its project or branch, if not the current one,
     and `expired` with the day.
+    `page` is the day or the file's name of a section whose heading stands on other days or in
+    other files too, as `Log`; empty for a heading of its own.
     `fields` are (name in lower case, value) of front matter and properties that no other
     attribute holds; a list gives a pair for each item. `file_tags` are the tags that only the
     front matter of a file with several entries holds; the index does not know them apart.
@@ -163,6 +165,7 @@ class Entry:
     place: Place | None = field(default=None, compare=False)
     changed_files: Texts = field(default=(), compare=False)
     marks: Texts = field(default=(), compare=False)
+    page: str = field(default="", compare=False)
 
     @property
     def source(self) -> str | None:
@@ -195,6 +198,14 @@ class Entry:
         return self.dated and not self.at.microsecond and not is_note_at_midnight
 
     @property
+    def of_daily_note(self) -> bool:
+        """True for text that a person wrote into the note of a day, without a time of its own:
+        all of it in one file counts as one entry of that day.
+        """
+        of_day = self.date_source in ("file", "heading")
+        return self.derived_id and of_day and (self.whole_file or not self.timed)
+
+    @property
     def time(self) -> str:
         """Local time of the entry, `HH:MM`."""
         return f"{self.at.hour:02d}:{self.at.minute:02d}"
@@ -221,6 +232,15 @@ class Entry:
     def path(self) -> str:
         """The journal path of the file that holds the entry."""
         return self.there.path
+
+    @property
+    def title_in_lists(self) -> str:
+        """The title, behind its day or page if others have a section of this heading."""
+        return self.beside_page(self.title)
+
+    def beside_page(self, heading: str) -> str:
+        """The `heading` of this entry as lists show it: `2026-11-27 > Log` for a `page`."""
+        return f"{self.page} > {heading}" if self.page else heading
 
     @property
     def short_id(self) -> str:

@@ -48,7 +48,7 @@ def print_waiting_preferences(ws: Workspace) -> None:
                 "Now each needs your yes, once: `synaptic confirm`"
             )
         for entry in new[:MOST_PREFERENCES]:
-            title = one_line(entry.title)[:60]
+            title = one_line(entry.title_in_lists)[:60]
             where = f"{entry.path}:{entry.there.line}"
             say(
                 f"note: A preference waits for your yes: {title} ({where}). "

@@ -60,6 +60,14 @@ COUNTABLE = {
 """SQL for the values by which entries are counted."""
 
 
+def in_daily_note(alias: str) -> str:
+    """SQL: true for an entry of this table alias that a person wrote into a daily note, without
+    a time of its own (`Entry.of_daily_note`).
+    """
+    return f"""{alias}.derived = 1 AND {alias}.date_source IN ('file', 'heading')
+        AND ({alias}.whole_file = 1 OR {alias}.at % 1000000 <> 0)"""
+
+
 def filter_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     """(SQL, values to bind) of the filters: conditions on the table alias `e`, each beginning
     with AND.

@@ -16,7 +16,14 @@ from ..filters import Filters
 from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIssue
 from ..notes.marks import link_key
-from .conditions import BOUND_LIST, COUNTABLE, SUPERSEDED, filter_conditions, list_conditions
+from .conditions import (
+    BOUND_LIST,
+    COUNTABLE,
+    SUPERSEDED,
+    filter_conditions,
+    in_daily_note,
+    list_conditions,
+)
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS
 from .engine import Engine, distance_scale
@@ -527,7 +534,8 @@ class Index:
     ) -> tuple[str | None, str | None, list[int]]:
         """(the last day with entries before `since`, the first after `until`, entries on the
         day of the year `since`
-        in other years, newest first). Undated entries do not count."""
+        in other years, newest first). Undated entries do not count, and of a daily note only
+        its first section."""
         [(before, after)] = self.engine.rows(_DAYS_BESIDE, since, until)
         return before, after, self.engine.column(_SAME_DAY, since[4:], since, limit)
 
@@ -598,12 +606,17 @@ class Index:
         """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
         first.
 
-        Undated entries have no day and no week; "" is the author of an entry without one.
+        Undated entries have no day and no week; "" is the author of an entry without one. By
+        day and week, the sections of one daily note are one entry.
         """
         condition, values = list_conditions(filters)
+        one = "e.rowid"
+        if by in ("day", "week"):
+            one = f"CASE WHEN {in_daily_note('e')} THEN -e.source ELSE e.rowid END"
         sql = f"""
-            SELECT value, count(*) n FROM (
-                SELECT {COUNTABLE[by]} value FROM entry e WHERE e.id IS NOT NULL {condition}
+            SELECT value, count(DISTINCT one) n FROM (
+                SELECT {COUNTABLE[by]} value, {one} one
+                FROM entry e WHERE e.id IS NOT NULL {condition}
             ) counted WHERE value IS NOT NULL GROUP BY value ORDER BY n DESC, value"""
         counts = self.engine.rows(sql, *values)
         return _sum_by_week(counts) if by == "week" else counts
@@ -718,9 +731,13 @@ _BESIDE = f"""
     SELECT o.rowid, e.rowid FROM entry o JOIN entry e
     ON e.source = o.source AND e.seq IN (o.seq - 1, o.seq + 1) AND e.date = o.date
     WHERE o.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"""
-_SAME_DAY = """
-    SELECT rowid FROM entry WHERE id IS NOT NULL AND dated = 1
-    AND substr(date, 5) = ? AND date <> ? ORDER BY at DESC, own_id LIMIT ?"""
+_SAME_DAY = f"""
+    SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL AND e.dated = 1
+    AND substr(e.date, 5) = ? AND e.date <> ?
+    AND NOT ({in_daily_note("e")} AND EXISTS (
+        SELECT 1 FROM entry o WHERE o.source = e.source AND o.seq < e.seq
+        AND o.date = e.date AND o.id IS NOT NULL AND {in_daily_note("o")}))
+    ORDER BY e.at DESC, e.own_id LIMIT ?"""
 _SAME_CONTENT = """
     SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""
 _PENDING = """

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from operator import attrgetter
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from ..models import Entry, Matrix, ParseIssue, Place, Stamp, Texts, Vector, frozen
@@ -237,8 +239,16 @@ ENTRY_COLUMNS = [*_FACTS, *_HASHES, *_MARK_COLUMNS, *PLACE_COLUMNS]
 _place = attrgetter(*_PLACE)
 _marks = attrgetter(*_MARKS)
 
+_SHARES_HEADING = """
+        e.derived = 1 AND e.whole_file = 0 AND EXISTS (
+            SELECT 1 FROM entry o WHERE o.title = e.title AND o.derived = 1
+            AND o.whole_file = 0 AND o.id IS NOT NULL
+            AND (o.source <> e.source OR o.date <> e.date))"""
+"""SQL: true for a section of a file if another day or file has one of the same heading."""
+
 SELECT_ENTRY = f"""
     SELECT e.rowid, e.id, e.own_id, e.hash, e.at, e.utc_offset, e.pin, e.derived,
+        {_SHARES_HEADING},
         {", ".join(f"e.{name}" for name in _MARK_COLUMNS)},
         s.path, {", ".join(f'e."{name}"' for name in _PLACE)}
     FROM entry e JOIN source s ON s.id = e.source"""
@@ -277,9 +287,9 @@ def stored_from_rows(
     fields: Sequence[Sequence[str]],
 ) -> Stored:
     """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
-    rowid, id_, own_id, hash_, at, offset, pin, derived = row[:8]
+    rowid, id_, own_id, hash_, at, offset, pin, derived, shares_heading = row[:9]
     zone = timezone(timedelta(seconds=offset))
-    marks = dict(zip(_MARKS, row[8:], strict=False))
+    marks = dict(zip(_MARKS, row[9:], strict=False))
     origin = marks.pop("source")
     local = _EPOCH.replace(tzinfo=zone) + timedelta(microseconds=at, seconds=offset)
     entry = Entry(
@@ -297,4 +307,13 @@ def stored_from_rows(
         extra=(("source", origin),) if origin else (),
         **marks,
     )
+    if shares_heading:
+        entry = replace(entry, page=_page_of_section(entry))
     return Stored(rowid, entry, own_id, hash_)
+
+
+def _page_of_section(entry: Entry) -> str:
+    """The day of a section of a daily note, else the name of its file."""
+    if entry.date_source in ("file", "heading"):
+        return entry.date
+    return PurePosixPath(entry.path).stem

@@ -238,6 +238,15 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
         done = bool(match["done"]) or match["box"] in ("x", "X", "-")
         title = text[match.start("text") : match.end("text")].strip()
         tasks.append(
-            Task(title, done, due and due[1], place.path, line, entry.id, entry.title, day)
+            Task(
+                title,
+                done,
+                due and due[1],
+                place.path,
+                line,
+                entry.id,
+                entry.title_in_lists,
+                day,
+            )
         )
     return tasks

@@ -223,6 +223,7 @@ def _list_entry(item: Item, text: str) -> str:
     body = clean(text)
     if not _begins_with_title(title, body):
         body = f"{shorten(title, TITLE_CHARS)}\n{body}".rstrip()
+    body = entry.beside_page(body)
     is_cut = len(text) < len(item.text) and one_line(body) != one_line(item.text)
     if (item.partial or is_cut) and not body.endswith("…"):
         body += " …"
@@ -237,7 +238,9 @@ def _list_entry(item: Item, text: str) -> str:
 
 def entry_line(entry: Entry) -> str:
     """Returns id, date, type, title and marks of an entry as a line."""
-    return f"{_entry_stamp(entry)}: {one_line(' · '.join((entry.title, *entry.marks)))}"
+    return (
+        f"{_entry_stamp(entry)}: {one_line(' · '.join((entry.title_in_lists, *entry.marks)))}"
+    )
 
 
 def entry_block(item: Item) -> str:
@@ -384,7 +387,9 @@ def link_lines(linked: Links | None) -> list[str]:
 
 def history_lines(chain: Sequence[Entry]) -> list[str]:
     """Returns a line of the entries that replaced each other; no line where there are none."""
-    steps = [f"{entry.short_id} {entry.date} {one_line(entry.title)}" for entry in chain]
+    steps = [
+        f"{entry.short_id} {entry.date} {one_line(entry.title_in_lists)}" for entry in chain
+    ]
     return [f"history: {' → '.join(steps)}"] if steps else []
 
 

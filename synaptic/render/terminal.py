@@ -157,7 +157,7 @@ def listing_text(listing: Listing, to: Output) -> str:
     lines = []
     for number, entry in enumerate(listing.entries, 1):
         count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
-        title = to.link(entry.path, entry.there.line, one_line(entry.title))
+        title = to.link(entry.path, entry.there.line, one_line(entry.title_in_lists))
         about = to.paint(marks_line(entry, listing.superseded_by.get(entry.id)), "dim")
         lines.append(f"{count}{_stamp_columns(entry, to)}  {title}  {about}".rstrip())
     return "\n".join(lines)
@@ -243,7 +243,7 @@ def days_text(days: Days, to: Output) -> str:
         parts.append(f"{none}. The nearest days with entries: {beside or 'none'}.")
     if days.on_this_day.entries:
         then = [
-            f"- {entry.date} {one_line(entry.title)} · {short_id(entry.id)}"
+            f"- {entry.date} {one_line(entry.title_in_lists)} · {short_id(entry.id)}"
             for entry in days.on_this_day.entries
         ]
         parts += ["---", "On this day", "\n".join(then)]
@@ -290,7 +290,7 @@ def _hit_lines(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:
     heading, below = split_heading(entry.title, hit.snippet)
     about = to.paint(marks_line(entry, hit.superseded_by), "dim")
     lines = [
-        _highlight_hits(one_line(heading), is_hit, to),
+        _highlight_hits(one_line(entry.beside_page(heading)), is_hit, to),
         f"   {_stamp_columns(entry, to)}  {about}".rstrip(),
         f"   {to.link(entry.path, hit.snippet_line)}",
     ]

@@ -85,7 +85,9 @@ def find_replaceable_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | No
         for old in read_entries(ws, rows[:count]).values():
             if not lacks_a_name(old, new, index.stem):
                 settled = old.type != new.type
-                near.append(Near(old.id, old.date, old.type, old.title, settled=settled))
+                near.append(
+                    Near(old.id, old.date, old.type, old.title_in_lists, settled=settled)
+                )
     return tuple(near[:MOST])
 
 

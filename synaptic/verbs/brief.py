@@ -373,7 +373,7 @@ def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[
         tasks = find_tasks(entry, text) if is_ours else []
         if is_ours or own is None:
             path = entry.path
-            title = entry.title
+            title = entry.title_in_lists
             tasks.insert(0, Task(title, False, entry.due, path, 0, entry.id, title, None))
         for task in tasks:
             due = task.due or ""

@@ -112,7 +112,7 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
     entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
     if len(entries) >= MAX_PINS:
         where = f"of {project}" if project else "without a project"
-        names = "; ".join(f"{entry.short_id} {entry.title}" for entry in entries)
+        names = "; ".join(f"{entry.short_id} {entry.title_in_lists}" for entry in entries)
         raise InvalidArgument(
             f"{MAX_PINS} entries may be pinned {where}: {names}.",
             "`synaptic pin ID --remove` makes room.",

@@ -117,13 +117,13 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
         for key in filter(named.get, names[::-1]):  # the first that is known wins
             page = link.text.partition("#")[0]
             end = entries[_in_these_letters(ws, named[key], page)].entry
-            outward[names] = replace(link, id=end.id, title=end.title)
+            outward[names] = replace(link, id=end.id, title=end.title_in_lists)
     backward = []
     for row in others:
         end = texts[row][0]
         for names, link in links[row].items():
             if any((row, key) in incoming for key in names):
-                backward.append(replace(link, id=end.id, title=end.title))
+                backward.append(replace(link, id=end.id, title=end.title_in_lists))
     return Links(tuple(outward.values()), tuple(backward))
 
 

@@ -50,7 +50,8 @@ async def _zip_page(request: Request) -> Response:
 
 async def _print(request: Request) -> Response:
     total, entries = await ask_beside(request, lambda ws: _printed(ws, request), "slow")
-    return await page(request, "print.html", total=total, entries=entries)
+    count = _count_notes(entries) if total == len(entries) else total
+    return await page(request, "print.html", total=total, count=count, entries=entries)
 
 
 def _printed(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
@@ -59,6 +60,14 @@ def _printed(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
     """
     total, entries = _asked_entries(ws, request)
     return total, list(islice(entries, PRINTED))
+
+
+def _count_notes(entries: list[Entry]) -> int:
+    """Returns the number of entries, where the sections of one daily note are one."""
+    notes = set()
+    for entry in entries:
+        notes.add((entry.path, entry.date) if entry.of_daily_note else entry.id)
+    return len(notes)
 
 
 def _asked_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:

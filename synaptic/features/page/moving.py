@@ -54,7 +54,7 @@ def _fitting_places(ws: Workspace, query: str) -> list[Goal]:
         stored = ws.index.entries(rows)
         for entry in (stored[row].entry for row in rows):
             on = entry.date if entry.dated else "undated"
-            places.append((_page_address("entry", entry.id), entry.title, on))
+            places.append((_page_address("entry", entry.id), entry.title_in_lists, on))
         return places
 
     return in_step(ws, run)

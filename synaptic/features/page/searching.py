@@ -150,7 +150,12 @@ def _filter_texts(filters: Filters) -> Values:
 def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
     heading, below = plain_heading(hit.entry.title, hit.snippet)
-    return hit, lit(heading, is_hit), lit(plain_lines(below), is_hit), hit_remark(hit)
+    return (
+        hit,
+        lit(hit.entry.beside_page(heading), is_hit),
+        lit(plain_lines(below), is_hit),
+        hit_remark(hit),
+    )
 
 
 def _finished(ws: Workspace, query: str) -> str:

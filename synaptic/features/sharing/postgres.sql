@@ -84,6 +84,7 @@ CREATE INDEX entry_source ON entry (source, seq);
 CREATE INDEX entry_own_id ON entry (own_id);
 CREATE INDEX entry_other_id ON entry (other_id) WHERE twin = 2;
 CREATE INDEX entry_content ON entry (content_hash);
+CREATE INDEX entry_heading ON entry (title) WHERE derived = 1 AND whole_file = 0;
 CREATE INDEX entry_at ON entry (dated, at);
 CREATE INDEX entry_change ON entry (change);
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';

@@ -204,6 +204,25 @@ def test_a_search_by_keyboard_alone(server: Served) -> None:
         expect(page.get_by_role("heading", level=1)).to_contain_text("Bought apples")
 
 
+def test_the_sections_of_a_daily_note_are_one_entry_of_its_day(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with open_home(home) as ws:
+        save(ws, "Rowed.", at=at("2026-11-20"))
+        save(ws, "Swam.", at=at("2026-11-20"))
+        for day in ("2026-11-19", "2026-11-20"):
+            place = ws.config.journal / f"{day}.md"
+            with place.open("a") as file:
+                file.write("\n## Log\n\nTide at noon.\n\n## Learnings\n\nAsh floats.\n")
+    with served(home) as server:
+        page = server.shown("/calendar?month=2026-11")
+        assert 'aria-label="1 entry on 19 November 2026"' in page
+        assert 'aria-label="3 entries on 20 November 2026"' in page
+        assert ": 4</title>" in server.shown("/statistics")
+        printed = server.shown("/print?since=2026-11-19&until=2026-11-20")
+        assert "<span>4 entries</span>" in printed and "2026-11-19 > Log" in printed
+        assert "2026-11-20 > Learnings" in server.shown("/search?q=ash")
+
+
 def test_a_day_says_nothing_twice(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
         journal = ws.config.journal
