@@ -12,6 +12,7 @@ Pure.
 | `((uuid))`                        | a token `quote` with the name                        |
 | `name:: value`                    | the name, set apart                                  |
 | ` ^id`, `id:: uuid`, headings     | the `id` of the block (see `anchor`)                 |
+| `    - x` right below a heading   | a list, also at the start of a text                  |
 """
 
 import re
@@ -20,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, list_block
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -177,6 +178,22 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     return False
 
 
+def _indented_list(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parses indented list items at the start of a text, below a heading or below such a list
+    as a list: Logseq indents the blocks below a heading that has no bullet.
+    """
+    above = state.tokens[-1].type if state.tokens else "heading_close"
+    if above not in ("heading_close", "bullet_list_close", "ordered_list_close"):
+        return False
+    if not state.is_code_block(start):
+        return False
+    margin = state.blkIndent
+    state.blkIndent = state.sCount[start]
+    is_list = list_block(state, start, end, silent)
+    state.blkIndent = margin
+    return is_list
+
+
 def _highlight(state: StateInline, match: re.Match[str]) -> None:
     after = state.pos, state.posMax
     state.push("mark_open", "mark", 1)
@@ -287,6 +304,7 @@ MARKDOWN.use(
 MARKDOWN.core.ruler.after("block", "callouts", _callouts)
 MARKDOWN.core.ruler.after("callouts", "anchors", _anchors)
 MARKDOWN.block.ruler.before("table", "comment", _comment_block, {"alt": ["paragraph"]})
+MARKDOWN.block.ruler.before("code", "indented_list", _indented_list)
 MARKDOWN.inline.add_terminator_char("(")
 MARKDOWN.inline.ruler.before("text", "in_time", lambda state, _: _in_time(state.env))
 for pattern, show in RULES:
