@@ -56,6 +56,15 @@ _OUTER_LINE = re.compile(
 )
 """A line that begins a list item, or one that is not indented and so ends a list."""
 
+_BLOCK_LINE = re.compile(
+    r"(?m)^(?P<indent>[ \t]*+)(?=\S)(?:"
+    r"(?P<border>\#{1,6}(?=[ \t\r\n]|\Z)|(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*\r?$)"
+    r"|(?P<item>(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z)(?:[ \t]{1,4}(?=[^ \t\r\n]))?)"
+    r"|(?P<footnote>\[\^[^\]\n]+\]:))?[^\n]*"
+)
+"""A line that is not blank: a heading or rule, a list item, a footnote, or other text."""
+_MAY_TAG_IN_CODE = re.compile(r"(?m)^(?: {4}| {0,3}\t)[^\n]*(?:\#|::)")
+
 _ALWAYS_ESCAPED = re.compile(
     r"(?m)^( {0,3})(?=\\*<!--[ \t]*syn:|\\+<!--)|^(?=\\*##[ \t]+[0-9]|\\+#(?:[ \t]|$))"
 )
@@ -544,17 +553,56 @@ def project_key(project: str) -> str:
 
 def find_tags(text: str) -> tuple[str, ...]:
     """The slugs of all tags in a text, without duplicates: first those with `#`, then those in
-    `tags::` properties. Tags in fences, code spans, links, URLs and comments do not count.
+    `tags::` properties. Tags in code, links, URLs and comments do not count.
     """
     if "#" not in text and "::" not in text:
         return ()
     text = _blank_out(text, scan_structure(text).opaque)
+    if _MAY_TAG_IN_CODE.search(text):
+        text = _blank_out(text, indented_code(text))
     tags = [tag for _, _, tag in inline_tags(text)]
     for value in _TAG_PROPERTY.findall(text):
         for page, word in LIST_ITEM.findall(value):
             if page or "#" not in word:
                 tags.append(slug_tag(page or word))
     return tuple(dict.fromkeys(filter(None, tags)))
+
+
+def indented_code(text: str) -> Iterator[tuple[int, int]]:
+    """Yields the span of each line of indented code in a text without fences: a line that
+    stands four columns or more behind the text around it, and continues no paragraph.
+
+    | line, behind a blank line                    | is                                    |
+    |----------------------------------------------|---------------------------------------|
+    | `    #define X`                              | code                                  |
+    | the same below `- item`                      | text of the item                      |
+    | `        #define X` below `- item`           | code in the item                      |
+    | `    - #tag` below a heading or at the start | a list, as Logseq writes its blocks   |
+    """
+    margins = [0]
+    end = 0
+    is_paragraph = False
+    may_begin_list = True
+    for line in _BLOCK_LINE.finditer(text):
+        is_behind_blank = text.count("\n", end, line.start()) > 1
+        end = line.end()
+        column = len(line["indent"].expandtabs(4))
+        is_paragraph = is_paragraph and not is_behind_blank
+        if not is_paragraph or line["item"] or line["border"]:
+            while column < margins[-1]:
+                margins.pop()
+        begins_list = may_begin_list and line["item"] is not None
+        if column - margins[-1] >= 4 and not is_paragraph and not begins_list:
+            may_begin_list = False
+            yield line.span()
+            continue
+        is_heading = line["border"] is not None and line["border"].startswith("#")
+        may_begin_list = is_heading or line["item"] is not None
+        is_paragraph = line["border"] is None
+        if line["item"]:
+            margins.append(column + len(line["item"].expandtabs(4)))
+        elif line["footnote"]:
+            margins.append(4)
 
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:

@@ -664,6 +664,29 @@ def test_tags_are_not_read_from_code_links_and_urls() -> None:
     assert entry.tags == ("real",)
 
 
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("Set it:\n\n    #define SIZE 4\n    #fff\n\nand #build it", ("build",)),
+        ("Set it:\n\n\t#include <pot.h>\n", ()),
+        ("## Colours\n    #fff\n", ()),
+        ("```\nx\n```\n    #fff\n", ()),
+        ("Set it:\r\n\r\n    #fff\r\n\r\n    #eee\r\n", ()),
+        ("Set it:\n    #paint goes on\n", ("paint",)),
+        ("- sow\n\n    #beans\n", ("beans",)),
+        ("- sow\n\t- more\n\n\t  #beans\n", ("beans",)),
+        ("- sow\n\n        #fff\n", ()),
+        ("1. sow\n\n   #beans\n\nNo list.\n\n    #fff\n", ("beans",)),
+        ("Sown[^1]\n\n[^1]: late\n\n    #beans\n", ("beans",)),
+        ("## Garden\n\t- #beans\n\t- x #peas\n\n\t\t- #rows\n", ("beans", "peas", "rows")),
+    ],
+)
+def test_indented_code_makes_no_tags_but_indented_text_of_a_list_does(
+    text: str, tags: tuple[str, ...]
+) -> None:
+    assert find_tags(text) == tags
+
+
 def test_plain_text() -> None:
     assert plain_text("see [[Page|alias]] and [text](url)").split() == [
         "see",
