@@ -79,7 +79,10 @@ def briefing_text(
     if always and not text:
         projects = list(dict(ws.index.facets(Filters()).projects))[:PROJECTS]
         names = [shorten(one_line(project), NAME_CHARS) for project in projects]
-        head += f" It has no entries. Known projects: {', '.join(names) or 'none'}."
+        nothing = "It has no entries"
+        if not name and ws.index.counts().entries:
+            nothing = "It has only entries that no briefing shows; context_search finds them"
+        head += f" {nothing}. Known projects: {', '.join(names) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
 
 

@@ -1165,6 +1165,19 @@ def test_a_heading_of_many_days_stands_beside_its_day_in_lists(run: Run, home: P
     assert then.count("2025-11-20 2025-11-20 > Notizen") == 1 and "seal" not in then
 
 
+def test_a_briefing_does_not_call_a_journal_of_daily_notes_empty(
+    home: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outside = tmp_path / "no checkout"
+    outside.mkdir()
+    monkeypatch.chdir(outside)
+    assert "It has no entries." in run("brief").out
+    (home / "journal").mkdir(parents=True, exist_ok=True)
+    (home / "journal" / "2025-05-04.md").write_text("## Log\n\nTide at noon.\n")
+    out = run("brief").out
+    assert "no entries" not in out and "context_search finds them" in out
+
+
 def test_a_graph_of_logseq_gets_no_entries_in_its_days(run: Run, tmp_path: Path) -> None:
     for name in ("journals/2026_05_06.md", "pages/Ely.md"):
         path = tmp_path / "graph" / name
