@@ -16,7 +16,10 @@ from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compile_
 
 TONGUES = Words("tongues")
 EAST = "east"
-SPACED = ("de", "fr", "es", "it", "pt", "nl")
+RUSSIAN = "ru"
+KOREAN = "ko"
+LATIN = ("de", "fr", "es", "it", "pt", "nl")
+"""Languages that share the letters of English, and are told apart by their words."""
 
 ENGLISH = {"week", "weekend"}
 """Words of times in other languages that are also English, so that they do not show the
@@ -24,6 +27,7 @@ language.
 """
 
 _DAYS = [name.title() for name in DAY_NAMES]
+_SEASONS = ["spring", "summer", "autumn", "winter"]
 _MONTHS = [name.title() for name in MONTH_NAMES]
 SERIES = {
     "numbers": SHARED.ordered("numbers"),
@@ -31,7 +35,8 @@ SERIES = {
     "weekdays of last week": [f"last week {name}" for name in _DAYS],
     "months": _MONTHS,
     "in months": [f"in {name}" for name in _MONTHS],
-    "seasons": ["spring", "summer", "autumn", "winter"],
+    "seasons": _SEASONS,
+    "in seasons": [f"in {name}" for name in _SEASONS],
 }
 """English words for the tables of `tongues.toml` with these names: the n-th word of a table (or
 words joined by `|`) translates to the n-th English one.
@@ -43,8 +48,21 @@ MOST_PIECES = 8
 LOOKED_AT = 200
 """Characters of a question that are searched for a time in another language."""
 
+_NOT_DESCRIBED = "since|until|before|after|in|on|during|from|early|mid|late"
+"""Words before which "last" is not put: `depuis la semaine dernière`, `seit letzter Woche`."""
+_PART_OF_YEAR = "|".join((*_MONTHS, *_SEASONS))
 ORDER = (
-    (r"\b(\w+) (last|this)\b", r"\2 \1"),
+    (r"^(?:in|for) (?=(?:last|this|next|\w+ before last)\b)", ""),
+    (rf"\b(?!(?:{_NOT_DESCRIBED})\b)(\w+) (last|this)\b", r"\2 \1"),
+    (rf"\b(last|this) ({_PART_OF_YEAR}) year\b", r"\2 \1 year"),
+    (rf"^(last|this|next) year (?:in )?({_PART_OF_YEAR})$", r"in \2 \1 year"),
+    (r"\b(last|this|next) in\b", r"\1"),
+    (r"\b(\w+day) (?:in|for) (last|this|next) week$", r"\1 of \2 week"),
+    (r"\b(\d{4}) year\b", r"\1"),
+    (r"^(hour|day|week|month|year) ago$", r"1 \1 ago"),
+    (r"^since (.+) (?:to|until|before) (.+)$", r"from \1 to \2"),
+    (r"^(?:in )?(.+) since (?:in )?(.+) until$", r"from \1 to \2"),
+    (r"^(?:in )?(.+) (since|until|before|after)$", r"\2 \1"),
     (r"^(?:ago|before) (\w+ (?:hour|day|week|month|year))$", r"\1 ago"),
     (r"^in (\w+) (early|mid|late)$", r"\2 \1"),
     (r"\bday (?=\d)", ""),
@@ -62,26 +80,43 @@ _DATES = (
     r"(?P<day>\d{1,2})[./](?P<month>0?[1-9]|1[0-2])(?:[./](?P<year>\d{4})|\.)?(?![\d./])"
     r"|(?P<number>\d{1,4})(?:\.(?!\d)|er\b|[ºª])?"
 )
+_KOREAN_DATES = (
+    r"(?<!\d)(?:(?:(?P<year>\d{4})년 ?)?(?P<month>1[0-2]|0?[1-9])월(?: ?(?P<day>\d{1,2})일)?"
+    r"|(?P<only_year>\d{4})년)"
+)
+_KOREAN_COUNT = r"(?<!\d)(?P<number>\d{1,4})(?= ?(?:일|주|개월|달|년|시간))"
+_PARTICLES = "|".join(sorted(TONGUES.ordered("particles_ko"), key=len, reverse=True))
 _GERMAN_DATE = re.compile(r"\b(?:am|vom|zum) \d{1,2}\.")
 _GOES_ON = "".join(TONGUES.ordered("after_times_east"))
 _NOUN = re.compile(f"(?![{_GOES_ON}])[\u30a1-\u30fa\u3400-\u9fff]")
-_EAST = re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+_SCRIPTS = {
+    KOREAN: re.compile("[\uac00-\ud7a3]"),
+    EAST: re.compile("[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]"),
+    RUSSIAN: re.compile("[\u0400-\u04ff]"),
+}
+"""Languages that are known by a letter of their own."""
 
 
 def guess_languages(text: str) -> Texts:
     """The codes of the languages that a question is most likely in: several if they are equally
     likely, none for English or if no word shows the language.
     """
-    if _EAST.search(text):
-        return (EAST,)
+    by_script = _language_of_script(text)
+    if by_script:
+        return (by_script,)
     words = set(compile_once(r"[\w'-]+").findall(fold(text))) - ENGLISH
     english = len(words & STOP_WORDS)
     if 2 * english > len(words):
         return ()
-    counts = {tongue: len(words & _vocabulary(tongue)) for tongue in SPACED}
+    counts = {tongue: len(words & _vocabulary(tongue)) for tongue in LATIN}
     counts["de"] += bool(_GERMAN_DATE.search(text))
     most = max(counts.values())
-    return tuple(tongue for tongue in SPACED if counts[tongue] == most > english)
+    return tuple(tongue for tongue in LATIN if counts[tongue] == most > english)
+
+
+def _language_of_script(text: str) -> str:
+    """The code of the language whose own letters a text holds; "" if it holds none."""
+    return next((tongue for tongue, own in _SCRIPTS.items() if own.search(text)), "")
 
 
 def remove_question_words(text: str, tongue: str) -> str:
@@ -98,9 +133,9 @@ def iter_time_translations(text: str, tongue: str) -> Iterator[tuple[int, int, s
     """
     runs: list[list[re.Match[str]]] = []
     end = -1
-    for piece in _words_pattern(tongue, tuple(_english_of_time_words(tongue)), _DATES).finditer(
-        fold(text[:LOOKED_AT])
-    ):
+    dates = _KOREAN_DATES if tongue == KOREAN else _DATES
+    pattern = _words_pattern(tongue, tuple(_english_of_time_words(tongue)), dates)
+    for piece in pattern.finditer(fold(text[:LOOKED_AT])):
         if end < 0 or text[end : piece.start()].strip(" ,"):
             runs.append([])
         runs[-1].append(piece)
@@ -110,7 +145,7 @@ def iter_time_translations(text: str, tongue: str) -> Iterator[tuple[int, int, s
             for first in range(len(run) - size + 1):
                 pieces = run[first : first + size]
                 english = _translate_pieces(pieces, tongue)
-                if english not in _ANY_TIME or not _is_part_of_a_name(text, pieces[-1], tongue):
+                if english not in _ANY_TIME or not _is_part_of_a_name(text, pieces, tongue):
                     yield pieces[0].start(), pieces[-1].end(), english
 
 
@@ -118,20 +153,26 @@ def translate_whole_time(text: str) -> Iterator[str]:
     """Yields the English of a text that is only a time in another language; several if
     languages differ; nothing for any other text.
     """
-    for tongue in (EAST,) if _EAST.search(text) else SPACED:
+    by_script = _language_of_script(text)
+    for tongue in (by_script,) if by_script else LATIN:
         for first, last, english in iter_time_translations(text, tongue):
             if last - first == len(text):
                 yield english
 
 
-def _is_part_of_a_name(text: str, last: re.Match[str], tongue: str) -> bool:
-    """True if a weekday, month or weekend at the match `last` is only part of the name of a
+def _is_part_of_a_name(text: str, pieces: list[re.Match[str]], tongue: str) -> bool:
+    """True if the weekday, month or weekend in these pieces is only part of the name of a
     thing.
 
     In Chinese and Japanese a noun follows at once: `金曜ロードショー`. In Romance languages and
-    Dutch it has a capital, or no article behind "de": `sac de week-end`, but `du week-end`.
+    Dutch it has a capital, or no article behind "de": `sac de week-end`, but `du week-end`. In
+    Russian no preposition is before it: `настройка среды`, but `в среду`.
     """
+    last = pieces[-1]
     start, end = last.span()
+    is_word = len(pieces) == 1 and " " not in last[0]
+    if tongue == RUSSIAN and is_word and end - start < len(text):
+        return True
     if tongue == EAST:
         return _NOUN.match(text, end) is not None
     is_kind = last[0] in WEEKENDS and text[:start].endswith(" de ")
@@ -141,11 +182,15 @@ def _is_part_of_a_name(text: str, last: re.Match[str], tongue: str) -> bool:
 def _translate_pieces(pieces: list[re.Match[str]], tongue: str) -> str:
     words = []
     for piece in pieces:
-        if piece["month"]:
-            month = MONTH_NAMES[int(piece["month"]) - 1].title()
-            words.append(f"{piece['day']} {month} {piece['year'] or ''}".strip())
+        groups = piece.groupdict()
+        if groups["month"]:
+            month = MONTH_NAMES[int(groups["month"]) - 1].title()
+            words.append(f"{groups['day'] or 'in'} {month} {groups['year'] or ''}".strip())
+        elif groups.get("only_year"):
+            words.append(f"in {groups['only_year']}")
         else:
-            words.append(piece["number"] or _english_of_time_words(tongue)[piece[0]])
+            words.append(groups["number"] or _english_of_time_words(tongue)[groups["word"]])
+        words.append(_english_of_time_words(tongue).get(groups.get("particle") or "", ""))
     english = " ".join(filter(None, words))
     for pattern, replacement in ORDER:
         english = compile_once(pattern).sub(replacement, english)
@@ -178,9 +223,14 @@ def _vocabulary(tongue: str) -> frozenset[str]:
 
 @cache
 def _words_pattern(tongue: str, words: Texts, dates: str = r"(?!)") -> re.Pattern[str]:
-    """A regular expression that finds these words, the longest first, and dates."""
+    """A regular expression that finds these words, the longest first, and dates. In Korean a
+    particle may end a word, and a count stands at its unit.
+    """
     escaped = sorted(map(re.escape, words), key=len, reverse=True)
-    either = "|".join(escaped).replace("_", " ")
+    either = f"(?P<word>{'|'.join(escaped).replace('_', ' ')})"
+    if tongue == KOREAN:
+        word = rf"(?:{dates}|(?<![^\W\d]){either})(?P<particle>{_PARTICLES})?(?!\w)"
+        return re.compile(f"{word}|{_KOREAN_COUNT}")
     if tongue == EAST:
         return re.compile(f"{either}|{dates}")
     return re.compile(rf"(?<!\w)(?:{dates}|{either})(?:(?<=['-])|(?!\w))")

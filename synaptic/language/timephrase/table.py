@@ -229,6 +229,11 @@ def named_period_beside(pieces: Pieces, when: When) -> Span:
     return first, last
 
 
+def period_of_year(pieces: Pieces, when: When) -> Span:
+    """A month or season of the year that contains today, or one beside it: March last year."""
+    return dates(pieces, when.today.year + pieces["which"])
+
+
 def from_to(pieces: Pieces, when: When) -> Span:
     """Days of one month or whole years: Nov 3-7, 2023 to 2025."""
     first, _ = calendar(pieces, when)
@@ -424,8 +429,9 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         "<weekday>": weekday
     },
     TIMES.of_months: {
-        # in May
-        "<month>": calendar
+        # in May; in May last year, in spring of this year
+        "<month>": calendar,
+        "(?:<month>|<season>),? (?:of )?<which> year": period_of_year,
     },
     TIMES.of_seasons: {
         # during the winter, but not "in spring boot"
