@@ -21,7 +21,9 @@ from ..files import folder_of_agent_memory
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, decode_as_latin1
 from ..notes.dates import date_in_path
-from ..notes.markdown import extend_note, render_verified_block, rewrite_block
+from ..notes.frontmatter import match_front_matter
+from ..notes.markdown import extend_note, extend_page, render_verified_block, rewrite_block
+from ..notes.outline import in_outline, is_outline
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, is_in_logseq_journals, parse_entries
 from . import folder
@@ -364,7 +366,7 @@ class Journal:
             block = data[start:end]
             new, text, notices = change(old, block)
             if old.whole_file and why != "restore":
-                text = self._edited_note(path, data, status, parsed, old, new, agent)
+                new, text = self._edited_note(path, data, status, parsed, old, new, agent)
             rest = data[end:]
             if old.id in ids_in(block):  # its equal copies change with it
                 copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
@@ -432,9 +434,9 @@ class Journal:
         old: Entry,
         new: Entry | None,
         agent: str,
-    ) -> bytes:
-        """The bytes of a whole-file note that says `new`; none if it is deleted. Raises Refused
-        if no such file says all else as before.
+    ) -> tuple[Entry | None, bytes]:
+        """(`new` as the file says it, the bytes of a whole-file note that says it; none if it
+        is deleted). Raises Refused if no such file says all else as before.
         """
         _, start, end = find_entry_span(parsed, path, old.id)
         place = self.place(path)
@@ -443,30 +445,41 @@ class Journal:
                 f"{path} is a day of Logseq, which would overwrite the change.",
                 f"Edit {place}.",
             )
-        _, root, within = self.roots.split_path(path)
-        in_graph = within.startswith("pages/") and (root / "logseq/config.edn").is_file()
-        if new and in_graph and old.content.startswith("-"):
-            raise Refused(
-                f"{path} is an outline of Logseq, in which each text is a block.",
-                f"Edit {place}.",
-            )
         if not new:
             if end - start < len(data):
                 raise Refused(
                     f"{path} holds more than this note.", f"Delete its text in {place}."
                 )
-            return b""
+            return None, b""
+        block = data[start:end]
+        extend = partial(extend_note, block, old, new, agent=agent)
+        if self._is_outline(path, old):
+            begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+            has_front_matter = match_front_matter(data.decode("latin-1"), begin) is not None
+            extended = in_outline(old, new, has_front_matter=has_front_matter)
+            if extended:
+                new, blocks, tags = extended
+                body = old.there.body_start - start
+                extend = partial(
+                    extend_page,
+                    block,
+                    body,
+                    blocks,
+                    tags,
+                    has_front_matter=has_front_matter,
+                    agent=agent,
+                )
         wanted = normalized_entries(
             new if entry.id == old.id else entry for entry in parsed.entries
         )
         for typed in (False, True):
-            text = extend_note(data[start:end], old, new, typed=typed, agent=agent)
+            text = extend(typed=typed)
             after = data[:start] + text + data[end:]
             if (
                 normalized_entries(self.parse(path, after, status.st_mtime_ns).entries)
                 == wanted
             ):
-                return text
+                return new, text
         hint = f"For any other change edit {place}."
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
         if added:
@@ -477,6 +490,12 @@ class Journal:
             "changed.",
             hint,
         )
+
+    def _is_outline(self, path: str, note: Entry) -> bool:
+        """True for a page of a Logseq graph in which each text is a block."""
+        _, root, within = self.roots.split_path(path)
+        in_graph = within.startswith("pages/") and (root / "logseq/config.edn").is_file()
+        return in_graph and is_outline(note.content)
 
     def saved_copy(self, id: str) -> SavedText | None:
         """The copy of this entry's last saved text in `done/`; None if there is none, or if it

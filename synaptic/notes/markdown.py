@@ -47,6 +47,7 @@ from .header import (
     write_comment,
     writer_of,
 )
+from .outline import extend_outline
 from .privacy import escape_tags, mask_private, private_spans
 from .reading import (
     BASE32,
@@ -365,6 +366,27 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str
     present_tags = (*old.tags, *find_tags(new.content))
     tags = [tag for tag in new.tags if tag not in present_tags]
     return add_tags(block, tags, eol) if tags else block
+
+
+def extend_page(
+    block: bytes,
+    body: int,
+    blocks: str,
+    tags: Sequence[str],
+    *,
+    has_front_matter: bool,
+    typed: bool,
+    agent: str = "",
+) -> bytes:
+    """Adds blocks and tags to a page of Logseq, as `extend_note` does to another note. The body
+    of the page begins at the offset `body`; tags go to its front matter, if it has any.
+    """
+    eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
+    text = _escape_body(blocks, typed=typed, agent=encode(agent)) if blocks else ""
+    outline = block[body:].decode("utf-8", "surrogateescape")
+    outline = extend_outline(outline, text, [] if has_front_matter else tags)
+    block = block[:body] + outline.encode("utf-8", "surrogateescape")
+    return add_tags(block, tags, eol) if has_front_matter and tags else block
 
 
 def _reads_as_entry(block: bytes, new: Entry, *, dated: bool) -> bool:

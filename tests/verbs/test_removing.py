@@ -139,15 +139,85 @@ def test_an_entry_of_a_file_that_changed_keeps_what_came_in_between(ws: Workspac
 # ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parts", [{"append": "More."}, {"add_tags": ["new"]}])
-def test_an_outline_of_logseq_is_left_to_its_owner(
-    ws: Workspace, parts: dict[str, Any]
-) -> None:
+PAGE = "- queens\n\t- two\n- hives"
+
+
+def page_of_graph(ws: Workspace, text: str) -> Path:
     page = ws.config.journal / "pages" / "Bees.md"
     settings = ws.config.journal / "logseq" / "config.edn"
-    for file, text in ((page, "- queens\n\t- two\n"), (settings, "{}")):
+    for file, data in ((page, text), (settings, "{}")):
         file.parent.mkdir()
-        file.write_text(text, "utf-8")
-    with pytest.raises(Refused, match="outline of Logseq"):
-        update(ws, id_of(ws, "Bees"), **parts)
-    assert page.read_text("utf-8") == "- queens\n\t- two\n"
+        file.write_bytes(data.encode())
+    return page
+
+
+@pytest.mark.parametrize(
+    ("before", "parts", "after"),
+    [
+        (PAGE, {"append": "More."}, f"{PAGE}\n- More."),
+        (f"{PAGE}\n\n", {"append": "One\ntwo"}, f"{PAGE}\n- One\n  two\n\n"),
+        (
+            PAGE,
+            {"append": "Buy:\n- cups\n\t- red\n- tea"},
+            f"{PAGE}\n- Buy:\n\t- cups\n\t\t- red\n\t- tea",
+        ),
+        (PAGE, {"append": "- cups\n  of glass\n- tea"}, f"{PAGE}\n- cups\n  of glass\n- tea"),
+        (
+            PAGE,
+            {"append": "One\n\ntwo\n\n- a\n\nThree"},
+            f"{PAGE}\n- One\n\n  two\n\n\t- a\n\n- Three",
+        ),
+        (PAGE, {"append": "Run:\n```\n- x\n```"}, f"{PAGE}\n- Run:\n  ```\n  - x\n  ```"),
+        (
+            PAGE.replace("\n", "\r\n"),
+            {"append": "One\ntwo"},
+            f"{PAGE}\n- One\n  two".replace("\n", "\r\n"),
+        ),
+        (PAGE, {"add_tags": ["wax", "honey"]}, f"tags:: wax, honey\n\n{PAGE}"),
+        (f"tags:: old\n\n{PAGE}", {"add_tags": ["wax"]}, f"tags:: old, wax\n\n{PAGE}"),
+        (f"icon:: B\n\n{PAGE}", {"add_tags": ["wax"]}, f"icon:: B\ntags:: wax\n\n{PAGE}"),
+        (f"- icon:: B\n{PAGE}", {"add_tags": ["wax"]}, f"- icon:: B\n  tags:: wax\n{PAGE}"),
+        (
+            f"- icon:: B\n  tags:: [[old]]\n{PAGE}",
+            {"add_tags": ["wax"]},
+            f"- icon:: B\n  tags:: [[old]], wax\n{PAGE}",
+        ),
+        (
+            f"---\ntags: [old]\n---\n{PAGE}",
+            {"add_tags": ["wax"], "append": "More."},
+            f"---\ntags: [old, wax]\n---\n{PAGE}\n- More.",
+        ),
+        (
+            PAGE,
+            {"append": "More #jam", "add_tags": ["wax", "jam"]},
+            f"tags:: wax\n\n{PAGE}\n- More #jam",
+        ),
+    ],
+)
+def test_a_page_of_logseq_gets_blocks_and_properties_and_loses_nothing(
+    ws: Workspace, before: str, parts: dict[str, Any], after: str
+) -> None:
+    page = page_of_graph(ws, before)
+    id = id_of(ws, "Bees")
+    update(ws, id, **parts)
+    assert page.read_bytes() == after.encode()
+    [entry] = get(ws, [id]).entries
+    assert set(parts.get("add_tags", ())) <= set(entry.tags)
+    restore(ws, id)
+    assert page.read_bytes() == before.encode()
+
+
+def test_an_agent_adds_a_heading_and_a_comment_to_a_page_of_logseq(ws: Workspace) -> None:
+    page = page_of_graph(ws, PAGE)
+    update(ws, id_of(ws, "Bees"), append="## 10:00 Swarm\n<!-- syn:x -->\n## Wax", by="codex")
+    lines = page.read_text("utf-8").removeprefix(PAGE).split("\n")
+    assert lines == ["", "- ## 10:00 Swarm", "  \\<!-- syn:x -->", "  ## Wax"]
+    [entry] = get(ws, [id_of(ws, "Bees")]).entries
+    assert entry.content.endswith("- ## 10:00 Swarm\n  <!-- syn:x -->\n  ## Wax")
+
+
+def test_a_page_of_logseq_is_not_rewritten(ws: Workspace) -> None:
+    page = page_of_graph(ws, PAGE)
+    with pytest.raises(Refused, match="you can append"):
+        update(ws, id_of(ws, "Bees"), content="- drones")
+    assert page.read_text("utf-8") == PAGE
