@@ -16,7 +16,7 @@ from dataclasses import replace
 from ..models import Entry
 from .blocks import find_tags, scan_structure
 
-_PROPERTY = r"[^\W\d_][\w./-]*::(?:[ \t][^\n]*)?(?:\n|\Z)"
+_PROPERTY = r"[^\W\d_][\w./-]*::(?:[ \t][^\n]*)?\r?(?:\n|\Z)"
 _PAGE_PROPERTIES = re.compile(rf"(?:-[ \t]+{_PROPERTY}(?:[ \t]+{_PROPERTY})*|(?:{_PROPERTY})+)")
 """The first block of a page, if it holds nothing but properties."""
 _TAGS = re.compile(r"(?im)^(?:-[ \t]+|[ \t]+)?tags::[ \t]*([^\r\n]*)")
@@ -25,7 +25,9 @@ _ITEM = re.compile(r"[-*+](?=[ \t]|\Z)")
 
 
 def is_outline(text: str) -> bool:
-    """True if a text begins with a block, or with properties and a block below them."""
+    """True if a text begins with a block, or with properties and nothing else or a block below
+    them.
+    """
     return _margin(text) is not None
 
 
@@ -35,7 +37,7 @@ def extend_outline(text: str, blocks: str, tags: Sequence[str]) -> str:
     """
     eol = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
     if blocks:
-        at = len(text.rstrip())
+        at = len(text.rstrip(" \t\r\n"))
         text = text[:at] + eol + blocks.replace("\n", eol) + text[at:]
     return _with_tags(text, tags, eol) if tags else text
 
@@ -62,10 +64,11 @@ def in_outline(
 def _margin(text: str) -> str | None:
     """The blanks before the first block; None if the text is no outline."""
     properties = _PAGE_PROPERTIES.match(text)
-    first = _FIRST_BLOCK.match(text, properties.end() if properties else 0)
+    end = properties.end() if properties else 0
+    first = _FIRST_BLOCK.match(text, end)
     if first:
         return first["margin"]
-    return "" if properties and properties[0].startswith("-") else None
+    return "" if properties and not text[end:].strip() else None
 
 
 def _blocks(text: str, margin: str) -> list[str]:
@@ -106,7 +109,9 @@ def _with_tags(text: str, tags: Sequence[str], eol: str) -> str:
     present = _TAGS.search(text, 0, properties.end())
     if present:
         at = present.start(1) + len(present[1].rstrip())
-        return f"{text[:at]}{', ' if present[1].strip() else ''}{names}{text[at:]}"
+        between = ", " if present[1].strip() else " "
+        before = text[:at].rstrip(" \t") if between == " " else text[:at]
+        return f"{before}{between}{names}{text[at:]}"
     at = len(properties[0].rstrip())
     before = "  " if properties[0].startswith("-") else ""
     return f"{text[:at]}{eol}{before}tags:: {names}{text[at:]}"

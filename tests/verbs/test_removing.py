@@ -178,6 +178,14 @@ def page_of_graph(ws: Workspace, text: str) -> Path:
         (f"icon:: B\n\n{PAGE}", {"add_tags": ["wax"]}, f"icon:: B\ntags:: wax\n\n{PAGE}"),
         (f"- icon:: B\n{PAGE}", {"add_tags": ["wax"]}, f"- icon:: B\n  tags:: wax\n{PAGE}"),
         (
+            "icon:: B\r\ntags::\r\n\r\n- hives\r\n",
+            {"add_tags": ["wax"]},
+            "icon:: B\r\ntags:: wax\r\n\r\n- hives\r\n",
+        ),
+        ("icon:: B\n", {"append": "More."}, "icon:: B\n- More.\n"),
+        (f"{PAGE}\n-\n", {"append": "More."}, f"{PAGE}\n-\n- More.\n"),
+        (f"{PAGE}\n- ", {"append": "More."}, f"{PAGE}\n-\n- More. "),
+        (
             f"- icon:: B\n  tags:: [[old]]\n{PAGE}",
             {"add_tags": ["wax"]},
             f"- icon:: B\n  tags:: [[old]], wax\n{PAGE}",
