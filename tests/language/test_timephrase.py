@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from synaptic.language.analysis.asked import asked_of
 from synaptic.language.timephrase.find import TimeRange, find_time, is_recent, read_time
 from synaptic.language.timephrase.table import When
+from synaptic.language.timephrase.typed import read_typed
 
 DATA = Path(__file__).parents[1] / "data"
 TODAY = date(2026, 11, 21)  # a Saturday
@@ -536,3 +537,14 @@ def test_a_time_of_a_year_beside_this_one(
 ) -> None:
     asked = asked_of(question, today=TODAY)
     assert asked.time_range == TimeRange(day(start), day(end), phrase)
+
+
+@pytest.mark.parametrize(
+    "typed", ["прошлая неделя", "на прошлой неделе", "지난주", "지난 주에"]
+)
+def test_a_typed_week_in_russian_and_korean(typed: str) -> None:
+    now = datetime(2026, 11, 21, 9, 30)
+    assert read_typed(typed, now=now) == (
+        datetime(2026, 11, 9, 9, 30),
+        datetime(2026, 11, 15, 9, 30),
+    )
