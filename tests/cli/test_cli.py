@@ -1083,6 +1083,17 @@ def test_a_mistake_in_the_usage_teaches(run: Run, args: list[str], named: str) -
     assert answer.err == ""
 
 
+@pytest.mark.parametrize("args", [["xyzzy"], ["recent", "--limit", "0"], ["get", "7k3m9q2x"]])
+def test_a_person_reads_each_part_of_an_error_on_a_line(run: Run, args: list[str]) -> None:
+    error = run(*args, "--json").json["error"]
+    parts = [f"synaptic: {error['message']}"]
+    if error["valid"]:
+        parts.append(f"  Valid: {', '.join(error['valid'])}")
+    if error["hint"]:
+        parts.append(f"  {error['hint']}")
+    assert run(*args).err == "\n".join([*parts, ""])
+
+
 def test_day_files_that_are_there_are_used(run: Run, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     for day in range(3, 8):

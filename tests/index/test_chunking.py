@@ -46,6 +46,13 @@ def test_a_long_text_is_cut_at_its_headings() -> None:
     ]
 
 
+def test_a_long_line_fills_each_window_but_for_its_last_words() -> None:
+    spans = cut_passages(b"word " * 1_000)
+    sizes = {span.end - span.start for span in spans[:-1]}
+    [size] = sizes
+    assert WINDOW_TOKENS - 4 < size // len("word ") <= WINDOW_TOKENS
+
+
 def test_vectors_are_bounded_and_spread_over_the_whole_text() -> None:
     spans = cut_passages(("word " * 190 + "\n\n").encode() * 1000)
     chosen = [number for number, span in enumerate(spans) if span.embed]
