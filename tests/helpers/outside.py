@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,17 @@ _RECEIPT = re.compile(
 _READING = {"search", "recent", "find", "get", "analyze"}
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 TIMEOUT_S = 120
+"""How long a test waits for what has to come: a busy machine takes long, and only a fault takes
+for ever.
+"""
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    """Returns once it holds; fails after TIMEOUT_S."""
+    end = time.monotonic() + TIMEOUT_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
 
 
 def for_programs(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:

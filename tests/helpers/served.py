@@ -20,7 +20,7 @@ import httpx
 import pytest
 from forks import Forked, shared
 from outside import SYNAPTIC, TIMEOUT_S
-from playwright.sync_api import Browser, BrowserContext, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -145,6 +145,7 @@ def served(
 @contextmanager
 def browsing() -> Iterator[Browser]:
     """A browser; without one the test is skipped, or fails where one is needed."""
+    expect.set_options(timeout=TIMEOUT_S * 1_000)
     if CHROMIUM is None:
         (pytest.fail if os.environ.get("SYNAPTIC_NEED_BROWSER") else pytest.skip)(NO_BROWSER)
     with sync_playwright() as playwright:

@@ -1062,7 +1062,8 @@ async def test_until_the_model_is_ready_words_answer_and_say_so(home: Path) -> N
                 await client.call_tool("context_search", {"query": "JWT token"})
             )
             slow.go.set()
-            for _ in range(100):
+            end = time.monotonic() + TIMEOUT_S
+            while time.monotonic() < end:
                 late = await call(client, "context_search", query="sign-in trouble")
                 if late["mode"] == "hybrid" and "words only" not in "".join(late["notices"]):
                     break
@@ -1095,7 +1096,8 @@ async def test_a_model_that_cannot_be_loaded_is_named_and_words_go_on(home: Path
     wrong = FastEmbedder("no-such-model", cache=home)
     async with Client(build_server(Worker(home, wrong))) as client:
         await call(client, "context_save", content="Watered the plants.")
-        for _ in range(100):
+        end = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < end:
             found = await call(client, "context_search", query="plants")
             if "still loading" not in found["notices"][0]:
                 break
@@ -1124,7 +1126,8 @@ async def test_a_model_that_could_not_be_loaded_is_tried_again(
     offline = OfflineAtFirst(DEFAULT_MODEL, cache=home)
     async with Client(build_server(Worker(home, offline))) as client:
         await call(client, "context_save", content="Watered the plants.")
-        for _ in range(100):
+        end = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < end:
             await asyncio.sleep(0.05)
             if (await call(client, "context_recent"))["total"] and offline.ready:
                 break
@@ -1145,7 +1148,8 @@ async def test_idle_time_is_used_to_embed(home: Path, tmp_path: Path) -> None:
         # a search by words embeds nothing
         first = await call(client, "context_search", query="topic", strategy="lexical")
         assert "only by their words" in first["notices"][0]
-        for _ in range(150):
+        end = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < end:
             await asyncio.sleep(0.1)
             if not (await call(client, "context_search", query="topic", strategy="lexical"))[
                 "notices"
@@ -1434,7 +1438,7 @@ def above(home: Path) -> Iterator[Callable[..., Above]]:
 
 def wait_for_end(process: int) -> None:
     """Fails where the process of this descriptor lives on."""
-    ended, _, _ = select.select([process], [], [], 5)
+    ended, _, _ = select.select([process], [], [], TIMEOUT_S)
     os.close(process)
     assert ended
 

@@ -8,7 +8,7 @@ import logging
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from outside import TIMEOUT_S
+from outside import wait_until
 from served import UNENCRYPTED, Served, served
 
 from synaptic.features.page.connections import FOR_EACH, RESERVE
@@ -83,14 +83,6 @@ def descriptors(server: Served) -> int:
     return sum(1 for _ in Path(f"/proc/{server.process.pid}/fd").iterdir())
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Waits for it, for TIMEOUT_S at most."""
-    ends = time.monotonic() + TIMEOUT_S
-    while not holds():
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-
-
 def is_cut(one: socket.socket) -> bool:
     """True when the server closed it, after an answer or without one."""
     one.settimeout(0)
@@ -116,7 +108,7 @@ def test_strangers_keep_nobody_out_and_leave_nothing_open(server: Served, kind: 
             assert new.status_code == 200
             assert httpx.get(f"{server.url}/login", verify=UNENCRYPTED).status_code == 200
         assert descriptors(server) < DESCRIPTORS - 50
-    until(lambda: descriptors(server) <= before + 1)
+    wait_until(lambda: descriptors(server) <= before + 1)
 
 
 def test_the_longest_waiting_stranger_is_cut_off(server: Served) -> None:
@@ -147,7 +139,7 @@ def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:
     with served(tmp_path / "home", first=SHORT) as server:
         for kind in ("heads", "bodies", "silent"):
             with strangers(server, KINDS[kind]) as [one]:
-                until(lambda one=one: is_cut(one))  # type: ignore[misc]
+                wait_until(lambda one=one: is_cut(one))  # type: ignore[misc]
         with strangers(server, KINDS["heads"]) as [dripping]:
             for _ in range(100):  # a byte now and then is no head
                 try:
@@ -162,7 +154,7 @@ def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:
             while time.monotonic() < ends:
                 assert taking.recv(8_192)
                 time.sleep(0.01)
-            until(lambda: is_cut(not_))
+            wait_until(lambda: is_cut(not_))
 
 
 def test_the_system_may_refuse_connections(tmp_path: Path) -> None:
@@ -191,11 +183,11 @@ def test_the_system_may_refuse_connections(tmp_path: Path) -> None:
     with served(tmp_path / "home", first=taken) as server:
         server.client.get("/search?q=tea")
         (tmp_path / "take").touch()
-        until((tmp_path / "taken").exists)
+        wait_until((tmp_path / "taken").exists)
         with strangers(server, KINDS["heads"], 5):
             time.sleep(2.5)
             (tmp_path / "taken").unlink()
-            until((tmp_path / "turns").exists)
+            wait_until((tmp_path / "turns").exists)
             assert httpx.get(f"{server.url}/login", timeout=60).status_code == 200
     assert 0 < float((tmp_path / "turns").read_text()) < 10
     log = (tmp_path / "log").read_text()

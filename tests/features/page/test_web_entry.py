@@ -6,15 +6,15 @@ from __future__ import annotations
 
 import html
 import re
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import count
 from pathlib import Path
 
 import httpx
 import pytest
 from homes import open_home
-from outside import TIMEOUT_S
+from outside import wait_until
 from playwright.sync_api import expect
 from served import Served, browsing, logged_in, served
 
@@ -39,6 +39,7 @@ Middle <private>zorquil three</private> end.\r
 \r
 Text of the other.\r
 """
+ENTRY_LINK = re.compile(r'href="/entry/([\w-]+)"')
 PASSAGES = re.compile(rb"<private>.*?</private>", re.DOTALL)
 
 
@@ -170,14 +171,20 @@ def test_a_save_on_today_names_and_links_what_it_is_near_to(server: Served) -> N
     text = "The harbour office closes at noon on the day before a holiday"
     old = write(server, f"{text}.", type="note")
     named = f'It is close to <a href="/entry/{old}">{text}.</a>'
-    for number in range(100):  # until the model is there and free
-        server.post("/new", content=f"{text}, and on the holiday ({number}).", back="/")
-        told = server.client.get("/").text
-        if named in told:
-            break
-        assert "It is close to" not in told or number
-        time.sleep(0.1)
-    assert named in told
+    before = set(ENTRY_LINK.findall(server.client.get("/").text))
+    number = count()
+
+    def is_named() -> bool:
+        server.post("/new", content=f"{text}, and on the holiday ({next(number)}).", back="/")
+        today = server.client.get("/").text
+        if named in today:
+            return True
+        assert "It is close to" not in today
+        [new] = set(ENTRY_LINK.findall(today)) - before
+        server.delete(new)  # or the next is nearer to it than to the old one
+        return False
+
+    wait_until(is_named)  # until the model is there and free
 
 
 def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home: Path) -> None:
@@ -395,9 +402,7 @@ def test_a_file_goes_only_after_a_question_that_names_it(
 def test_the_persons_editor_opens_at_the_line(server: Served, home: Path, day: Path) -> None:
     id = typed_entry(server)
     server.post(f"/entry/{id}/open")
-    until = time.monotonic() + TIMEOUT_S
-    while not (home / "opened").exists() and time.monotonic() < until:
-        time.sleep(0.02)
+    wait_until((home / "opened").exists)
     assert (home / "opened").read_text().split() == ["--goto", f"{day}:3"]
     assert f"Opened in code: {day}:3" in server.client.get(f"/entry/{id}").text
 
