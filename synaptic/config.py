@@ -26,7 +26,12 @@ or keeps them.
 """
 
 DEFAULT_MODEL = "synaptic-minilm-1"
-"""The model that ships inside the package."""
+"""The model in use where config.toml names none; it ships inside the package and reads English.
+"""
+MULTILINGUAL_MODEL = "synaptic-multilingual-1"
+"""The second model inside the package: it reads about a hundred languages, English less well.
+"""
+SHIPPED_MODELS = (DEFAULT_MODEL, MULTILINGUAL_MODEL)
 FORMER_MODEL = "all-MiniLM-L6-v2-int8"
 """The model that shipped until 0.2; a config.toml that names it gets DEFAULT_MODEL."""
 
@@ -328,8 +333,8 @@ _RULES: dict[str, Rule] = {
     "capture": _SWITCH,
     "capture_into": _choice_rule("sessions", "journal"),
     "model": _text_rule(
-        f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder '
-        f"with one"
+        f'"{DEFAULT_MODEL}", "{MULTILINGUAL_MODEL}", a model that fastembed lists, or the '
+        f"whole path of a folder with one"
     ),
     "threads": _number_rule(1, 64, kinds=(int,)),
     "project": _text_rule("a project name"),

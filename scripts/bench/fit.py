@@ -30,7 +30,7 @@ from sure import FIRST, Kinds, half, kinds, panel
 from synaptic import search
 from synaptic.search import doubt, pipeline
 from synaptic.search.doubt import GREAT_SHARE, LOOKED_AT, SHARED, Curve, log_odds_of_answer
-from synaptic.search.evidence import Evidence, language_familiarity
+from synaptic.search.evidence import Evidence
 
 Matrix = npt.NDArray[np.float64]
 
@@ -128,7 +128,7 @@ def seen_of(
         found, curve = doubt.measure_signs(evidence, ranked, hits[:FIRST])
         passages, _ = evidence.frequencies(())
         vector = evidence.vector
-        strange = vector is not None and not language_familiarity(
+        strange = vector is not None and not evidence.language_familiarity(
             evidence.usual_cosine(vector)[0]
         )
         if found and not strange:

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..config import DEFAULT_MODEL
+from ..config import DEFAULT_MODEL, MULTILINGUAL_MODEL, SHIPPED_MODELS
 from ..errors import ModelError
 from ..files import DATA
 from ..language.lexicon import STOP_WORDS
@@ -33,22 +33,36 @@ if TYPE_CHECKING:
     from fastembed import TextEmbedding
 
 MODEL_DIR = DATA / DEFAULT_MODEL
-"""Where the shipped model lies."""
+"""Where the default model lies."""
 
-MODEL_SHA256 = {
-    "tokens.npy": "d433f4bb9cdd440dfc6a807667047281910870487d8c3ac7a18361f1f79563c3",
-    "model.onnx": "9c074c44519d9aa70922f4b937e4df24b2e055c3cb6d8fceaf5613f5b2c05a49",
-    "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-    "tokenizer_config.json": "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44",
+MODEL_SHA256: Mapping[str, Mapping[str, str]] = {
+    DEFAULT_MODEL: {
+        "tokens.npy": "d433f4bb9cdd440dfc6a807667047281910870487d8c3ac7a18361f1f79563c3",
+        "model.onnx": "9c074c44519d9aa70922f4b937e4df24b2e055c3cb6d8fceaf5613f5b2c05a49",
+        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
+        "tokenizer_config.json": (
+            "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44"
+        ),
+    },
+    MULTILINGUAL_MODEL: {
+        "config.json": "7ff6d4775b4b82ac626c2ce3aada4b0b7a26a63a27c501e37fe15bef77e4ed2a",
+        "tokens.npy": "8bcd7bc9391c88d72699697f27a408000b8b461bbd382d42d3c82ae1dc188315",
+        "model.onnx": "e32920d13fdff617cededecda96b5dd83424b937f9868864a344b311efb1803b",
+        "tokenizer.json": "b80ae1d496e57c1942c80c98859eff91bc82622336977972444b06b8ad4ebba9",
+        "tokenizer_config.json": (
+            "551a5d1ddf495b4d9c5202b07957b28275fe6f58b915e53961bf3c4370415f00"
+        ),
+    },
 }
-"""The hashes of the shipped files; a test compares them."""
+"""The hashes of the files of each shipped model, by its name; a test compares them."""
 
 USUAL_COSINE = 0.1
-"""The mean cosine of the unrelated questions and notes of data/models.toml to the shipped
+"""The mean cosine of the unrelated questions and notes of data/models.toml to the default
 model.
 """
 
 _SHIPPED_DIMENSIONS = 384
+_MULTILINGUAL = "multilingual"  # stands in the names of such models
 _MAX_TOKENS = 512  # of a model of a folder that names no window, or a longer one
 _MAX_CHARS = (
     40_000  # more than any model's window holds; a pasted log must not be tokenized whole
@@ -91,6 +105,13 @@ class Embedder(Protocol):
     def dimensions(self) -> int:
         """Length of a vector; 0 while it is not known, before `load()`."""
 
+    @property
+    def is_multilingual(self) -> bool:
+        """True if the model reads most languages; where it is not, a high usual cosine says
+        that it does not know the language of a text. False before `load()` where the name does
+        not tell.
+        """
+
     def load(self) -> None:
         """Make ready. Idempotent; a second caller waits for the first. Raises ModelError."""
 
@@ -99,6 +120,10 @@ class Embedder(Protocol):
 
     def embed_passage(self, text: str) -> Meaning:
         """The meaning of a piece of a note. Loads first where needed; raises ModelError."""
+
+
+WORD_START = "▁"
+"""With it begin the tokens of a sentencepiece model that begin a word."""
 
 
 class FolderModel:
@@ -140,8 +165,11 @@ class FolderModel:
         basis = folder / "tokens.npy"
         self._basis = np.load(basis).astype(np.float32) if basis.exists() else None
 
-    def embed(self, text: str) -> Meaning:
-        """The meaning of a text; its vector is not yet of length 1."""
+    def embed(self, text: str, prefix: str = "") -> Meaning:
+        """The meaning of a text, before which the model reads `prefix`; its vector is not yet
+        of length 1.
+        """
+        text = prefix + text
         encoding, hidden = self.read(text)
         if hidden.ndim == 1:  # the model pools by itself
             return Meaning(hidden)
@@ -150,7 +178,7 @@ class FolderModel:
             vector = hidden.mean(axis=0)
         if self._basis is None:
             return Meaning(vector)
-        places = content_token_positions(encoding)
+        places = content_token_positions(encoding, start=len(prefix))
         words = []
         for place in places:
             begin, end = encoding.word_to_chars(encoding.token_to_word(place))
@@ -173,12 +201,16 @@ class FolderModel:
         return encoding, hidden
 
 
-def content_token_positions(encoding: Any) -> list[int]:
-    """The first place of each token that is a word or a part of one, but no stop word."""
+def content_token_positions(encoding: Any, *, start: int = 0) -> list[int]:
+    """The first place of each token, from the text's character `start` on, that is a word or a
+    part of one, but no stop word.
+    """
     first: dict[str, int] = {}
     for place, token in enumerate(encoding.tokens):
-        is_word = not encoding.special_tokens_mask[place] and any(map(str.isalnum, token))
-        if is_word and token not in STOP_WORDS:
+        if encoding.special_tokens_mask[place] or encoding.offsets[place][1] <= start:
+            continue
+        piece = token.replace(WORD_START, "").casefold()
+        if any(map(str.isalnum, piece)) and piece not in STOP_WORDS:
             first.setdefault(token, place)
     return list(first.values())
 
@@ -195,7 +227,7 @@ def project_onto_basis(hidden: Matrix, basis: Matrix) -> Matrix:
 
 
 class FastEmbedder:
-    """The shipped model, that of a folder (an absolute path), or any other that fastembed
+    """A shipped model, that of a folder (an absolute path), or any other that fastembed
     lists, on `threads` threads.
 
     Only a model that is neither shipped, nor a folder, nor in `cache` needs the network, once.
@@ -211,14 +243,18 @@ class FastEmbedder:
         self.model = model
         self.dimensions = 0
         self.name = model.casefold()
-        self.shipped = self.name == DEFAULT_MODEL.casefold()
-        path = MODEL_DIR if self.shipped else Path(model)
+        self.shipped = self.name in SHIPPED_MODELS
+        self.is_multilingual = _MULTILINGUAL in self.name
+        path = Path(model)
+        if self.shipped:
+            path = MODEL_DIR if self.name == DEFAULT_MODEL else DATA / self.name
         if model.startswith("~"):
             path = path.expanduser()
         self.folder = path if path.is_absolute() else None
         if self.shipped:  # another hash over its files means other vectors
-            files = "".join(f"{file} {hash}\n" for file, hash in sorted(MODEL_SHA256.items()))
-            self.name = f"{DEFAULT_MODEL}@{_short_digest(files)}"
+            hashes = sorted(MODEL_SHA256[self.name].items())
+            files = "".join(f"{file} {hash}\n" for file, hash in hashes)
+            self.name = f"{self.name}@{_short_digest(files)}"
             self.dimensions = _SHIPPED_DIMENSIONS
         elif self.folder:  # another size or time of change, too: gigabytes take long to hash
             model_files = [
@@ -277,14 +313,14 @@ class FastEmbedder:
         self.load()
         # as a tokenizer can take it: no NUL, no lone surrogates, no more than a window can hold
         clean = text[:_MAX_CHARS].replace("\0", " ").encode("utf-8", "replace").decode("utf-8")
-        fed = self._family.get(method, "") + clean
+        prefix = self._family.get(method, "")
         loaded: Any = self._loaded
         made: Meaning
         try:
             if self.folder:
-                made = loaded.embed(fed)
+                made = loaded.embed(clean, prefix)
             else:
-                made = Meaning(next(iter(getattr(loaded, method)([fed]))))
+                made = Meaning(next(iter(getattr(loaded, method)([prefix + clean]))))
         except Exception as error:  # onnxruntime's own kinds, MemoryError
             raise ModelError(
                 f"The model failed on a text: {_summarize_error(error)}."
@@ -326,9 +362,10 @@ class FastEmbedder:
                 f"{folder} holds no model: {' and '.join(missing)} cannot be found.",
                 hint=f"{_WORDS}{_REINSTALL if self.shipped else _PUT}",
             )
-        if not self.shipped:
-            called = _read_json_file(folder / "config.json").get("_name_or_path", "")
-            self._family = model_family(f"{folder.name} {called}")
+        called = _read_json_file(folder / "config.json").get("_name_or_path", "")
+        names = f"{folder.name} {called}".casefold()
+        self._family = model_family(names)
+        self.is_multilingual = _MULTILINGUAL in names
         pooling = self._family.get("pooling", "mean")
         loaded = FolderModel(folder, threads=self._threads, pooling=pooling)
         self.dimensions = self.dimensions or len(loaded.embed("a").vector)
@@ -342,7 +379,7 @@ class FastEmbedder:
         if entry is None:
             raise ModelError(
                 f"No embedding model is called {self.model!r}.",
-                valid=(DEFAULT_MODEL, *read_models_table()["offered"]),
+                valid=(*SHIPPED_MODELS, *read_models_table()["offered"]),
                 hint=f"{_WORDS}`synaptic model use NAME` sets one in config.toml; a folder is "
                 "named by its whole path.",
             )

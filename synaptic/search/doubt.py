@@ -19,7 +19,7 @@ from ..language.words import find_stems
 from ..models import NOTHING_CLOSE, Hit, Round, Texts, frozen
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .evidence import Evidence, Request, language_familiarity
+from .evidence import Evidence, Request
 from .ranking import Ranking
 
 NOTHING_FITS = "Nothing fits; try other words, or fewer filters."
@@ -242,7 +242,7 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     if (
         hits
         and vector is not None
-        and not language_familiarity(evidence.usual_cosine(vector)[0])
+        and not evidence.language_familiarity(evidence.usual_cosine(vector)[0])
     ):
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())

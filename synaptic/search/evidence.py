@@ -35,6 +35,11 @@ Chosen on `bench.py panel`: it is about .1 in English, .2 in talk and in German,
 and Japanese.
 """
 
+ANY_LANGUAGE = 0.5
+"""How well a multilingual model knows any language: with it the list by meaning has a full
+vote, that by tokens half of one. Chosen on the sets of `bench.py panel`.
+"""
+
 MAX_ROUNDS = 3
 MAX_PARTS = 16
 """The number of sub-queries that a caller may give; each is searched separately."""
@@ -323,6 +328,15 @@ class Evidence:
             self.index.scale_cosines(vectors @ vector), ANY_MEAN, ANY_DEVIATION
         )
 
+    def language_familiarity(self, usual: float) -> float:
+        """How well the model knows the language of a text, from 0 to 1, by the text's usual
+        cosine: to a model of one language all texts of another are alike, so that only words
+        distinguish them.
+        """
+        if self.ws.embedder.is_multilingual:
+            return ANY_LANGUAGE
+        return min(1.0, max(0.0, 1 - usual / STRANGE))
+
     def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
         """Maps rows to the cosine of each entry with `vector`; entries without a vector are
         missing.
@@ -437,13 +451,6 @@ class Evidence:
         for longer in self.index.stems_holding(stem, limit=LONGER):
             identifiers += filter(is_part.search, self.spellings(longer))
         return identifiers
-
-
-def language_familiarity(usual: float) -> float:
-    """How well the model knows the language of a text, from 0 to 1, by the text's usual cosine:
-    in an unknown language all cosines are high, so that only words distinguish texts.
-    """
-    return min(1.0, max(0.0, 1 - usual / STRANGE))
 
 
 def replace_words(parsed: ParsedQuery, nearest: Mapping[str, str]) -> ParsedQuery:

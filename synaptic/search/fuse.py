@@ -5,7 +5,7 @@ for each entry.
 import math
 from collections.abc import Collection, Mapping
 
-from .evidence import Evidence, Lists, Query, language_familiarity
+from .evidence import Evidence, Lists, Query
 from .ranking import Ranking, score_aware_rrf
 
 PREFERENCE = 1.5
@@ -68,7 +68,7 @@ def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Qu
         near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
         rankings["semantic"] = select_deviations(near, rows)
     if query.meaning and len(lists) == 2:
-        language = language_familiarity(usual)
+        language = evidence.language_familiarity(usual)
         floors = {"lexical": language * score_of_all_words(evidence, query), "semantic": NEAR}
         weights["semantic"] *= max(LEAST, min(1.0, 2 * language))
         from .token_matches import token_deviations  # here: numpy, for searches by meaning only

@@ -5,7 +5,7 @@ where that is not sure enough, marks the earlier.
 from itertools import chain, combinations
 
 from ..index.rows import unit_vectors
-from .evidence import Evidence, language_familiarity
+from .evidence import Evidence
 from .near import NAME
 from .ranking import Ranking, put_newest_of_topics_first, sort_by_score
 from .talk import speaker_by_entry
@@ -83,7 +83,7 @@ def _measure_pairs(evidence: Evidence, first: Ranking) -> dict[tuple[int, int], 
     closeness = {}
     for pair in combinations(chunks, 2):
         one, other = sorted(chunks[row] for row in pair)
-        if one in vectors and other in vectors and language_familiarity(usual[one]):
+        if one in vectors and other in vectors and evidence.language_familiarity(usual[one]):
             cosine = float(evidence.index.scale_cosines(vectors[one] @ vectors[other]))
             apart = (cosine - usual[one]) / (1 - usual[one])
             closeness[pair] = closeness[pair[::-1]] = apart

@@ -8,10 +8,18 @@ import os
 import re
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from ..config import expand_path, is_day_file_setting, load_config, resolve_home
+from ..config import (
+    DEFAULT_MODEL,
+    MULTILINGUAL_MODEL,
+    expand_path,
+    is_day_file_setting,
+    load_config,
+    resolve_home,
+)
 from ..errors import JournalError
 from ..files import read_regular_file
 from ..journal.folder import Roots, is_logseq_graph, scan_notes
@@ -23,8 +31,8 @@ from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import path_without_conflict_mark
 from ..notes.dates import date_in_name
 from ..notes.day_layout import USUAL, layout_of
-from ..workspace.embed import language_notice
-from ..workspace.workspace import open_workspace
+from ..workspace.embed import is_journal_foreign, language_notice
+from ..workspace.workspace import Workspace, open_workspace
 from .browse import LEFT_OUT_SHOWN, status
 
 _LOGSEQ: Json = {
@@ -113,6 +121,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     lacking = {key: value for key, value in fitting.items() if before.get(key) != value}
     with open_workspace(load_config(home)) as ws:
         contents = status(ws)
+        chosen = _choose_model(ws, before) if journal is not None else ()
         # `doctor` names copies by programs that sync files
         issues = (
             issue
@@ -129,10 +138,33 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             undated=contents.entries - sum(count for _, count in contents.months),
             issues=tuple(issues),
             new_entries_go_to=ws.journal.place(ws.journal.path_of_day(ws.clock())),
-            remarks=tuple(remarks),
+            remarks=(*remarks, *chosen),
             to_add=tuple(toml_lines(lacking)),
-            notices=(*notices, *(" ".join(parts) for parts in left_out), *language_notice(ws)),
+            notices=(
+                *notices,
+                *(" ".join(parts) for parts in left_out),
+                *(() if chosen else language_notice(ws)),
+            ),
         )
+
+
+def _choose_model(ws: Workspace, before: Json) -> Texts:
+    """Names the multilingual model in config.toml if most notes are not English, and returns a
+    sentence that says so.
+
+    Only in a home that has no vectors yet, and whose settings, `before`, name no model: another
+    model later embeds every note anew, which `synaptic model use` does.
+    """
+    if "model" in before or ws.config.model != DEFAULT_MODEL or ws.index.meta("model"):
+        return ()
+    if not is_journal_foreign(ws):
+        return ()
+    write_setting(ws.config.home, "model", MULTILINGUAL_MODEL)
+    ws.index.file.copy_to(replace(ws.config, model=MULTILINGUAL_MODEL).index_file)
+    return (
+        "Most of these notes are not English, so they are searched by "
+        f"{MULTILINGUAL_MODEL}, which reads about 100 languages.",
+    )
 
 
 def _refuse_exposed_home(home: Path, journal: Path) -> None:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from functools import partial
 from pathlib import Path
 
-from ..config import DEFAULT_MODEL
+from ..config import DEFAULT_MODEL, MULTILINGUAL_MODEL
 from ..errors import Busy, IndexBusy, IndexFailed, JournalError, ModelError
 from ..files import file_lock
 from ..index.database import BUSY_TIMEOUT_MS
@@ -35,7 +35,7 @@ MIN_SAMPLED = 10
 
 FOREIGN = (
     "Most of these notes are not English, and the model in use reads English best: "
-    "`synaptic model` lists others."
+    f"`synaptic model use {MULTILINGUAL_MODEL}` changes to one that is here already."
 )
 
 MAX_WORKERS = 8
@@ -87,23 +87,31 @@ def language_notice(ws: Workspace) -> Texts:
     English.
     """
     file = ws.config.state / "language"
-    journal = os.fsencode(ws.config.journal)
+    noted = os.fsencode(ws.config.journal) + b"\n" + MULTILINGUAL_MODEL.encode()
     if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@"):
         return ()
-    if file.exists() and file.read_bytes() == journal:
+    if file.exists() and file.read_bytes() == noted:
         return ()
     with suppress(Stale, OSError, IndexFailed):
-        chunks = ws.index.counts().chunks
-        if chunks < MIN_SAMPLED:
+        if ws.index.counts().chunks < MIN_SAMPLED:
             return ()
         ws.access.require_writer()
-        sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
-        _, passages = read_hits(ws, (), sample)
-        texts = [text for text, _ in passages.values()]
-        overwrite(file, journal)
-        if is_foreign(texts):
+        overwrite(file, noted)
+        if is_journal_foreign(ws):
             return (FOREIGN,)
     return ()
+
+
+def is_journal_foreign(ws: Workspace) -> bool:
+    """True if most of the indexed notes, by a sample, are not English; False where there are
+    too few to tell. Raises Stale where a note has changed meanwhile.
+    """
+    chunks = ws.index.counts().chunks
+    if chunks < MIN_SAMPLED:
+        return False
+    sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
+    _, passages = read_hits(ws, (), sample)
+    return is_foreign(text for text, _ in passages.values())
 
 
 def _embed_batches(

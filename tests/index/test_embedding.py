@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from synaptic.config import DEFAULT_MODEL
+from synaptic.config import DEFAULT_MODEL, MULTILINGUAL_MODEL, SHIPPED_MODELS
 from synaptic.errors import ModelError
 from synaptic.index import embedding
 from synaptic.index.embedding import MODEL_DIR, FastEmbedder
@@ -35,6 +35,11 @@ def shipped(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
     embedder = FastEmbedder(DEFAULT_MODEL, cache=tmp_path_factory.mktemp("state") / "models")
     embedder.load()
     return embedder
+
+
+@pytest.fixture(scope="module")
+def multilingual(tmp_path_factory: pytest.TempPathFactory) -> FastEmbedder:
+    return FastEmbedder(MULTILINGUAL_MODEL, cache=tmp_path_factory.mktemp("state") / "models")
 
 
 def run_python(code: str, *wrapper: str, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -70,28 +75,31 @@ def test_shipped_model_is_near_the_original(shipped: FastEmbedder) -> None:
     assert cosines.mean() >= 0.998
 
 
-EMBED_THEM = f"""
+EMBED_THEM = """
 import json, sys
 from pathlib import Path
 from synaptic.index.embedding import FastEmbedder
-embedder = FastEmbedder({DEFAULT_MODEL!r}, cache=Path("unused"))
+embedder = FastEmbedder(sys.argv[2], cache=Path("unused"))
 json.dump([embedder.embed_passage(text).vector.tolist() for text in json.loads(sys.argv[1])], sys.stdout)
 """
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="emulates a processor of this kind")
-def test_a_processor_without_vnni_makes_the_same_vectors(shipped: FastEmbedder) -> None:
+@pytest.mark.parametrize("name", SHIPPED_MODELS)
+def test_a_processor_without_vnni_makes_the_same_vectors(name: str, tmp_path: Path) -> None:
     """Haswell has AVX2, without AVX-512 and VNNI. Whatever this machine has, the vectors agree."""
     emulator = shutil.which("qemu-x86_64")
     if emulator is None:
         missing = "This test needs qemu-x86_64: `apt install qemu-user`."
         (pytest.fail if os.environ.get("SYNAPTIC_NEED_QEMU") else pytest.skip)(missing)
     texts = TEXTS[:20:3]
-    command = [emulator, "-cpu", "Haswell", sys.executable, "-c", EMBED_THEM, json.dumps(texts)]
+    run = [emulator, "-cpu", "Haswell", sys.executable, "-c", EMBED_THEM]
+    command = [*run, json.dumps(texts), name]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     there = np.array(json.loads(done.stdout))
-    here = np.array([shipped.embed_passage(text).vector for text in texts])
+    embedder = FastEmbedder(name, cache=tmp_path)
+    here = np.array([embedder.embed_passage(text).vector for text in texts])
     cosines = (there * here).sum(axis=1)
     assert cosines.mean() >= 0.999 and cosines.min() >= 0.995
 
@@ -105,6 +113,30 @@ def test_texts_of_one_meaning_are_nearer_than_others(shipped: FastEmbedder) -> N
         "Bought flour, butter, eggs and two lemons for the cake."
     ).vector
     assert question @ near > question @ far + 0.2
+
+
+@pytest.mark.parametrize(
+    ("question", "near", "far"),
+    [
+        ("Why is the room cold?", "Der Heizkörper bleibt kalt.", "Die Bahn fährt um neun."),
+        ("ремонт велосипеда", "Took the bicycle to the repair shop.", "Baked a lemon cake."),
+        ("Wann kommt der Zug?", "電車は九時に来ます。", "庭にトマトを植えました。"),
+        ("生日礼物", "Le cadeau d'anniversaire de Léa est un vélo.", "Il a plu toute la nuit."),
+        ("medicine for the cat", "고양이에게 약을 먹였다.", "우리는 산에 올랐다."),
+    ],
+)
+def test_a_question_in_another_language_is_nearer_to_its_answer(
+    multilingual: FastEmbedder, question: str, near: str, far: str
+) -> None:
+    asked = multilingual.embed_query(question).vector
+    answer, other = (multilingual.embed_passage(text).vector for text in (near, far))
+    assert asked @ answer > asked @ other + 0.03
+
+
+def test_a_stop_word_of_sentence_pieces_is_no_content(multilingual: FastEmbedder) -> None:
+    """`▁The` is `the`, and what the model reads before a text is no part of it."""
+    read = multilingual.embed_passage("The harbour is in the north.")
+    assert {word.strip(" .") for word in read.words} == {"harbour", "north"}
 
 
 def test_window_is_256_tokens(shipped: FastEmbedder) -> None:
@@ -155,7 +187,11 @@ def test_name_changes_with_the_files_and_needs_no_load(
         and embedder.dimensions == 384
         and not embedder.ready
     )
-    monkeypatch.setitem(embedding.MODEL_SHA256, "tokenizer.json", "0" * 64)
+    monkeypatch.setitem(
+        embedding.MODEL_SHA256,
+        DEFAULT_MODEL,
+        embedding.MODEL_SHA256[DEFAULT_MODEL] | {"tokenizer.json": "0" * 64},
+    )
     assert FastEmbedder(DEFAULT_MODEL, cache=tmp_path).name != before
     other = FastEmbedder("BAAI/bge-small-en-v1.5", cache=tmp_path)
     assert other.name == "baai/bge-small-en-v1.5" and other.dimensions == 0
@@ -235,9 +271,13 @@ def test_second_caller_waits_for_the_first(tmp_path: Path) -> None:
     assert len(vectors) == 6 and len(set(vectors)) == 1 and embedder.ready
 
 
-def test_shipped_files_are_those_that_the_name_hashes() -> None:
-    for file, expected in embedding.MODEL_SHA256.items():
-        assert hashlib.sha256((MODEL_DIR / file).read_bytes()).hexdigest() == expected
+@pytest.mark.parametrize("name", SHIPPED_MODELS)
+def test_shipped_files_are_those_that_the_name_hashes(name: str, tmp_path: Path) -> None:
+    folder = FastEmbedder(name, cache=tmp_path).folder
+    assert folder
+    for file, expected in embedding.MODEL_SHA256[name].items():
+        assert hashlib.sha256((folder / file).read_bytes()).hexdigest() == expected
+    assert {file.name for file in folder.iterdir()} == embedding.MODEL_SHA256[name].keys()
 
 
 def test_missing_model_names_file_and_cure(

@@ -25,7 +25,7 @@ class Shifted:
     and 1, like E5's.
     """
 
-    dimensions, ready = 384 + 32, True
+    dimensions, ready, is_multilingual = 384 + 32, True, False
 
     def __init__(self, read: Callable[[str], Meaning], constant: float) -> None:
         self.name, self._read, self._constant = f"shifted by {constant}", read, constant

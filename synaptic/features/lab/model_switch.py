@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ...config import DEFAULT_MODEL
+from ...config import SHIPPED_MODELS
 from ...errors import ModelError
 from ...index.embedding import FastEmbedder, fastembed_models, is_downloaded, read_models_table
 from ...index.sqlite_engine import SqliteEngine
@@ -50,10 +50,11 @@ class Switch:
 
 
 def models(ws: Workspace) -> tuple[Model, ...]:
-    """Returns the models that can be chosen: the one that ships with Synaptic, those of
+    """Returns the models that can be chosen: those that ship with Synaptic, those of
     `data/models.toml`, and models used before.
     """
-    offered = read_models_table()["offered"]
+    table = read_models_table()
+    languages = table["shipped"] | table["offered"]
     catalogue = fastembed_models()
     cache = ws.config.state / "models"
     used = {}
@@ -61,7 +62,7 @@ def models(ws: Workspace) -> tuple[Model, ...]:
         meta = SqliteEngine(path).meta
         used[str(meta("model")).rpartition("@")[0]] = int(meta("dimensions") or 0)
     by_name = {}
-    for name in (DEFAULT_MODEL, *offered, ws.config.model, *used):
+    for name in (*languages, ws.config.model, *used):
         about = catalogue.get(name.casefold())
         embedder = FastEmbedder(name, cache=cache)
         size = 0
@@ -73,7 +74,7 @@ def models(ws: Workspace) -> tuple[Model, ...]:
             size = (embedder.folder / "model.onnx").stat().st_size
         by_name[name.casefold()] = Model(
             name=about["model"] if about else embedder.model,
-            languages="English" if embedder.shipped else offered.get(name, ""),
+            languages=languages.get(name, ""),
             megabytes=round(size / 1e6) or None,
             dimensions=about["dim"] if about else embedder.dimensions or used.get(name),
             in_use=embedder.name == ws.embedder.name,
@@ -145,6 +146,6 @@ def _spelled(model: str) -> str:
     """Returns the model's name in fastembed's spelling, or the absolute path of a folder."""
     if model.startswith(("/", "~", ".")) or Path(model).is_dir():
         return str(Path(model).expanduser().resolve())
-    if model.casefold() == DEFAULT_MODEL.casefold():
-        return DEFAULT_MODEL
+    if model.casefold() in SHIPPED_MODELS:
+        return model.casefold()
     return str(fastembed_models().get(model.casefold(), {"model": model})["model"])

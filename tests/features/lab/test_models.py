@@ -7,12 +7,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import tomllib
 from pathlib import Path
 
 import pytest
 from forks import ForkedHome
 
-from synaptic.config import DEFAULT_MODEL
+from synaptic.config import DEFAULT_MODEL, MULTILINGUAL_MODEL
 from synaptic.index.embedding import MODEL_DIR
 
 PANEL = Path(__file__).parents[2] / "data" / "panel"
@@ -160,7 +161,8 @@ def test_a_journal_that_the_model_reads_badly_is_told_of_once(
 ) -> None:
     panel(home, name)
     first = home.run("search", "Garten", "--strategy", "lexical")
-    assert first.err.count(FOREIGN) == 1 and "`synaptic model`" in first.err
+    assert first.err.count(FOREIGN) == 1
+    assert f"`synaptic model use {MULTILINGUAL_MODEL}`" in first.err
     assert (
         FOREIGN
         not in home.run("search", "Garten").text
@@ -173,6 +175,34 @@ def test_a_journal_that_the_model_reads_badly_is_told_of_once(
     assert FOREIGN in home.run("init").err
 
 
+def test_init_takes_the_model_that_reads_the_vault(home: ForkedHome) -> None:
+    """A German vault is searched by the multilingual model from the first index on, and a
+    question in another language finds its notes.
+    """
+    panel(home, "german")
+    chosen = home.run("init", "--journal", str(home.journal))
+    assert chosen.out.count(MULTILINGUAL_MODEL) == 1 and FOREIGN in chosen.out
+    assert not chosen.err, "one sentence says it"
+    settings = tomllib.loads((home.path / "config.toml").read_text())
+    assert settings["model"] == MULTILINGUAL_MODEL
+    home.run("rebuild-index")
+    found = home.ask("search", "why did the radiator in the room of my son stay cold")
+    assert found["mode"] == "hybrid" and found["hits"][0]["title"].startswith("Heizkörper")
+    assert MULTILINGUAL_MODEL not in home.run("init", "--journal", str(home.journal)).text
+
+
+@pytest.mark.parametrize("kind", ["named", "embedded"])
+def test_init_leaves_a_model_that_is_in_use(home: ForkedHome, kind: str) -> None:
+    """Another model embeds every note anew, so the person decides."""
+    panel(home, "german")
+    if kind == "named":
+        home.path.joinpath("config.toml").write_text(f'model = "{DEFAULT_MODEL}"\n')
+    else:
+        home.run("rebuild-index")
+    home.run("init", "--journal", str(home.journal))
+    assert home.ask("model")["models"][0]["in_use"], "the first is the default"
+
+
 def test_an_english_journal_with_some_foreign_words_is_not(home: ForkedHome) -> None:
     panel(home, "project")
     (home.journal / "2026-11-20.md").write_text(
@@ -182,5 +212,5 @@ def test_an_english_journal_with_some_foreign_words_is_not(home: ForkedHome) -> 
         FOREIGN
         not in home.run("status").text
         + home.run("search", "release").text
-        + home.run("init").text
+        + home.run("init", "--journal", str(home.journal)).text
     )
