@@ -226,7 +226,7 @@ def _planned(source: str, place: Path) -> tuple[int, float]:
         planned = importing.plan(_workspace(), source, place)
         taken = len(planned.new)
         for one in planned.new:
-            Block.of(one.path, one.entry)
+            Block.from_entry(one.path, one.entry)
             for _, read in one.record.pictures:
                 with reporting(lambda *_: None, "a picture"):  # as a run does
                     read()

@@ -247,7 +247,7 @@ class Index:
         """
         condition, values = list_conditions(filters)
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
-        return self._grouped(sql, json.dumps(rowids), *values)
+        return self._rows_by_first_column(sql, json.dumps(rowids), *values)
 
     # -- entries out
     # --------------------------------------------------------------------------------
@@ -282,7 +282,7 @@ class Index:
         sql = f"SELECT e.rowid FROM entry e WHERE e.rowid IN {BOUND_LIST}{condition}"
         return set(self.engine.column(sql, json.dumps(rowids), *values))
 
-    def _grouped(self, sql: str, *values: Any) -> dict[int, list[Any]]:
+    def _rows_by_first_column(self, sql: str, *values: Any) -> dict[int, list[Any]]:
         """Rows grouped by their first column: the other columns, or plain values if there is
         one.
         """
@@ -384,7 +384,7 @@ class Index:
                 rowids += self.engine.column(ordered, *bound, most - len(rowids))
         return rowids
 
-    def pinned(self, project: str | None) -> list[int]:
+    def pinned_entries(self, project: str | None) -> list[int]:
         """The entries that a person pinned for the project of this key and for all, oldest
         first.
 
@@ -493,7 +493,7 @@ class Index:
             WHERE n.key IN {BOUND_LIST} AND e.id IS NOT NULL
             AND n.own = (SELECT max(own) FROM name WHERE key = n.key)
             ORDER BY e.twin, e.at, e.seq, e.own_id"""
-        return self._grouped(sql, json.dumps(list(keys)))
+        return self._rows_by_first_column(sql, json.dumps(list(keys)))
 
     def titled(self, names: Collection[str]) -> list[int]:
         """The entries that have one of these as their own name, with or without a last mark."""

@@ -167,7 +167,7 @@ class Journal:
         from ..notes.screening import Screen
 
         text = data.decode("utf-8", "surrogateescape")
-        return Screen("redact").redacted("text", text).encode("utf-8", "surrogateescape")
+        return Screen("redact").redact_secrets("text", text).encode("utf-8", "surrogateescape")
 
     def link_folder_of(self, path: str) -> str:
         """The journal folder that relative links in the file `path` start from."""

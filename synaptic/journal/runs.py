@@ -30,7 +30,7 @@ class Block:
     hash: str
 
     @classmethod
-    def of(cls, path: str, entry: Entry) -> Block:
+    def from_entry(cls, path: str, entry: Entry) -> Block:
         block = render_verified_block(entry)
         return cls(entry.id, path, block.decode("utf-8", "surrogatepass"), hash_of_block(block))
 

@@ -39,16 +39,16 @@ class Words:
     def __getattr__(self, name: str) -> frozenset[str]:
         if name not in self.read:
             raise AttributeError(f"{self._path.name} has no list {name!r}")
-        words = self.__dict__[name] = frozenset(self.ordered(name))
+        words = self.__dict__[name] = frozenset(self.list_in_order(name))
         return words
 
-    def ordered(self, name: str) -> Texts:
+    def list_in_order(self, name: str) -> Texts:
         """The words of the list `name` in the file's order; an item `@other` is replaced by the
         words of the list `other`.
         """
         words: list[str] = []
         for word in self.read[name].split():
-            words += self.ordered(word[1:]) if word.startswith("@") else [word]
+            words += self.list_in_order(word[1:]) if word.startswith("@") else [word]
         return tuple(words)
 
     def table(self, name: str) -> dict[str, str]:
@@ -77,7 +77,7 @@ class Words:
     def _piece(self, name: str) -> str:
         if name in self.read.get("patterns", ()):
             return self.pattern(name)
-        return "|".join(self.ordered(name)) if name in self.read else SHARED._piece(name)
+        return "|".join(self.list_in_order(name)) if name in self.read else SHARED._piece(name)
 
     def patterns(self, section: str) -> dict[str, str]:
         """Maps the names of all patterns of a section to their regular expressions, in the
@@ -96,7 +96,7 @@ def compile_once(pattern: str, flags: int = 0) -> re.Pattern[str]:
 
 SHARED = Words("shared")
 
-MONTH_NAMES, DAY_NAMES = SHARED.ordered("month_names"), SHARED.ordered("day_names")
+MONTH_NAMES, DAY_NAMES = SHARED.list_in_order("month_names"), SHARED.list_in_order("day_names")
 MONTHS = {name: number for number, name in enumerate(MONTH_NAMES, 1)}
 MONTHS |= {name[:3]: number for name, number in MONTHS.items()} | {"sept": 9}
 """Maps each name of a month in lower case, also `jan` and `sept`, to its number from 1 to 12.
@@ -108,9 +108,9 @@ WEEKDAYS = {name: number for number, name in enumerate(DAY_NAMES)} | SHORT_DAYS
 """Maps each name of a weekday in lower case, also `mon` and `tues`, to its number; Monday is 0.
 """
 
-COUNTS = {word: number for number, word in enumerate(SHARED.ordered("numbers"), 1)}
+COUNTS = {word: number for number, word in enumerate(SHARED.list_in_order("numbers"), 1)}
 """Maps English number words to numbers: one, two, thirty; `a` and `an` are 1."""
-COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.ordered("tens"), 3)}
+COUNTS |= {word: 10 * number for number, word in enumerate(SHARED.list_in_order("tens"), 3)}
 COUNTS |= {"a": 1, "an": 1}
 
 STOP_WORDS = SHARED.stop

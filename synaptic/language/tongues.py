@@ -30,7 +30,7 @@ _DAYS = [name.title() for name in DAY_NAMES]
 _SEASONS = ["spring", "summer", "autumn", "winter"]
 _MONTHS = [name.title() for name in MONTH_NAMES]
 SERIES = {
-    "numbers": SHARED.ordered("numbers"),
+    "numbers": SHARED.list_in_order("numbers"),
     "weekdays": _DAYS,
     "weekdays of last week": [f"last week {name}" for name in _DAYS],
     "months": _MONTHS,
@@ -85,9 +85,9 @@ _KOREAN_DATES = (
     r"|(?P<only_year>\d{4})년)"
 )
 _KOREAN_COUNT = r"(?<!\d)(?P<number>\d{1,4})(?= ?(?:일|주|개월|달|년|시간))"
-_PARTICLES = "|".join(sorted(TONGUES.ordered("particles_ko"), key=len, reverse=True))
+_PARTICLES = "|".join(sorted(TONGUES.list_in_order("particles_ko"), key=len, reverse=True))
 _GERMAN_DATE = re.compile(r"\b(?:am|vom|zum) \d{1,2}\.")
-_GOES_ON = "".join(TONGUES.ordered("after_times_east"))
+_GOES_ON = "".join(TONGUES.list_in_order("after_times_east"))
 _NOUN = re.compile(f"(?![{_GOES_ON}])[\u30a1-\u30fa\u3400-\u9fff]")
 _SCRIPTS = {
     KOREAN: re.compile("[\uac00-\ud7a3]"),
@@ -123,7 +123,7 @@ def remove_question_words(text: str, tongue: str) -> str:
     """The text in lower case and without accents, from which the stop words of the language and
     words that ask for a list are removed.
     """
-    frame = TONGUES.ordered(f"stop_{tongue}") + TONGUES.ordered(f"list_{tongue}")
+    frame = TONGUES.list_in_order(f"stop_{tongue}") + TONGUES.list_in_order(f"list_{tongue}")
     return _words_pattern(tongue, frame).sub(" ", fold(text))
 
 
@@ -216,7 +216,7 @@ def _english_of_time_words(tongue: str) -> dict[str, str]:
 
 @cache
 def _vocabulary(tongue: str) -> frozenset[str]:
-    return frozenset(TONGUES.ordered(f"stop_{tongue}")).union(
+    return frozenset(TONGUES.list_in_order(f"stop_{tongue}")).union(
         *map(str.split, _english_of_time_words(tongue))
     )
 

@@ -171,7 +171,7 @@ class Unclosed:
         return "comment" if self.run == "-->" else "fence"
 
     @property
-    def closing(self) -> str:
+    def closing_line(self) -> str:
         """The line that would close this open fence: its backticks, or tildes."""
         return " " * self.column + self.run
 
@@ -209,7 +209,7 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             result.opaque.append((inside.start, inside.limit))
             inside = None
         if inside and below:
-            last_line = closings.of(inside, at)
+            last_line = closings.find_closing(inside, at)
             if last_line and last_line.is_broken and _OF_MARKDOWN.match(inside.language):
                 continue
             if last_line and (last_line.is_broken or closings.all_close):
@@ -343,7 +343,7 @@ class _Closings:
             self._all_close = not scan_structure(plain).unclosed
         return self._all_close
 
-    def of(self, fence: Unclosed, at: int) -> _Closing | None:
+    def find_closing(self, fence: Unclosed, at: int) -> _Closing | None:
         """The closing of a fence that holds the saved entry at `at`; None if nothing closes it
         below. Asked in ascending order, it reads the text once for each kind of fence.
         """
@@ -422,7 +422,7 @@ def escape_entry_borders(
         start = structure.unclosed[-1].start
         text = text[:start] + _COMMENT_OPENER.sub(r"\g<0>\\", text[start:])
         structure = scan_structure(text)
-    closing = structure.unclosed[-1].closing if structure.unclosed else ""
+    closing = structure.unclosed[-1].closing_line if structure.unclosed else ""
     levels = (1, 2) if typed else (1,)
     added = {heading.start: "\\" for heading in structure.marks if heading.level in levels}
     plain = [heading.start for heading in structure.marks if heading.level == 2]

@@ -148,7 +148,7 @@ def _with_clean_title(
     entry, notices = compose(title=title)
     if entry.title == keep:
         return entry, notices
-    clean = screen.redacted("title", entry.title)
+    clean = screen.redact_secrets("title", entry.title)
     return (entry, notices) if clean == entry.title else compose(title=clean)
 
 

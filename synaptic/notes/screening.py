@@ -88,9 +88,9 @@ class Screen:
                     "Write it into the file itself.",
                 )
         self._unclosed |= bool(unclosed_tags(public.encode("utf-8", "surrogatepass")))
-        return self.redacted(name, public, after=after)
+        return self.redact_secrets(name, public, after=after)
 
-    def redacted(self, name: str, text: str, *, after: str = "") -> str:
+    def redact_secrets(self, name: str, text: str, *, after: str = "") -> str:
         """The text without its secrets. `after` and errors are as for `text`."""
         if self._policy == "allow":
             return text
@@ -113,13 +113,13 @@ class Screen:
             s.kind if name == "text" else f"{s.kind} ({name})" for s in mine
         )
         # a token that adjoined another one is recognised only now
-        return self.redacted(name, redact(text, mine), after=after)
+        return self.redact_secrets(name, redact(text, mine), after=after)
 
     def mark(self, name: str, value: str) -> str:
         """Screens a value for an entry's comment; "" if nothing is left of it."""
         public = without_private(value)
         self._private |= public != value
-        return self.redacted(name, public).strip()
+        return self.redact_secrets(name, public).strip()
 
     def texts(self, name: str, texts: Iterable[str]) -> list[str]:
         """Screens each text and returns them."""

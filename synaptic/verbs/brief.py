@@ -227,7 +227,7 @@ def _gather(
     key = project_key(project) if project else None
     rules, unconfirmed, waiting = _split_preferences(ws, key)
     handoffs = list(_project_pool(ws, key, ("handoff",))[0])[:1]
-    pins = [row for row in ws.index.pinned(key) if row not in handoffs]
+    pins = [row for row in ws.index.pinned_entries(key) if row not in handoffs]
     whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
     pinned = [whole[row] for row in pins if whole[row].type != "preference"]
     handoff = whole[handoffs[0]] if handoffs else None

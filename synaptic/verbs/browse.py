@@ -240,7 +240,7 @@ def recent(
 def list_pinned(ws: Workspace) -> Listing:
     """The entries pinned for the project of the working directory and for all projects."""
     key = project_key(working_project(ws.config, working_checkout(ws.config)) or "") or None
-    return _listing_of_rows(ws, lambda: ws.index.pinned(key))
+    return _listing_of_rows(ws, lambda: ws.index.pinned_entries(key))
 
 
 def _listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:

@@ -108,7 +108,7 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
         hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
         raise Refused("An agent may not pin entries; only a person may.", hint)
     key = project_key(project) if project else None
-    pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned(key))).values()
+    pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned_entries(key))).values()
     entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
     if len(entries) >= MAX_PINS:
         where = f"of {project}" if project else "without a project"

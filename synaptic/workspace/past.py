@@ -189,7 +189,7 @@ class PastJournal(Journal):
         """A block without what is a secret today; None where its comment holds one."""
         screen = Screen("allow" if self._config.secrets == "allow" else "redact")
         text = block.decode("utf-8", "surrogateescape")
-        screened = screen.redacted("text", text)
+        screened = screen.redact_secrets("text", text)
         comment = _COMMENT.search(text)
         if comment and comment[0] not in screened:
             return None

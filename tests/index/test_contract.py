@@ -718,7 +718,7 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             "vocabulary": index.vocabulary(),
             "fields": index.field_names(),
             "pinned": [
-                [side.entries[row] for row in index.pinned(key)]
+                [side.entries[row] for row in index.pinned_entries(key)]
                 for key in (None, "web", "shop", "no")
             ],
             "counts": index.counts()._replace(bytes=0),

@@ -429,7 +429,7 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         [planned.projects.changed[key] for key in projects & planned.projects.changed.keys()],
     )
     new = sorted(planned.new, key=lambda one: one.path)
-    blocks = tuple(Block.of(one.path, one.entry) for one in new)
+    blocks = tuple(Block.from_entry(one.path, one.entry) for one in new)
     if blocks or not coming:  # one that brought nothing is known, too
         insert_blocks(ws.journal, Run(name, blocks, pictures=pictures))
     for path, entry, _ in planned.grown:
@@ -499,7 +499,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         for event in screened(transcript):
             if first <= event.line <= last:
                 lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
-        text = Screen("redact").redacted("text", "\n".join(lines))
+        text = Screen("redact").redact_secrets("text", "\n".join(lines))
         whole.append(replace(entry, content=text))
     return replace(listing, entries=tuple(whole))
 

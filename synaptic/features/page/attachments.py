@@ -182,7 +182,7 @@ async def _link_page(request: Request) -> Response:
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await ask(request, link_targets, [name], path)).get(name)
     if entry is None:
-        has_files = site_of(request).at("/picture") != ""
+        has_files = site_of(request).page_address("/picture") != ""
         file = await _asked_file(request) if has_files else None
         if file:
             headers = {
@@ -210,7 +210,7 @@ class Attachments:
         self.paths: list[str] = []
         self.remarks: list[str] = []
 
-    async def placed(self, text: str) -> str:
+    async def store_and_link(self, text: str) -> str:
         """Stores the files, and returns the text of the note with links to them. Raises
         InvalidArgument and Refused for a file that is not allowed.
         """
@@ -234,7 +234,7 @@ class Attachments:
                 text = f"{text.rstrip()}\n\n{sign}[{label}]({to})".lstrip()
         return text
 
-    async def dropped(self) -> None:
+    async def delete_stored(self) -> None:
         """Deletes the stored files again, because the note could not be saved."""
         await ask(self.request, detach, self.paths)
 

@@ -104,7 +104,7 @@ class Table:
             self.coming = 0  # else one whose begin failed would count for ever
         return len(self.going) + self.coming < self.most * AT_ONCE
 
-    def accepted(self) -> None:
+    def count_accepted(self) -> None:
         """Counts a new connection; if there are too many, cuts off the one that waited
         longest.
         """
@@ -187,7 +187,7 @@ class Listener(socket.socket):
                 self.paused_until = time.monotonic() + PAUSE_S
                 table.cut_longest()
             raise
-        table.accepted()
+        table.count_accepted()
         return accepted
 
 

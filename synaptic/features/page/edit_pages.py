@@ -44,7 +44,7 @@ async def _edit(request: Request) -> Response:
         form = dict(await form_of(request))
         files = Attachments(request, path)
         try:
-            text = await files.placed(form.get("text", ""))
+            text = await files.store_and_link(form.get("text", ""))
             seen = form.get("seen", "")
             replaced, notices = await ask(request, write_text, path, id, text, seen)
             there, undo = await ask(request, _undoable, path, id, replaced)
@@ -58,7 +58,7 @@ async def _edit(request: Request) -> Response:
             where = f"/entry/{there}" if there else "/"
             return done(request, where, message, undo=undo, file="the text before")
         except SynapticError as refused:
-            await files.dropped()
+            await files.delete_stored()
             error = refused
     now = None
     try:

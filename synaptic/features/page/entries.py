@@ -200,7 +200,7 @@ async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receip
     files = Attachments(request)
     text = "append" if "append" in form else "content"
     try:
-        placed = await files.placed(form.get(text, ""))
+        placed = await files.store_and_link(form.get(text, ""))
         if placed:
             values[text] = placed
         if id:
@@ -213,7 +213,7 @@ async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receip
             values |= {"via": "web", "confirms": True}
             receipt = await ask(request, saving.save, content, **values)
     except SynapticError:
-        await files.dropped()
+        await files.delete_stored()
         raise
     return replace(receipt, notices=(*receipt.notices, *files.remarks))
 

@@ -117,7 +117,7 @@ class Sessions:
         self._open[cookie] = session
         return cookie
 
-    def of(self, cookie: str) -> Visitor | None:
+    def find_visitor(self, cookie: str) -> Visitor | None:
         now = time.monotonic()
         self._open = {
             key: visitor for key, visitor in self._open.items() if now - visitor.seen < IDLE_S
@@ -132,7 +132,7 @@ class Sessions:
         self._open.pop(cookie, None)
 
     def may_try(self, address: str) -> bool:
-        """True if this address may try another token; each call of `failed` counts against
+        """True if this address may try another token; each call of `count_failed_try` counts against
         it.
         """
         since = time.monotonic() - WITHIN_S
@@ -141,7 +141,7 @@ class Sessions:
             return len([at for at in self._wrong[address] if at >= since]) < TRIES
         return len(self._wrong) < ADDRESSES
 
-    def failed(self, address: str) -> None:
+    def count_failed_try(self, address: str) -> None:
         tried = self._wrong.get(address, [])
         self._wrong[address] = [*tried, time.monotonic()][-TRIES:]
 
@@ -192,9 +192,9 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        await (self._refusal(scope) or self.app)(scope, limited, with_headers)
+        await (self._find_refusal(scope) or self.app)(scope, limited, with_headers)
 
-    def _knows(self, name: str) -> bool:
+    def _is_allowed_host(self, name: str) -> bool:
         """True if `name` is an allowed host name. DNS rebinding cannot use a bare IP
         address.
         """
@@ -202,13 +202,13 @@ class Guard:
             return name in self.hosts or (ANY_ADDRESS in self.hosts and bool(ip_address(name)))
         return False
 
-    def _refusal(self, scope: Scope) -> Response | None:
+    def _find_refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
         path = scope["path"]
         host = headers.get("host", "").lower()
         origin = headers.get("origin")
         called = _HOST.fullmatch(host)
-        if not called or not self._knows(called[1] or called[2]):
+        if not called or not self._is_allowed_host(called[1] or called[2]):
             reason = "Unknown host name: synaptic serve --allow-host NAME lets it in.\n"
             return PlainTextResponse(reason, 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
@@ -224,7 +224,7 @@ class Guard:
             return PlainTextResponse("This request does not say where it comes from.\n", 403)
         if path == "/login":
             return None
-        session = self.sessions.of(Request(scope).cookies.get(cookie_name(scope), ""))
+        session = self.sessions.find_visitor(Request(scope).cookies.get(cookie_name(scope), ""))
         if not session:
             if headers.get("hx-request"):
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})

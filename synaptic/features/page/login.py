@@ -32,7 +32,7 @@ async def _login(request: Request) -> Response:
         return await page(request, "login.html", wrong="")
     if site.sessions.redeem(token):
         return _let_in(request, Visitor("person", site.read_only))
-    if site.sessions.of(request.cookies.get(cookie_name(request.scope), "")):
+    if site.sessions.find_visitor(request.cookies.get(cookie_name(request.scope), "")):
         return RedirectResponse("/", 303)
     return await page(request, "login.html", 401, wrong=USED)
 
@@ -56,7 +56,7 @@ async def _log_in_with_token(request: Request) -> Response:
                 journals=grant.journals,
             ),
         )
-    site.sessions.failed(address)
+    site.sessions.count_failed_try(address)
     wrong = "That token does not open this page."
     return await page(request, "login.html", 401, wrong=wrong)
 

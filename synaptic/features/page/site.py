@@ -106,7 +106,7 @@ class Site(NamedTuple):
     fixed: bool = False
     writer: str = ""
 
-    def at(self, path: str) -> str:
+    def page_address(self, path: str) -> str:
         """Returns the address of a page, which may be on the writing server; empty if there is
         none.
         """

@@ -61,7 +61,7 @@ class CleanJournal(Journal):
     def read(self, path: str) -> bytes:
         data = super().read(path)
         text = without_masked(mask_private(data)).decode("utf-8", "surrogateescape")
-        clean = Screen("redact").redacted("text", text)
+        clean = Screen("redact").redact_secrets("text", text)
         self.digest, self.latest = hash64(data), clean.encode("utf-8", "surrogateescape")
         return self.latest
 
@@ -280,7 +280,7 @@ def describe_publication(ws: Workspace) -> Texts:
 
 
 def _has_secret(path: str) -> bool:
-    return Screen("redact").redacted("path", path) != path
+    return Screen("redact").redact_secrets("path", path) != path
 
 
 def _read_name_and_key(ws: Workspace, name: str | None) -> tuple[str, bytes]:

@@ -58,7 +58,7 @@ TABLES: dict[str, Mapping[str, Any]] = {
     "month": MONTHS,
     "season": TIMES.numbers("season"),
     "quarter": TIMES.numbers("quarter"),
-    "period": {word: word for word in TIMES.ordered("calendar_units")},
+    "period": {word: word for word in TIMES.list_in_order("calendar_units")},
 }
 """The value of each word of each piece."""
 

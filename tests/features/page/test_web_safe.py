@@ -214,11 +214,11 @@ def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPa
     sessions = guard.Sessions()
     cookie = sessions.begin(guard.Visitor("anna", read_only=False))
     now += guard.IDLE_S - 1
-    assert sessions.of(cookie)
+    assert sessions.find_visitor(cookie)
     now += guard.IDLE_S - 1
-    assert sessions.of(cookie)
+    assert sessions.find_visitor(cookie)
     now += guard.IDLE_S
-    assert sessions.of(cookie) is None
+    assert sessions.find_visitor(cookie) is None
     for number in range(2 * guard.ADDRESSES):
         if sessions.may_try(f"{number}"):
             sessions.failed(f"{number}")

@@ -189,7 +189,7 @@ def _store_held_files(repo: Repo, commit: str, left: dict[str, Entry | None]) ->
         if held:
             repo.run_git("update-ref", "-d", HELD)
         return
-    if repo.find_commit(f"{HELD}^") != commit or repo.unreceived(commit) != changes:
+    if repo.find_commit(f"{HELD}^") != commit or repo.unreceived_files(commit) != changes:
         made = repo.make_commit([commit], tree, changes, "The files of this machine")
         repo.run_git("update-ref", HELD, made)
     disk.inject_fault("sync-held")
@@ -203,7 +203,7 @@ def _update_git_index(repo: Repo, before: str, after: str) -> None:
     old = repo.read_tree(before)
     new = repo.read_tree(after)
     staged = parse_tree(repo.run_git("ls-files", "-s", "-z"), 1)
-    left = repo.unreceived(after)
+    left = repo.unreceived_files(after)
     marked = os.fsdecode(repo.run_git("ls-files", "-t", "-z")).split("\0")
     back = {line[2:] for line in marked if line.startswith("S ")} - left.keys()
     here = {path for path in back if os.path.lexists(repo.config.journal / path)}

@@ -48,7 +48,7 @@ def commit_files(repo: Repo, head: str) -> Snapshot:
     `head` if nothing changed and every file was received.
     """
     shared = repo.read_tree(head)
-    left = repo.unreceived(head)
+    left = repo.unreceived_files(head)
     here = {path: entry for path, entry in shared.items() if path not in left}
     here |= {path: entry for path, entry in left.items() if entry}
     edits = _find_edits(repo, head, here)
@@ -233,7 +233,7 @@ def _commit_message(repo: Repo, shared: Tree, changes: Changes) -> str:
         )
         texts = {(entry.title, entry.content) for entry in before}
         new = [entry.title for entry in after if (entry.title, entry.content) not in texts]
-        titles += [screen.redacted("title", " ".join(title.split())) for title in new]
+        titles += [screen.redact_secrets("title", " ".join(title.split())) for title in new]
     if len(titles) == 1:
         return titles[0]
     lines = [f"Files of the journal: {len(changes):,}", ""]

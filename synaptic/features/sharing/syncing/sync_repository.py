@@ -74,7 +74,7 @@ class Repo:
             self._trees[commit] = parse_tree(output, 2)
         return self._trees.get(commit, {})
 
-    def unreceived(self, head: str) -> dict[str, Entry | None]:
+    def unreceived_files(self, head: str) -> dict[str, Entry | None]:
         """Maps the path of each file that this machine does not have in the version of `head`
         to the version that it has; None for a file that was never received.
         """
