@@ -315,9 +315,9 @@ def build_filters(
         if since is not None:
             raise InvalidArgument("Give days or since, not both.", valid=("days", "since"))
         _check_filter_value(FILTERS["days"], days, now)
-        from .timephrase.table import shift  # most saves and searches need none of its words
+        from .timephrase.table import add_days  # most saves and searches need none of its words
 
-        since = shift(now.date(), -days).isoformat()
+        since = add_days(now.date(), -days).isoformat()
     values: Json = {}
     for name, value in {"since": since, **filters}.items():
         row = FILTERS[match_valid_name(FILTERS, name, "filter")]

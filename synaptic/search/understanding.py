@@ -14,7 +14,7 @@ from ..index.rows import to_microseconds
 from ..kinds import KINDS
 from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
-from ..language.timephrase.table import shift
+from ..language.timephrase.table import add_days
 from ..workspace.workspace import Workspace
 from .evidence import LIST_LIMIT, Request
 
@@ -270,8 +270,8 @@ def filter_by_asked_time(filters: Filters, asked: Asked) -> Filters:
     first = times.start
     last = times.end
     if times.about:
-        first = shift(times.about, -AROUND_DAYS)
-        last = shift(times.about, AROUND_DAYS)
+        first = add_days(times.about, -AROUND_DAYS)
+        last = add_days(times.about, AROUND_DAYS)
     return replace(
         filters,
         since=first.isoformat() if first else None,

@@ -351,7 +351,7 @@ def _conflict_text(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
     text = LONE_CR.sub("\n", ours.decode("latin-1"))
     for piece in scan_structure(text).unclosed:
         if piece.at_end:
-            closing = piece.closing or "-->"
+            closing = piece.closing_line or "-->"
             lines.append(closing.encode("latin-1"))
     lines += [theirs.strip(b"\r\n"), b">>>>>>> theirs"]
     return eol.join(lines)

@@ -20,12 +20,12 @@ from .table import (
     Reader,
     Span,
     When,
-    counts,
-    either,
+    add_days,
+    compile_row,
+    least_and_most_units,
+    match_any_word,
     part_of_span,
-    pattern,
-    shift,
-    values,
+    read_pieces,
 )
 
 LOOKED_AT = 2_000
@@ -57,10 +57,8 @@ _START = r"(?<![\w\\/@#$=])(?<!\w[-.:+&~])(?<!\w[-.:+&~][-.:+&~])" + "".join(
 _TELLING = r"\d|\b(?:<near>|<period>|<unit>|<month>|<weekday>|<season>|<quarter>)"
 """Every phrase holds one of these."""
 
-_PREPOSITION = (
-    rf"(?!{either(TIMES.of_verbs)} (?:<near>|<which>))(?P<preposition>{either(ANY | BETWEEN)}) "
-)
-_END = rf"(?!\w)(?: {either(TIMES.parts_of_day)})?(?:['’]s\b)?"
+_PREPOSITION = rf"(?!{match_any_word(TIMES.of_verbs)} (?:<near>|<which>))(?P<preposition>{match_any_word(ANY | BETWEEN)}) "
+_END = rf"(?!\w)(?: {match_any_word(TIMES.parts_of_day)})?(?:['’]s\b)?"
 _ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
 _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 """Forms in which a text that stands alone is read."""
@@ -121,15 +119,15 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
     | `it may be the pool`, `24/7`   | None                                 |
     """
     read = text[:LOOKED_AT]
-    if not pattern(_TELLING).search(read):  # most questions name no time
+    if not compile_row(_TELLING).search(read):  # most questions name no time
         return None
-    for word in pattern(_START + r"\w").finditer(read):
+    for word in compile_row(_START + r"\w").finditer(read):
         start = word.start()
         time = _phrase(read, start, When(today))
         if not time:
             continue
         end = start + len(time.phrase)
-        if not pattern(_STOPPED).match(read, end):
+        if not compile_row(_STOPPED).match(read, end):
             return time, without_phrase(text, start, end)
     return None
 
@@ -151,7 +149,7 @@ def is_recent(text: str) -> bool:
     """True if a question asks for the newest: "recent", "latest", "last decision on the
     cache".
     """
-    return pattern(_RECENT).search(text[:LOOKED_AT]) is not None
+    return compile_row(_RECENT).search(text[:LOOKED_AT]) is not None
 
 
 def without_phrase(text: str, start: int, end: int) -> str:
@@ -172,7 +170,7 @@ def without_phrase(text: str, start: int, end: int) -> str:
 
 def _phrase(text: str, at: int, when: When) -> TimeRange | None:
     """The time at the offset `at`: a period, or two, after an optional preposition."""
-    opening = pattern(_PREPOSITION).match(text, at)
+    opening = compile_row(_PREPOSITION).match(text, at)
     preposition = ""
     start = at
     if opening:
@@ -188,7 +186,9 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
         except _NEVER:
             continue
         end = period.end
-        onwards = pattern(_ONWARDS).match(text, end) if preposition in ("", "from") else None
+        onwards = (
+            compile_row(_ONWARDS).match(text, end) if preposition in ("", "from") else None
+        )
         if onwards:
             preposition = "since"
             end = onwards.end()
@@ -200,10 +200,10 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
 
 def _periods(text: str, at: int, preposition: str) -> list[Period]:
     """The periods that rows of the table match at the offset `at`, the longest first."""
-    part = pattern(r"(?:the )?<part>[-\s]+").match(text, at)
+    part = compile_row(r"(?:the )?<part>[-\s]+").match(text, at)
     number = None
     if part:
-        number = values(part)["part"]
+        number = read_pieces(part)["part"]
         at = part.end()
         preposition = "during"
     periods = []
@@ -211,9 +211,9 @@ def _periods(text: str, at: int, preposition: str) -> list[Period]:
         if preposition not in prepositions:
             continue
         for row, days in rows.items():
-            match = pattern(row + _END).match(text, at)
+            match = compile_row(row + _END).match(text, at)
             if match:
-                periods.append(Period(values(match), days, match.end(), number))
+                periods.append(Period(read_pieces(match), days, match.end(), number))
     return sorted(periods, key=lambda period: -period.end)
 
 
@@ -221,7 +221,7 @@ def _is_about(pieces: Pieces, preposition: str) -> bool:
     """True for a phrase such as "two weeks ago", which also means the days around that day."""
     if pieces.get("way") != -1 or pieces["unit"] in ("minute", "hour", "day"):
         return False
-    least, most = counts(pieces)
+    least, most = least_and_most_units(pieces)
     return least == most and preposition in ("", "around")
 
 
@@ -236,15 +236,15 @@ def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, dat
         case "since":
             return first, today
         case "after" if last >= today:
-            return shift(last, 1), None
+            return add_days(last, 1), None
         case "after":
-            return shift(last, 1), today
+            return add_days(last, 1), today
         case "before":
-            return None, shift(first, -1)
+            return None, add_days(first, -1)
         case "until" | "till" | "til" | "by":
             return None, last
         case "around" if first == last:
-            return shift(first, -3), shift(last, 3)
+            return add_days(first, -3), add_days(last, 3)
     return first, last
 
 
@@ -259,7 +259,7 @@ def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] 
     if not lefts:
         return None
     left = lefts[0]
-    to = pattern("<to>").match(text, left.end)
+    to = compile_row("<to>").match(text, left.end)
     rights = to and _periods(text, to.end(), "from")
     if not rights:
         return None

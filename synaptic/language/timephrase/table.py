@@ -63,50 +63,52 @@ TABLES: dict[str, Mapping[str, Any]] = {
 """The value of each word of each piece."""
 
 
-def either(words: Iterable[str]) -> str:
+def match_any_word(words: Iterable[str]) -> str:
     """A regular expression that matches any of these words, in which `_` stands for a blank."""
     return rf"(?:{'|'.join(words).replace('_', ' ')})\b"
 
 
-ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{either(TIMES.goes_on | TIMES.parts_of_day)})"
+ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{match_any_word(TIMES.goes_on | TIMES.parts_of_day)})"
 """Here the phrase ends, so that it describes no noun: "in spring" and not "in spring boot"."""
 
-_SHORT_DAYS = either(name.title() for name in SHORT_DAYS)
+_SHORT_DAYS = match_any_word(name.title() for name in SHORT_DAYS)
 
-_OTHER_WORD = rf"(?-i:{either(TIMES.words_too)})(?!{ENDS}| \d{{4}}| \d+(?:[a-z]|{ENDS}))"
+_OTHER_WORD = (
+    rf"(?-i:{match_any_word(TIMES.words_too)})(?!{ENDS}| \d{{4}}| \d+(?:[a-z]|{ENDS}))"
+)
 """A month only where the phrase ends or a number follows: "may" without a capital."""
 
-PIECES = {name: f"(?P<{name}>{either(words)})" for name, words in TABLES.items()}
+PIECES = {name: f"(?P<{name}>{match_any_word(words)})" for name, words in TABLES.items()}
 PIECES |= {
     "ends": ENDS,
-    "no_count": rf"(?!\s+{either(TIMES.counted)}|\s*(?:[-–—]|to|and|or)\s*\d)",
+    "no_count": rf"(?!\s+{match_any_word(TIMES.counted)}|\s*(?:[-–—]|to|and|or)\s*\d)",
     "no_article": "".join(rf"(?<!\b{word}\s)" for word in TIMES.not_before_a_day),
     "to": r"(?:\s*[-–—]\s*| (?:to|through|and|until|till) )",
     "month": f"(?!{_OTHER_WORD}){PIECES['month']}",
-    "only_month": f"(?P<month>{either(TIMES.only_months)})",
+    "only_month": f"(?P<month>{match_any_word(TIMES.only_months)})",
     "month_number": r"(?P<month>0?[1-9]|1[0-2])\b",
-    "weekday": f"(?P<weekday>{either(DAY_NAMES)}|(?-i:{_SHORT_DAYS}){ENDS})",
-    "day_name": f"(?P<weekday>{either(DAY_NAMES)})",
+    "weekday": f"(?P<weekday>{match_any_word(DAY_NAMES)}|(?-i:{_SHORT_DAYS}){ENDS})",
+    "day_name": f"(?P<weekday>{match_any_word(DAY_NAMES)})",
     "day": r"(?P<day>\d{1,2}(?:st|nd|rd|th)?)(?!\d)",
     "last_day": r"(?P<last_day>\d{1,2}(?:st|nd|rd|th)?)\b",
     "nth": r"(?P<day>\d{1,2}(?:st|nd|rd|th))\b",
     "year": r"(?P<year>(?:19|20)\d\d|2100)\b",
     "last_year": r"(?P<last_year>(?:19|20)\d\d|2100)\b",
-    "number": rf"(?P<number>\d{{1,6}}|{either(COUNTS)})",
+    "number": rf"(?P<number>\d{{1,6}}|{match_any_word(COUNTS)})",
     "amount": r"(?:<number>\s*|(?:a )?<few>(?: of)? )<unit>",
 }
 """The pattern of each piece."""
 
 
 @cache
-def pattern(row: str) -> re.Pattern[str]:
+def compile_row(row: str) -> re.Pattern[str]:
     """Converts a pattern of the table into a regular expression."""
     for _ in range(2):  # a piece may hold pieces
         row = re.sub(r"(?<!\?P)<(\w+)>", lambda name: PIECES[name[1]], row)
     return re.compile(row.replace(" ", r"\s+"), re.IGNORECASE)
 
 
-def values(match: re.Match[str]) -> Pieces:
+def read_pieces(match: re.Match[str]) -> Pieces:
     """The named pieces of a match as numbers."""
     pieces = {}
     for name, text in match.groupdict().items():
@@ -121,7 +123,7 @@ def values(match: re.Match[str]) -> Pieces:
 # --- days ---
 
 
-def shift(day: date, days: int) -> date:
+def add_days(day: date, days: int) -> date:
     """The day `days` later, or earlier if negative; the first or last possible date if it would
     lie beyond.
     """
@@ -138,27 +140,27 @@ def add_months(day: date, months: int) -> date:
     return date(year, month + 1, min(day.day, length))
 
 
-def move(day: date, count: int, unit: str) -> date:
+def add_units(day: date, count: int, unit: str) -> date:
     """The day that is `count` units (days, weeks, months or years) later."""
     if unit in MONTHS_IN:
         return add_months(day, count * MONTHS_IN[unit])
-    return shift(day, int(count * DAYS_IN[unit]))
+    return add_days(day, int(count * DAYS_IN[unit]))
 
 
 def months_from(first: date, months: int) -> Span:
     """The first and last day of `months` whole months, which begin on the day `first`."""
-    return first, shift(add_months(first, months), -1)
+    return first, add_days(add_months(first, months), -1)
 
 
 def unit_around(day: date, unit: str, offset: int) -> Span:
     """The week, weekend, month, quarter or year that contains the day, moved by `offset`
     units.
     """
-    monday = shift(day, 7 * offset - day.weekday())
+    monday = add_days(day, 7 * offset - day.weekday())
     if unit == "week":
-        return monday, shift(monday, 6)
+        return monday, add_days(monday, 6)
     if unit == "weekend":
-        return shift(monday, 5), shift(monday, 6)
+        return add_days(monday, 5), add_days(monday, 6)
     length = MONTHS_IN[unit]
     passed = (day.month - 1) % length
     first = add_months(day.replace(day=1), offset * length - passed)
@@ -175,16 +177,16 @@ def part_of_span(span: Span, part: int) -> Span:
     length = (last - first).days + 1
     if part == 3 or not 28 <= length <= 31:
         return span
-    start = shift(first, 10 * part)
+    start = add_days(first, 10 * part)
     if part == 2:
         return start, last
-    return start, shift(start, 9)
+    return start, add_days(start, 9)
 
 
 # --- times by the calendar ---
 
 
-def dates(pieces: Pieces, year: int) -> Span:
+def days_within_year(pieces: Pieces, year: int) -> Span:
     """The days, in this year, of the day, month, quarter, season or year that the pieces
     name.
     """
@@ -200,16 +202,16 @@ def dates(pieces: Pieces, year: int) -> Span:
     return date(year, 1, 1), date(year, 12, 31)
 
 
-def calendar(pieces: Pieces, when: When) -> Span:
+def calendar_period(pieces: Pieces, when: When) -> Span:
     """The days of the year of the phrase, else the latest that have begun, or ahead the first
     that are not over.
     """
     if "year" in pieces:
-        return dates(pieces, pieces["year"])
+        return days_within_year(pieces, pieces["year"])
     step = 1 if when.ahead else -1
     for away in range(9):
         try:
-            first, last = dates(pieces, when.today.year + step * away)
+            first, last = days_within_year(pieces, when.today.year + step * away)
         except ValueError:  # no leap year
             continue
         is_meant = last >= when.today if when.ahead else first <= when.today
@@ -221,26 +223,26 @@ def calendar(pieces: Pieces, when: When) -> Span:
 def named_period_beside(pieces: Pieces, when: When) -> Span:
     """The days of a named month or season: last March, this summer, next summer."""
     which = pieces["which"]
-    first, last = calendar(pieces, When(when.today, ahead=which > 0))
+    first, last = calendar_period(pieces, When(when.today, ahead=which > 0))
     if first <= when.today <= last:
-        return dates(pieces, first.year + which)
+        return days_within_year(pieces, first.year + which)
     if which == 0:
-        return dates(pieces, when.today.year)
+        return days_within_year(pieces, when.today.year)
     return first, last
 
 
 def period_of_year(pieces: Pieces, when: When) -> Span:
     """A month or season of the year that contains today, or one beside it: March last year."""
-    return dates(pieces, when.today.year + pieces["which"])
+    return days_within_year(pieces, when.today.year + pieces["which"])
 
 
-def from_to(pieces: Pieces, when: When) -> Span:
+def span_of_range(pieces: Pieces, when: When) -> Span:
     """Days of one month or whole years: Nov 3-7, 2023 to 2025."""
-    first, _ = calendar(pieces, when)
+    first, _ = calendar_period(pieces, when)
     other = {"year": first.year}
     for name, number in pieces.items():
         other[name.removeprefix("last_")] = number
-    _, last = calendar(other, when)
+    _, last = calendar_period(other, when)
     return first, last
 
 
@@ -250,7 +252,7 @@ def day_of_month(pieces: Pieces, when: When) -> Span:
     """
     step = 1 if when.ahead else -1
     for away in range(62):
-        day = shift(when.today, step * away)
+        day = add_days(when.today, step * away)
         if day.day == pieces["day"]:
             return day, day
     raise ValueError("no such day")
@@ -259,30 +261,30 @@ def day_of_month(pieces: Pieces, when: When) -> Span:
 def numbered_week(pieces: Pieces, when: When) -> Span:
     """A week by its number: week 12 of 2025."""
     monday = date.fromisocalendar(pieces["year"], pieces["number"], 1)
-    return monday, shift(monday, 6)
+    return monday, add_days(monday, 6)
 
 
 # --- times by their distance from today ---
 
 
-def near(pieces: Pieces, when: When) -> Span:
+def day_near_today(pieces: Pieces, when: When) -> Span:
     """One day close to today: yesterday, this morning."""
-    day = shift(when.today, pieces["near"])
+    day = add_days(when.today, pieces["near"])
     return day, day
 
 
-def overnight(pieces: Pieces, when: When) -> Span:
+def yesterday_and_today(pieces: Pieces, when: When) -> Span:
     """Yesterday and today."""
-    return shift(when.today, -1), when.today
+    return add_days(when.today, -1), when.today
 
 
 def day_of_earlier_period(pieces: Pieces, when: When) -> Span:
     """This day last year."""
-    day = move(when.today, pieces["which"], pieces["unit"])
+    day = add_units(when.today, pieces["which"], pieces["unit"])
     return day, day
 
 
-def counts(pieces: Pieces) -> tuple[int, int]:
+def least_and_most_units(pieces: Pieces) -> tuple[int, int]:
     """The least and the largest number of units that a phrase means: "a few" is 2 to 5."""
     if "few" in pieces:
         return 2, pieces["few"]
@@ -294,16 +296,16 @@ def units_away(pieces: Pieces, when: When) -> Span:
     """A time that is a number of units away: 3 days ago, two weeks from now, in a week."""
     unit = pieces["unit"]
     days: list[date] = []
-    for count in counts(pieces):
+    for count in least_and_most_units(pieces):
         away = pieces.get("way", 1) * count
         if when.around and unit in MONTHS_IN:
             days += unit_around(when.today, unit, away)
         else:
-            days.append(move(when.today, away, unit))
+            days.append(add_units(when.today, away, unit))
     return min(days), max(days)
 
 
-def soon(pieces: Pieces, when: When) -> Span:
+def time_ahead(pieces: Pieces, when: When) -> Span:
     """In 3 weeks; "in a day" is a speed in a question."""
     is_speed = pieces.get("number") == 1 and pieces["unit"] in ("day", "year")
     if is_speed and not when.around:
@@ -311,19 +313,19 @@ def soon(pieces: Pieces, when: When) -> Span:
     return units_away(pieces, when)
 
 
-def rolling(pieces: Pieces, when: When) -> Span:
+def period_beside_today(pieces: Pieces, when: When) -> Span:
     """Days that end or begin today: the past 10 days, the past year."""
-    _, most = counts(pieces)
-    far = move(when.today, pieces["which"] * most, pieces["unit"])
+    _, most = least_and_most_units(pieces)
+    far = add_units(when.today, pieces["which"] * most, pieces["unit"])
     return min(far, when.today), max(far, when.today)
 
 
-def whole_unit(pieces: Pieces, when: When) -> Span:
+def calendar_unit_beside(pieces: Pieces, when: When) -> Span:
     """A week, month or year beside the present one: last week, the week before last."""
     return unit_around(when.today, pieces["period"], pieces.get("which", 0))
 
 
-def weekday(pieces: Pieces, when: When) -> Span:
+def day_of_weekday(pieces: Pieces, when: When) -> Span:
     """The day of a weekday within seven days: on Friday, last Friday, this Friday, next
     Friday.
     """
@@ -335,23 +337,23 @@ def weekday(pieces: Pieces, when: When) -> Span:
         start = -when.today.weekday()
     elif which is None and not when.ahead:
         start = -6
-    first = shift(when.today, start)
+    first = add_days(when.today, start)
     away = (pieces["weekday"] - first.weekday()) % 7
-    day = shift(first, away)
+    day = add_days(first, away)
     return day, day
 
 
 def day_of_week(pieces: Pieces, when: When) -> Span:
     """Wednesday of last week."""
     monday, _ = unit_around(when.today, "week", pieces["which"])
-    day = shift(monday, pieces["weekday"])
+    day = add_days(monday, pieces["weekday"])
     return day, day
 
 
-def weekend(pieces: Pieces, when: When) -> Span:
+def nearest_weekend(pieces: Pieces, when: When) -> Span:
     """The latest weekend, or ahead the next."""
-    saturday, _ = weekday({"weekday": 5}, when)
-    return saturday, shift(saturday, 1)
+    saturday, _ = day_of_weekday({"weekday": 5}, when)
+    return saturday, add_days(saturday, 1)
 
 
 # --- the table ---
@@ -363,48 +365,48 @@ BETWEEN = {"between"}
 ROWS: dict[frozenset[str], dict[str, Reader]] = {
     FREE: {
         # yesterday, this morning, the day before yesterday
-        "(?:the )?<near>": near,
+        "(?:the )?<near>": day_near_today,
         # overnight, but not "the overnight job"
-        "overnight<ends>": overnight,
+        "overnight<ends>": yesterday_and_today,
         # the past 10 days, the past year, but not "the last 10 days of May"
-        "(?:the )?<which> <amount>(?! of (?-i:[A-Z]))": rolling,
-        "(?:the )?(?P<which>past) <unit>": rolling,
+        "(?:the )?<which> <amount>(?! of (?-i:[A-Z]))": period_beside_today,
+        "(?:the )?(?P<which>past) <unit>": period_beside_today,
         # last week, this quarter, the week before last
-        "(?:the )?<which> <period>(?! of)": whole_unit,
-        "(?:the )?<period> <which>": whole_unit,
+        "(?:the )?<which> <period>(?! of)": calendar_unit_beside,
+        "(?:the )?<period> <which>": calendar_unit_beside,
         # the weekend, but not "the weekend trip"
-        "the weekend<ends>": weekend,
+        "the weekend<ends>": nearest_weekend,
         # this day last year, this day two years ago
         "this day <which> <unit>": day_of_earlier_period,
         "this day <amount> <way>": units_away,
         # last Friday, Friday of last week, last week Friday; Friday, but not "Friday standup"
-        "(?:the )?<which> <weekday>": weekday,
+        "(?:the )?<which> <weekday>": day_of_weekday,
         "<weekday>(?: of)? <which> week": day_of_week,
         "<which> week <weekday>": day_of_week,
-        "<no_article><day_name><ends>": weekday,
+        "<no_article><day_name><ends>": day_of_weekday,
         # last November, next summer
         "(?:the )?<which> <month>": named_period_beside,
         "(?:the )?<which> <season>": named_period_beside,
         # 2025-11-03, 2025/11/03, 2025-11-03T10:15Z, 2025-06
-        r"(?P<year>\d{4})[-/]<month_number>[-/]<day>(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?": calendar,
-        "<year>-<month_number>(?!-)": calendar,
+        r"(?P<year>\d{4})[-/]<month_number>[-/]<day>(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?": calendar_period,
+        "<year>-<month_number>(?!-)": calendar_period,
         # 11/03/2025, 13/11/2025, 3.11.2025
-        "<month_number>/<day>/<year>": calendar,
-        r"(?!0|1[0-2])<day>/<month_number>/<year>": calendar,
-        r"<day>\.<month_number>\.<year>": calendar,
-        r"^<day>\.<month_number>\.$": calendar,
+        "<month_number>/<day>/<year>": calendar_period,
+        r"(?!0|1[0-2])<day>/<month_number>/<year>": calendar_period,
+        r"<day>\.<month_number>\.<year>": calendar_period,
+        r"^<day>\.<month_number>\.$": calendar_period,
         # Tuesday, November 3rd, 2025; the 3rd of November
-        r"(?:<weekday>,? )?<month>\.? (?:the )?<day>(?:,? <year>)?": calendar,
-        "(?:<weekday>,? )?(?:the )?<day>(?: of)? <month>(?:,? <year>)?": calendar,
+        r"(?:<weekday>,? )?<month>\.? (?:the )?<day>(?:,? <year>)?": calendar_period,
+        "(?:<weekday>,? )?(?:the )?<day>(?: of)? <month>(?:,? <year>)?": calendar_period,
         # November, November 2024
-        "<only_month>": calendar,
-        r"<month>(?:\.?,?|,? of) <year>": calendar,
+        "<only_month>": calendar_period,
+        r"<month>(?:\.?,?|,? of) <year>": calendar_period,
         # Q3, Q3 2025, 2025 Q3, the second quarter of 2025
-        "(?:the )?<quarter>": calendar,
-        "(?:the )?<quarter>(?:,?| of) <year>": calendar,
-        "<year> <quarter>": calendar,
+        "(?:the )?<quarter>": calendar_period,
+        "(?:the )?<quarter>(?:,?| of) <year>": calendar_period,
+        "<year> <quarter>": calendar_period,
         # summer 2025
-        "(?:the )?<season>(?: of)? <year>": calendar,
+        "(?:the )?<season>(?: of)? <year>": calendar_period,
         # week 12 of 2025
         "week <number>(?:,?| of| in) <year>": numbered_week,
     },
@@ -414,32 +416,32 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     },
     frozenset(["during"]): {
         # the start of the month
-        "the <period>(?! of)": whole_unit
+        "the <period>(?! of)": calendar_unit_beside
     },
     frozenset(["in"]): {
         # in 3 weeks, but not "in 10 minutes", which is a speed
-        r"(?!\w+ (?:min|h))<amount><ends>": soon
+        r"(?!\w+ (?:min|h))<amount><ends>": time_ahead
     },
     frozenset(["on"]): {
         # on 3.11., which may be a version elsewhere
-        r"<day>\.<month_number>\.": calendar
+        r"<day>\.<month_number>\.": calendar_period
     },
     ANY: {
         # on Fri, since Friday
-        "<weekday>": weekday
+        "<weekday>": day_of_weekday
     },
     TIMES.of_months: {
         # in May; in May last year, in spring of this year
-        "<month>": calendar,
+        "<month>": calendar_period,
         "(?:<month>|<season>),? (?:of )?<which> year": period_of_year,
     },
     TIMES.of_seasons: {
         # during the winter, but not "in spring boot"
-        "(?:the )?<season><ends>": calendar
+        "(?:the )?<season><ends>": calendar_period
     },
     TIMES.of_years: {
         # in 2024, but not "in 2024 rows"
-        "<year><no_count>": calendar
+        "<year><no_count>": calendar_period
     },
     TIMES.of_ordinals: {
         # on the 3rd, but not "on the 3rd attempt"
@@ -447,12 +449,12 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
     },
     TIMES.of_years | BETWEEN: {
         # from 2023 to 2025
-        "<year><to><last_year><no_count>": from_to
+        "<year><to><last_year><no_count>": span_of_range
     },
     FREE | BETWEEN: {
         # Nov 3-7, 3 to 7 November 2025
-        r"<month>\.? <day><to><last_day>(?:,? <year>)?": from_to,
-        "<day><to><last_day> <month>(?:,? <year>)?": from_to,
+        r"<month>\.? <day><to><last_day>(?:,? <year>)?": span_of_range,
+        "<day><to><last_day> <month>(?:,? <year>)?": span_of_range,
     },
 }
 """For each set of prepositions that may stand before a time, where "" means that none stands

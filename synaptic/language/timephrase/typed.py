@@ -6,7 +6,7 @@ from datetime import datetime, time, timedelta
 
 from ..tongues import translate_whole_time
 from .find import read_time
-from .table import DAYS_IN, When, counts, pattern, values
+from .table import DAYS_IN, When, compile_row, least_and_most_units, read_pieces
 
 MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
@@ -51,14 +51,14 @@ def _hours(value: str, now: datetime) -> Typed | None:
     hours.
     """
     value = re.sub(r"^in (.+)", r"\1 from now", value)
-    match = pattern("<amount>(?: <way>)?").fullmatch(value)
+    match = compile_row("<amount>(?: <way>)?").fullmatch(value)
     if not match:
         return None
-    pieces = values(match)
+    pieces = read_pieces(match)
     if pieces["unit"] not in ("minute", "hour"):
         return None
     length = pieces.get("way", -1) * timedelta(days=DAYS_IN[pieces["unit"]])
-    least, most = counts(pieces)
+    least, most = least_and_most_units(pieces)
     moments = now + least * length, now + most * length
     return min(moments), max(moments)
 
