@@ -132,8 +132,8 @@ class Sessions:
         self._open.pop(cookie, None)
 
     def may_try(self, address: str) -> bool:
-        """True if this address may try another token; each call of `count_failed_try` counts against
-        it.
+        """True if this address may try another token; each call of `count_failed_try` counts
+        against it.
         """
         since = time.monotonic() - WITHIN_S
         self._wrong = {who: tried for who, tried in self._wrong.items() if tried[-1] > since}

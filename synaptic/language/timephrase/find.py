@@ -23,7 +23,7 @@ from .table import (
     add_days,
     compile_row,
     least_and_most_units,
-    match_any_word,
+    any_word,
     part_of_span,
     read_pieces,
 )
@@ -57,8 +57,9 @@ _START = r"(?<![\w\\/@#$=])(?<!\w[-.:+&~])(?<!\w[-.:+&~][-.:+&~])" + "".join(
 _TELLING = r"\d|\b(?:<near>|<period>|<unit>|<month>|<weekday>|<season>|<quarter>)"
 """Every phrase holds one of these."""
 
-_PREPOSITION = rf"(?!{match_any_word(TIMES.of_verbs)} (?:<near>|<which>))(?P<preposition>{match_any_word(ANY | BETWEEN)}) "
-_END = rf"(?!\w)(?: {match_any_word(TIMES.parts_of_day)})?(?:['’]s\b)?"
+_PREPOSITION = rf"(?!{any_word(TIMES.of_verbs)} (?:<near>|<which>))"
+    rf"(?P<preposition>{any_word(ANY | BETWEEN)}) "
+_END = rf"(?!\w)(?: {any_word(TIMES.parts_of_day)})?(?:['’]s\b)?"
 _ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
 _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 """Forms in which a text that stands alone is read."""

@@ -63,38 +63,36 @@ TABLES: dict[str, Mapping[str, Any]] = {
 """The value of each word of each piece."""
 
 
-def match_any_word(words: Iterable[str]) -> str:
+def any_word(words: Iterable[str]) -> str:
     """A regular expression that matches any of these words, in which `_` stands for a blank."""
     return rf"(?:{'|'.join(words).replace('_', ' ')})\b"
 
 
-ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{match_any_word(TIMES.goes_on | TIMES.parts_of_day)})"
+ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{any_word(TIMES.goes_on | TIMES.parts_of_day)})"
 """Here the phrase ends, so that it describes no noun: "in spring" and not "in spring boot"."""
 
-_SHORT_DAYS = match_any_word(name.title() for name in SHORT_DAYS)
+_SHORT_DAYS = any_word(name.title() for name in SHORT_DAYS)
 
-_OTHER_WORD = (
-    rf"(?-i:{match_any_word(TIMES.words_too)})(?!{ENDS}| \d{{4}}| \d+(?:[a-z]|{ENDS}))"
-)
+_OTHER_WORD = rf"(?-i:{any_word(TIMES.words_too)})(?!{ENDS}| \d{{4}}| \d+(?:[a-z]|{ENDS}))"
 """A month only where the phrase ends or a number follows: "may" without a capital."""
 
-PIECES = {name: f"(?P<{name}>{match_any_word(words)})" for name, words in TABLES.items()}
+PIECES = {name: f"(?P<{name}>{any_word(words)})" for name, words in TABLES.items()}
 PIECES |= {
     "ends": ENDS,
-    "no_count": rf"(?!\s+{match_any_word(TIMES.counted)}|\s*(?:[-–—]|to|and|or)\s*\d)",
+    "no_count": rf"(?!\s+{any_word(TIMES.counted)}|\s*(?:[-–—]|to|and|or)\s*\d)",
     "no_article": "".join(rf"(?<!\b{word}\s)" for word in TIMES.not_before_a_day),
     "to": r"(?:\s*[-–—]\s*| (?:to|through|and|until|till) )",
     "month": f"(?!{_OTHER_WORD}){PIECES['month']}",
-    "only_month": f"(?P<month>{match_any_word(TIMES.only_months)})",
+    "only_month": f"(?P<month>{any_word(TIMES.only_months)})",
     "month_number": r"(?P<month>0?[1-9]|1[0-2])\b",
-    "weekday": f"(?P<weekday>{match_any_word(DAY_NAMES)}|(?-i:{_SHORT_DAYS}){ENDS})",
-    "day_name": f"(?P<weekday>{match_any_word(DAY_NAMES)})",
+    "weekday": f"(?P<weekday>{any_word(DAY_NAMES)}|(?-i:{_SHORT_DAYS}){ENDS})",
+    "day_name": f"(?P<weekday>{any_word(DAY_NAMES)})",
     "day": r"(?P<day>\d{1,2}(?:st|nd|rd|th)?)(?!\d)",
     "last_day": r"(?P<last_day>\d{1,2}(?:st|nd|rd|th)?)\b",
     "nth": r"(?P<day>\d{1,2}(?:st|nd|rd|th))\b",
     "year": r"(?P<year>(?:19|20)\d\d|2100)\b",
     "last_year": r"(?P<last_year>(?:19|20)\d\d|2100)\b",
-    "number": rf"(?P<number>\d{{1,6}}|{match_any_word(COUNTS)})",
+    "number": rf"(?P<number>\d{{1,6}}|{any_word(COUNTS)})",
     "amount": r"(?:<number>\s*|(?:a )?<few>(?: of)? )<unit>",
 }
 """The pattern of each piece."""
@@ -388,7 +386,8 @@ ROWS: dict[frozenset[str], dict[str, Reader]] = {
         "(?:the )?<which> <month>": named_period_beside,
         "(?:the )?<which> <season>": named_period_beside,
         # 2025-11-03, 2025/11/03, 2025-11-03T10:15Z, 2025-06
-        r"(?P<year>\d{4})[-/]<month_number>[-/]<day>(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?": calendar_period,
+        r"(?P<year>\d{4})[-/]<month_number>[-/]<day>"
+        r"(?:T[\d:.]+(?:Z|[+-][\d:]+)?)?": calendar_period,
         "<year>-<month_number>(?!-)": calendar_period,
         # 11/03/2025, 13/11/2025, 3.11.2025
         "<month_number>/<day>/<year>": calendar_period,
