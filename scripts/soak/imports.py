@@ -26,7 +26,7 @@ from attack import attack, check, open_home
 
 from synaptic.errors import SynapticError
 from synaptic.features.importing import import_runs as importing
-from synaptic.features.importing.readers.record import READERS, reader_of, reporting
+from synaptic.features.importing.readers.record import READERS, find_reader, report_errors
 from synaptic.journal.runs import Block
 from synaptic.models import SESSIONS
 from synaptic.workspace.workspace import Workspace
@@ -154,7 +154,7 @@ def _samples() -> dict[str, Path]:
 
 
 def _copy_session(sessions: Path, source: str, folder: Path) -> None:
-    for place in reader_of(source).find(sessions, {}):
+    for place in find_reader(source).find(sessions, {}):
         found = [place] if place.is_file() else _files(place)
         for file in sorted(found, key=lambda file: file.stat().st_size)[:3]:
             target = folder / file.relative_to(sessions)
@@ -223,12 +223,12 @@ def _planned(source: str, place: Path) -> tuple[int, float]:
     begun = time.process_time()
     taken = 0
     try:
-        planned = importing.plan(_workspace(), source, place)
+        planned = importing.plan_import(_workspace(), source, place)
         taken = len(planned.new)
         for one in planned.new:
             Block.from_entry(one.path, one.entry)
             for _, read in one.record.pictures:
-                with reporting(lambda *_: None, "a picture"):  # as a run does
+                with report_errors(lambda *_: None, "a picture"):  # as a run does
                     read()
     except SynapticError:
         pass  # it says what is wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 import zipfile
 from pathlib import Path
 
-from synaptic.features.importing.readers.record import Record, reader_of
+from synaptic.features.importing.readers.record import Record, find_reader
 
 DATA = Path(__file__).parents[1] / "data" / "exports"
 WRONG = (b"", b"{", b'{"entries": []}', b"[]", b"\xff\xfe\x00", b"PK\x03\x04")
@@ -16,7 +16,7 @@ def read(source: str, place: Path) -> tuple[dict[str, Record], list[str]]:
     """The records by key, and what was skipped."""
     skipped: list[str] = []
     records = list(
-        reader_of(source).read(place, lambda where, why: skipped.append(f"{where}: {why}"))
+        find_reader(source).read(place, lambda where, why: skipped.append(f"{where}: {why}"))
     )
     assert len({record.key for record in records}) == len(records)
     return {record.key: record for record in records}, skipped

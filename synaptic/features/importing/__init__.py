@@ -17,27 +17,27 @@ COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_
 
 def recover(ws: Workspace) -> list[str]:
     """Finishes imports that were killed; returns the names of their runs."""
-    from .import_runs import resume
+    from .import_runs import resume_runs
 
-    return resume(ws)
+    return resume_runs(ws)
 
 
 def catch_up(ws: Workspace) -> None:
     """Makes digests of the agent sessions that a hook noted."""
-    from .import_runs import digest_noted
+    from .import_runs import digest_noted_sessions
 
-    digest_noted(ws)
+    digest_noted_sessions(ws)
 
 
 def news(ws: Workspace) -> list[str]:
     """Returns a sentence about other programs' data that could be imported; [] if there is
     none.
     """
-    from .import_command import found_text
-    from .import_runs import left_out
+    from .import_command import format_found_sources
+    from .import_runs import count_unimported_files
 
-    files = left_out(ws.config)
-    return [f"{found_text(files)} `synaptic import` lists them."] if files else []
+    files = count_unimported_files(ws.config)
+    return [f"{format_found_sources(files)} `synaptic import` lists them."] if files else []
 
 
 def offer(home: str | None, wanted: bool | None) -> Json:
@@ -53,6 +53,6 @@ def transcripts(ws: Workspace, listing: Listing) -> Listing:
     """Returns the session digests in `listing` with the transcript lines from which each was
     made as their text.
     """
-    from .import_runs import with_source
+    from .import_runs import with_transcripts
 
-    return with_source(ws, listing)
+    return with_transcripts(ws, listing)

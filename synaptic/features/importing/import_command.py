@@ -19,7 +19,7 @@ from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
 from . import import_runs
-from .readers.record import IN_PLACE, sources
+from .readers.record import IN_PLACE, readers_by_source
 
 NAMED, EXAMPLES = 5, 3
 """The most projects and skipped records that are listed by name, and the most entries that are
@@ -43,7 +43,7 @@ def run_import(
     yes = yes or IN_JSON.get()
     if undo is not None:
         if ask_agreement("import --undo", f"Take {undo} back?", yes=yes):
-            back = import_runs.undo(ws, undo, confirms=is_person())
+            back = import_runs.undo_import(ws, undo, confirms=is_person())
             text = (
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
             )
@@ -54,27 +54,27 @@ def run_import(
     if source is None:
         _list_sources(ws)
         return 0
-    if match_valid_name((*IN_PLACE, *sources()), source, "source") in IN_PLACE:
-        return _in_place(ws, source, place, dry_run=dry_run, yes=yes)
+    if match_valid_name((*IN_PLACE, *readers_by_source()), source, "source") in IN_PLACE:
+        return _add_folders_in_place(ws, source, place, dry_run=dry_run, yes=yes)
     if not dry_run:
-        for name in import_runs.resume(ws):
+        for name in import_runs.resume_runs(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
     path = Path(place) if place else None
-    planned = import_runs.plan(
+    planned = import_runs.plan_import(
         ws, source, path, progress=terminal.build_progress_report(), **choices
     )
     if not IN_JSON.get():
-        terminal.emit(_plan_text(planned))
+        terminal.emit(_format_plan(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
-        print_answer(_plan_json(planned), "")
+        print_answer(_import_plan_json(planned), "")
     elif ask_agreement("import", f"Import {coming:,}?", yes=yes):
         planned_skips = len(planned.skipped)
         done = import_runs.write_plan(ws, planned)
-        lines = [_done_text(done)]
+        lines = [_format_done(done)]
         for where, why in planned.skipped[planned_skips:]:
             lines.append(f"A picture was left out, {where}: {why}.")
-        data = _plan_json(planned) | {"success": True, "run": done.run}
+        data = _import_plan_json(planned) | {"success": True, "run": done.run}
         print_answer(data, clean("\n".join(lines)))
         _index_imported(ws)
     return 0
@@ -102,26 +102,26 @@ def _list_sources(ws: Workspace) -> None:
         terminal.say(
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
         )
-    sources = list(import_runs.look_around(ws.config, terminal.build_progress_report()))
+    rows = list(import_runs.list_importable_data(ws.config, terminal.build_progress_report()))
     lines = []
-    for one in sources:
+    for one in rows:
         count = terminal.entry_count_text(one["records"])
         days = f"{one['since']} to {one['until']}"
         lines.append(f"{one['source']}: {count}, {days}, in {one['place']}")
     lines.append("`synaptic import SOURCE` shows what would come, and asks.")
-    if not sources:
+    if not rows:
         lines = ["No data of a program that can be imported was found on this machine."]
-    print_answer({"found": wire.as_json(sources)}, clean("\n".join(lines)))
+    print_answer({"found": wire.as_json(rows)}, clean("\n".join(lines)))
 
 
-def _done_text(done: import_runs.Done) -> str:
+def _format_done(done: import_runs.Done) -> str:
     if not done.run:
         return f"Imported {done.entries:,}."
     back = f"`synaptic import --undo {done.run}` takes the new ones back."
     return f"Imported {done.entries:,}. {back}"
 
 
-def found_text(files_by_source: Mapping[str, int]) -> str:
+def format_found_sources(files_by_source: Mapping[str, int]) -> str:
     """Lists the sources that are not imported yet, each with its number of files."""
     counts = [f"{source} ({files:,})" for source, files in files_by_source.items()]
     return f"Not imported yet, with the number of files: {', '.join(counts)}."
@@ -134,10 +134,10 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
     The files of each source, and the new entries.
     """
     config = load_config(home)
-    left = import_runs.left_out(config)
+    left = import_runs.count_unimported_files(config)
     new: dict[str, int] = {}
     if left:
-        terminal.say(found_text(left))
+        terminal.say(format_found_sources(left))
         if wanted is None and can_ask():
             wanted = typer.confirm("Import it now?", default=False, err=True)
         if not wanted:
@@ -147,30 +147,30 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
     with open_workspace(config) as ws:
         for source in left:
             if source == "memories":
-                import_runs.add_sources(config, import_runs.new_memories(config))
+                import_runs.add_sources(config, import_runs.find_new_memories(config))
                 terminal.say("Agents' own memories are read where they are from now on.")
                 continue
             with suppress(InvalidArgument):  # nothing in it is of this program
-                planned = import_runs.plan(
+                planned = import_runs.plan_import(
                     ws, source, progress=terminal.build_progress_report()
                 )
                 new[source] = len(planned.new)
-                terminal.say(f"{source}: {_done_text(import_runs.write_plan(ws, planned))}")
+                terminal.say(f"{source}: {_format_done(import_runs.write_plan(ws, planned))}")
         _index_imported(ws)
     return {"found": left, "imported": new}
 
 
-def _in_place(
+def _add_folders_in_place(
     ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool
 ) -> int:
     if source == "memories":
-        new = import_runs.new_memories(ws.config)
+        new = import_runs.find_new_memories(ws.config)
         lines = [*new]
         count = sum(map(len, new.values()))
     else:
         folders = [Path(place).expanduser().absolute()] if place else []
         if source == "obsidian" and not place:
-            folders = import_runs.vaults()
+            folders = import_runs.find_obsidian_vaults()
         if len(folders) != 1:
             named = "; ".join(map(str, folders)) or "no folder"
             raise InvalidArgument(
@@ -178,7 +178,7 @@ def _in_place(
                 f"Give the folder of the notes: synaptic import {source} PATH",
             )
         lines = [str(folders[0])]
-        count = import_runs.notes_in(ws.config, folders[0])
+        count = import_runs.count_notes(ws.config, folders[0])
     import_runs.add_sources(ws.config, lines, dry_run=True)
     named = clean(", ".join(lines) or "nothing new")
     terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
@@ -190,7 +190,7 @@ def _in_place(
     return 0
 
 
-def _plan_text(planned: import_runs.ImportPlan) -> str:
+def _format_plan(planned: import_runs.ImportPlan) -> str:
     counts = []
     for state, words in import_runs.STATES.items():
         if planned.counts[state]:
@@ -211,7 +211,7 @@ def _plan_text(planned: import_runs.ImportPlan) -> str:
     return clean("\n".join(lines))
 
 
-def _plan_json(planned: import_runs.ImportPlan) -> Json:
+def _import_plan_json(planned: import_runs.ImportPlan) -> Json:
     examples = []
     for path, entry, _ in planned.new[:EXAMPLES]:
         marks = {name: getattr(entry, name) for name in ("date", "type", "title")}

@@ -55,8 +55,16 @@ from ...workspace.embed import Progress
 from ...workspace.preferences import end_confirmation, read_log, read_migrated_log
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .readers.record import MEMORIES, READERS, Record, Skipped, reader_of, reporting, sources
-from .readers.source import changed_at, files_below
+from .readers.record import (
+    MEMORIES,
+    READERS,
+    Record,
+    Skipped,
+    find_reader,
+    readers_by_source,
+    report_errors,
+)
+from .readers.source import find_files, modification_time
 
 SETTLED = timedelta(minutes=10)
 """A session's files are assumed to be unchanged for this long after its end."""
@@ -122,35 +130,35 @@ class Done:
     kept: tuple[tuple[str, str, str], ...] = ()
 
 
-def places_of(source: str) -> list[Path]:
+def find_source_places(source: str) -> list[Path]:
     """Returns the files and folders in which the program `source` keeps its data on this
     machine.
     """
-    find = getattr(reader_of(source), "find", None)  # where an export is only a person knows
+    find = getattr(find_reader(source), "find", None)  # where an export is only a person knows
     return find(Path.home(), os.environ) if find else []
 
 
-def look_around(config: Config, progress: Progress) -> Iterator[Json]:
+def list_importable_data(config: Config, progress: Progress) -> Iterator[Json]:
     """Yields a row for each program with readable data on this machine: source, place, number
     of records, dates.
     """
     finds = []
-    names = list(sources())
+    names = list(readers_by_source())
     for number, source in enumerate(names, 1):
         places = []
         with suppress(PlugInError):  # importing from it says so
-            places = places_of(source)
+            places = find_source_places(source)
         for place in places:
             with suppress(SynapticError):
-                records = _records(source, [place], lambda where, why: None, None)
+                records = _read_records(source, [place], lambda where, why: None, None)
                 finds.append((source, place, [record.at.date() for record in records]))
         progress("looking", number, len(names))
-    for vault in vaults():
+    for vault in find_obsidian_vaults():
         notes = scan_notes(Roots({"": vault}))
         days = [datetime.fromtimestamp(note.mtime_ns / 1e9).date() for note in notes]
         finds.append(("obsidian", vault, days))
-    for files in new_memories(config).values():
-        days = [changed_at(file).date() for file in files]
+    for files in find_new_memories(config).values():
+        days = [modification_time(file).date() for file in files]
         finds.append(("memories", files[0].parent, days))
     for source, place, days in finds:
         if days:
@@ -163,17 +171,19 @@ def look_around(config: Config, progress: Progress) -> Iterator[Json]:
             }
 
 
-def vaults() -> list[Path]:
+def find_obsidian_vaults() -> list[Path]:
     """Returns the folders of the vaults that Obsidian's settings on this machine list."""
-    from .readers.shared import named_in  # a hook that notes a session does without
+    from .readers.shared import paths_in_config  # a hook that notes a session does without
 
     config = user_config_path("obsidian", appauthor=False, roaming=True) / "obsidian.json"
     return [
-        vault for vault in named_in(config, "vaults", "path", Path.home()) if vault.is_dir()
+        vault
+        for vault in paths_in_config(config, "vaults", "path", Path.home())
+        if vault.is_dir()
     ]
 
 
-def left_out(config: Config) -> dict[str, int]:
+def count_unimported_files(config: Config) -> dict[str, int]:
     """Counts by source the files that were never imported, without reading them.
 
     Digests that a hook made do not count as imports. A missing home is not created.
@@ -182,25 +192,27 @@ def left_out(config: Config) -> dict[str, int]:
     counts = {}
     for source in READERS:
         if source not in taken and source != "claude-code-memory":
-            patterns = getattr(reader_of(source), "patterns", ("*",))
-            places = places_of(source)
-            counts[source] = sum(len(files_below(at, _pass_over, *patterns)) for at in places)
-    counts["memories"] = sum(map(len, new_memories(config).values()))
+            patterns = getattr(find_reader(source), "patterns", ("*",))
+            places = find_source_places(source)
+            counts[source] = sum(
+                len(find_files(at, _ignore_skipped, *patterns)) for at in places
+            )
+    counts["memories"] = sum(map(len, find_new_memories(config).values()))
     return {source: files for source, files in counts.items() if files}
 
 
-def _pass_over(*_: str) -> None:
+def _ignore_skipped(*_: str) -> None:
     """Ignores a skipped record; the import itself will report it."""
 
 
-def new_memories(config: Config) -> dict[str, list[Path]]:
+def find_new_memories(config: Config) -> dict[str, list[Path]]:
     """Returns the Markdown notes in agents' own memory folders that Synaptic does not read yet,
     by the `sources` line that would include them.
     """
     new: dict[str, list[Path]] = {}
     for name, pattern in MEMORIES.items():
         for place in set(Path.home().glob(pattern)) - set(config.sources.values()):
-            files = files_below(place, _pass_over, "*.md")
+            files = find_files(place, _ignore_skipped, "*.md")
             new.setdefault(f"{name}=~/{pattern}", []).extend(files)
     return {line: files for line, files in new.items() if files}
 
@@ -211,13 +223,13 @@ def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) 
     """
     file = config.home / "config.toml"
     text = file.read_text("utf-8-sig") if file.exists() else ""
-    sources = [*tomllib.loads(text).get("sources", []), *added]
-    read_sources(file, replace(config, sources={}), sources)
+    folders = [*tomllib.loads(text).get("sources", []), *added]
+    read_sources(file, replace(config, sources={}), folders)
     if not dry_run:
-        write_setting(config.home, "sources", sources)
+        write_setting(config.home, "sources", folders)
 
 
-def notes_in(config: Config, root: Path) -> int:
+def count_notes(config: Config, root: Path) -> int:
     """Counts the notes in a folder that a person wants to add to the setting `sources`.
 
     Raises InvalidArgument for a folder without notes, and for one that holds the home.
@@ -229,7 +241,7 @@ def notes_in(config: Config, root: Path) -> int:
     return notes
 
 
-def plan(
+def plan_import(
     ws: Workspace,
     source: str,
     place: Path | None = None,
@@ -246,8 +258,8 @@ def plan(
     `into` is a folder of the journal for the day files. Raises InvalidArgument for an unknown
     source and a place without its data.
     """
-    source = match_valid_name(sources(), source, "source")
-    places = [place.expanduser().absolute()] if place else places_of(source)
+    source = match_valid_name(readers_by_source(), source, "source")
+    places = [place.expanduser().absolute()] if place else find_source_places(source)
     if not places:
         raise InvalidArgument(
             f"No data of {source} was found in its usual places on this machine.",
@@ -255,11 +267,11 @@ def plan(
         )
     first = read_date(since, ws.clock(), "since") if since else ""
     planned = ImportPlan(source, places, Projects(ws.config.state))
-    home_entries = _Known(ws, source, project, into, planned.projects)
+    home_entries = _KnownEntries(ws, source, project, into, planned.projects)
     done = set()
     chars = 0
-    for record in _records(source, places, planned.skip, progress):
-        with reporting(planned.skip, record.key):
+    for record in _read_records(source, places, planned.skip, progress):
+        with report_errors(planned.skip, record.key):
             screen = Screen(ws.config.secrets)
             entry = home_entries.entry(screen, record)
             if entry.date < first or entry.short_id in done:
@@ -280,7 +292,7 @@ def plan(
     return planned
 
 
-class _Known:
+class _KnownEntries:
     """The entries of one source that this home has or had, with which new records are
     compared.
     """
@@ -338,7 +350,7 @@ class _Known:
         entry, _ = draft_entry(
             screen,
             record.text,
-            id=f"{id_date(at.date())}-{key_id(self._source, record.key)}",
+            id=f"{id_date(at.date())}-{make_record_id(self._source, record.key)}",
             at=at,
             title=record.title,
             type=record.type,
@@ -378,12 +390,13 @@ class _Known:
         old = self._written(path).get(id) if record.growing else None
         if not old:
             return "known", coming
-        if _was(old) != _edit_hash(old):
+        if _stored_edit_hash(old) != _edit_hash(old):
             return "edited", coming
-        return "known" if _was(old) == _was(entry) else "grown", coming
+        is_same = _stored_edit_hash(old) == _stored_edit_hash(entry)
+        return "known" if is_same else "grown", coming
 
 
-def _records(
+def _read_records(
     source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None
 ) -> Iterator[Record]:
     number = 0
@@ -393,7 +406,7 @@ def _records(
                 f"{place} does not exist.", "Give an existing file or folder."
             )
         try:
-            for record in reader_of(source).read(place, skipped):
+            for record in find_reader(source).read(place, skipped):
                 number += 1
                 if progress:
                     progress("reading", number, number)
@@ -411,7 +424,7 @@ def _records(
 
 def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     """Writes the entries of a plan, each day file in one step. If the process is killed,
-    `resume` finishes the run.
+    `resume_runs` finishes the run.
     """
     name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
     done = {run.name for run in ws.journal.runs.all() if not run.open}
@@ -420,7 +433,7 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     pictures = dict[str, str]()
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
-        with reporting(planned.skip, picture):
+        with report_errors(planned.skip, picture):
             path = save_picture(ws.journal, picture, read)
             pictures[path] = hash_of_block(ws.journal.read(path))
     projects = {project_key(one.entry.project or "") for one in coming}
@@ -434,11 +447,11 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         insert_blocks(ws.journal, Run(name, blocks, pictures=pictures))
     for path, entry, _ in planned.grown:
         with suppress(NotFound):
-            ws.journal.edit(path, entry.id, partial(_follow_source, ws, entry), keep=False)
+            ws.journal.edit(path, entry.id, partial(_update_from_source, ws, entry), keep=False)
     return Done(name if blocks else "", len(coming))
 
 
-def digest_noted(ws: Workspace) -> None:
+def digest_noted_sessions(ws: Workspace) -> None:
     """Makes digests of the sessions that a hook noted. A session that cannot be read now is not
     tried again.
     """
@@ -447,8 +460,8 @@ def digest_noted(ws: Workspace) -> None:
             note = json.loads(noted.read_bytes())
             client = note["client"]
             path = note["path"]
-            for place in places_of(client) if client == "opencode" else [Path("/")]:
-                write_plan(ws, plan(ws, client, place / path), f"captured-{noted.name}")
+            for place in find_source_places(client) if client == "opencode" else [Path("/")]:
+                write_plan(ws, plan_import(ws, client, place / path), f"captured-{noted.name}")
         except Busy:
             return
         except Exception:  # of the note, or of what it names
@@ -456,7 +469,7 @@ def digest_noted(ws: Workspace) -> None:
         noted.unlink(missing_ok=True)
 
 
-def resume(ws: Workspace) -> list[str]:
+def resume_runs(ws: Workspace) -> list[str]:
     """Finishes the import runs that were killed; returns their names."""
     runs = ws.journal.runs.open()
     for run in runs:
@@ -464,19 +477,19 @@ def resume(ws: Workspace) -> list[str]:
     return [run.name for run in runs]
 
 
-def with_source(ws: Workspace, listing: Listing) -> Listing:
+def with_transcripts(ws: Workspace, listing: Listing) -> Listing:
     """Replaces the text of each session digest in the listing by its lines of the
     transcript.
 
     Private passages and secrets are left out of it. Raises InvalidArgument for any other entry,
     NotFound where the client has deleted the transcript.
     """
-    from .readers.digest import screened
-    from .readers.session import events
+    from .readers.digest import screen_events
+    from .readers.session import read_session_events
 
     whole = []
     for entry in listing.entries:
-        extra = _extra(ws, entry)
+        extra = _read_comment_keys(ws, entry)
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
             raise InvalidArgument(
@@ -485,7 +498,14 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
             )
         key = extra["source"].partition("/")[0]
         transcript = next(
-            filter(None, (events(source, place, key) for place in places_of(source))), []
+            filter(
+                None,
+                (
+                    read_session_events(source, place, key)
+                    for place in find_source_places(source)
+                ),
+            ),
+            [],
         )
         if not transcript:
             raise NotFound(
@@ -496,7 +516,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
         first, last = map(int, extra["lines"].split("-"))
         lines = []
         # a passage may be opened, closed or repeated in another part of the session
-        for event in screened(transcript):
+        for event in screen_events(transcript):
             if first <= event.line <= last:
                 lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
         text = Screen("redact").redact_secrets("text", "\n".join(lines))
@@ -504,7 +524,7 @@ def with_source(ws: Workspace, listing: Listing) -> Listing:
     return replace(listing, entries=tuple(whole))
 
 
-def _extra(ws: Workspace, entry: Entry) -> dict[str, str]:
+def _read_comment_keys(ws: Workspace, entry: Entry) -> dict[str, str]:
     """Returns the keys in an entry's comment that the index does not store."""
     return dict(_entries_by_id(ws, entry.path).get(entry.id, entry).extra)
 
@@ -514,7 +534,7 @@ def _entries_by_id(ws: Workspace, path: str) -> dict[str, Entry]:
     return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
 
 
-def forget(ws: Workspace, session: str) -> Done:
+def forget_session(ws: Workspace, session: str) -> Done:
     """Removes all digests of a session for good, with their older versions. `session` is the
     client's whole session id, or the id of a digest.
 
@@ -523,10 +543,10 @@ def forget(ws: Workspace, session: str) -> Done:
     """
     with suppress(NotFound, Ambiguous):
         digest = in_step(ws, lambda _: ws.index.resolve(session)).entry
-        session = _extra(ws, digest).get("source", session)
+        session = _read_comment_keys(ws, digest).get("source", session)
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
-    parts = {key_id(source, key) for source, key in product(SESSIONS, keys)}
+    parts = {make_record_id(source, key) for source, key in product(SESSIONS, keys)}
     standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
     ids = {standing[part][0] for part in parts if part in standing}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
@@ -545,7 +565,7 @@ def _session_hash(source: str, key: str) -> str:
     return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
-def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
+def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     """Undoes an import run by moving its entries to the trash. Entries that were edited, or
     that others refer to, stay and are listed; so do preferences in force, unless a person
     `confirms`.
@@ -576,18 +596,18 @@ def undo(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     return Done(run.name, count, tuple(staying))
 
 
-def _follow_source(ws: Workspace, new: Entry, old: Entry) -> Entry:
+def _update_from_source(ws: Workspace, new: Entry, old: Entry) -> Entry:
     """Returns `new`, the entry as its source has it now; returns `old` instead if somebody
     edited it, or a person confirmed it as a preference.
     """
     is_rule = old.id in read_log(ws.config.state).confirmed
-    if is_rule or _was(old) != _edit_hash(old):
+    if is_rule or _stored_edit_hash(old) != _edit_hash(old):
         return old
     followed = ("title", "content", "tags", "files", "fingerprints", "extra")
     return replace(old, **{name: getattr(new, name) for name in followed})
 
 
-def _was(entry: Entry) -> str:
+def _stored_edit_hash(entry: Entry) -> str:
     return dict(entry.extra).get("was", "")
 
 
@@ -599,7 +619,7 @@ def _edit_hash(entry: Entry) -> str:
     return f"{hash64(text) & 0xFFFFFFFF:08x}"
 
 
-def key_id(source: str, key: str) -> str:
+def make_record_id(source: str, key: str) -> str:
     """Returns the last eight characters of a record's entry id, made from its source and
     key.
     """

@@ -67,10 +67,10 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
 
     Example: synaptic forget --session 7k3m9q2x
     """
-    from .import_runs import forget
+    from .import_runs import forget_session
 
     if ask_agreement("forget", f"Forget the session {session} for good?", yes=yes):
-        done = forget(ws, session)
+        done = forget_session(ws, session)
         text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
         print_answer({"success": True} | wire.as_json(done), text)
 
@@ -92,15 +92,17 @@ def _replay(ws: Workspace, **choices: Any) -> None:
         """The text of an answer, as an agent reads it."""
         return "\n".join(list_lines(hit_items(result, length=280), 1400))
 
-    cases = replay.replay(ws, show, progress=terminal.build_progress_report(), **choices)
+    cases = replay.replay_prompts(
+        ws, show, progress=terminal.build_progress_report(), **choices
+    )
     if not cases:
         raise NotFound(
             "No session of an agent on this machine has a prompt that could be searched for.",
             valid=SESSIONS,
         )
-    rows = replay.table(cases)
+    rows = replay.summarize_cases(cases)
     lines = [outline_text(rows)]
-    ends = replay.extremes(cases)
+    ends = replay.pick_extreme_cases(cases)
     for end, some in ends.items():
         lines += [f"\n{end}:"]
         for case in some:

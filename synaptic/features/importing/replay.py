@@ -22,9 +22,9 @@ from ...search.search import search
 from ...workspace.embed import Progress
 from ...workspace.past import as_of
 from ...workspace.workspace import Workspace
-from .import_runs import key_id, places_of
-from .readers.digest import digest, screened
-from .readers.record import reader_of
+from .import_runs import find_source_places, make_record_id
+from .readers.digest import digest_session, screen_events
+from .readers.record import find_reader
 from .readers.session import Session
 
 FEW_WORDS = 3
@@ -42,7 +42,7 @@ WAYS = {"memory": "hybrid", "words": "lexical"}
 
 
 @frozen
-class Case:
+class ReplayedPrompt:
     """A prompt of a past session, and how the memory answered it. `later` maps the files that
     the session edited afterwards, and the errors that it met, to "file" or "error".
 
@@ -58,13 +58,13 @@ class Case:
     named: dict[str, list[str]] = field(default_factory=dict)
 
 
-def replay(
+def replay_prompts(
     ws: Workspace,
     show: Callable[[SearchResult], str],
     *,
     prompts: int = 200,
     progress: Progress | None = None,
-) -> list[Case]:
+) -> list[ReplayedPrompt]:
     """Searches the memory, as it was at the time, for the newest `prompts` of past sessions;
     returns a case for each, oldest first. `show` returns the text of a search result.
 
@@ -72,14 +72,14 @@ def replay(
     """
     ws.embedder.load()
     ended = {}
-    cases: list[Case] = []
+    cases: list[ReplayedPrompt] = []
     for source in SESSIONS:
-        for place in places_of(source):
+        for place in find_source_places(source):
             with suppress(InvalidArgument):  # a place without a session
-                for session in reader_of(source).sessions(place, lambda *_: None):
-                    cases += _prompts(ws, session)
-                    for record in digest(session):
-                        ended[key_id(source, record.key)] = record.until or record.at
+                for session in find_reader(source).sessions(place, lambda *_: None):
+                    cases += _read_prompts(ws, session)
+                    for record in digest_session(session):
+                        ended[make_record_id(source, record.key)] = record.until or record.at
     cases = sorted(cases, key=lambda case: case.at)[-prompts:]
     for number, case in enumerate(cases, 1):
         with as_of(ws, min(case.at, ws.clock()).isoformat()) as then:
@@ -96,13 +96,13 @@ def replay(
     return cases
 
 
-def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
+def _read_prompts(ws: Workspace, session: Session) -> Iterator[ReplayedPrompt]:
     state = ws.config.state
     project = project_key(project_of_folder(state, Path(session.folder), Projects(state)) or "")
     later: dict[str, str] = {}
-    for event in reversed(list(screened(session.events))):
+    for event in reversed(list(screen_events(session.events))):
         if event.kind == "asked" and len(search_terms(event.text)) >= FEW_WORDS:
-            yield Case(event.at, event.text, project, dict(later))
+            yield ReplayedPrompt(event.at, event.text, project, dict(later))
         if event.kind == "edited":
             later[event.text] = "file"
         if event.error:
@@ -110,7 +110,7 @@ def _prompts(ws: Workspace, session: Session) -> Iterator[Case]:
 
 
 def _search_before(
-    ws: Workspace, case: Case, strategy: str, ended: Mapping[str, datetime]
+    ws: Workspace, case: ReplayedPrompt, strategy: str, ended: Mapping[str, datetime]
 ) -> SearchResult:
     result = search(
         ws,
@@ -123,7 +123,7 @@ def _search_before(
     return replace(result, hits=tuple(hits[:TOP]))
 
 
-def table(cases: list[Case]) -> dict[str, dict[str, float]]:
+def summarize_cases(cases: list[ReplayedPrompt]) -> dict[str, dict[str, float]]:
     """Summarizes the cases for each of WAYS: `files` and `errors` count prompts that were
     followed by an edited file or an error, `file_named` and `error_named` count those for which
     a found entry mentioned it.
@@ -140,7 +140,7 @@ def table(cases: list[Case]) -> dict[str, dict[str, float]]:
     return rows
 
 
-def extremes(cases: list[Case]) -> dict[str, list[Case]]:
+def pick_extreme_cases(cases: list[ReplayedPrompt]) -> dict[str, list[ReplayedPrompt]]:
     """Returns the ten cases with the most mentions, and the ten longest answers that mentioned
     nothing although a file was edited or an error met.
     """

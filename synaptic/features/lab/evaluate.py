@@ -49,7 +49,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 @frozen
-class Missed:
+class MissedQuery:
     """A query whose entry was not among the first DEPTH hits of the default search."""
 
     question: str
@@ -68,7 +68,7 @@ class Evaluation:
     questions: int
     mrr: dict[str, float]
     margin: float
-    missed: tuple[Missed, ...]
+    missed: tuple[MissedQuery, ...]
     seconds: float
     notices: Texts
 
@@ -84,14 +84,14 @@ def evaluate(
     begun = time.perf_counter()
     ws.embedder.load()
     asked = _pick_askable_entries(export(ws, Filters()))[:questions]
-    ranks = _ranks(ws, asked, progress)
+    ranks = _measure_ranks(ws, asked, progress)
     *_, last = ranks.values()
     missed = []
     for entry, rank in zip(asked, last, strict=True):
         if not rank:
             date = entry.date if entry.dated else None
             place = entry.there
-            missed.append(Missed(entry.title, date, place.path, place.line))
+            missed.append(MissedQuery(entry.title, date, place.path, place.line))
     return Evaluation(
         date=ws.today.isoformat(),
         questions=len(asked),
@@ -114,7 +114,7 @@ def _few_questions_notice(asked: int, questions: int) -> Texts:
     return (FEW.format(asked),)
 
 
-def _ranks(
+def _measure_ranks(
     ws: Workspace, asked: Sequence[Entry], progress: Progress | None
 ) -> dict[str, list[float]]:
     """Searches for the title of each entry; returns for each of WAYS the reciprocal ranks of
@@ -126,7 +126,7 @@ def _ranks(
         home = Path(folder)
         config = replace(ws.config, home=home, journal=home / "journal", sources={})
         with open_workspace(config, embedder=ws.embedder, clock=ws.clock) as copy:
-            paths = _write_without(asked, ws, config.journal)
+            paths = _write_journal_without_titles(asked, ws, config.journal)
             ws.index.file.copy_to(copy.index.file.path)  # only what is new is embedded
             in_step(copy, lambda _: None)
             embed_pending(copy, budget_s=None, progress=progress)
@@ -144,7 +144,9 @@ def _ranks(
     return ranks
 
 
-def _write_without(asked: Sequence[Entry], ws: Workspace, folder: Path) -> dict[str, str]:
+def _write_journal_without_titles(
+    asked: Sequence[Entry], ws: Workspace, folder: Path
+) -> dict[str, str]:
     """Writes a copy of the journal to `folder` with dots in place of the titles; maps old paths
     to new ones.
     """

@@ -21,9 +21,9 @@ from .table import (
     Span,
     When,
     add_days,
+    any_word,
     compile_row,
     least_and_most_units,
-    any_word,
     part_of_span,
     read_pieces,
 )
@@ -57,8 +57,10 @@ _START = r"(?<![\w\\/@#$=])(?<!\w[-.:+&~])(?<!\w[-.:+&~][-.:+&~])" + "".join(
 _TELLING = r"\d|\b(?:<near>|<period>|<unit>|<month>|<weekday>|<season>|<quarter>)"
 """Every phrase holds one of these."""
 
-_PREPOSITION = rf"(?!{any_word(TIMES.of_verbs)} (?:<near>|<which>))"
+_PREPOSITION = (
+    rf"(?!{any_word(TIMES.of_verbs)} (?:<near>|<which>))"
     rf"(?P<preposition>{any_word(ANY | BETWEEN)}) "
+)
 _END = rf"(?!\w)(?: {any_word(TIMES.parts_of_day)})?(?:['’]s\b)?"
 _ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
 _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")

@@ -12,7 +12,7 @@ import pytest
 from exported import DATA, check_zips, read
 
 from synaptic.errors import InvalidArgument
-from synaptic.features.importing.readers.record import reader_of
+from synaptic.features.importing.readers.record import find_reader
 
 JPEG = "13563595c4a4995855d2f26c2f98b864.jpeg"
 
@@ -60,7 +60,7 @@ def test_jrnl_is_found_where_its_config_says(tmp_path: Path) -> None:
     (tmp_path / "diary").mkdir()
     file = tmp_path / "diary" / "journal.txt"
     file.write_bytes((DATA / "jrnl" / "journal.txt").read_bytes())
-    find = reader_of("jrnl").find
+    find = find_reader("jrnl").find
     assert find(tmp_path, {"XDG_CONFIG_HOME": str(tmp_path / "config")}) == [file]
     assert find(tmp_path, {}) == []
     (default := tmp_path / ".local/share/jrnl/journal.txt").parent.mkdir(parents=True)

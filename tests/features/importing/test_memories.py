@@ -16,7 +16,7 @@ import pytest
 from forks import ForkedHome as Home
 
 from synaptic.errors import InvalidArgument
-from synaptic.features.importing.readers.record import Record, reader_of
+from synaptic.features.importing.readers.record import Record, find_reader
 
 DATA = Path(__file__).parents[2] / "data" / "memories"
 SOURCES = (
@@ -35,7 +35,7 @@ class Read:
     def __init__(self, source: str, path: Path) -> None:
         self.skipped: list[tuple[str, str]] = []
         self.all = list(
-            reader_of(source).read(path, lambda where, why: self.skipped.append((where, why)))
+            find_reader(source).read(path, lambda where, why: self.skipped.append((where, why)))
         )
         assert len({record.key for record in self.all}) == len(self.all)
 
@@ -51,7 +51,7 @@ def database(path: Path, sql: str) -> Path:
 
 
 def found(source: str, home: Path, environ: Mapping[str, str] = {}) -> list[Path]:
-    return reader_of(source).find(home, environ)
+    return find_reader(source).find(home, environ)
 
 
 def put(path: Path, text: str | bytes) -> Path:

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
-from synaptic.features.importing.readers.record import reader_of
-from synaptic.features.importing.readers.session import events
+from synaptic.features.importing.readers.record import find_reader
+from synaptic.features.importing.readers.session import read_session_events
 from synaptic.notes.screening import visible_secrets
 
 DATA = Path(__file__).parents[2] / "data"
@@ -76,14 +76,14 @@ def read(path, source="claude-code"):
     """(the records of a transcript, what was skipped)."""
     skipped = []
     return list(
-        reader_of(source).read(path, lambda where, why: skipped.append((where, why)))
+        find_reader(source).read(path, lambda where, why: skipped.append((where, why)))
     ), skipped
 
 
 @pytest.mark.parametrize("source", ["claude-code", "codex", "gemini", "opencode"])
 def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, tmp_path):
     zipfile.ZipFile(DATA / "sessions.zip").extractall(tmp_path)
-    reader = reader_of(source)
+    reader = find_reader(source)
     places = reader.find(tmp_path, {})
     assert all(place.is_relative_to(tmp_path) for place in places)
     found = {
@@ -137,7 +137,9 @@ def test_forty_sessions_of_the_clients_themselves_are_told_as_they_were(source, 
             "Another language model",
         ):
             assert injected not in record.text
-        around = chain.from_iterable(events(source, place, record.key) for place in places)
+        around = chain.from_iterable(
+            read_session_events(source, place, record.key) for place in places
+        )
         assert set(truth["asked"]) <= {event.text for event in around}
 
 
@@ -158,7 +160,7 @@ def test_sessions_of_more_clients_are_told_as_they_were(source, tmp_path):
     """Each but Crush's was written by the client itself, with the same scripted model."""
     zipfile.ZipFile(DATA / "agents.zip").extractall(tmp_path)
     crush(tmp_path)
-    (place,) = reader_of(source).find(tmp_path, {})
+    (place,) = find_reader(source).find(tmp_path, {})
     records, skipped = read(place, source)
     assert not skipped and len(records) == 1
     (record,) = records
@@ -170,7 +172,7 @@ def test_sessions_of_more_clients_are_told_as_they_were(source, tmp_path):
         assert "The total sums all rows" in told
     if source != "crush":
         assert "- Committed: `" in told and "Add the total (" in told
-    around = events(source, place, record.key)
+    around = read_session_events(source, place, record.key)
     assert [event.text for event in around if event.kind == "edited"][-1] == "total.py"
     assert not any(mark in told for mark in ("user_input", "<cwd>", "(none)", "shellId"))
 
@@ -246,7 +248,7 @@ def test_chats_of_cursor_are_told_and_its_files_left_alone(place, tmp_path):
     with closing(sqlite3.connect(file)) as editor:  # it has the database open, in a transaction
         editor.execute("BEGIN IMMEDIATE")
         before = {one.name: one.stat().st_mtime_ns for one in file.parent.iterdir()}
-        (found,) = reader_of("cursor").find(tmp_path, {})
+        (found,) = find_reader("cursor").find(tmp_path, {})
         (record,), skipped = read(found, "cursor")
         assert {one.name: one.stat().st_mtime_ns for one in file.parent.iterdir()} == before
     assert [where for where, _ in skipped] == ["state.vscdb: damaged"]
@@ -259,7 +261,14 @@ def test_chats_of_cursor_are_told_and_its_files_left_alone(place, tmp_path):
         f"- Ran: `python3 total.py`, exit 1: `{FAILED}`\n"
         "- Committed: `Add the total (7d68c80)`",
     ]
-    assert [event.line for event in events("cursor", found, CHAT)] == [1, 2, 4, 4, 5, 7]
+    assert [event.line for event in read_session_events("cursor", found, CHAT)] == [
+        1,
+        2,
+        4,
+        4,
+        5,
+        7,
+    ]
 
 
 def vscode(home, lines, suffix):
@@ -318,7 +327,7 @@ def test_chats_of_vs_code_are_told_from_their_log_of_changes(tmp_path):
         {"kind": 2, "k": ["requests"], "v": [noise]},
     ]
     vscode(tmp_path, log, ".jsonl")
-    (place,) = reader_of("vscode").find(tmp_path, {})
+    (place,) = find_reader("vscode").find(tmp_path, {})
     (record,), skipped = read(place, "vscode")
     assert [where for where, _ in skipped] == [f"{CHAT}.jsonl:6"]
     assert (record.title, record.folder) == ("No total", str(tmp_path / "quarry"))
@@ -330,7 +339,7 @@ def test_chats_of_vs_code_are_told_from_their_log_of_changes(tmp_path):
         "- Committed: `Add the total (7d68c80)`",
     ]
     assert (record.until - record.at).seconds == 10
-    assert events("vscode", place, CHAT)[0].text == "Why is there no total yet?"
+    assert read_session_events("vscode", place, CHAT)[0].text == "Why is there no total yet?"
     old = {**chat, "requests": [{**request, "response": [first[1], *rest]}]}
     vscode(tmp_path, [old], ".json")
     assert read(place, "vscode")[0] == [record]  # the log stands before an older file
@@ -388,7 +397,7 @@ def test_a_digest_tells_what_was_asked_answered_edited_and_run(tmp_path):
         "- Ran: `pytest -q`, exit 0\n"
         "- Committed: `Count the last row (1a2b3c4d5e)`",
     ]
-    around = events("claude-code", tmp_path, record.key)
+    around = read_session_events("claude-code", tmp_path, record.key)
     assert [(event.line, event.kind) for event in around][-2:] == [(14, "ran"), (16, "said")]
 
 

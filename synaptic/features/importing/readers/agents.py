@@ -72,17 +72,17 @@ from typing import Any
 from ....files import read_regular_file
 from ....models import Json
 from .digest import Transcripts
-from .record import Skipped, reporting
+from .record import Skipped, report_errors
 from .session import (
     PATTERNS,
     ROLES,
     Kind,
     Session,
-    json_lines,
-    sessions_of_databases,
-    sessions_of_lines,
+    read_database_sessions,
+    read_json_lines,
+    read_line_sessions,
 )
-from .shared import SETTINGS_BYTES, dig, from_home, list_of, text_of
+from .shared import SETTINGS_BYTES, list_at, relative_to_home, text_at, value_at
 from .source import FILE_BYTES, read_json
 
 # -- Qwen Code
@@ -90,23 +90,23 @@ from .source import FILE_BYTES, read_json
 
 
 def _add_qwen(session: Session, number: int, line: Json) -> None:
-    session.folder = session.folder or text_of(line, "cwd")
-    session.branch = text_of(line, "gitBranch") or session.branch
-    session.title = text_of(line, "systemPayload", "customTitle") or session.title
-    parts = list_of(line, "message", "parts")
+    session.folder = session.folder or text_at(line, "cwd")
+    session.branch = text_at(line, "gitBranch") or session.branch
+    session.title = text_at(line, "systemPayload", "customTitle") or session.title
+    parts = list_at(line, "message", "parts")
     for part in parts:
-        call = dig(part, "functionCall")
+        call = value_at(part, "functionCall")
         if call:
             session.add_call(number, call, "name", "args", "id")
-        result = dig(part, "functionResponse")
+        result = value_at(part, "functionResponse")
         if result:
-            answer = dig(result, "response")
-            error = text_of(answer, "error")
-            output = error or text_of(answer)
+            answer = value_at(result, "response")
+            error = text_at(answer, "error")
+            output = error or text_at(answer)
             # "Command: make\nOutput: ...\nError: (none)\nExit Code: 1"
             output = output.partition("\nOutput: ")[2] or output
             output = output.replace("\nError: (none)", "")
-            session.add_result(dig(result, "id"), output, bool(error) or None)
+            session.add_result(value_at(result, "id"), output, bool(error) or None)
     kind = line.get("type")
     if kind == "assistant":
         session.add("said", number, parts)
@@ -121,23 +121,23 @@ def _add_qwen(session: Session, number: int, line: Json) -> None:
 def _add_copilot(session: Session, number: int, line: Json) -> None:
     kind = line.get("type")
     data = line.get("data")
-    is_subagent = line.get("agentId") or dig(data, "parentToolCallId")
+    is_subagent = line.get("agentId") or value_at(data, "parentToolCallId")
     if kind == "session.start":
-        session.key = text_of(data, "sessionId") or session.key
-        session.folder = text_of(data, "context", "cwd")
-        session.branch = text_of(data, "context", "branch")
-    elif kind == "user.message" and not (is_subagent or dig(data, "source")):
-        session.add("asked", number, dig(data, "content"))
+        session.key = text_at(data, "sessionId") or session.key
+        session.folder = text_at(data, "context", "cwd")
+        session.branch = text_at(data, "context", "branch")
+    elif kind == "user.message" and not (is_subagent or value_at(data, "source")):
+        session.add("asked", number, value_at(data, "content"))
     elif kind == "assistant.message" and not is_subagent:
-        session.add("said", number, dig(data, "content"))
+        session.add("said", number, value_at(data, "content"))
     elif kind == "tool.execution_start":
         line_number = 0 if is_subagent else number
         session.add_call(line_number, data, "toolName", "arguments", "toolCallId")
     elif kind == "tool.execution_complete":
-        output = text_of(data, "result", "content") or text_of(data, "error", "message")
-        status = dig(data, "shellExecution", "exitCode")
-        failed = dig(data, "success") is False or None
-        session.add_result(dig(data, "toolCallId"), output, failed, status)
+        output = text_at(data, "result", "content") or text_at(data, "error", "message")
+        status = value_at(data, "shellExecution", "exitCode")
+        failed = value_at(data, "success") is False or None
+        session.add_result(value_at(data, "toolCallId"), output, failed, status)
 
 
 # -- OpenCode
@@ -160,17 +160,23 @@ def _add_opencode(session: Session, number: int, row: sqlite3.Row) -> None:
     session.title = re.sub("^New session - .*", "", session.title)
     message = read_json(row["message"])
     part = read_json(row["part"])
-    kind = dig(part, "type")
+    kind = value_at(part, "type")
     if kind == "tool":
-        state = dig(part, "state")
+        state = value_at(part, "state")
         session.add_call(
-            number, part | {"input": dig(state, "input")}, "tool", "input", "callID"
+            number, part | {"input": value_at(state, "input")}, "tool", "input", "callID"
         )
-        failed = {"completed": False, "error": True}.get(text_of(state, "status"))
-        output = text_of(state) or text_of(state, "error")
-        session.add_result(dig(part, "callID"), output, failed, dig(state, "metadata", "exit"))
-    elif kind == "text" and not dig(part, "synthetic") and dig(message, "summary") is not True:
-        session.add(ROLES[dig(message, "role")], number, dig(part, "text"))
+        failed = {"completed": False, "error": True}.get(text_at(state, "status"))
+        output = text_at(state) or text_at(state, "error")
+        session.add_result(
+            value_at(part, "callID"), output, failed, value_at(state, "metadata", "exit")
+        )
+    elif (
+        kind == "text"
+        and not value_at(part, "synthetic")
+        and value_at(message, "summary") is not True
+    ):
+        session.add(ROLES[value_at(message, "role")], number, value_at(part, "text"))
 
 
 # -- Crush
@@ -193,62 +199,62 @@ class _Crush(Transcripts):
         for registry in super().find(home, environ):
             with suppress(OSError, ValueError):
                 projects = read_json(read_regular_file(registry, SETTINGS_BYTES))
-                for project in list_of(projects, "projects"):
-                    place = text_of(project, "path")
-                    databases.append(Path(place, text_of(project, "data_dir"), "crush.db"))
+                for project in list_at(projects, "projects"):
+                    place = text_at(project, "path")
+                    databases.append(Path(place, text_at(project, "data_dir"), "crush.db"))
         return [path for path in databases if path.is_file()]
 
 
 def _add_crush(session: Session, number: int, row: sqlite3.Row) -> None:
     message = dict(row)
     for part in [] if message.get("is_summary_message") else read_json(message["parts"]):
-        kind = dig(part, "type")
-        data = dig(part, "data")
+        kind = value_at(part, "type")
+        data = value_at(part, "data")
         if kind == "text" and message["role"] in ROLES:
-            session.add(ROLES[message["role"]], number, dig(data, "text"))
+            session.add(ROLES[message["role"]], number, value_at(data, "text"))
         elif kind == "tool_call":
             session.add_call(number, data, "name", "input", "id")
         elif kind == "tool_result":
-            output = text_of(data, "content").partition("\n\n<cwd>")[0]
-            failed = dig(data, "is_error") is True or None
-            session.add_result(dig(data, "tool_call_id"), output, failed)
+            output = text_at(data, "content").partition("\n\n<cwd>")[0]
+            failed = value_at(data, "is_error") is True or None
+            session.add_result(value_at(data, "tool_call_id"), output, failed)
 
 
 # -- Cline
 # ------------------------------------------------------------------------------
 
 
-def _cline_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _read_cline_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
-        for _, value in json_lines(file, skipped):
+        for _, value in read_json_lines(file, skipped):
             if value.get("agent", "lead") != "lead":
                 continue
             session = Session(file.name.partition(".")[0], "Cline")
             with suppress(OSError, ValueError):
                 manifest = file.with_name(f"{session.key}.json")
                 head = read_json(read_regular_file(manifest, SETTINGS_BYTES))
-                session.folder = text_of(head, "cwd")
-                session.title = text_of(head, "metadata", "title")
-                session.branch = text_of(head, "metadata", "git", "branch")
-            for number, message in enumerate(list_of(value, "messages"), 1):
-                with reporting(skipped, f"{file.name}: {number}"):
+                session.folder = text_at(head, "cwd")
+                session.title = text_at(head, "metadata", "title")
+                session.branch = text_at(head, "metadata", "git", "branch")
+            for number, message in enumerate(list_at(value, "messages"), 1):
+                with report_errors(skipped, f"{file.name}: {number}"):
                     _add_cline(session, number, message)
             yield session
 
 
 def _add_cline(session: Session, number: int, message: Any) -> None:
-    session.set_time(dig(message, "ts"))
-    content = dig(message, "content")
-    for block in list_of(content):
-        if dig(block, "type") == "tool_result":
-            output = text_of(block, "content")
-            successes = [dig(result, "success") for result in list_of(block, "content")]
+    session.set_time(value_at(message, "ts"))
+    content = value_at(message, "content")
+    for block in list_at(content):
+        if value_at(block, "type") == "tool_result":
+            output = text_at(block, "content")
+            successes = [value_at(result, "success") for result in list_at(block, "content")]
             failed = False in successes or '"success":false' in output
-            session.add_result(dig(block, "tool_use_id"), output, failed)
+            session.add_result(value_at(block, "tool_use_id"), output, failed)
         else:
             session.add_block(number, block)
-    text = PATTERNS["wrapped"].sub("", text_of(content))
-    session.add(ROLES[dig(message, "role")], number, text)
+    text = PATTERNS["wrapped"].sub("", text_at(content))
+    session.add(ROLES[value_at(message, "role")], number, text)
 
 
 # -- Aider
@@ -263,12 +269,12 @@ _PRINTED = re.compile(
 _MARK = re.compile("(?m)^#### (?:<blank>)?")
 
 
-def _aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterator[Session]:
+def _read_aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterator[Session]:
     for file in files:
-        place = blake2b(from_home(file).encode(), digest_size=4).hexdigest()
+        place = blake2b(relative_to_home(file).encode(), digest_size=4).hexdigest()
         session = None
         lines = []
-        with reporting(skipped, str(file)):
+        with report_errors(skipped, str(file)):
             lines = read_regular_file(file, FILE_BYTES).decode("utf-8", "replace").splitlines()
         for kind, group in groupby(_classify_lines(lines), key=itemgetter(0)):
             (_, number, first), *rest = group
@@ -323,14 +329,14 @@ BY_SOURCE = {
         ".qwen",
         ("projects/*/chats",),
         ("*-*-*-*-*.jsonl",),
-        partial(sessions_of_lines, "Qwen Code", _add_qwen),
+        partial(read_line_sessions, "Qwen Code", _add_qwen),
     ),
     "copilot": Transcripts(
         "COPILOT_HOME",
         ".copilot",
         ("session-state",),
         ("events.jsonl",),
-        partial(sessions_of_lines, "Copilot CLI", _add_copilot),
+        partial(read_line_sessions, "Copilot CLI", _add_copilot),
     ),
     "opencode": Transcripts(
         "XDG_DATA_HOME",
@@ -338,7 +344,7 @@ BY_SOURCE = {
         ("opencode/opencode*.db",),
         ("opencode*.db",),
         partial(
-            sessions_of_databases,
+            read_database_sessions,
             "OpenCode",
             (_OPENCODE_SESSIONS, _OPENCODE_PARTS),
             _add_opencode,
@@ -349,16 +355,18 @@ BY_SOURCE = {
         ".local/share",
         ("crush/projects.json",),
         ("crush.db",),
-        partial(sessions_of_databases, "Crush", (_CRUSH_SESSIONS, _CRUSH_MESSAGES), _add_crush),
+        partial(
+            read_database_sessions, "Crush", (_CRUSH_SESSIONS, _CRUSH_MESSAGES), _add_crush
+        ),
     ),
     "cline": Transcripts(
-        "CLINE_DIR", ".cline", ("data/sessions",), ("*.messages.json",), _cline_sessions
+        "CLINE_DIR", ".cline", ("data/sessions",), ("*.messages.json",), _read_cline_sessions
     ),
     "aider": Transcripts(
         "",
         "",
         tuple(f"{folder}.aider.chat.history.md" for folder in ("", "[!.]*/", "[!.]*/[!.]*/")),
         (".aider.chat.history.md",),
-        _aider_sessions,
+        _read_aider_sessions,
     ),
 }

@@ -14,8 +14,8 @@ from typing import IO, Any, NamedTuple
 
 from ....errors import InvalidArgument
 from ....files import open_regular_file
-from .record import Record, Skipped, reporting
-from .source import FILE_BYTES, UNPACKED_BYTES, changed_at, files_below
+from .record import Record, Skipped, report_errors
+from .source import FILE_BYTES, UNPACKED_BYTES, find_files, modification_time
 
 BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
 """A zip is refused if one file in it exceeds both limits: unpacked bytes, and their ratio to
@@ -51,13 +51,13 @@ def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
     """Opens an export and maps the relative paths of its files to them. Raises InvalidArgument
     for an unreadable zip.
     """
-    paths = files_below(path, skipped, "*")
+    paths = find_files(path, skipped, "*")
     if paths == [path]:
         stream = open_regular_file(path)
         try:
             if zipfile.is_zipfile(stream):
                 left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
-                return dict(_zipped(stream, skipped, [left]))
+                return dict(_list_zipped_files(stream, skipped, [left]))
         except ZIP_ERRORS as error:
             raise InvalidArgument(
                 f"The zip {path} cannot be unpacked: {error}.", "Export or download it again."
@@ -66,13 +66,13 @@ def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
     top = path if path.is_dir() else path.parent
     return {
         file.relative_to(top).as_posix(): ExportedFile(
-            partial(open_regular_file, file), changed_at(file)
+            partial(open_regular_file, file), modification_time(file)
         )
         for file in paths
     }
 
 
-def _zipped(
+def _list_zipped_files(
     file: IO[bytes], skipped: Skipped, left: list[int], *, inner: bool = False
 ) -> Iterator[tuple[str, ExportedFile]]:
     """Yields (name, file) of the files in a zip. `left` holds one number: the bytes that all
@@ -95,13 +95,13 @@ def _zipped(
             copy = tempfile.TemporaryFile()  # noqa: SIM115  open while one of its files is used
             with archive.open(info) as packed:
                 shutil.copyfileobj(packed, copy)
-            yield from _zipped(copy, skipped, left, inner=True)
+            yield from _list_zipped_files(copy, skipped, left, inner=True)
         elif not info.is_dir():
             opener = partial(archive.open, info)
-            yield info.filename, ExportedFile(opener, _packed_at(info))
+            yield info.filename, ExportedFile(opener, _time_in_zip(info))
 
 
-def _packed_at(info: zipfile.ZipInfo) -> datetime:
+def _time_in_zip(info: zipfile.ZipInfo) -> datetime:
     try:
         return datetime(*info.date_time)
     except ValueError:
@@ -131,7 +131,7 @@ def read_items(
         try:
             with file.open() as stream:
                 for number, item in enumerate(items(stream), 1):
-                    with reporting(skipped, f"{name}, record {number}"):
+                    with report_errors(skipped, f"{name}, record {number}"):
                         yield from records_of(item, name, files)
                         is_export = True
         except Exception as error:  # of the disk, the zip and the parser

@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .record import Record, Skipped
-from .shared import named_in, notes
+from .shared import paths_in_config, read_notes
 
 
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     folder = environ.get("BASIC_MEMORY_CONFIG_DIR") or home / ".basic-memory"
-    places = named_in(Path(folder, "config.json"), "projects", "path", home)
+    places = paths_in_config(Path(folder, "config.json"), "projects", "path", home)
     return sorted(place for place in places if place.is_dir())
 
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
-    for _, record in notes(path, skipped):
+    for _, record in read_notes(path, skipped):
         yield record

@@ -18,31 +18,31 @@ from pathlib import Path
 from typing import Any
 
 from .digest import Transcripts
-from .record import Skipped, reporting
-from .session import Session, json_lines
-from .shared import dig, list_of, text_of
-from .source import files_below
+from .record import Skipped, report_errors
+from .session import Session, read_json_lines
+from .shared import list_at, text_at, value_at
+from .source import find_files
 
 NOT_TYPED = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain")
 
 
-def _claude_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _read_claude_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     uuids = set()
     for file in files:
         session = Session(file.stem, "Claude Code")
         parts = [file]
         below = file.with_suffix("") / "subagents"
         if below.is_dir():
-            parts += files_below(below, skipped, "*.jsonl")
+            parts += find_files(below, skipped, "*.jsonl")
         for part in parts:
-            for number, line in json_lines(part, skipped):
-                uuid = text_of(line, "uuid") or f"{part}:{number}"
+            for number, line in read_json_lines(part, skipped):
+                uuid = text_at(line, "uuid") or f"{part}:{number}"
                 # another session's line, whose transcript is there
-                of = text_of(line, "forkedFrom", "sessionId")
+                of = text_at(line, "forkedFrom", "sessionId")
                 is_forked = of and os.path.lexists(f"{file.parent}/{of}{file.suffix}")
                 if uuid in uuids or is_forked:
                     continue
-                with reporting(skipped, f"{part.name}:{number}"):
+                with report_errors(skipped, f"{part.name}:{number}"):
                     _add_claude_line(session, number, line)
                 uuids.add(uuid)
         session.keep_work_of_subagents()
@@ -50,29 +50,29 @@ def _claude_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
 
 
 def _add_claude_line(session: Session, number: int, line: dict[str, Any]) -> None:
-    named = text_of(line, "customTitle")
-    session.title = named or session.title or text_of(line, "aiTitle")
+    named = text_at(line, "customTitle")
+    session.title = named or session.title or text_at(line, "aiTitle")
     session.set_time(line.get("timestamp"))
     if line.get("isSidechain"):
         number = 0
     else:
-        session.folder = session.folder or text_of(line, "cwd")
-        session.branch = text_of(line, "gitBranch").replace("HEAD", "") or session.branch
+        session.folder = session.folder or text_at(line, "cwd")
+        session.branch = text_at(line, "gitBranch").replace("HEAD", "") or session.branch
     kind = line.get("type")
-    content = dig(line, "message", "content")
-    if dig(line, "attachment", "type") == "queued_command":
+    content = value_at(line, "message", "content")
+    if value_at(line, "attachment", "type") == "queued_command":
         line = line | line["attachment"]
         kind = "user"
         content = line.get("prompt")
-    for block in list_of(content):
+    for block in list_at(content):
         session.add_block(number, block)
-    if kind == "assistant" and number and dig(line, "message", "model") != "<synthetic>":
+    if kind == "assistant" and number and value_at(line, "message", "model") != "<synthetic>":
         session.add("said", number, content)
-    is_typed = dig(line, "origin", "kind") in (None, "human")
+    is_typed = value_at(line, "origin", "kind") in (None, "human")
     if kind == "user" and is_typed and not any(map(line.get, NOT_TYPED)):
         session.add("asked", number, content)
 
 
 READER = Transcripts(
-    "CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _claude_sessions
+    "CLAUDE_CONFIG_DIR", ".claude", ("projects",), ("*-*-*-*-*.jsonl",), _read_claude_sessions
 )

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ....files import folder_of_agent_memory, read_regular_file
 from .record import Record, Skipped
-from .shared import notes
+from .shared import read_notes
 from .source import FILE_BYTES
 
 _LIST_LINE = re.compile(r"\s*(?:#.*|[-*] \[[^\]]*\]\([^)]{1,200}\).*)?")
@@ -32,16 +32,16 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
         target = path.resolve()
         skipped(str(path), f"it is a link out of its folder, to {target}; name that itself")
         return
-    for file, record in notes(path, skipped):
-        if file.name == "MEMORY.md" and _only_lists(file):
+    for file, record in read_notes(path, skipped):
+        if file.name == "MEMORY.md" and _is_only_list_of_links(file):
             skipped(str(file), "it only lists the files beside it")
         elif file.name == "CLAUDE.md":
-            yield _instructions(file, record)
+            yield _as_instructions(file, record)
         else:
             yield _with_project(file, record)
 
 
-def _instructions(file: Path, record: Record) -> Record:
+def _as_instructions(file: Path, record: Record) -> Record:
     folder = file.absolute().parent
     if folder.name == ".claude":
         folder = folder.parent
@@ -59,6 +59,6 @@ def _with_project(file: Path, record: Record) -> Record:
     return record
 
 
-def _only_lists(index: Path) -> bool:
+def _is_only_list_of_links(index: Path) -> bool:
     text = read_regular_file(index, FILE_BYTES).decode("utf-8", "replace")
     return all(map(_LIST_LINE.fullmatch, text.splitlines()))

@@ -14,8 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from ....kinds import FOREIGN
-from .record import Record, Skipped, reporting
-from .shared import find_places, items_of, markdown, moment, rows, tags_of, text_of
+from .record import Record, Skipped, report_errors
+from .shared import (
+    find_places,
+    first_valid_time,
+    join_markdown,
+    make_tags,
+    read_table_rows,
+    split_items,
+    text_at,
+)
 
 find = partial(
     find_places, names=["CLAUDE_MEM_DATA_DIR"], usual=[".claude-mem"], holds="claude-mem.db"
@@ -27,8 +35,8 @@ _PARTS = ("investigated", "learned", "completed", "next_steps", "notes")
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "claude-mem.db" if path.is_dir() else path
     seen = set()
-    for table, row in rows(path, _TABLES, skipped):
-        with reporting(skipped, f"{path}: {table}-{row.get('id')}"):
+    for table, row in read_table_rows(path, _TABLES, skipped):
+        with report_errors(skipped, f"{path}: {table}-{row.get('id')}"):
             record = _record(table, row)
             content = (record.project, record.title, record.text)
             if content not in seen:
@@ -37,18 +45,18 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 
 def _record(table: str, row: dict[str, Any]) -> Record:
-    texts = {name: text_of(value) for name, value in row.items()}
+    texts = {name: text_at(value) for name, value in row.items()}
     kind = texts.get("type", "")
     title = texts.get("title", "")
     parts = [texts.get("request"), texts.get("subtitle")]
     parts.append(texts.get("narrative") or texts.get("text"))
-    parts.append("\n".join(f"- {fact}" for fact in items_of(texts.get("facts"))))
+    parts.append("\n".join(f"- {fact}" for fact in split_items(texts.get("facts"))))
     for name in _PARTS:
         label = name.replace("_", " ").capitalize()
         parts += [f"**{label}:** {texts[name]}"] if texts.get(name) else []
-    files = ", ".join(items_of(texts.get("files_read")))
-    text = markdown(*parts, fields=[("files_read", files)])
-    at = moment(row.get("created_at_epoch"), row.get("created_at"))
+    files = ", ".join(split_items(texts.get("files_read")))
+    text = join_markdown(*parts, fields=[("files_read", files)])
+    at = first_valid_time(row.get("created_at_epoch"), row.get("created_at"))
     if not at:
         raise ValueError("it has no time")
     if not (text or title):
@@ -60,7 +68,7 @@ def _record(table: str, row: dict[str, Any]) -> Record:
         at=at,
         title=title,
         type=FOREIGN.get(kind.lower(), "note") if table == "observations" else "handoff",
-        tags=tags_of(kind, *items_of(texts.get("concepts"))),
+        tags=make_tags(kind, *split_items(texts.get("concepts"))),
         project=texts.get("merged_into_project") or texts.get("project"),
-        files=tuple(items_of(texts.get("files_modified") or texts.get("files_edited"))),
+        files=tuple(split_items(texts.get("files_modified") or texts.get("files_edited"))),
     )

@@ -17,28 +17,28 @@ from functools import partial
 
 from ....models import Json
 from .digest import Transcripts
-from .session import ROLES, Session, sessions_of_lines
-from .shared import dig, text_of
+from .session import ROLES, Session, read_line_sessions
+from .shared import text_at, value_at
 from .source import read_json
 
 
 def _add_codex_line(session: Session, number: int, line: Json) -> None:
     payload = line["payload"] if isinstance(line.get("payload"), dict) else line
     if number == 1:
-        is_subagent = dig(payload, "source", "subagent")
-        session.key = "" if is_subagent else text_of(payload, "id")
-        session.folder = text_of(payload, "cwd")
-        session.branch = text_of(payload, "git", "branch")
-    summary = text_of(payload, "message") if line.get("type") == "compacted" else ""
+        is_subagent = value_at(payload, "source", "subagent")
+        session.key = "" if is_subagent else text_at(payload, "id")
+        session.folder = text_at(payload, "cwd")
+        session.branch = text_at(payload, "git", "branch")
+    summary = text_at(payload, "message") if line.get("type") == "compacted" else ""
     if summary and session.events and session.events[-1].text in summary:
         session.events.pop()  # only the model reads it
-    kind = text_of(payload, "type")
+    kind = text_at(payload, "type")
     if kind == "message" and payload.get("role") in ROLES:
         session.add(ROLES[payload["role"]], number, payload.get("content"))
     elif kind == "user_message":
         session.add("asked", number, payload.get("message"))
     elif kind == "thread_name_updated":
-        session.title = text_of(payload, "thread_name")
+        session.title = text_at(payload, "thread_name")
     elif kind == "item_completed":
         _add_item(session, number, payload.get("item"))
     elif kind.endswith("_output"):
@@ -49,26 +49,26 @@ def _add_codex_line(session: Session, number: int, line: Json) -> None:
 
 
 def _add_item(session: Session, number: int, item: object) -> None:
-    kind = dig(item, "type")
+    kind = value_at(item, "type")
     if kind == "UserMessage":
-        session.add("asked", number, dig(item, "content"))
+        session.add("asked", number, value_at(item, "content"))
     elif kind == "CommandExecution":
-        call = text_of(item, "id")
+        call = text_at(item, "id")
         if call not in session.calls:
             session.add_call(
                 number, {"name": "shell", "given": item, "id": call}, "name", "given", "id"
             )
-        output = text_of(item, "aggregated_output")
-        session.add_result(call, output, status=dig(item, "exit_code"))
+        output = text_at(item, "aggregated_output")
+        session.add_result(call, output, status=value_at(item, "exit_code"))
 
 
 def _add_output(session: Session, payload: Json) -> None:
-    output = text_of(payload, "output")
+    output = text_at(payload, "output")
     status = None
     with suppress(ValueError):
         value = read_json(output)
-        output = text_of(value) or output
-        status = dig(value, "metadata", "exit_code")
+        output = text_at(value) or output
+        status = value_at(value, "metadata", "exit_code")
     failed = output.startswith(("Script failed", "apply_patch verification")) or None
     session.add_result(payload.get("call_id"), output, failed, status)
 
@@ -78,5 +78,5 @@ READER = Transcripts(
     ".codex",
     ("sessions", "archived_sessions"),
     ("rollout-*.jsonl", "rollout-*.jsonl.zst"),
-    partial(sessions_of_lines, "Codex", _add_codex_line),
+    partial(read_line_sessions, "Codex", _add_codex_line),
 )

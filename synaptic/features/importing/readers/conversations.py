@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from .archive import read_items
-from .digest import digest
+from .digest import digest_session
 from .record import Record, Skipped
 from .session import ROLES, Session
-from .shared import dig, list_of, text_of
-from .source import json_items
+from .shared import list_at, text_at, value_at
+from .source import read_json_items
 
 _SHOWN_TYPES = ("text", "multimodal_text", "code")
 
@@ -36,7 +36,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     return read_items(
         path,
         skipped,
-        partial(json_items, r"\s*\["),
+        partial(read_json_items, r"\s*\["),
         _conversation,
         pattern="conversations*.json",
     )
@@ -44,22 +44,22 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
 def _conversation(talk: Any, *_: object) -> Iterator[Record]:
     if "chat_messages" in talk:
-        session = Session(text_of(talk["uuid"]), "Claude.ai", title=text_of(talk, "name"))
+        session = Session(text_at(talk["uuid"]), "Claude.ai", title=text_at(talk, "name"))
         _add_claude(session, talk)
     else:
-        key = text_of(talk.get("conversation_id") or talk["id"])
-        session = Session(key, "ChatGPT", title=text_of(talk, "title"))
+        key = text_at(talk.get("conversation_id") or talk["id"])
+        session = Session(key, "ChatGPT", title=text_at(talk, "title"))
         _add_chatgpt(session, talk)
-    for record in digest(session):
+    for record in digest_session(session):
         yield replace(record, type="reference", by=session.client.lower(), lines=None)
 
 
 def _add_claude(session: Session, talk: Any) -> None:
     for message in talk["chat_messages"]:
-        blocks = list_of(message, "content")
-        texts = [block for block in blocks if dig(block, "type") == "text"]
+        blocks = list_at(message, "content")
+        texts = [block for block in blocks if value_at(block, "type") == "text"]
         session.set_time(message.get("created_at") or talk["created_at"])
-        session.add(ROLES[message["sender"]], 1, text_of(texts) or message.get("text"))
+        session.add(ROLES[message["sender"]], 1, text_at(texts) or message.get("text"))
 
 
 def _add_chatgpt(session: Session, talk: Any) -> None:
@@ -75,9 +75,9 @@ def _add_chatgpt(session: Session, talk: Any) -> None:
     for message in filter(None, reversed(messages.values())):
         role = message["author"]["role"]
         content = message.get("content")
-        is_hidden = dig(message, "metadata", "is_visually_hidden_from_conversation")
+        is_hidden = value_at(message, "metadata", "is_visually_hidden_from_conversation")
         if role not in ROLES or is_hidden or message.get("recipient") not in (None, "", "all"):
             continue
-        if dig(content, "content_type") in _SHOWN_TYPES:
+        if value_at(content, "content_type") in _SHOWN_TYPES:
             session.set_time(message.get("create_time") or talk["create_time"])
-            session.add(ROLES[role], 1, text_of(content) or dig(content, "parts"))
+            session.add(ROLES[role], 1, text_at(content) or value_at(content, "parts"))

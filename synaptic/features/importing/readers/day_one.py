@@ -19,8 +19,8 @@ from zoneinfo import ZoneInfo
 from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from .archive import ExportedFile, read_items
 from .record import Record, Skipped
-from .shared import headed, text_of
-from .source import ENTRIES, json_items
+from .shared import split_off_heading, text_at
+from .source import ENTRIES, read_json_items
 
 _MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
 _PHOTO = re.compile(r"[\w-]{1,80}\.\w{1,8}")
@@ -32,7 +32,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
     A starred entry has importance 8; the name of a journal is a tag.
     """
-    return read_items(path, skipped, partial(json_items, ENTRIES), _diary_record)
+    return read_items(path, skipped, partial(read_json_items, ENTRIES), _diary_record)
 
 
 def _diary_record(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:
@@ -54,9 +54,9 @@ def _diary_record(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> I
     for identifier in photos:
         if identifier not in text:
             text += f"\n\n![](dayone-moment://{identifier})"
-    title, body = headed(_MOMENT.sub(show, _ESCAPED.sub(r"\1", text)).strip())
+    title, body = split_off_heading(_MOMENT.sub(show, _ESCAPED.sub(r"\1", text)).strip())
     location = entry.get("location") or {}
-    places = [text_of(location.get(part)) for part in ("placeName", "localityName", "country")]
+    places = [text_at(location.get(part)) for part in ("placeName", "localityName", "country")]
     if any(places):
         body += f"\n\nlocation:: {', '.join(filter(None, places))}"
     tags = list(entry.get("tags") or ())

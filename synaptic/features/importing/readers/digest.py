@@ -27,9 +27,9 @@ from ....notes.privacy import (
 )
 from ....notes.redaction import redact
 from ....notes.screening import visible_secrets
-from .record import Record, Skipped, reporting
+from .record import Record, Skipped, report_errors
 from .session import PATTERNS, TABLE, Event, Session
-from .source import changed_at, files_below
+from .source import find_files, modification_time
 
 PART_CHARS, HEAD_CHARS = 6000, 400
 """The most characters in one part of a digest, and those of them that are reserved for its
@@ -69,8 +69,8 @@ class Transcripts:
 
     def read(self, path: Path, skipped: Skipped) -> Iterator[Record]:
         for session in self.sessions(path, skipped):
-            with reporting(skipped, session.key):
-                yield from digest(session, is_work=True)
+            with report_errors(skipped, session.key):
+                yield from digest_session(session, is_work=True)
 
     def sessions(self, path: Path, skipped: Skipped) -> Iterator[Session]:
         """Yields the sessions in a transcript, or in all transcripts below a folder, oldest
@@ -80,7 +80,7 @@ class Transcripts:
         """
         if path.parent.is_file() and any(map(path.parent.match, self.patterns)):
             return self.sessions_in([path.parent], skipped, path.name)
-        files = files_below(path, skipped, *self.patterns)
+        files = find_files(path, skipped, *self.patterns)
         files = [file for file in files if any(map(file.match, self.patterns))]
         if not files:
             raise InvalidArgument(
@@ -88,11 +88,11 @@ class Transcripts:
                 valid=self.patterns,
                 hint="Give a transcript, or a folder with transcripts of this name.",
             )
-        files.sort(key=lambda file: (changed_at(file), file))
+        files.sort(key=lambda file: (modification_time(file), file))
         return self.sessions_in(files, skipped)
 
 
-def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
+def digest_session(session: Session, *, is_work: bool = False) -> Iterator[Record]:
     """Yields a record for each part of a session, in order; nothing for a session that is not
     worth it.
 
@@ -100,12 +100,12 @@ def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
     session without an edit, a commit, an error or FEW_PROMPTS requests.
     """
     turns: list[list[Event]] = []
-    for event in screened(session.events):
+    for event in screen_events(session.events):
         if event.kind == "asked":
             turns.append([])
         if turns:
             turns[-1].append(event)
-    if not any(map(_says_something, turns)):
+    if not any(map(_is_worth_a_line, turns)):
         return
     works = [one for one in chain(*turns) if one.kind == "edited" or one.commit or one.error]
     if is_work and len(turns) < FEW_PROMPTS and not works:
@@ -116,7 +116,7 @@ def digest(session: Session, *, is_work: bool = False) -> Iterator[Record]:
         edited = dict.fromkeys(event.text for event in events if event.kind == "edited")
         yield Record(
             key=session.key if number == 1 else f"{session.key}/{number}",
-            text="\n\n".join([_digest_head(session, events, until), *texts]),
+            text="\n\n".join([_format_digest_head(session, events, until), *texts]),
             at=events[0].at,
             title=title if number == 1 else f"{title} ({number})",
             type="progress",
@@ -136,7 +136,7 @@ def _session_title(session: Session, request: str) -> str:
     """
     requests = [event.text for event in session.events if event.kind == "asked"]
     is_private = any(has_private_tag(text.encode()) for text in requests)
-    title = "" if is_private else _clean(session.title, ())
+    title = "" if is_private else _remove_private_text(session.title, ())
     return _shorten(" ".join((title or request).split()), TITLE_CHARS)
 
 
@@ -157,12 +157,12 @@ def _split_parts(turns: Sequence[list[Event]]) -> list[tuple[list[Event], list[s
     return parts
 
 
-def _digest_head(session: Session, events: Sequence[Event], until: datetime) -> str:
-    folder = _clean(Path(session.folder).name, ())
-    branch = _clean(events[-1].branch, ())
-    place = f" in {_code(folder)}" if folder else ""
+def _format_digest_head(session: Session, events: Sequence[Event], until: datetime) -> str:
+    folder = _remove_private_text(Path(session.folder).name, ())
+    branch = _remove_private_text(events[-1].branch, ())
+    place = f" in {_first_line_as_code(folder)}" if folder else ""
     if branch:
-        place += f" on {_code(branch)}"
+        place += f" on {_first_line_as_code(branch)}"
     first = f"{events[0].at:%Y-%m-%d %H:%M}"
     last = f"{until:%Y-%m-%d %H:%M}"
     if first != last:
@@ -170,12 +170,12 @@ def _digest_head(session: Session, events: Sequence[Event], until: datetime) -> 
     return f"{session.client}{place}, {first}."
 
 
-def screened(events: Sequence[Event]) -> Iterator[Event]:
+def screen_events(events: Sequence[Event]) -> Iterator[Event]:
     """Yields the events of a whole session without private passages and secrets.
 
     Events after a request that is wholly private are private too.
     """
-    requests = _requests(events)
+    requests = _request_texts(events)
     private = set[bytes]().union(*map(private_lines, requests))
     is_private = False
     remaining = iter(requests)
@@ -183,19 +183,19 @@ def screened(events: Sequence[Event]) -> Iterator[Event]:
         text = event.text
         if event.kind == "asked":
             text = without_masked(mask_private(next(remaining))).decode()
-        text = _clean(text, private)
+        text = _remove_private_text(text, private)
         if event.kind == "asked":
             is_private = not text
         if text and not is_private:
             yield replace(
                 event,
                 text=text,
-                error=_clean(event.error, private),
-                commit=_clean(event.commit, private),
+                error=_remove_private_text(event.error, private),
+                commit=_remove_private_text(event.commit, private),
             )
 
 
-def _requests(events: Iterable[Event]) -> list[bytes]:
+def _request_texts(events: Iterable[Event]) -> list[bytes]:
     """Returns the UTF-8 text of each request in a session.
 
     One that closes a private passage of the request before gets the opening tag.
@@ -211,7 +211,7 @@ def _requests(events: Iterable[Event]) -> list[bytes]:
     return requests
 
 
-def _says_something(turn: Sequence[Event]) -> bool:
+def _is_worth_a_line(turn: Sequence[Event]) -> bool:
     first, *after = turn
     asked = {word for _, word in words(first.text) if not word.isdigit()}
     is_greeting = asked <= {*TABLE["greetings"].split()}
@@ -223,23 +223,25 @@ def _turn_lines(turn: Sequence[Event]) -> Iterator[str]:
     commands and commits.
     """
     request, *after = turn
-    for line in _markdown(request.text, ASKED_CHARS).splitlines():
+    for line in _to_entry_markdown(request.text, ASKED_CHARS).splitlines():
         yield f"> {line}".rstrip()
     answers = [event.text for event in after if event.kind == "said"]
-    reply = _markdown("".join(answers[-1:]), SAID_CHARS)
+    reply = _to_entry_markdown("".join(answers[-1:]), SAID_CHARS)
     if reply:
         yield f"\n{reply}"
     yield ""
-    files = dict.fromkeys(_code(event.text) for event in after if event.kind == "edited")
+    files = dict.fromkeys(
+        _first_line_as_code(event.text) for event in after if event.kind == "edited"
+    )
     if files:
         yield f"- Edited: {_shorten(', '.join(files), ASKED_CHARS)}"
-    yield from _commands(after)
+    yield from _command_lines(after)
     for event in after:
         if event.commit:
-            yield f"- Committed: {_code(event.commit)}"
+            yield f"- Committed: {_first_line_as_code(event.commit)}"
 
 
-def _commands(after: Sequence[Event]) -> Iterator[str]:
+def _command_lines(after: Sequence[Event]) -> Iterator[str]:
     """Yields a line for each command that did more than look around.
 
     If there are many, the last ones.
@@ -252,14 +254,14 @@ def _commands(after: Sequence[Event]) -> Iterator[str]:
     lines = []
     for event in ran[-COMMANDS:]:
         status = "" if event.status is None else f", exit {event.status}"
-        error = f": {_code(event.error)}" if event.error else ""
-        lines.append(f"- Ran: {_code(event.text)}{status}{error}")
+        error = f": {_first_line_as_code(event.error)}" if event.error else ""
+        lines.append(f"- Ran: {_first_line_as_code(event.text)}{status}{error}")
     yield from dict.fromkeys(lines)
     if len(ran) > COMMANDS:
         yield f"- and {len(ran) - COMMANDS} more commands"
 
 
-def _clean(text: str, private: Collection[bytes]) -> str:
+def _remove_private_text(text: str, private: Collection[bytes]) -> str:
     """Returns `text` without private passages, secrets, and lines that repeat one of the
     `private` texts.
     """
@@ -276,11 +278,11 @@ def _clean(text: str, private: Collection[bytes]) -> str:
     return redact(text, visible_secrets(text)).strip()
 
 
-def _markdown(text: str, limit: int) -> str:
+def _to_entry_markdown(text: str, limit: int) -> str:
     """Returns `text` for the body of an entry, shortened to `limit` characters: headings, tasks
     and tags are made plain, code is shortened.
     """
-    text = PATTERNS["fence"].sub(lambda fence: f"{_code(fence[2])}\n", text)
+    text = PATTERNS["fence"].sub(lambda fence: f"{_first_line_as_code(fence[2])}\n", text)
     for mark in TABLE["markdown"]:
         text = re.sub(mark["pattern"], mark["by"], text, flags=re.MULTILINE | re.DOTALL)
     return _shorten(text.strip(), limit)
@@ -293,7 +295,7 @@ def _shorten(text: str, limit: int) -> str:
     return f"{start.rpartition(' ')[0] or start} …"
 
 
-def _code(text: str) -> str:
+def _first_line_as_code(text: str) -> str:
     """Returns the first line of a text as inline code."""
     first, _, rest = text.strip().partition("\n")
     first = _shorten(f"{first} …" if rest else first, LINE_CHARS)

@@ -41,15 +41,15 @@ from urllib.parse import unquote, urlsplit
 
 from ....files import read_regular_file
 from .digest import Transcripts
-from .record import Skipped, reporting
-from .session import Kind, Session, json_lines, sessions_of_databases
-from .shared import SETTINGS_BYTES, dig, list_of, text_of
+from .record import Skipped, report_errors
+from .session import Kind, Session, read_database_sessions, read_json_lines
+from .shared import SETTINGS_BYTES, list_at, text_at, value_at
 from .source import read_json
 
 
-def _path_of(uri: object) -> str:
+def _path_of_uri(uri: object) -> str:
     """Returns the file path of a URI, which is a text or an object of VS Code."""
-    return text_of(uri, "path") or unquote(urlsplit(text_of(uri)).path)
+    return text_at(uri, "path") or unquote(urlsplit(text_at(uri)).path)
 
 
 def _workspace_folder(storage: Path) -> str:
@@ -58,7 +58,7 @@ def _workspace_folder(storage: Path) -> str:
     """
     with suppress(OSError, ValueError):
         workspace = read_json(read_regular_file(storage / "workspace.json", SETTINGS_BYTES))
-        return _path_of(dig(workspace, "folder") or dig(workspace, "workspace"))
+        return _path_of_uri(value_at(workspace, "folder") or value_at(workspace, "workspace"))
     return ""
 
 
@@ -100,48 +100,48 @@ WHERE json_extract(chat, '$.subagentInfo') IS NULL ORDER BY head.key
 
 def _add_bubble(session: Session, number: int, row: sqlite3.Row) -> None:
     bubble = read_json(row["bubble"])
-    session.set_time(dig(bubble, "createdAt"))
-    session.title = text_of(row["title"])
-    folders = [row["folder"], *list_of(bubble, "workspaceUris")]
-    session.folder = session.folder or next(filter(None, map(_path_of, folders)), "")
-    kind: Kind = "asked" if dig(bubble, "type") == 1 else "said"
-    session.add(kind, number, dig(bubble, "text"))
-    call = dig(bubble, "toolFormerData")
+    session.set_time(value_at(bubble, "createdAt"))
+    session.title = text_at(row["title"])
+    folders = [row["folder"], *list_at(bubble, "workspaceUris")]
+    session.folder = session.folder or next(filter(None, map(_path_of_uri, folders)), "")
+    kind: Kind = "asked" if value_at(bubble, "type") == 1 else "said"
+    session.add(kind, number, value_at(bubble, "text"))
+    call = value_at(bubble, "toolFormerData")
     session.add_call(number, call, "name", "params", "toolCallId")
-    state = dig(call, "status")
-    result = dig(call, "result")
+    state = value_at(call, "status")
+    result = value_at(call, "result")
     with suppress(ValueError):
         result = read_json(result)
-    output = text_of(result)
-    if dig(result, "rejected") or (state == "cancelled" and not result):
+    output = text_at(result)
+    if value_at(result, "rejected") or (state == "cancelled" and not result):
         state = "cancelled"
         output = "rejected by the user"
-    failed = {"completed": False, "error": True, "cancelled": True}.get(text_of(state))
-    status = dig(result, "exitCodeV2") or dig(result, "exitCode")
-    session.add_result(dig(call, "toolCallId"), output, failed, status)
+    failed = {"completed": False, "error": True, "cancelled": True}.get(text_at(state))
+    status = value_at(result, "exitCodeV2") or value_at(result, "exitCode")
+    session.add_result(value_at(call, "toolCallId"), output, failed, status)
 
 
 # -- VS Code
 # ------------------------------------------------------------------------------
 
 
-def _vscode_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _read_vscode_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         if file.suffix == ".json" and file.with_suffix(".jsonl").exists():
             continue
         session = Session(file.stem, "VS Code", _workspace_folder(file.parents[1]))
         chat = None
-        for number, line in json_lines(file, skipped):
-            with reporting(skipped, f"{file.name}:{number}"):
-                chat = line if file.suffix == ".json" else _state_after(chat, line)
-        session.title = text_of(chat, "customTitle")
-        for number, request in enumerate(list_of(chat, "requests"), 1):
-            with reporting(skipped, f"{file.name}: {number}"):
+        for number, line in read_json_lines(file, skipped):
+            with report_errors(skipped, f"{file.name}:{number}"):
+                chat = line if file.suffix == ".json" else _apply_change(chat, line)
+        session.title = text_at(chat, "customTitle")
+        for number, request in enumerate(list_at(chat, "requests"), 1):
+            with report_errors(skipped, f"{file.name}: {number}"):
                 _add_request(session, number, request)
         yield session
 
 
-def _state_after(state: Any, change: dict[str, Any]) -> Any:
+def _apply_change(state: Any, change: dict[str, Any]) -> Any:
     """Applies one line of a VS Code chat log to the state of the chat, and returns the new
     state.
     """
@@ -163,37 +163,37 @@ def _state_after(state: Any, change: dict[str, Any]) -> Any:
 
 
 def _add_request(session: Session, number: int, request: Any) -> None:
-    session.set_time(dig(request, "timestamp"))
-    if not (dig(request, "isSystemInitiated") or dig(request, "confirmation")):
-        session.add("asked", number, dig(request, "message"))
-    session.set_time(dig(request, "modelState", "completedAt"))
+    session.set_time(value_at(request, "timestamp"))
+    if not (value_at(request, "isSystemInitiated") or value_at(request, "confirmation")):
+        session.add("asked", number, value_at(request, "message"))
+    session.set_time(value_at(request, "modelState", "completedAt"))
     answer = ""
-    for part in list_of(request, "response"):
-        kind = dig(part, "kind")
-        text = text_of(part, "value")
+    for part in list_at(request, "response"):
+        kind = value_at(part, "kind")
+        text = text_at(part, "value")
         if kind == "inlineReference":
-            answer += text_of(part, "name") or Path(_path_of(dig(part, kind))).name
+            answer += text_at(part, "name") or Path(_path_of_uri(value_at(part, kind))).name
         elif kind is None and text.strip() != "```":  # the frame of an edit
             answer += text
         elif kind in ("textEditGroup", "toolInvocationSerialized"):
             session.add("said", number, answer)
             answer = ""
-            session.add("edited", number, _path_of(dig(part, "uri")))
+            session.add("edited", number, _path_of_uri(value_at(part, "uri")))
             _add_terminal(session, number, part)
     session.add("said", number, answer)
 
 
 def _add_terminal(session: Session, number: int, part: Any) -> None:
     """Adds the terminal command of a tool call, unless the person refused it."""
-    data = dig(part, "toolSpecificData")
-    status = dig(data, "terminalCommandState", "exitCode")
-    if status is None and dig(part, "isConfirmed", "type") in (0, 5):
+    data = value_at(part, "toolSpecificData")
+    status = value_at(data, "terminalCommandState", "exitCode")
+    if status is None and value_at(part, "isConfirmed", "type") in (0, 5):
         return
-    line = dig(data, "commandLine")
-    edited = text_of(line, "userEdited") or text_of(line, "toolEdited")
-    command = edited or text_of(line, "original")
+    line = value_at(data, "commandLine")
+    edited = text_at(line, "userEdited") or text_at(line, "toolEdited")
+    command = edited or text_at(line, "original")
     session.calls[""] = [session.add("ran", number, command)]
-    output = text_of(data, "terminalCommandOutput")
+    output = text_at(data, "terminalCommandOutput")
     session.add_result("", output, None, status)
 
 
@@ -208,7 +208,7 @@ BY_SOURCE = {
         *_BASE,
         ("Cursor/User/globalStorage/state.vscdb",),
         ("state.vscdb",),
-        partial(sessions_of_databases, "Cursor", (_CHATS, _BUBBLES), _add_bubble),
+        partial(read_database_sessions, "Cursor", (_CHATS, _BUBBLES), _add_bubble),
     ),
     "vscode": Transcripts(
         *_BASE,
@@ -217,6 +217,6 @@ BY_SOURCE = {
             "*/User/globalStorage/emptyWindowChatSessions",
         ),
         ("*.jsonl", "*.json"),
-        _vscode_sessions,
+        _read_vscode_sessions,
     ),
 }

@@ -18,22 +18,22 @@ from typing import Any
 from ....files import read_regular_file
 from ....models import Json
 from .digest import Transcripts
-from .record import Skipped, reporting
-from .session import Session, json_lines
-from .shared import SETTINGS_BYTES, dig, list_of, text_of
+from .record import Skipped, report_errors
+from .session import Session, read_json_lines
+from .shared import SETTINGS_BYTES, list_at, text_at, value_at
 
 
-def _gemini_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
+def _read_gemini_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:
     for file in files:
         head, messages = _apply_records(file, skipped)
-        key = text_of(head, "sessionId")
+        key = text_at(head, "sessionId")
         if key and head.get("kind") != "subagent":
-            session = Session(key, "Gemini CLI", title=text_of(head, "summary"))
+            session = Session(key, "Gemini CLI", title=text_at(head, "summary"))
             with suppress(OSError):
                 root = read_regular_file(file.parents[1] / ".project_root", SETTINGS_BYTES)
                 session.folder = root.decode("utf-8", "replace").strip()
             for number, message in messages:
-                with reporting(skipped, f"{file.name}:{number}"):
+                with report_errors(skipped, f"{file.name}:{number}"):
                     _add_message(session, number, message)
             yield session
 
@@ -46,43 +46,43 @@ def _apply_records(file: Path, skipped: Skipped) -> tuple[Json, list[tuple[int, 
     """
     head: Json = {}
     messages: dict[str, tuple[int, Any]] = {}
-    for number, line in json_lines(file, skipped):
-        id = text_of(line, "id")
+    for number, line in read_json_lines(file, skipped):
+        id = text_at(line, "id")
         patch = line.get("$set", line)
         if "$rewindTo" in line:
-            end, _ = messages.get(text_of(line, "$rewindTo"), (number, None))
+            end, _ = messages.get(text_at(line, "$rewindTo"), (number, None))
             messages = {id: item for id, item in messages.items() if item[0] < end}
         elif id:
             first, _ = messages.get(id, (number, None))
             messages[id] = (first, line)
         elif isinstance(patch, dict):
             head |= patch
-    return head, list(messages.values()) or list(enumerate(list_of(head, "messages"), 1))
+    return head, list(messages.values()) or list(enumerate(list_at(head, "messages"), 1))
 
 
 def _add_message(session: Session, number: int, message: Any) -> None:
-    session.set_time(dig(message, "timestamp"))
-    kind = dig(message, "type")
-    content = text_of(message, "content")
+    session.set_time(value_at(message, "timestamp"))
+    kind = value_at(message, "type")
+    content = text_at(message, "content")
     if kind == "user":
-        session.add("asked", number, text_of(message, "displayContent") or content)
+        session.add("asked", number, text_at(message, "displayContent") or content)
     elif kind == "gemini":
-        for call in list_of(message, "toolCalls"):
+        for call in list_at(message, "toolCalls"):
             _add_call(session, number, call)
         session.add("said", number, content)
 
 
 def _add_call(session: Session, number: int, call: object) -> None:
-    status = dig(call, "status")
+    status = value_at(call, "status")
     session.add_call(number, call, "name", "args", "id")
     texts = []
-    for result in list_of(call, "result"):
-        answer = dig(result, "functionResponse", "response")
-        texts.append(text_of(answer) or text_of(answer, "error"))
+    for result in list_at(call, "result"):
+        answer = value_at(result, "functionResponse", "response")
+        texts.append(text_at(answer) or text_at(answer, "error"))
     output = "\n".join(texts).replace("Output: ", "", 1)
     exit_code = 0 if status == "success" and "Exit Code:" not in output[-400:] else None
     session.add_result(
-        dig(call, "id"), output, status in ("error", "cancelled") or None, exit_code
+        value_at(call, "id"), output, status in ("error", "cancelled") or None, exit_code
     )
 
 
@@ -91,5 +91,5 @@ READER = Transcripts(
     "",
     (".gemini/tmp",),
     ("session-*.json", "session-*.jsonl"),
-    _gemini_sessions,
+    _read_gemini_sessions,
 )

@@ -20,8 +20,8 @@ from typing import IO, Any, cast
 from ....models import Json
 from .archive import read_items
 from .record import Record, Skipped
-from .shared import named_in
-from .source import ENTRIES, FILE_BYTES, json_items
+from .shared import paths_in_config
+from .source import ENTRIES, FILE_BYTES, read_json_items
 
 _BEGIN = re.compile(
     rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] "
@@ -36,7 +36,7 @@ _HINT = (
 def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     config = Path(environ.get("XDG_CONFIG_HOME") or home / ".config", "jrnl", "jrnl.yaml")
     usual = Path(environ.get("XDG_DATA_HOME") or home / ".local/share", "jrnl", "journal.txt")
-    places = {usual, *named_in(config, "journals", "journal", home)}
+    places = {usual, *paths_in_config(config, "journals", "journal", home)}
     return sorted(place for place in places if place.exists())
 
 
@@ -46,7 +46,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
 
     def record_of(entry: Any, *_: object) -> Iterator[Record]:
         if isinstance(entry, bytes):
-            entry = _parse(entry)
+            entry = _parse_text_entry(entry)
         title = entry["title"].strip()
         at = f"{entry['date']} {entry['time']}"
         key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # jrnl gives entries no ids
@@ -60,14 +60,14 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             importance=8 if entry.get("starred") else None,
         )
 
-    return read_items(path, skipped, _entries, record_of, pattern="*", hint=_HINT)
+    return read_items(path, skipped, _split_entries, record_of, pattern="*", hint=_HINT)
 
 
-def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
+def _split_entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
     """Yields the bytes of each entry of a text file, or the entries of a JSON export."""
     file = cast(BufferedReader, stream)
     if file.peek(3).removeprefix(BOM_UTF8).lstrip().startswith(b"{"):
-        yield from json_items(ENTRIES, file)
+        yield from read_json_items(ENTRIES, file)
         return
     text = file.read(FILE_BYTES + 1)
     if len(text) > FILE_BYTES:
@@ -77,7 +77,7 @@ def _entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
         yield text[start:end]
 
 
-def _parse(entry: bytes) -> Json:
+def _parse_text_entry(entry: bytes) -> Json:
     """Parses an entry of a jrnl text file into the form of the JSON export."""
     begin, _, rest = entry.decode().partition("] ")
     day, clock, *half = begin.removeprefix("[").split()

@@ -15,8 +15,16 @@ from typing import Any
 
 from ....kinds import FOREIGN
 from ....notes.header import make_title
-from .record import Record, Skipped, reporting
-from .shared import find_places, items_of, markdown, moment, rows, tags_of, text_of
+from .record import Record, Skipped, report_errors
+from .shared import (
+    find_places,
+    first_valid_time,
+    join_markdown,
+    make_tags,
+    read_table_rows,
+    split_items,
+    text_at,
+)
 from .source import read_json
 
 _NAMES = ("MCP_MEMORY_SQLITE_PATH", "MCP_MEMORY_SQLITEVEC_PATH", "MCP_MEMORY_BASE_DIR")
@@ -44,24 +52,24 @@ find = partial(find_places, names=_NAMES, usual=_FOLDERS, holds="sqlite_vec.db")
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     path = path / "sqlite_vec.db" if path.is_dir() else path
-    links = _links(path, skipped)
-    for _, row in rows(path, {"memories": _TABLES["memories"]}, skipped):
-        key = text_of(row, "content_hash")
+    links = _read_links(path, skipped)
+    for _, row in read_table_rows(path, {"memories": _TABLES["memories"]}, skipped):
+        key = text_at(row, "content_hash")
         if not row.get("deleted_at"):
-            with reporting(skipped, f"{path}: {key}"):
+            with report_errors(skipped, f"{path}: {key}"):
                 yield _record(key, row, links.get(key))
 
 
-def _links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
+def _read_links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
     """Maps the hash of each memory to its lines of links, `- kind [[Title]]`."""
     titles = {}
     relations = []
-    for table, row in islice(rows(path, _TABLES, skipped), LINKED):
+    for table, row in islice(read_table_rows(path, _TABLES, skipped), LINKED):
         if table == "memory_graph":
-            kind = text_of(row, "relationship_type") or "related"
-            relations.append((text_of(row, "source_hash"), kind, text_of(row, "target_hash")))
+            kind = text_at(row, "relationship_type") or "related"
+            relations.append((text_at(row, "source_hash"), kind, text_at(row, "target_hash")))
         elif not row.get("deleted_at"):
-            titles[text_of(row, "content_hash")] = make_title(text_of(row, "content"))
+            titles[text_at(row, "content_hash")] = make_title(text_at(row, "content"))
     links: dict[str, list[str]] = {}
     for start, kind, end in relations:
         if end in titles:
@@ -74,17 +82,19 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
     with suppress(ValueError):
         metadata = read_json(row.get("metadata"))
     fields = metadata.items() if isinstance(metadata, dict) else ()
-    kind = text_of(row, "memory_type")
-    content = text_of(row, "content")
-    tags = [tag for tag in items_of(row.get("tags")) if tag != "untagged"]
-    at = moment(row.get("created_at"), row.get("created_at_iso"), row.get("updated_at"))
+    kind = text_at(row, "memory_type")
+    content = text_at(row, "content")
+    tags = [tag for tag in split_items(row.get("tags")) if tag != "untagged"]
+    at = first_valid_time(
+        row.get("created_at"), row.get("created_at_iso"), row.get("updated_at")
+    )
     if not at:
         raise ValueError("it has no time")
     if not content:
         raise ValueError("it has no text")
     return Record(
         key=key,
-        text=markdown(
+        text=join_markdown(
             content,
             links,
             fields=[item for item in fields if not item[0].startswith(_COUNTERS)],
@@ -92,6 +102,6 @@ def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
         at=at,
         title=make_title(content),
         type=FOREIGN.get(kind.lower(), "note"),
-        tags=tags_of(kind, *tags),
-        project=text_of(metadata, "project") or None,
+        tags=make_tags(kind, *tags),
+        project=text_at(metadata, "project") or None,
     )

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from .record import Record, Skipped
-from .shared import find_places, notes
+from .shared import find_places, read_notes
 
 _PARTS = ("memory", "memory.md", "user.md", "dreams.md")
 _DAY = re.compile(r"(\d{4}-\d\d-\d\d)(?:-((?:[01]\d|2[0-3])[0-5]\d))?(?:-.+)?")
@@ -27,7 +27,7 @@ find = partial(
 
 def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     parts = [part.name for part in path.glob("*") if part.name.lower() in _PARTS]
-    for file, record in notes(path, skipped, parts):
+    for file, record in read_notes(path, skipped, parts):
         at = record.at
         with suppress(ValueError):
             day = _DAY.fullmatch(file.stem)

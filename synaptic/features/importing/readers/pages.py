@@ -26,8 +26,8 @@ from ....errors import InvalidArgument
 from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from ....notes.dates import date_in_name, moment_in_value
 from .archive import ExportedFile, open_export
-from .record import Record, Skipped, reporting
-from .shared import headed
+from .record import Record, Skipped, report_errors
+from .shared import split_off_heading
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
@@ -70,22 +70,24 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             f"{path} holds no exported pages (.html, .md).",
             "Give the zip or the folder of the export.",
         )
-    of_notion = [name for name in pages if _ids(name)]  # any other page is a list of them
+    of_notion = [
+        name for name in pages if _notion_ids(name)
+    ]  # any other page is a list of them
     titles: dict[str, str] = {}
     for name in of_notion or pages:
-        title = _UNLINKED.sub("", _title(name, files[name])).strip()
-        titles |= dict.fromkeys((name, *_ids(name)), title)
+        title = _UNLINKED.sub("", _read_title(name, files[name])).strip()
+        titles |= dict.fromkeys((name, *_notion_ids(name)), title)
     for name in of_notion or pages:
-        with reporting(skipped, name):
+        with report_errors(skipped, name):
             yield _Page(name, files, titles).record()
 
 
-def _ids(path: str) -> list[str]:
+def _notion_ids(path: str) -> list[str]:
     """Returns Notion's id in the path of a page as a list of one, or []."""
     return _ID.findall(PurePosixPath(path).name)[-1:]
 
 
-def _title(name: str, file: ExportedFile) -> str:
+def _read_title(name: str, file: ExportedFile) -> str:
     with suppress(Exception), file.open() as stream:  # `read` reports the damage
         match = _TITLE.search(stream.read(_HEAD))
         if match:
@@ -108,8 +110,8 @@ class _Page:
             raise ValueError(f"it has more than {TEXT_BYTES:,} bytes of text")
         text = data.decode("utf-8-sig")
         if self.name.endswith(".html"):
-            text = _of_html(text)
-        title, body = headed(_LINK.sub(self._show, text).strip())
+            text = _html_to_markdown(text)
+        title, body = split_off_heading(_LINK.sub(self._show, text).strip())
         title = title or self.titles[self.name]
         tags = _TAGS.search(body[:_HEAD])
         return Record(
@@ -133,7 +135,7 @@ class _Page:
 
     @property
     def _key(self) -> str:
-        return [self.name, *_ids(self.name)][-1]
+        return [self.name, *_notion_ids(self.name)][-1]
 
     def _set_aside(self, picture: re.Match[bytes]) -> bytes:
         """Stores an inline picture as a file, and returns the path that replaces it in the
@@ -149,7 +151,7 @@ class _Page:
         """
         is_picture, words, target = link.groups()
         path = normpath(join(dirname(self.name), unquote(target)))
-        for page in (path, *_ids(path)):
+        for page in (path, *_notion_ids(path)):
             if page in self.titles:
                 return f"[[{self.titles[page]}]]"
         if path not in self.files:
@@ -167,7 +169,7 @@ class _Page:
         return f"{PICTURE_FOLDER}/{name}"
 
 
-def _of_html(html: str) -> str:
+def _html_to_markdown(html: str) -> str:
     """Converts an HTML page to Markdown with title, properties and text, as Notion's Markdown
     export has them.
     """

@@ -64,7 +64,7 @@ class Record:
 
 
 @contextmanager
-def reporting(skipped: Skipped, where: str) -> Iterator[None]:
+def report_errors(skipped: Skipped, where: str) -> Iterator[None]:
     """Runs the block that reads one record; reports any exception in it to `skipped` and
     continues after the block.
 
@@ -124,14 +124,14 @@ READERS = {
 """Maps each source to its reader's module, in the order in which help lists them."""
 
 
-def sources() -> dict[str, str]:
+def readers_by_source() -> dict[str, str]:
     """Maps the name of each source to its reader's module; sources of plug-ins come last."""
     return {
         source: f"{__package__}.{name}" for source, name in READERS.items()
     } | reader_modules()
 
 
-def reader_of(source: str) -> Any:
+def find_reader(source: str) -> Any:
     """Returns the reader of a source: an object with `read` and maybe `find`. Raises
     InvalidArgument for an unknown name.
 
@@ -140,7 +140,7 @@ def reader_of(source: str) -> Any:
     is of this program. `find(home, environ)`, which not all have, returns the places of the
     program's data below `home`, or where `environ` says.
     """
-    modules = sources()
+    modules = readers_by_source()
     module = load_module(modules[match_valid_name(modules, source, "source")])
     of_module = getattr(module, "READER", module)
     return getattr(module, "BY_SOURCE", {}).get(source, of_module)

@@ -18,9 +18,9 @@ from typing import Any
 from ....errors import InvalidArgument
 from ....files import read_regular_file
 from ....kinds import FOREIGN
-from .record import Record, Skipped, reporting
-from .shared import find_places, list_of, markdown, tags_of, text_of
-from .source import FILE_BYTES, changed_at, json_values
+from .record import Record, Skipped, report_errors
+from .shared import find_places, join_markdown, list_at, make_tags, text_at
+from .source import FILE_BYTES, json_values, modification_time
 
 _PROGRAM = ".npm/_npx/*/node_modules/@modelcontextprotocol/server-memory/dist"
 BEGIN = '{"type":'
@@ -52,13 +52,13 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     for number, line in enumerate(lines, 1):
         where = f"{path}:{number}"
         items: list[Any] = []
-        with reporting(skipped, where):
+        with report_errors(skipped, where):
             items += json_values(line.decode(), BEGIN)
         for item in items:
-            with reporting(skipped, where):
+            with report_errors(skipped, where):
                 if isinstance(item, ValueError):
                     raise item
-                count += len(list_of(item, "observations"))
+                count += len(list_at(item, "observations"))
                 if count > OBSERVATIONS:
                     raise ValueError(f"only {OBSERVATIONS:,} observations are read")
                 _add(entities, item)
@@ -67,9 +67,9 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             f'{path} has no line with "type": "entity".',
             "Give the path of the file memory.jsonl.",
         )
-    changed = changed_at(path).astimezone(UTC)
+    changed = modification_time(path).astimezone(UTC)
     for name, entity in entities.items():
-        with reporting(skipped, f"{path}: {name}"):
+        with report_errors(skipped, f"{path}: {name}"):
             yield _record(name, entity, changed)
 
 
@@ -79,12 +79,12 @@ def _add(entities: dict[str, Entity], item: Any) -> None:
         raise ValueError("it is neither an entity nor a relation")
     entity = entities.setdefault(item["from" if is_relation else "name"], Entity())
     if is_relation:
-        kind = text_of(item, "relationType") or "relates_to"
+        kind = text_at(item, "relationType") or "relates_to"
         entity.links[f"- {kind} [[{item['to']}]]"] = None
         return
-    entity.kinds += filter(None, [text_of(item, "entityType")])
-    for observation in list_of(item, "observations"):
-        fact = text_of(observation) or text_of(observation, "content")
+    entity.kinds += filter(None, [text_at(item, "entityType")])
+    for observation in list_at(item, "observations"):
+        fact = text_at(observation) or text_at(observation, "content")
         text = fact.strip().replace("\n", "\n  ")
         if text:
             entity.observations[f"- {text}"] = None
@@ -94,10 +94,10 @@ def _record(name: str, entity: Entity, changed: datetime) -> Record:
     kind = entity.kinds[0].lower() if entity.kinds else ""
     return Record(
         key=name,
-        text=markdown(list(entity.observations), list(entity.links)) or name,
+        text=join_markdown(list(entity.observations), list(entity.links)) or name,
         at=changed,
         title=name,
         type=FOREIGN.get(kind, "note"),
-        tags=tags_of(*entity.kinds),
+        tags=make_tags(*entity.kinds),
         growing=True,
     )

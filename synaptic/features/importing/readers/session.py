@@ -18,8 +18,8 @@ from typing import IO, Literal
 from ....errors import InvalidArgument
 from ....files import DATA, open_regular_file
 from ....models import Json
-from .record import Skipped, reader_of, reporting
-from .shared import dig, fetched, moment, sqlite_copy, text_of
+from .record import Skipped, find_reader, report_errors
+from .shared import first_valid_time, open_sqlite_copy, run_statement, text_at, value_at
 from .source import RECORD_BYTES, UNPACKED_BYTES, json_values, read_json
 
 Kind = Literal["asked", "said", "ran", "edited"]
@@ -75,14 +75,14 @@ class Session:
     def set_time(self, value: object) -> None:
         """Sets the time of the events that are added next; an invalid value changes nothing."""
         with suppress(ValueError, OverflowError, OSError):
-            self.at = (moment(value) or self.at).astimezone()
+            self.at = (first_valid_time(value) or self.at).astimezone()
 
     def add(self, kind: Kind, line: int, content: object) -> Event:
         """Adds an event and returns it; text that a program wrote in the person's name, and
         repeated text, is left out.
         """
-        text = text_of(content)
-        checkout = _checkout(self.folder)
+        text = text_at(content)
+        checkout = _find_checkout(self.folder)
         if kind == "asked":
             text = PATTERNS["quoted"].sub(r"\1", PATTERNS["injected"].sub("", text).strip())
         elif kind == "edited" and text:
@@ -101,14 +101,14 @@ class Session:
         and `id` are the keys in `call` of the tool's name, its arguments (an object or JSON)
         and the id of the call.
         """
-        values = dig(call, arguments)
+        values = value_at(call, arguments)
         with suppress(ValueError):
             values = read_json(values)
         if not isinstance(values, dict):
             values = {"command": values}
-        tool = text_of(call, name).lower()
-        command = _command_of(values)
-        events = self.calls.setdefault(text_of(call, id), [])
+        tool = text_at(call, name).lower()
+        command = _read_command(values)
+        events = self.calls.setdefault(text_at(call, id), [])
         if "*** Begin Patch" in command:
             for path in PATTERNS["patched"].findall(command):
                 events.append(self.add("edited", line, path))
@@ -120,15 +120,15 @@ class Session:
 
     def add_block(self, line: int, block: object) -> None:
         """Adds a content block of Anthropic's API: a tool call or its result."""
-        kind = dig(block, "type")
+        kind = value_at(block, "type")
         if kind == "tool_use":
             self.add_call(line, block, "name", "input", "id")
         elif kind == "tool_result":
-            output = text_of(block, "content")
-            failed: bool | None = dig(block, "is_error") is True
+            output = text_at(block, "content")
+            failed: bool | None = value_at(block, "is_error") is True
             if "running in background" in output[:100]:
                 failed = None
-            self.add_result(dig(block, "tool_use_id"), output, failed)
+            self.add_result(value_at(block, "tool_use_id"), output, failed)
 
     def keep_work_of_subagents(self) -> None:
         """Sorts edits and commits of subagents (line 0) by time into the events; drops the
@@ -160,28 +160,28 @@ class Session:
             lines = (line.strip() for line in output[:100_000].splitlines())
             usual = "failed" if status is None else ""
             error = next(filter(PATTERNS["error"].search, lines), usual)
-        for event in self.calls.pop(text_of(call), ()):
+        for event in self.calls.pop(text_at(call), ()):
             event.status = status
             event.error = error
             if not (failed or status):
-                event.commit = _commit_of(event.text, output)
+                event.commit = _read_commit(event.text, output)
             elif event.kind == "edited" or PATTERNS["refused"].search(output[:400]):
                 event.text = ""
 
 
-def _command_of(values: Json) -> str:
+def _read_command(values: Json) -> str:
     if isinstance(values.get("commands"), list):
-        return "\n".join(map(text_of, values["commands"]))
+        return "\n".join(map(text_at, values["commands"]))
     keys = ("command", "cmd", "input", "patchText")
     command = next(filter(None, (values.get(key) for key in keys)), "")
     if not isinstance(command, list):
-        return text_of(command)
-    words = [text_of(word) for word in command]
+        return text_at(command)
+    words = [text_at(word) for word in command]
     is_script = words[1:2] in (["-c"], ["-lc"])  # ["bash", "-lc", "make"]
     return words[-1] if is_script else " ".join(words)
 
 
-def _commit_of(command: str, output: str) -> str:
+def _read_commit(command: str, output: str) -> str:
     commits = PATTERNS["commits"].search(command)
     committed = commits and PATTERNS["committed"].search(output)
     if committed:
@@ -190,7 +190,7 @@ def _commit_of(command: str, output: str) -> str:
 
 
 @cache
-def _checkout(folder: str) -> str:
+def _find_checkout(folder: str) -> str:
     """Returns the root of the git checkout around a folder; the folder itself if there is
     none.
     """
@@ -199,12 +199,12 @@ def _checkout(folder: str) -> str:
     return str(next(checkouts, here))
 
 
-def events(source: str, place: Path, key: str) -> list[Event]:
+def read_session_events(source: str, place: Path, key: str) -> list[Event]:
     """Reads the events of a session; [] if its transcript was deleted.
 
     `place` is one of the places that the reader finds.
     """
-    reader = reader_of(source)
+    reader = find_reader(source)
     files: Iterable[Path] = [place / key]
     if place.is_dir():
         name = f"*{key[:8]}*"
@@ -217,7 +217,7 @@ def events(source: str, place: Path, key: str) -> list[Event]:
     return []
 
 
-def sessions_of_lines(
+def read_line_sessions(
     client: str, add: Callable[[Session, int, Json], None], files: list[Path], skipped: Skipped
 ) -> Iterator[Session]:
     """Yields a session for each file of JSON lines; `add(session, line number, line)` adds the
@@ -228,16 +228,16 @@ def sessions_of_lines(
     """
     for file in files:
         session = Session(file.stem, client)
-        for number, line in json_lines(file, skipped):
+        for number, line in read_json_lines(file, skipped):
             session.set_time(line.get("timestamp"))
-            with reporting(skipped, f"{file.name}:{number}"):
+            with report_errors(skipped, f"{file.name}:{number}"):
                 add(session, number, line)
         session.keep_work_of_subagents()
         if session.key:
             yield session
 
 
-def sessions_of_databases(
+def read_database_sessions(
     client: str,
     statements: tuple[str, str],
     add: Callable[[Session, int, sqlite3.Row], None],
@@ -255,20 +255,20 @@ def sessions_of_databases(
     of_sessions, of_parts = statements
     for file in files:
         around = str(file.parents[1]) if file.parent.name == ".crush" else ""
-        with sqlite_copy(file) as db:
-            for row in fetched(db, of_sessions, (id,)).fetchall():
-                key = text_of(row["id"])
-                folder = text_of(row["directory"]) or around
-                session = Session(key, client, folder, text_of(row["title"]))
-                with reporting(skipped, f"{file.name}: {key}"):
-                    for part in fetched(db, of_parts, (row["id"],)):
+        with open_sqlite_copy(file) as db:
+            for row in run_statement(db, of_sessions, (id,)).fetchall():
+                key = text_at(row["id"])
+                folder = text_at(row["directory"]) or around
+                session = Session(key, client, folder, text_at(row["title"]))
+                with report_errors(skipped, f"{file.name}: {key}"):
+                    for part in run_statement(db, of_parts, (row["id"],)):
                         session.set_time(part["at"])
-                        with reporting(skipped, f"{key}:{part['number']}"):
+                        with report_errors(skipped, f"{key}:{part['number']}"):
                             add(session, part["number"], part)
                 yield session
 
 
-def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
+def read_json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
     """Yields (line number, object) for each line that is a JSON object; the whole of a `.json`
     file counts as line 1.
 
@@ -281,7 +281,7 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
 
         damage += (zstandard.ZstdError,)
     try:
-        with _unpacked(path) if path.suffix == ".zst" else open_regular_file(path) as file:
+        with _open_unpacked(path) if path.suffix == ".zst" else open_regular_file(path) as file:
             read = file.read if path.suffix == ".json" else file.readline
             while total < UNPACKED_BYTES and (line := read(RECORD_BYTES + 1)):
                 number += 1
@@ -300,7 +300,7 @@ def json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
         skipped(path.name, str(error))
 
 
-def _unpacked(path: Path) -> IO[bytes]:
+def _open_unpacked(path: Path) -> IO[bytes]:
     import zstandard
 
     unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)

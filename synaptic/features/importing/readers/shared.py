@@ -22,8 +22,8 @@ from ....notes.blocks import slug_tag
 from ....notes.dates import date_in_name, moment_in_value
 from ....notes.frontmatter import FrontMatter, match_front_matter, read_front_matter
 from ....notes.header import unique
-from .record import Record, Skipped, reporting
-from .source import RECORD_BYTES, changed_at, files_below, read_json
+from .record import Record, Skipped, report_errors
+from .source import RECORD_BYTES, find_files, modification_time, read_json
 
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
 _CONTROL = re.compile(
@@ -55,7 +55,7 @@ def find_places(
     return sorted(place for place in places if place.is_file() or any(place.glob(holds)))
 
 
-def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
+def paths_in_config(config: Path, table: str, key: str, home: Path) -> list[Path]:
     """Returns the paths that a program's config file (YAML or JSON) lists.
 
     It holds `table: {name: {key: PATH}}`, or `{name: PATH}`.
@@ -70,7 +70,7 @@ def named_in(config: Path, table: str, key: str, home: Path) -> list[Path]:
     return places
 
 
-def tags_of(*names: str) -> Texts:
+def make_tags(*names: str) -> Texts:
     """Makes tags of these names; `2026`, which has no letter, becomes `tag-2026`.
 
     The name of an entry type gives no tag.
@@ -79,7 +79,7 @@ def tags_of(*names: str) -> Texts:
     return unique(slug for slug in slugs if slug not in ("tag", *TYPES))
 
 
-def moment(*values: Any) -> datetime | None:
+def first_valid_time(*values: Any) -> datetime | None:
     """Returns the first of the values that is a valid time: seconds or milliseconds since 1970,
     or ISO text. None if there is none.
 
@@ -95,44 +95,46 @@ def moment(*values: Any) -> datetime | None:
     return None
 
 
-def items_of(value: Any) -> list[str]:
+def split_items(value: Any) -> list[str]:
     """Returns the items of a JSON list, or of a text with commas between."""
     items = value.split(",") if isinstance(value, str) else []
     with suppress(ValueError, TypeError):
         items = list(read_json(value))
-    texts = [text_of(item).strip() for item in items]
+    texts = [text_at(item).strip() for item in items]
     return [text for text in texts if text]
 
 
-def dig(value: object, *keys: str) -> Any:
+def value_at(value: object, *keys: str) -> Any:
     """Returns the value at these nested keys; None if there is none."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value
 
 
-def list_of(value: object, *keys: str) -> list[Any]:
+def list_at(value: object, *keys: str) -> list[Any]:
     """Returns the list at these nested keys; [] if there is none."""
-    value = dig(value, *keys)
+    value = value_at(value, *keys)
     return value if isinstance(value, list) else []
 
 
-def text_of(value: object, *keys: str) -> str:
+def text_at(value: object, *keys: str) -> str:
     """Returns the text at these nested keys: a text or number, an object with `text`, `output`
     or `result`, or a list of these; "" for any other value.
 
     Thoughts, colours, control characters and halves of surrogates are left out.
     """
-    value = dig(value, *keys)
+    value = value_at(value, *keys)
     if isinstance(value, list):
-        return "\n".join(filter(None, map(text_of, value)))
+        return "\n".join(filter(None, map(text_at, value)))
     if isinstance(value, dict):
         inner = next(filter(None, map(value.get, ("text", "output", "result"))), "")
-        return "" if value.get("thought") else text_of(inner)
+        return "" if value.get("thought") else text_at(inner)
     return _CONTROL.sub("", str(value)) if isinstance(value, str | int | float) else ""
 
 
-def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()) -> str:
+def join_markdown(
+    *parts: str | list[str] | None, fields: Iterable[tuple[str, object]] = ()
+) -> str:
     """Joins paragraphs, lists of lines, and a line `name:: value` for each field, to
     Markdown.
 
@@ -148,7 +150,7 @@ def markdown(*parts: str | list[str] | None, fields: Iterable[tuple[str, object]
 
 
 @contextmanager
-def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
+def open_sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
     """Opens a private copy of an SQLite database and its log while the block runs, and deletes
     the copy afterwards.
 
@@ -177,7 +179,9 @@ def sqlite_copy(path: Path) -> Iterator[sqlite3.Connection]:
             ) from error
 
 
-def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> sqlite3.Cursor:
+def run_statement(
+    db: sqlite3.Connection, sql: str, values: Sequence[object] = ()
+) -> sqlite3.Cursor:
     """Runs a statement and returns its cursor. Raises sqlite3.OperationalError after STEPS
     instructions of SQLite.
     """
@@ -186,7 +190,7 @@ def fetched(db: sqlite3.Connection, sql: str, values: Sequence[object] = ()) -> 
     return db.execute(sql, values)
 
 
-def rows(
+def read_table_rows(
     path: Path, tables: Mapping[str, set[str]], skipped: Skipped
 ) -> Iterator[tuple[str, Json]]:
     """Yields (table, row as a dict) of the tables that have at least these columns.
@@ -194,7 +198,7 @@ def rows(
     A table that ends with an error is reported to `skipped`. Raises InvalidArgument if no table
     has its columns.
     """
-    with sqlite_copy(path) as db:
+    with open_sqlite_copy(path) as db:
         names = []
         for name, wanted in tables.items():
             columns = {row[1] for row in db.execute(f"PRAGMA table_info({name})")}
@@ -208,14 +212,14 @@ def rows(
         for name in names:
             number = 0
             try:
-                for row in fetched(db, f"SELECT * FROM {name}"):
+                for row in run_statement(db, f"SELECT * FROM {name}"):
                     number += 1
                     yield name, dict(row)
             except (sqlite3.DatabaseError, OverflowError) as error:
                 skipped(f"{path}: {name}", f"it is damaged after its row {number}: {error}")
 
 
-def headed(text: str) -> tuple[str, str]:
+def split_off_heading(text: str) -> tuple[str, str]:
     """Splits a text that begins with an H1 into (title, body); returns ("", text) for any
     other.
     """
@@ -224,7 +228,7 @@ def headed(text: str) -> tuple[str, str]:
     return (title, text[h1.end() :]) if h1 and title else ("", text)
 
 
-def notes(
+def read_notes(
     path: Path, skipped: Skipped, within: Sequence[str] = ()
 ) -> Iterator[tuple[Path, Record]]:
     """Yields (file, record) for each Markdown file below a folder or in its subfolders
@@ -236,7 +240,7 @@ def notes(
     """
     files = []
     if path.is_dir() or path.suffix == ".md":
-        for file in files_below(path, skipped, "*.md"):
+        for file in find_files(path, skipped, "*.md"):
             parts = file.relative_to(path).parts
             is_hidden = any(part.startswith(".") for part in parts)
             if not is_hidden and (not within or parts[0] in within):
@@ -247,12 +251,12 @@ def notes(
             "Give a folder with Markdown files, or one Markdown file.",
         )
     for file in files:
-        with reporting(skipped, str(file)):
+        with report_errors(skipped, str(file)):
             text = read_regular_file(file, RECORD_BYTES).decode("utf-8-sig")
-            yield file, _note(file, text.replace("\r\n", "\n"))
+            yield file, _read_note(file, text.replace("\r\n", "\n"))
 
 
-def _note(path: Path, text: str) -> Record:
+def _read_note(path: Path, text: str) -> Record:
     block = match_front_matter(text, 0)
     front = None
     if block:
@@ -263,7 +267,7 @@ def _note(path: Path, text: str) -> Record:
     values = dict(reversed(front.fields))
     title = front.title or values.get("name", "")
     kind = values.get("type", "")
-    heading, body = headed(text)
+    heading, body = split_off_heading(text)
     if heading and heading == (title or heading):
         title = heading
         text = body
@@ -273,12 +277,12 @@ def _note(path: Path, text: str) -> Record:
     if kind in TYPES:
         fields.remove(("type", kind))
     return Record(
-        key=dict(front.fields).get("permalink") or from_home(path),
-        text=markdown(text.strip() or title, fields=fields),
+        key=dict(front.fields).get("permalink") or relative_to_home(path),
+        text=join_markdown(text.strip() or title, fields=fields),
         at=_moment_of_note(path, front, values),
         title=title or path.stem,
         type=FOREIGN.get(kind.lower(), "note"),
-        tags=tags_of(*front.tags, kind),
+        tags=make_tags(*front.tags, kind),
         growing=True,
     )
 
@@ -288,10 +292,10 @@ def _moment_of_note(path: Path, front: FrontMatter, values: Mapping[str, str]) -
     named = date_in_name(path.stem)
     day = datetime.combine(named.day, time()) if named else None
     modified = moment_in_value(values.get("modified", ""))
-    return front.created_at or day or modified or changed_at(path).astimezone(UTC)
+    return front.created_at or day or modified or modification_time(path).astimezone(UTC)
 
 
-def from_home(path: Path) -> str:
+def relative_to_home(path: Path) -> str:
     """Returns a path relative to the home folder, so that it is the same for another user
     name.
     """

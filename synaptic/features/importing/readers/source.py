@@ -32,7 +32,7 @@ _STRING = re.compile(rb'(?s)"(?:[^"\\]++|\\.)*+"')
 _NO_SIGN = bytes(set(range(256)) - set(b"[]{},"))
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1, ord(","): 0}
 ENTRIES = r'\s*\{.*?"entries"\s*:\s*\['
-"""A pattern for `json_items` that matches the beginning of an object up to its list
+"""A pattern for `read_json_items` that matches the beginning of an object up to its list
 `entries`.
 """
 _DECODER = json.JSONDecoder()
@@ -40,7 +40,7 @@ _BETWEEN = re.compile(r"[\s,\0]*")
 _NEXT = re.compile(r"[\s,]*(\])?")
 
 
-def files_below(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
+def find_files(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
     """Returns the sorted regular files below a folder whose names match the patterns; for a
     file, the file itself.
 
@@ -70,7 +70,7 @@ def files_below(folder: Path, skipped: Skipped, *patterns: str) -> list[Path]:
     return sorted(files)
 
 
-def changed_at(path: Path) -> datetime:
+def modification_time(path: Path) -> datetime:
     """Returns the time of a file's last change, naive, in the local zone; 1970 if the time is
     impossible.
     """
@@ -139,7 +139,7 @@ def _check_limits(record: str) -> None:
             raise ValueError(f"a record has more than {DEEPEST} levels")
 
 
-def json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
+def read_json_items(begin: str, stream: IO[bytes]) -> Iterator[Any]:
     """Yields the items of the JSON list that follows the first match of the pattern `begin`,
     reading one item at a time.
 
