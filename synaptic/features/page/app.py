@@ -79,12 +79,12 @@ def build_app(
 
         add_pages(app, site)
     else:
-        app.add_route("/{path:path}", _no_page)
+        app.add_route("/{path:path}", _show_no_page)
     # outside of all, so that an answer of 500 has its headers, too
     return Guard(app, sessions, hosts, fixed=bool(site and site.fixed))
 
 
-async def _no_page(_: Request) -> Response:
+async def _show_no_page(_: Request) -> Response:
     return PlainTextResponse("This server has no page, only MCP at /mcp.\n", 404)
 
 
@@ -121,14 +121,14 @@ def serve_site(
         with suppress(ConfigError):  # with a broken one the page says so
             port = load_config(home).port
     is_fixed = bool(port)
-    listening = _listen(host, port or 0)
+    listening = _open_listener(host, port or 0)
     address, port = listening.getsockname()[:2]
     names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), address, *allow_host}
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()
         names |= {ANY_ADDRESS, host}
     at = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    missing = _missing_library()
+    missing = _error_for_missing_library()
     running = None
     if local and not missing:
         running = RunningServer(at, secrets.token_urlsafe(32), time.time())
@@ -156,14 +156,14 @@ def serve_site(
         text += f"\n{ADVICE}"
     if publish is not None:
         start_synaptic(load_config(home), "publish", "--follow", *publish, parent=True)
-    announcing = _greeting(home, running, text, link if open_it else "")
+    announcing = _announce_server(home, running, text, link if open_it else "")
     refuses = read_only or bool(database and not writer)
     mcp = make_mcp_app(worker, tokens, refuses, writer)
     app = build_app(site, sessions, names, mcp, announcing)
     _run_server(app, listening, behind_proxy=bool(allow_host))
 
 
-def _missing_library() -> SynapticError | None:
+def _error_for_missing_library() -> SynapticError | None:
     """Returns the error for a library of the page that is not installed; None if all are
     installed.
     """
@@ -178,7 +178,7 @@ def _missing_library() -> SynapticError | None:
 
 
 @contextmanager
-def _greeting(
+def _announce_server(
     home: str | Path | None, running: RunningServer | None, text: str, link: str
 ) -> Iterator[None]:
     """While the block runs, lets other commands find this server; prints `text`, and opens
@@ -216,7 +216,7 @@ def _run_server(app: ASGIApp, listening: Listener, *, behind_proxy: bool) -> NoR
     os._exit(status)  # a thread that is still at work in the model would abort the process
 
 
-def _listen(host: str, port: int) -> Listener:
+def _open_listener(host: str, port: int) -> Listener:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         listening = socket.create_server((host, port), family=family)

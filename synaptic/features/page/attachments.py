@@ -34,9 +34,9 @@ from ...verbs.mentions import link_targets
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .flavours import anchor
-from .rendering import targets
-from .site import Page, ask, page, session_of, site_of
+from .flavours import html_id_of_part
+from .rendering import link_targets_in
+from .site import Page, page, run_verb, session_of, site_of
 
 PART_BYTES = 65_536
 _FILE_LINK = re.compile(
@@ -60,34 +60,34 @@ def files_by_name(folder: Path) -> Mapping[str, Sequence[str]]:
     return paths
 
 
-def shelf_of(ws: Workspace, tokens: Path) -> ServableFiles:
+def open_attachments(ws: Workspace, tokens: Path) -> ServableFiles:
     return ServableFiles(ws.journal.roots, (ws.config.home, tokens))
 
 
-async def _picture(request: Request) -> Response:
-    image = await _asked_file(request)
+async def _picture_page(request: Request) -> Response:
+    image = await _open_requested_file(request)
     if image is None or image[1] == OTHER:
         return PlainTextResponse("The journal has no such picture.\n", 404)
     _, kind, file = image
     headers = {"Cache-Control": "private, max-age=300"}
-    return StreamingResponse(parts_of(file), media_type=kind, headers=headers)
+    return StreamingResponse(read_in_parts(file), media_type=kind, headers=headers)
 
 
-async def _asked_file(request: Request) -> tuple[str, str, BinaryIO] | None:
+async def _open_requested_file(request: Request) -> tuple[str, str, BinaryIO] | None:
     """Opens the attachment that a request names; returns (path in the journal, media type,
     file), or None if it does not exist or the visitor may not read it.
     """
-    name, path = _asked(request)
+    name, path = _requested_link(request)
     tokens = site_of(request).tokens.path
-    shelf = await ask(request, shelf_of, tokens)
+    shelf = await run_verb(request, open_attachments, tokens)
     entries: Sequence[Entry] = ()
     is_reader = session_of(request).read_only
     if is_reader:
-        entries = await ask(request, _entries_in, path)
+        entries = await run_verb(request, _read_entries_of_file, path)
 
     def find() -> tuple[str, str, BinaryIO] | None:
         file = _find_file(shelf, name, path)
-        if file and is_reader and not _leads_to(shelf, entries, file[0]):
+        if file and is_reader and not _has_link_to(shelf, entries, file[0]):
             file[2].close()
             return None
         return file
@@ -95,7 +95,7 @@ async def _asked_file(request: Request) -> tuple[str, str, BinaryIO] | None:
     return await run_in_threadpool(find)
 
 
-def _entries_in(ws: Workspace, path: str) -> Sequence[Entry]:
+def _read_entries_of_file(ws: Workspace, path: str) -> Sequence[Entry]:
     """Reads the entries of a file, without their private passages."""
 
     def run(_: object) -> Sequence[Entry]:
@@ -106,14 +106,14 @@ def _entries_in(ws: Workspace, path: str) -> Sequence[Entry]:
     return in_step(ws, run) if path else ()
 
 
-def _leads_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> bool:
+def _has_link_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> bool:
     """True if one of these entries shows a link or a picture that leads to the file at the path
     `place`.
     """
     last = composed_form(posixpath.basename(place))
     for entry in entries:
-        for name in targets(entry.content):
-            if composed_form(_last(name.partition("#")[0])) != last:
+        for name in link_targets_in(entry.content):
+            if composed_form(_file_name_of_link(name.partition("#")[0])) != last:
                 continue
             file = _find_file(shelf, name, entry.path)
             if file:
@@ -134,7 +134,7 @@ def linked_files(
         file = _find_file(shelf, link[link.lastindex or 0], entry.path, listing)
         if file:
             file[2].close()
-            if not shown_only or _leads_to(shelf, (entry,), file[0]):
+            if not shown_only or _has_link_to(shelf, (entry,), file[0]):
                 yield link, file[0]
 
 
@@ -147,7 +147,7 @@ def _find_file(
     root, folder, note = shelf.roots.split_path(path)
     plain = unquote(name)
     for spelling in dict.fromkeys((name, plain, plain.partition("#")[0])):
-        for place in _possible_places(folder, note, spelling, listing):
+        for place in _possible_file_paths(folder, note, spelling, listing):
             place = posixpath.join(root, place)
             opened = shelf.open(place)
             if opened:
@@ -155,7 +155,7 @@ def _find_file(
     return None
 
 
-def _possible_places(folder: Path, note: str, name: str, listing: Listing) -> Iterator[str]:
+def _possible_file_paths(folder: Path, note: str, name: str, listing: Listing) -> Iterator[str]:
     """Yields the paths that the link `name` in a note may mean: beside the note, from the
     journal's folder, and the only file whose path ends with it, as Obsidian writes links.
     """
@@ -167,7 +167,7 @@ def _possible_places(folder: Path, note: str, name: str, listing: Listing) -> It
         yield matches[0]
 
 
-def parts_of(file: IO[bytes]) -> Iterator[bytes]:
+def read_in_parts(file: IO[bytes]) -> Iterator[bytes]:
     with file:
         while part := file.read(PART_BYTES):
             yield part
@@ -177,27 +177,28 @@ async def _link_page(request: Request) -> Response:
     """Redirects to the entry or day to which a link in a note leads; shows a page that it is
     missing otherwise.
     """
-    name, path = _asked(request)
+    name, path = _requested_link(request)
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
-    entry = (await ask(request, link_targets, [name], path)).get(name)
+    entry = (await run_verb(request, link_targets, [name], path)).get(name)
     if entry is None:
         has_files = site_of(request).page_address("/picture") != ""
-        file = await _asked_file(request) if has_files else None
+        file = await _open_requested_file(request) if has_files else None
         if file:
+            file_name = quote(_file_name_of_link(file[0]))
             headers = {
-                "Content-Disposition": f"attachment; filename*=UTF-8''{quote(_last(file[0]))}",
+                "Content-Disposition": f"attachment; filename*=UTF-8''{file_name}",
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             }
-            return StreamingResponse(parts_of(file[2]), media_type=OTHER, headers=headers)
+            return StreamingResponse(read_in_parts(file[2]), media_type=OTHER, headers=headers)
         return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
     is_day = link_key(entry.date) == link_key(name)
-    part = f"#md-{quote(anchor(name))}" if "#" in name else ""
+    part = f"#md-{quote(html_id_of_part(name))}" if "#" in name else ""
     target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}{part}"
     return RedirectResponse(target, 303)
 
 
-def _last(name: str) -> str:
+def _file_name_of_link(name: str) -> str:
     return unquote(name).rpartition("/")[2]
 
 
@@ -221,7 +222,7 @@ class Attachments:
             data = await file.read(FILE_BYTES + 1)
             if not (name or data):
                 continue  # no file was chosen
-            path, remark = await ask(self.request, attach, name, data)
+            path, remark = await run_verb(self.request, attach, name, data)
             self.paths.append(path)
             self.remarks += [remark] if remark else []
             to = posixpath.relpath(path, self.folder or ".")
@@ -236,13 +237,13 @@ class Attachments:
 
     async def delete_stored(self) -> None:
         """Deletes the stored files again, because the note could not be saved."""
-        await ask(self.request, detach, self.paths)
+        await run_verb(self.request, detach, self.paths)
 
 
-def _asked(request: Request) -> tuple[str, str]:
+def _requested_link(request: Request) -> tuple[str, str]:
     """Returns from a request (the file name as a note links to it, the path of the note)."""
     query = request.query_params
     return query.get("name", "").strip(), query.get("from", "")
 
 
-PAGES = [Page("/picture", "neither", _picture), Page("/to", "reader", _link_page)]
+PAGES = [Page("/picture", "neither", _picture_page), Page("/to", "reader", _link_page)]

@@ -15,7 +15,7 @@ from ...models import PERSON
 from ...serving.running import is_loopback
 from .devices import STAY_S, Device, Key
 from .guard import Visitor, cookie_name
-from .site import Page, done, form_of, page, session_of, site_of
+from .site import Page, page, read_form, redirect_with_message, session_of, site_of
 
 SECRET = "x-synaptic-device"
 """The HTTP header with the second half of a browser's key."""
@@ -25,7 +25,7 @@ _BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": 
 """Maps a part of the User-Agent header to the name of a browser; the first match counts."""
 
 
-def may_stay(request: Request, session: Visitor | None = None) -> bool:
+def may_stay_logged_in(request: Request, session: Visitor | None = None) -> bool:
     """True if this browser may stay logged in: it is on the machine of the journal, at a fixed
     port, and did not log in with a token.
     """
@@ -48,36 +48,36 @@ def open_session(answer: Response, request: Request, session: Visitor) -> None:
     )
 
 
-async def come_back(request: Request) -> Response:
+async def log_in_with_key(request: Request) -> Response:
     """Logs a browser in that sends both halves of its key, and gives it a new key."""
     site = site_of(request)
     renewed = None
-    if may_stay(request):
-        cookie = request.cookies.get(_cookie_name(request.scope), "")
+    if may_stay_logged_in(request):
+        cookie = request.cookies.get(_key_cookie_name(request.scope), "")
         key = Key(cookie, request.headers[SECRET])
         renewed = await asyncio.to_thread(site.devices.renew, key)
     if renewed is None:
         return JSONResponse({"error": "No browser has this key."}, 401)
     device, next = renewed
     session = Visitor(PERSON, site.read_only)
-    _bind(request, session, device)
-    answer = _key_answer(request, next)
+    _end_session_with_key(request, session, device)
+    answer = _respond_with_key(request, next)
     open_session(answer, request, session)
     return answer
 
 
-async def _devices(request: Request) -> Response:
-    allowed = may_stay(request, session_of(request))
+async def _devices_page(request: Request) -> Response:
+    allowed = may_stay_logged_in(request, session_of(request))
     devices = site_of(request).devices.read().values() if allowed else ()
     return await page(request, "devices.html", devices=devices, may_stay=allowed)
 
 
-async def _change(request: Request) -> Response:
+async def _change_devices(request: Request) -> Response:
     """Keeps this browser logged in, or logs out another browser that the form names."""
-    form = await form_of(request)
+    form = await read_form(request)
     site = site_of(request)
     session = session_of(request)
-    if not may_stay(request, session):
+    if not may_stay_logged_in(request, session):
         raise Refused(
             "A browser can stay logged in only on the machine of the journal, and only if the "
             "server has a fixed port.",
@@ -85,29 +85,31 @@ async def _change(request: Request) -> Response:
         )
     if "gone" in form:
         site.devices.remove(form["gone"])
-        return done(request, "/devices", "That browser is logged out.")
+        return redirect_with_message(request, "/devices", "That browser is logged out.")
     site.devices.remove(session.device)
     agent = request.headers.get("user-agent", "")
     name = next((name for part, name in _BROWSERS.items() if part in agent), "A browser")
     device, key = await asyncio.to_thread(site.devices.add, name)
-    _bind(request, session, device)
-    done(request, "/", "This browser stays logged in for 30 days after each visit.")
-    return _key_answer(request, key)
+    _end_session_with_key(request, session, device)
+    redirect_with_message(
+        request, "/", "This browser stays logged in for 30 days after each visit."
+    )
+    return _respond_with_key(request, key)
 
 
-def _bind(request: Request, session: Visitor, device: Device) -> None:
+def _end_session_with_key(request: Request, session: Visitor, device: Device) -> None:
     """Makes the session end when the browser's key is removed."""
     session.device = device.id
     session.granted = lambda: device.id in site_of(request).devices.read()
 
 
-def _key_answer(request: Request, key: Key) -> Response:
+def _respond_with_key(request: Request, key: Key) -> Response:
     """Returns an answer that gives the browser both halves of its key: a cookie that is sent to
     /login only, and a secret in the body.
     """
     answer = JSONResponse({"secret": key.secret})
     answer.set_cookie(
-        _cookie_name(request.scope),
+        _key_cookie_name(request.scope),
         key.cookie,
         max_age=STAY_S,
         path="/login",
@@ -117,11 +119,11 @@ def _key_answer(request: Request, key: Key) -> Response:
     return answer
 
 
-def _cookie_name(scope: Scope) -> str:
+def _key_cookie_name(scope: Scope) -> str:
     return f"{cookie_name(scope)}-device"
 
 
 PAGES = [
-    Page("/devices", "reader", _devices),
-    Page("/devices", "reader", _change, methods=["POST"]),
+    Page("/devices", "reader", _devices_page),
+    Page("/devices", "reader", _change_devices, methods=["POST"]),
 ]

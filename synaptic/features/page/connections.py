@@ -153,11 +153,11 @@ class Table:
             self._had_crowd = True
         elif self._had_crowd and len(self.open) < CROWD // 4:
             self._had_crowd = False
-            _give_memory_back()
+            _return_memory_to_system()
         self._sweep = loop.call_later(SWEEP_S, self._look, loop) if self.open else None
 
 
-def _give_memory_back() -> None:
+def _return_memory_to_system() -> None:
     """Returns the memory of closed connections to the system; glibc would keep it."""
     gc.collect()
     if sys.platform == "linux":

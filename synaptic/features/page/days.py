@@ -18,8 +18,8 @@ from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .rendering import plain_heading, render
-from .site import TEMPLATES, Page, Values, ask, form_of, page, site_of
+from .rendering import plain_heading, render_markdown
+from .site import TEMPLATES, Page, Values, page, read_form, run_verb, site_of
 
 DAY_ENTRIES = 100
 """The most entries on the page of a day."""
@@ -33,7 +33,7 @@ COLOURS = 4
 """The number of shades for days with entries in the calendar."""
 
 
-def _spoken(day: str, weekday: bool = True) -> str:
+def _format_date(day: str, weekday: bool = True) -> str:
     """Formats a date as people say it: `Saturday, 21 November 2026`. Text that is not a date is
     returned unchanged.
     """
@@ -45,15 +45,15 @@ def _spoken(day: str, weekday: bool = True) -> str:
     return f"{name}{on.day} {on:%B} {on.year}"
 
 
-def _month(month: str) -> str:
+def _format_month(month: str) -> str:
     """Formats a month as people say it: `November 2026`."""
     return f"{date.fromisoformat(f'{month}-01'):%B %Y}"
 
 
-TEMPLATES.filters |= {"spoken": _spoken, "month": _month}
+TEMPLATES.filters |= {"spoken": _format_date, "month": _format_month}
 
 
-def _on_day(entry: Entry) -> tuple[str, str]:
+def _heading_and_text_on_day(entry: Entry) -> tuple[str, str]:
     """Returns (heading, text) of an entry for the page of its day.
 
     A single line is text, not a heading; a heading that only says the date is left out.
@@ -61,11 +61,15 @@ def _on_day(entry: Entry) -> tuple[str, str]:
     heading, below = plain_heading(entry.title, entry.content)
     if not below.strip():
         return "", entry.content
-    says_date = heading in (entry.date, _spoken(entry.date), _spoken(entry.date, False))
+    says_date = heading in (
+        entry.date,
+        _format_date(entry.date),
+        _format_date(entry.date, False),
+    )
     return "" if says_date else heading, below
 
 
-TEMPLATES.globals["on_day"] = _on_day
+TEMPLATES.globals["on_day"] = _heading_and_text_on_day
 
 
 async def _day_page(request: Request) -> Response:
@@ -87,7 +91,7 @@ async def _day_page(request: Request) -> Response:
             "days": days,
             "entries": entries,
             "total": days.listing.total or browse.find(ws, limit=1).total,
-            "waiting": _waiting_matters(ws) if is_today and not cursor else (),
+            "waiting": _unconfirmed_preferences(ws) if is_today and not cursor else (),
             "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
             "project": working_project(ws.config, working_checkout(ws.config)) or "",
         }
@@ -99,11 +103,11 @@ async def _day_page(request: Request) -> Response:
         since=since,
         types=TYPES,
         local=site_of(request).local,
-        **await ask(request, read),
+        **await run_verb(request, read),
     )
 
 
-def _waiting_matters(ws: Workspace) -> list[tuple[Entry, str]]:
+def _unconfirmed_preferences(ws: Workspace) -> list[tuple[Entry, str]]:
     """Returns the preferences that wait for a person's confirmation, newest first, each with
     the hash of its text; [] for a published journal.
     """
@@ -112,14 +116,14 @@ def _waiting_matters(ws: Workspace) -> list[tuple[Entry, str]]:
     return [(entry, hash_of_rule(entry)) for entry in list_waiting(ws)[:MOST_WAITING]]
 
 
-async def _preview(request: Request) -> Response:
+async def _preview_html(request: Request) -> Response:
     """Returns the text of a form as HTML, as the page will show it."""
-    form = await form_of(request)
-    preview = await asyncio.to_thread(render, form.get("content", ""), "")
+    form = await read_form(request)
+    preview = await asyncio.to_thread(render_markdown, form.get("content", ""), "")
     return HTMLResponse(preview)
 
 
-async def _calendar(request: Request) -> Response:
+async def _calendar_page(request: Request) -> Response:
     query = request.query_params
     asked = query.get("month", "") or query.get("year", "")
 
@@ -127,7 +131,7 @@ async def _calendar(request: Request) -> Response:
         every = Filters(include_superseded=True)
         return ws.today, in_step(ws, lambda _: ws.index.count_entries_by(every, "day"))
 
-    today, days = await ask(request, read)
+    today, days = await run_verb(request, read)
     of_year, _, of_month = asked.partition("-")
     try:
         year = date(int(of_year or today.year), 1, 1).year
@@ -152,13 +156,13 @@ async def _calendar(request: Request) -> Response:
         counts=counts,
         steps=steps,
         month=start,
-        weeks={one: _weeks(year, one) for one in range(1, 13)},
-        before=_shifted(start, -1),
-        after=_shifted(start, 32),
+        weeks={one: _weeks_of_month(year, one) for one in range(1, 13)},
+        before=_month_at_offset(start, -1),
+        after=_month_at_offset(start, 32),
     )
 
 
-def _weeks(year: int, month: int) -> list[list[date | None]]:
+def _weeks_of_month(year: int, month: int) -> list[list[date | None]]:
     """Returns the weeks of a month, Monday first, as lists of seven dates; None for a day of
     another month.
     """
@@ -166,7 +170,7 @@ def _weeks(year: int, month: int) -> list[list[date | None]]:
     return [[date(year, month, day) if day else None for day in week] for week in weeks]
 
 
-def _shifted(start: date, days: int) -> date | None:
+def _month_at_offset(start: date, days: int) -> date | None:
     """Returns the first day of the month that contains the day `days` after `start`; None
     outside the years 1 to 9999.
     """
@@ -179,6 +183,6 @@ PAGES = [
     Page("/", "reader", _day_page),
     Page("/day", "reader", _day_page),
     Page("/day/{date}", "reader", _day_page),
-    Page("/calendar", "reader", _calendar),
-    Page("/preview", "writer", _preview, methods=["POST"]),
+    Page("/calendar", "reader", _calendar_page),
+    Page("/preview", "writer", _preview_html, methods=["POST"]),
 ]

@@ -72,7 +72,7 @@ class Devices:
 
     def add(self, name: str) -> tuple[Device, Key]:
         """Stores a new browser; returns it with its key."""
-        key = _new_key()
+        key = _make_key()
         device = Device(secrets.token_hex(8), name, key.hash, time.time())
         with self._changing() as devices:
             devices[device.id] = device
@@ -85,7 +85,7 @@ class Devices:
         with self._changing() as devices:
             for id, device in devices.items():
                 if hmac.compare_digest(device.hash, key.hash):
-                    next = _new_key()
+                    next = _make_key()
                     devices[id] = device._replace(hash=next.hash, used=time.time())
                     return devices[id], next
         return None
@@ -110,5 +110,5 @@ class Devices:
                     overwrite(self.path, json.dumps([*devices.values()]).encode())
 
 
-def _new_key() -> Key:
+def _make_key() -> Key:
     return Key(secrets.token_urlsafe(32), secrets.token_urlsafe(32))

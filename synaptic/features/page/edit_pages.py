@@ -17,21 +17,21 @@ from .entries import SAME
 from .site import (
     TEMPLATES,
     Page,
-    ask,
-    back_of,
-    done,
-    form_of,
+    http_status,
     page,
+    read_form,
+    redirect_with_message,
+    return_address,
+    run_verb,
     session_of,
     site_of,
-    status_of,
 )
 
 TEMPLATES.globals["tasks_in"] = lambda entry: find_tasks(entry, entry.content)
 TEMPLATES.filters["without_due"] = remove_due_date
 
 
-async def _edit(request: Request) -> Response:
+async def _edit_file_page(request: Request) -> Response:
     """Shows the form to edit a file or one of its entries; saves the text that the form
     sends.
     """
@@ -41,13 +41,13 @@ async def _edit(request: Request) -> Response:
     form = {}
     error = None
     if request.method == "POST":
-        form = dict(await form_of(request))
+        form = dict(await read_form(request))
         files = Attachments(request, path)
         try:
             text = await files.store_and_link(form.get("text", ""))
             seen = form.get("seen", "")
-            replaced, notices = await ask(request, write_text, path, id, text, seen)
-            there, undo = await ask(request, _undoable, path, id, replaced)
+            replaced, notices = await run_verb(request, write_text, path, id, text, seen)
+            there, undo = await run_verb(request, _find_edited_entry, path, id, replaced)
             message = " ".join(
                 [
                     f"Saved in {path}." if replaced else SAME["nothing changed"],
@@ -56,13 +56,15 @@ async def _edit(request: Request) -> Response:
                 ]
             )
             where = f"/entry/{there}" if there else "/"
-            return done(request, where, message, undo=undo, file="the text before")
+            return redirect_with_message(
+                request, where, message, undo=undo, file="the text before"
+            )
         except SynapticError as refused:
             await files.delete_stored()
             error = refused
     now = None
     try:
-        now = await ask(request, open_text, path, id)
+        now = await run_verb(request, open_text, path, id)
     except Refused as refused:
         error = error or refused
     except SynapticError as gone:
@@ -74,7 +76,7 @@ async def _edit(request: Request) -> Response:
     return await page(
         request,
         "text.html",
-        status_of(error),
+        http_status(error),
         error=error,
         form=form,
         now=now,
@@ -84,7 +86,9 @@ async def _edit(request: Request) -> Response:
     )
 
 
-def _undoable(ws: Workspace, path: str, id: str, replaced: list[Entry]) -> tuple[str, str]:
+def _find_edited_entry(
+    ws: Workspace, path: str, id: str, replaced: list[Entry]
+) -> tuple[str, str]:
     """Returns (id of the entry to show after an edit: the edited one if it still has its id,
     else the first of the file; the id of the entry whose restoration undoes the edit, or "").
     """
@@ -95,14 +99,14 @@ def _undoable(ws: Workspace, path: str, id: str, replaced: list[Entry]) -> tuple
     return there, there if edited == [there] else ""
 
 
-async def _tasks(request: Request) -> Response:
+async def _tasks_page(request: Request) -> Response:
     """Shows the open tasks and the entries that are due, by the day on which they are due."""
 
     def read(ws: Workspace) -> tuple[date, list[Task]]:
         entries = [one for one in due_tasks(ws) if not one.line]
         return ws.today, [*tasks(ws), *entries]
 
-    today, tasks_due = await ask(request, read)
+    today, tasks_due = await run_verb(request, read)
     week = (today + timedelta(days=6)).isoformat()
     parts: dict[str, list[Task]] = {"Overdue": [], "This week": [], "Later": [], "No day": []}
     for task in sorted(tasks_due, key=lambda one: one.due or ""):
@@ -115,16 +119,16 @@ async def _tasks(request: Request) -> Response:
     )
 
 
-async def _tick(request: Request) -> Response:
+async def _tick_task(request: Request) -> Response:
     """Ticks or unticks a task, and redirects to the page on which it was clicked."""
-    form = await form_of(request)
+    form = await read_form(request)
     is_done = form.get("done") == "yes"
     path = form.get("path", "")
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
-    text = await ask(request, tick_task, path, line, form.get("text", ""), done=is_done)
+    text = await run_verb(request, tick_task, path, line, form.get("text", ""), done=is_done)
     message = "Ticked." if is_done else "It is open again."
-    answer = done(request, back_of(form) or "/tasks", message)
+    answer = redirect_with_message(request, return_address(form) or "/tasks", message)
     if is_done:
         ticked = {"ticked": text, "ticked_path": path, "ticked_line": str(line)}
         session_of(request).notice |= ticked
@@ -132,7 +136,7 @@ async def _tick(request: Request) -> Response:
 
 
 PAGES = [
-    Page("/edit", "writer", _edit, methods=["GET", "POST"]),
-    Page("/tasks", "reader", _tasks),
-    Page("/tick", "writer", _tick, methods=["POST"]),
+    Page("/edit", "writer", _edit_file_page, methods=["GET", "POST"]),
+    Page("/tasks", "reader", _tasks_page),
+    Page("/tick", "writer", _tick_task, methods=["POST"]),
 ]

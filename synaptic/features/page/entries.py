@@ -40,18 +40,18 @@ from ...verbs.rules import confirm
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
-from .attachments import Attachments, files_by_name, linked_files, shelf_of
+from .attachments import Attachments, files_by_name, linked_files, open_attachments
 from .site import (
     Page,
     Values,
-    ask,
-    back_of,
-    done,
-    form_of,
+    http_status,
     page,
+    read_form,
+    redirect_with_message,
+    return_address,
+    run_verb,
     session_of,
     site_of,
-    status_of,
 )
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -73,7 +73,7 @@ async def _entry_page(request: Request) -> Response:
     id = request.path_params["id"]
     near = request.query_params.getlist("near")
     try:
-        values = await ask(request, _entry_page_values, id, near)
+        values = await run_verb(request, _entry_page_values, id, near)
     except (Ambiguous, NotFound) as error:
         return await _missing_page(request, id, error)
     if values["entry"].id != id:
@@ -82,7 +82,7 @@ async def _entry_page(request: Request) -> Response:
     editor = []
     if local:
         with suppress(ConfigError):  # the button says it
-            editor = _windowed()
+            editor = _window_editor_command()
     values["editor"] = editor_name(editor) if editor else "an editor"
     return await page(request, "entry.html", local=local, near=near, **values)
 
@@ -111,7 +111,7 @@ def _entry_page_values(ws: Workspace, id: str, near: list[str]) -> Values:
         "seen": changing.open_for_edit(ws, entry.id)[1] if versions and not locked else "",
         "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:LINKS_OPEN]),
         "most": LINKS_OPEN,
-        "drawn": _drawn(link_graph(ws, entry.id)),
+        "drawn": _lay_out_graph(link_graph(ws, entry.id)),
         "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
@@ -119,7 +119,7 @@ def _entry_page_values(ws: Workspace, id: str, near: list[str]) -> Values:
     }
 
 
-def _drawn(graph: Graph) -> Values:
+def _lay_out_graph(graph: Graph) -> Values:
     """Lays out the picture of an entry's neighbours: returns the position and entry of each
     box, the ends of each line, and the height, all in units of the SVG picture.
     """
@@ -140,24 +140,24 @@ async def _missing_page(request: Request, id: str, error: SynapticError) -> Resp
     """Shows the page for an id that no entry, or more than one, has; a deleted entry can be
     restored there.
     """
-    titles = await ask(request, lambda ws: ws.index.titles(error.valid))
-    deleted = await ask(request, removing.deleted_entries)
+    titles = await run_verb(request, lambda ws: ws.index.titles(error.valid))
+    deleted = await run_verb(request, removing.deleted_entries)
     gone = [one for one in deleted if id in (one.id, short_id(one.id))]
-    status = status_of(error)
+    status = http_status(error)
     return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
 
 
-async def _form(request: Request) -> Response:
+async def _entry_form_page(request: Request) -> Response:
     """Shows the form of an existing or a new entry; saves what the form sends."""
     id = request.path_params.get("id", "")
     form = {}
     error = None
     if request.method == "POST":
-        form = dict(await form_of(request))
+        form = dict(await read_form(request))
         try:
-            receipt = await _write_form(request, id, form)
-            return await _lead_on(
-                request, receipt, form.get("said", "Saved."), undo=id, back=back_of(form)
+            receipt = await _save_entry_form(request, id, form)
+            return await _redirect_after_save(
+                request, receipt, form.get("said", "Saved."), undo=id, back=return_address(form)
             )
         except SynapticError as refused:
             error = refused
@@ -165,7 +165,7 @@ async def _form(request: Request) -> Response:
     seen = ""
     project = ""
     try:
-        was, seen, project = await ask(request, _first_values, request, id)
+        was, seen, project = await run_verb(request, _initial_form_values, request, id)
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
@@ -177,7 +177,7 @@ async def _form(request: Request) -> Response:
     return await page(
         request,
         "edit.html",
-        status_of(error),
+        http_status(error),
         error=error,
         form=form,
         id=id,
@@ -188,14 +188,16 @@ async def _form(request: Request) -> Response:
     )
 
 
-async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receipt:
+async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> Receipt:
     """Saves the entry that a form sends, with its uploaded files, or restores the earlier
     version that it names; returns the receipt. If that fails, the files are deleted.
     """
     number = form.get("number")
     if number:
-        return await ask(request, removing.restore_version, id, number, form.get("seen", ""))
-    values = _form_values(form)
+        return await run_verb(
+            request, removing.restore_version, id, number, form.get("seen", "")
+        )
+    values = _arguments_from_form(form)
     asked = request.query_params
     files = Attachments(request)
     text = "append" if "append" in form else "content"
@@ -204,21 +206,23 @@ async def _write_form(request: Request, id: str, form: dict[str, str]) -> Receip
         if placed:
             values[text] = placed
         if id:
-            receipt = await ask(request, changing.update, id, confirms=True, **values)
+            receipt = await run_verb(request, changing.update, id, confirms=True, **values)
         else:
             content = values.pop("content", "")
             values["by"] = session_of(request).name
             values["parent"] = asked.get("parent")
             values["supersedes"] = asked.getlist("supersedes")
             values |= {"via": "web", "confirms": True}
-            receipt = await ask(request, saving.save, content, **values)
+            receipt = await run_verb(request, saving.save, content, **values)
     except SynapticError:
         await files.delete_stored()
         raise
     return replace(receipt, notices=(*receipt.notices, *files.remarks))
 
 
-def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | None, str, str]:
+def _initial_form_values(
+    ws: Workspace, request: Request, id: str
+) -> tuple[Entry | None, str, str]:
     """Returns the values with which a form begins: (the entry that it edits or follows, the
     hash of that entry's text, the project of a new entry).
     """
@@ -230,7 +234,7 @@ def _first_values(ws: Workspace, request: Request, id: str) -> tuple[Entry | Non
     return was, "", working_project(ws.config, working_checkout(ws.config)) or ""
 
 
-def _form_values(form: dict[str, str]) -> Values:
+def _arguments_from_form(form: dict[str, str]) -> Values:
     """Returns the fields of a form as arguments of `save` and `update`."""
     values: Values = {name: form[name] for name in TEXTS if name in form}
     for name in ("append", "seen"):
@@ -247,7 +251,7 @@ def _form_values(form: dict[str, str]) -> Values:
     return values
 
 
-async def _lead_on(
+async def _redirect_after_save(
     request: Request, receipt: Receipt, message: str, *, undo: str, back: str
 ) -> Response:
     """Redirects after a save to the entry, or to the page `back` that links to it, with a
@@ -259,12 +263,12 @@ async def _lead_on(
     where, look = (back, entry) if back else (entry, "")
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
-        return done(request, where, same, look=look)
+        return redirect_with_message(request, where, same, look=look)
     close = ("", "")
     if near and back:
-        titles = await ask(request, lambda ws: ws.index.titles(near))
+        titles = await run_verb(request, lambda ws: ws.index.titles(near))
         close = near[0], titles.get(near[0], short_id(near[0]))
-    return done(
+    return redirect_with_message(
         request,
         where,
         " ".join([message, *receipt.notices]),
@@ -275,10 +279,10 @@ async def _lead_on(
     )
 
 
-async def _sent(request: Request) -> tuple[Mapping[str, str], Entry]:
+async def _read_form_and_entry(request: Request) -> tuple[Mapping[str, str], Entry]:
     """Returns (the fields that a form sends, the entry that it is about)."""
-    form = await form_of(request)
-    [entry] = (await ask(request, browse.get, [request.path_params["id"]])).entries
+    form = await read_form(request)
+    [entry] = (await run_verb(request, browse.get, [request.path_params["id"]])).entries
     return form, entry
 
 
@@ -286,20 +290,20 @@ async def _delete_page(request: Request) -> Response:
     """Asks a person before an entry is deleted, and deletes it when that question's form is
     sent.
     """
-    form, entry = await _sent(request)
-    if not is_agreed(form, entry):
-        return await ask_first(request, entry, back=f"/entry/{entry.id}")
-    await ask(request, removing.delete, entry.id, confirms=True)
-    return done(
+    form, entry = await _read_form_and_entry(request)
+    if not is_deletion_agreed(form, entry):
+        return await ask_before_delete(request, entry, back=f"/entry/{entry.id}")
+    await run_verb(request, removing.delete, entry.id, confirms=True)
+    return redirect_with_message(
         request,
         "/",
-        deleted_text(entry),
+        format_deleted(entry),
         undo=entry.id,
-        file=file_of(entry) or f"“{one_line(entry.title)}”",
+        file=path_deleted_with(entry) or f"“{one_line(entry.title)}”",
     )
 
 
-async def ask_first(
+async def ask_before_delete(
     request: Request, entry: Entry, *, back: str, fields: Mapping[str, str] | None = None
 ) -> Response:
     """Shows the question before an entry is deleted, which says whether its file is deleted
@@ -309,78 +313,85 @@ async def ask_first(
         request,
         "delete.html",
         entry=entry,
-        kept=await ask(request, _files_of, entry, site_of(request).tokens.path),
-        file=file_of(entry),
+        kept=await run_verb(
+            request, _attachments_of_entry, entry, site_of(request).tokens.path
+        ),
+        file=path_deleted_with(entry),
         back=back,
         fields=fields or {},
     )
 
 
-def _files_of(ws: Workspace, entry: Entry, tokens: Path) -> set[str]:
+def _attachments_of_entry(ws: Workspace, entry: Entry, tokens: Path) -> set[str]:
     """Returns the paths of the attachments to which an entry links."""
-    links = linked_files(shelf_of(ws, tokens), entry, cache(files_by_name))
+    links = linked_files(open_attachments(ws, tokens), entry, cache(files_by_name))
     return {place for _, place in links}
 
 
-def is_agreed(form: Mapping[str, str], entry: Entry) -> bool:
+def is_deletion_agreed(form: Mapping[str, str], entry: Entry) -> bool:
     """True if the person was asked about deleting this entry, in its present file, and
     agreed.
     """
     return form.get("agreed") == f"{entry.id} {entry.path}"
 
 
-def file_of(entry: Entry) -> str:
+def path_deleted_with(entry: Entry) -> str:
     """Returns the path of the file that is deleted with an entry; empty if the file may hold
     other entries.
     """
     return entry.path if entry.whole_file else ""
 
 
-def deleted_text(entry: Entry) -> str:
-    return (
-        f"Deleted {f'the file {file_of(entry)}' if entry.whole_file else short_id(entry.id)}."
-    )
+def format_deleted(entry: Entry) -> str:
+    path = path_deleted_with(entry)
+    return f"Deleted the file {path}." if path else f"Deleted {short_id(entry.id)}."
 
 
-async def _deleted(request: Request) -> Response:
+async def _deleted_page(request: Request) -> Response:
     return await page(
-        request, "deleted.html", gone=await ask(request, removing.deleted_entries)
+        request, "deleted.html", gone=await run_verb(request, removing.deleted_entries)
     )
 
 
-async def _restore(request: Request) -> Response:
-    await form_of(request)
-    receipt = await ask(request, removing.restore, request.path_params["id"], confirms=True)
+async def _restore_entry(request: Request) -> Response:
+    await read_form(request)
+    receipt = await run_verb(
+        request, removing.restore, request.path_params["id"], confirms=True
+    )
     message = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
-    return done(request, f"/entry/{receipt.id}", message)
+    return redirect_with_message(request, f"/entry/{receipt.id}", message)
 
 
-async def _confirm(request: Request) -> Response:
+async def _confirm_preference(request: Request) -> Response:
     """Confirms the preference whose text the form showed."""
-    form, entry = await _sent(request)
+    form, entry = await _read_form_and_entry(request)
     if hash_of_rule(entry) != form.get("seen"):
         raise Changed(
             f"{entry.short_id} was changed meanwhile.", "Read the entry again, then confirm it."
         )
-    await ask(request, confirm, entry)
-    where = back_of(form) or f"/entry/{entry.id}"
-    return done(request, where, "Confirmed: every agent is told to follow it.")
+    await run_verb(request, confirm, entry)
+    where = return_address(form) or f"/entry/{entry.id}"
+    return redirect_with_message(request, where, "Confirmed: every agent is told to follow it.")
 
 
 async def _open_in_editor(request: Request) -> Response:
     """Opens the entry in the person's editor, on the machine on which the server runs."""
-    _, entry = await _sent(request)
+    _, entry = await _read_form_and_entry(request)
     if not site_of(request).local:
         raise Refused(
             "The editor would open on the server, which is another machine.",
             "Use Edit on this page instead.",
         )
     there = entry.there
-    path = await ask(request, lambda ws: ws.journal.place(there.path))
-    return done(request, f"/entry/{entry.id}", f"{_show(path, there.line)} {path}:{there.line}")
+    path = await run_verb(request, lambda ws: ws.journal.place(there.path))
+    return redirect_with_message(
+        request,
+        f"/entry/{entry.id}",
+        f"{_open_file_in_editor(path, there.line)} {path}:{there.line}",
+    )
 
 
-def _windowed() -> list[str]:
+def _window_editor_command() -> list[str]:
     """Returns the command of the person's editor if it opens its own window, else []. Raises
     ConfigError.
     """
@@ -390,11 +401,11 @@ def _windowed() -> list[str]:
     return []
 
 
-def _show(path: Path, line: int) -> str:
+def _open_file_in_editor(path: Path, line: int) -> str:
     """Opens the file at `line` in an editor window; returns a sentence that says in which, or
     that there is none.
     """
-    command = _windowed()
+    command = _window_editor_command()
     if command:
         words = command_to_open(command, path, line)
         subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
@@ -408,12 +419,12 @@ def _show(path: Path, line: int) -> str:
 
 
 PAGES = [
-    Page("/new", "writer", _form, methods=["GET", "POST"]),
-    Page("/deleted", "writer", _deleted),
+    Page("/new", "writer", _entry_form_page, methods=["GET", "POST"]),
+    Page("/deleted", "writer", _deleted_page),
     Page("/entry/{id}", "reader", _entry_page),
-    Page("/entry/{id}/edit", "writer", _form, methods=["GET", "POST"]),
+    Page("/entry/{id}/edit", "writer", _entry_form_page, methods=["GET", "POST"]),
     Page("/entry/{id}/delete", "writer", _delete_page, methods=["POST"]),
-    Page("/entry/{id}/restore", "writer", _restore, methods=["POST"]),
-    Page("/entry/{id}/confirm", "writer", _confirm, methods=["POST"]),
+    Page("/entry/{id}/restore", "writer", _restore_entry, methods=["POST"]),
+    Page("/entry/{id}/confirm", "writer", _confirm_preference, methods=["POST"]),
     Page("/entry/{id}/open", "writer", _open_in_editor, methods=["POST"]),
 ]

@@ -24,9 +24,9 @@ from ...models import Entry
 from ...render.wire import entry_json
 from ...verbs import browse
 from ...workspace.workspace import Workspace
-from .attachments import files_by_name, linked_files, parts_of, shelf_of
-from .searching import given_in, search_values
-from .site import Page, ask_beside, page, session_of, site_of
+from .attachments import files_by_name, linked_files, open_attachments, read_in_parts
+from .searching import filters_in_address, search_page_values
+from .site import Page, page, run_slow_verb, session_of, site_of
 
 ENTRIES, PRINTED = 5_000, 500
 """The most entries in a zip, and on a page to print."""
@@ -43,22 +43,24 @@ _UNSAFE = re.compile(
 
 async def _zip_page(request: Request) -> Response:
     file = await run_in_threadpool(TemporaryFile)
-    await ask_beside(request, lambda ws: _write_zip(ws, file, request), "slow")
+    await run_slow_verb(request, lambda ws: _write_zip(ws, file, request), "slow")
     headers = {"Content-Disposition": "attachment"}
-    return StreamingResponse(parts_of(file), media_type="application/zip", headers=headers)
+    return StreamingResponse(read_in_parts(file), media_type="application/zip", headers=headers)
 
 
-async def _print(request: Request) -> Response:
-    total, entries = await ask_beside(request, lambda ws: _printed(ws, request), "slow")
+async def _print_page(request: Request) -> Response:
+    total, entries = await run_slow_verb(
+        request, lambda ws: _read_entries_to_print(ws, request), "slow"
+    )
     count = _count_notes(entries) if total == len(entries) else total
     return await page(request, "print.html", total=total, count=count, entries=entries)
 
 
-def _printed(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
+def _read_entries_to_print(ws: Workspace, request: Request) -> tuple[int, list[Entry]]:
     """Returns (total number of matching entries, the entries that fit on a page to print) for
     the search in a request's address.
     """
-    total, entries = _asked_entries(ws, request)
+    total, entries = _read_matching_entries(ws, request)
     return total, list(islice(entries, PRINTED))
 
 
@@ -70,16 +72,16 @@ def _count_notes(entries: list[Entry]) -> int:
     return len(notes)
 
 
-def _asked_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
+def _read_matching_entries(ws: Workspace, request: Request) -> tuple[int, Iterator[Entry]]:
     """Returns (number, entries) that the search in a request's address matches: as ranked, or
     oldest first without a query.
     """
     asked = request.query_params
     if "id" in asked:
         return 1, iter(browse.get(ws, [asked["id"]]).entries)
-    values = given_in(asked) | {"path": asked.getlist("path")}
+    values = filters_in_address(asked) | {"path": asked.getlist("path")}
     query = asked.get("q", "").strip()
-    results = search_values(ws, query, values, asked, site_of(request).worker.loading)
+    results = search_page_values(ws, query, values, asked, site_of(request).worker.loading)
     if query:
         return len(results["hits"]), (hit.entry for hit, *_ in results["hits"])
     return results["listing"].total, browse.export(ws, results["filters"])
@@ -91,21 +93,21 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     """
     zipped.seek(0)  # a reader that could not may have begun
     zipped.truncate()
-    total, entries = _asked_entries(ws, request)
-    shelf = shelf_of(ws, site_of(request).tokens.path)
+    total, entries = _read_matching_entries(ws, request)
+    shelf = open_attachments(ws, site_of(request).tokens.path)
     shown_only = session_of(request).read_only
     listing = cache(files_by_name)
     taken: set[str] = set()
     names = {}
     with ZipFile(zipped, "w") as archive:
         for entry in islice(entries, ENTRIES):
-            note = _new_name(_note_path(entry), taken)
-            text = _front(entry)
+            note = _make_unique_name(_path_in_zip(entry), taken)
+            text = _render_front_matter(entry)
             at = 0
             links = linked_files(shelf, entry, listing, shown_only=shown_only)
             for link, place in links:
                 if place not in names:
-                    names[place] = _new_name(place, taken)
+                    names[place] = _make_unique_name(place, taken)
                 to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
                 start, end = link.span(link.lastindex or 0)
                 text += entry.content[at:start]
@@ -125,7 +127,7 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     zipped.seek(0)
 
 
-def _note_path(entry: Entry) -> str:
+def _path_in_zip(entry: Entry) -> str:
     """Returns the path of an entry in a zip: the path of its file, or one with its date and
     title beside that.
     """
@@ -136,7 +138,7 @@ def _note_path(entry: Entry) -> str:
     return posixpath.join(posixpath.dirname(path), f"{entry.date} {title}.md")
 
 
-def _new_name(wanted: str, taken: set[str]) -> str:
+def _make_unique_name(wanted: str, taken: set[str]) -> str:
     """Returns a name like `wanted` that every operating system allows and that is not in
     `taken`; adds it to `taken`.
     """
@@ -153,7 +155,7 @@ def _new_name(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def _front(entry: Entry) -> str:
+def _render_front_matter(entry: Entry) -> str:
     """Returns the YAML front matter of an exported entry."""
     import yaml
 
@@ -163,4 +165,4 @@ def _front(entry: Entry) -> str:
     return f"---\n{text}---\n\n"
 
 
-PAGES = [Page("/export", "writer", _zip_page), Page("/print", "writer", _print)]
+PAGES = [Page("/export", "writer", _zip_page), Page("/print", "writer", _print_page)]

@@ -11,7 +11,7 @@ Pure.
 | `![[Page]]`, `{{embed [[Page]]}}` | a token `embed` with the name                        |
 | `((uuid))`                        | a token `quote` with the name                        |
 | `name:: value`                    | the name, set apart                                  |
-| ` ^id`, `id:: uuid`, headings     | the `id` of the block (see `anchor`)                 |
+| ` ^id`, `id:: uuid`, headings     | the `id` of the block (see `html_id_of_part`)        |
 | `    - x` right below a heading   | a list, also at the start of a text                  |
 """
 
@@ -65,7 +65,7 @@ _NOT_SLUG = re.compile(r"[^\w]+")
 Inline = Callable[[StateInline, re.Match[str]], None]
 
 
-def anchor(part: str) -> str:
+def html_id_of_part(part: str) -> str:
     """Returns the HTML id for the part of a link behind the last `#`: `Warm cups` ->
     `warm-cups`, `^pot` -> `^pot`.
     """
@@ -73,26 +73,26 @@ def anchor(part: str) -> str:
     return name if name.startswith("^") else _NOT_SLUG.sub("-", name.lower()).strip("-")
 
 
-def spoken(name: str) -> str:
+def link_label(name: str) -> str:
     """Returns the text of a link without words of its own, as Obsidian shows it: `Tea#Cups` ->
     `Tea > Cups`.
     """
     return name.lstrip("#").replace("#", " > ")
 
 
-def named_block(uuid: str) -> str:
+def block_link_target(uuid: str) -> str:
     """Returns the link target of a Logseq block with this UUID."""
     return f"{uuid}#^{uuid}"
 
 
-def part_of(tokens: Sequence[Token], part: str) -> Sequence[Token]:
+def tokens_of_part(tokens: Sequence[Token], part: str) -> Sequence[Token]:
     """Returns the tokens of the block with the id `part`, or of this heading and everything
     below it.
     """
     ids = [token.attrs.get("id") for token in tokens]
-    if anchor(part) not in ids:
+    if html_id_of_part(part) not in ids:
         return ()
-    start = ids.index(anchor(part))
+    start = ids.index(html_id_of_part(part))
     first = tokens[start]
     block = tokens[start:]
     for end, token in enumerate(block[1:], 1):
@@ -103,7 +103,7 @@ def part_of(tokens: Sequence[Token], part: str) -> Sequence[Token]:
     return block
 
 
-def _callouts(state: StateCore) -> None:
+def _make_callouts(state: StateCore) -> None:
     """Turns quotations that begin with a type such as `[!tip]` into callouts; with a `+` or `-`
     behind it they can be folded.
     """
@@ -141,7 +141,7 @@ def _callouts(state: StateCore) -> None:
     state.tokens = shaped
 
 
-def _anchors(state: StateCore) -> None:
+def _add_html_ids(state: StateCore) -> None:
     """Gives headings and named blocks their HTML ids, and removes text that is never shown."""
     tokens = state.tokens
     for number, token in enumerate(tokens):
@@ -149,7 +149,7 @@ def _anchors(state: StateCore) -> None:
             continue
         opening = tokens[number - 1]
         if opening.type == "heading_open":
-            opening.attrs["id"] = anchor(token.content)
+            opening.attrs["id"] = html_id_of_part(token.content)
         name = _BLOCK_NAME.search(token.content)
         token.content = _HIDDEN.sub("", token.content).strip()
         before = number - 2
@@ -165,9 +165,9 @@ def _anchors(state: StateCore) -> None:
             named.attrs["id"] = f"^{name[1] or name[2]}"
 
 
-def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _parse_comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parses a comment block from a line with `%%` to a line that ends with `%%`."""
-    _in_time(state.env)
+    _check_time_limit(state.env)
     first = state.getLines(start, start + 1, 0, False).strip()
     if not first.startswith("%%") or "%%" in first[2:]:
         return False
@@ -178,7 +178,7 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     return False
 
 
-def _indented_list(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _parse_indented_list(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parses indented list items at the start of a text, below a heading or below such a list
     as a list: Logseq indents the blocks below a heading that has no bullet.
     """
@@ -194,7 +194,7 @@ def _indented_list(state: StateBlock, start: int, end: int, silent: bool) -> boo
     return is_list
 
 
-def _highlight(state: StateInline, match: re.Match[str]) -> None:
+def _parse_highlight(state: StateInline, match: re.Match[str]) -> None:
     after = state.pos, state.posMax
     state.push("mark_open", "mark", 1)
     state.pos, state.posMax = match.span(2)
@@ -203,10 +203,10 @@ def _highlight(state: StateInline, match: re.Match[str]) -> None:
     state.pos, state.posMax = after
 
 
-def _wiki_link(state: StateInline, match: re.Match[str]) -> None:
+def _parse_wiki_link(state: StateInline, match: re.Match[str]) -> None:
     mark, name, words = match.groups("")
     if not mark:
-        _link(state, name, words or spoken(name))
+        _push_link(state, name, words or link_label(name))
     elif _PICTURE.search(name):
         token = state.push("image", "img", 0)
         token.attrs = {"src": name}
@@ -216,16 +216,16 @@ def _wiki_link(state: StateInline, match: re.Match[str]) -> None:
         _push_name(state, "embed", name)
 
 
-def _link(state: StateInline, href: str, words: str, kind: str = "") -> None:
+def _push_link(state: StateInline, href: str, words: str, kind: str = "") -> None:
     state.push("link_open", "a", 1).attrs = {"href": href, "class": kind}
     state.push("text", "", 0).content = words
     state.push("link_close", "a", -1)
 
 
-def _quoting(state: StateInline, match: re.Match[str]) -> None:
+def _parse_block_reference(state: StateInline, match: re.Match[str]) -> None:
     """Parses `((uuid))`, and `{{embed ...}}` with a block or a page."""
     kind = "embed" if match[1] else "quote"
-    _push_name(state, kind, match[2] or named_block(match[3]))
+    _push_name(state, kind, match[2] or block_link_target(match[3]))
 
 
 def _push_name(state: StateInline, kind: str, name: str) -> None:
@@ -233,43 +233,46 @@ def _push_name(state: StateInline, kind: str, name: str) -> None:
     state.env["names"][name] = None
 
 
-def _tag_link(state: StateInline, match: re.Match[str]) -> None:
+def _parse_tag(state: StateInline, match: re.Match[str]) -> None:
     slug = slug_tag(match[1] or match[2])
     words = f"#{match[1] or match[2]}"
     if slug and not state.linkLevel:
-        _link(state, f"/tag/{quote(slug)}", words, "md-tag")
+        _push_link(state, f"/tag/{quote(slug)}", words, "md-tag")
     else:
         state.push("text", "", 0).content = words
 
 
-def _property(state: StateInline, match: re.Match[str]) -> None:
+def _parse_property(state: StateInline, match: re.Match[str]) -> None:
     state.push("key_open", "span", 1).attrs = {"class": "md-key"}
     state.push("text", "", 0).content = match[1]
     state.push("key_close", "span", -1)
     state.pending = " "
 
 
-def _size(state: StateInline, match: re.Match[str]) -> None:
+def _set_picture_width(state: StateInline, match: re.Match[str]) -> None:
     if state.tokens[-1].type == "image":
         state.tokens[-1].attrs["width"] = match[1]
 
 
 RULES: tuple[tuple[str, Inline], ...] = (
-    (r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", _wiki_link),
-    (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _tag_link),
-    (rf"(\{{\{{embed )(?:\[\[([^\[\]\n]{{1,400}})\]\]|{BLOCK.pattern})\}}\}}", _quoting),
-    (rf"()(){BLOCK.pattern}", _quoting),
+    (r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", _parse_wiki_link),
+    (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _parse_tag),
+    (
+        rf"(\{{\{{embed )(?:\[\[([^\[\]\n]{{1,400}})\]\]|{BLOCK.pattern})\}}\}}",
+        _parse_block_reference,
+    ),
+    (rf"()(){BLOCK.pattern}", _parse_block_reference),
     (r"(?<!\w)%%(?!%).+?%%", lambda state, match: None),
-    (r"(==|\^\^)(?=\S)((?:(?!\1).)+)(?<=\S)\1", _highlight),
-    (r"(?<![^\n])([^\W\d_][\w./-]{0,40})::[ \t]+(?=\S)", _property),
-    (r"(?<=\))\{:(?:height \d+, )?:width (\d{1,4})[^}\n]{0,40}\}", _size),
+    (r"(==|\^\^)(?=\S)((?:(?!\1).)+)(?<=\S)\1", _parse_highlight),
+    (r"(?<![^\n])([^\W\d_][\w./-]{0,40})::[ \t]+(?=\S)", _parse_property),
+    (r"(?<=\))\{:(?:height \d+, )?:width (\d{1,4})[^}\n]{0,40}\}", _set_picture_width),
 )
 """The inline rules as (pattern, function that makes tokens of a match), in the order in which
 they are tried.
 """
 
 
-def _rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
+def _make_inline_rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
     compiled = re.compile(pattern, re.DOTALL)
 
     def apply(state: StateInline, silent: bool) -> bool:
@@ -283,7 +286,7 @@ def _rule(pattern: str, show: Inline) -> Callable[[StateInline, bool], bool]:
     return apply
 
 
-def _in_time(env: Mapping[str, float]) -> bool:
+def _check_time_limit(env: Mapping[str, float]) -> bool:
     """Returns False; raises TimeoutError once the rendering of the note exceeds its time
     limit.
     """
@@ -301,12 +304,12 @@ MARKDOWN.use(
     allow_digits=False,
     double_inline=True,
 )
-MARKDOWN.core.ruler.after("block", "callouts", _callouts)
-MARKDOWN.core.ruler.after("callouts", "anchors", _anchors)
-MARKDOWN.block.ruler.before("table", "comment", _comment_block, {"alt": ["paragraph"]})
-MARKDOWN.block.ruler.before("code", "indented_list", _indented_list)
+MARKDOWN.core.ruler.after("block", "callouts", _make_callouts)
+MARKDOWN.core.ruler.after("callouts", "anchors", _add_html_ids)
+MARKDOWN.block.ruler.before("table", "comment", _parse_comment_block, {"alt": ["paragraph"]})
+MARKDOWN.block.ruler.before("code", "indented_list", _parse_indented_list)
 MARKDOWN.inline.add_terminator_char("(")
-MARKDOWN.inline.ruler.before("text", "in_time", lambda state, _: _in_time(state.env))
+MARKDOWN.inline.ruler.before("text", "in_time", lambda state, _: _check_time_limit(state.env))
 for pattern, show in RULES:
-    next_one = "text" if show is _property else "image"  # letters begin it
-    MARKDOWN.inline.ruler.before(next_one, show.__name__, _rule(pattern, show))
+    next_one = "text" if show is _parse_property else "image"  # letters begin it
+    MARKDOWN.inline.ruler.before(next_one, show.__name__, _make_inline_rule(pattern, show))

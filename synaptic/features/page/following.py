@@ -20,7 +20,7 @@ from ...models import file_signature
 from ...verbs import review
 from ...workspace.workspace import Workspace
 from .connections import Connection
-from .site import Page, ask, ask_beside, page
+from .site import Page, page, run_slow_verb, run_verb
 
 LOOK_S = 0.8
 """Seconds between two checks of the folders and of the notes that changed last."""
@@ -87,15 +87,15 @@ async def _event_page(request: Request) -> Response:
     """Streams events to an open page: one for each change of the journal after the time
     `since`, when the page was made.
     """
-    journal = await ask(request, lambda ws: ws.journal)
+    journal = await run_verb(request, lambda ws: ws.journal)
     asked = request.headers.get("last-event-id") or request.query_params.get("since", "")
     since = int(asked[:19]) if asked.isdecimal() else time.time_ns()
     return StreamingResponse(
-        _change_stream(request, journal, since), media_type="text/event-stream"
+        _stream_changes(request, journal, since), media_type="text/event-stream"
     )
 
 
-async def _change_stream(request: Request, journal: Journal, since: int) -> AsyncIterator[str]:
+async def _stream_changes(request: Request, journal: Journal, since: int) -> AsyncIterator[str]:
     yield ":\n\n"
     while not (Connection.ending.is_set() or await request.is_disconnected()):
         newest = await follower_of(request).look(journal)
@@ -106,20 +106,23 @@ async def _change_stream(request: Request, journal: Journal, since: int) -> Asyn
             await asyncio.wait_for(Connection.ending.wait(), LOOK_S)
 
 
-async def _waiting_page(request: Request) -> Response:
+async def _finding_count_page(request: Request) -> Response:
     """Returns the number of review findings, for the menu of the page."""
     follower = follower_of(request)
     begun = time.monotonic()
     if begun >= follower.count_at:
         follower.count_at = begun + WAITS_S
-        follower.waits = await ask_beside(request, _findings_count)
+        follower.waits = await run_slow_verb(request, _count_findings)
         taken = time.monotonic() - begun
         follower.count_at += taken / SHARE
     return await page(request, "waiting.html")
 
 
-def _findings_count(ws: Workspace) -> int:
+def _count_findings(ws: Workspace) -> int:
     return len(review.review(ws))
 
 
-PAGES = [Page("/events", "neither", _event_page), Page("/waiting", "writer", _waiting_page)]
+PAGES = [
+    Page("/events", "neither", _event_page),
+    Page("/waiting", "writer", _finding_count_page),
+]

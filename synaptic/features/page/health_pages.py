@@ -17,9 +17,9 @@ from ...verbs.review import ReviewFinding
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .entries import ask_first, deleted_text, is_agreed
+from .entries import ask_before_delete, format_deleted, is_deletion_agreed
 from .following import follower_of
-from .site import Page, Values, ask, ask_beside, done, form_of, page
+from .site import Page, Values, page, read_form, redirect_with_message, run_slow_verb, run_verb
 
 Handler = Callable[[Request], Awaitable[Response]]
 PAGE_FINDINGS = 20
@@ -37,7 +37,7 @@ ANSWERED = {
 }
 
 
-def _after_notice(show: Handler) -> Handler:
+def _show_notice_first(show: Handler) -> Handler:
     """Wraps a handler so that a large journal first shows a page that says what is being
     read.
     """
@@ -45,7 +45,7 @@ def _after_notice(show: Handler) -> Handler:
     async def answer(request: Request) -> Response:
         count = 0
         with suppress(SynapticError):  # the page says so
-            count = await ask(request, _entry_count)
+            count = await run_verb(request, _total_entries)
         if count < MANY or "wait" in request.query_params:
             return await show(request)
         notice = await page(request, "long.html", count=count)
@@ -55,25 +55,25 @@ def _after_notice(show: Handler) -> Handler:
     return answer
 
 
-def _entry_count(ws: Workspace) -> int:
+def _total_entries(ws: Workspace) -> int:
     return in_step(ws, lambda _: ws.index.counts().entries)
 
 
-@_after_notice
+@_show_notice_first
 async def _review_page(request: Request) -> Response:
     """Shows the page of review findings, which are searched for anew."""
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
     number = query.get("page", "")
-    findings = await ask_beside(
-        request, partial(_findings_page, projects=projects, page=number)
+    findings = await run_slow_verb(
+        request, partial(_findings_page_values, projects=projects, page=number)
     )
     if not projects:
         follower_of(request).waits = findings["total"]
     return await page(request, "review.html", **findings, size=PAGE_FINDINGS, projects=projects)
 
 
-def _findings_page(ws: Workspace, projects: Sequence[str], page: str) -> Values:
+def _findings_page_values(ws: Workspace, projects: Sequence[str], page: str) -> Values:
     """Returns the template values of one page of findings: the findings with the texts of their
     entries (which do not count as read), the `total`, and the projects. `page` is a number; the
     first page if it is invalid.
@@ -100,25 +100,25 @@ def _findings_page(ws: Workspace, projects: Sequence[str], page: str) -> Values:
 
 
 async def _answer_finding(request: Request) -> Response:
-    form = await form_of(request)
+    form = await read_form(request)
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
     message = ANSWERED.get(chosen, "")
     if chosen == "delete":
-        gone = await ask(request, review.entry_of_finding, key, chosen)
-        if not is_agreed(form, gone):
+        gone = await run_verb(request, review.entry_of_finding, key, chosen)
+        if not is_deletion_agreed(form, gone):
             fields = {"finding": key, "answer": chosen, "next": next}
-            return await ask_first(
+            return await ask_before_delete(
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
-        message = deleted_text(gone)
-    receipt = await ask(request, review.answer_finding, key, chosen, confirms=True)
+        message = format_deleted(gone)
+    receipt = await run_verb(request, review.answer_finding, key, chosen, confirms=True)
     where = f"/review?{request.url.query}#{next}"
-    return done(request, where, message, undo=receipt.id if receipt else "")
+    return redirect_with_message(request, where, message, undo=receipt.id if receipt else "")
 
 
-@_after_notice
-async def _health(request: Request) -> Response:
-    return await page(request, "health.html", **await ask_beside(request, _health_values))
+@_show_notice_first
+async def _health_page(request: Request) -> Response:
+    return await page(request, "health.html", **await run_slow_verb(request, _health_values))
 
 
 def _health_values(ws: Workspace) -> Values:
@@ -134,8 +134,8 @@ def _health_values(ws: Workspace) -> Values:
     return values
 
 
-async def _mend(request: Request) -> Response:
-    form = await form_of(request)
+async def _mend_journal(request: Request) -> Response:
+    form = await read_form(request)
     id = form.get("id", "")
     ways = {
         "fix": (doctor.fix_problems, "Repaired everything that can be repaired safely."),
@@ -146,22 +146,22 @@ async def _mend(request: Request) -> Response:
         "dismiss": (lambda ws: losses.dismiss_losses(ws.journal, id), "Left out."),
     }
     mend, message = ways[match_valid_name(ways, form.get("way", ""), "way")]
-    await ask(request, mend)
-    return done(request, "/health", message)
+    await run_verb(request, mend)
+    return redirect_with_message(request, "/health", message)
 
 
-@_after_notice
-async def _statistics(request: Request) -> Response:
+@_show_notice_first
+async def _statistics_page(request: Request) -> Response:
     return await page(
-        request, "statistics.html", **await ask_beside(request, _statistics_values)
+        request, "statistics.html", **await run_slow_verb(request, _statistics_values)
     )
 
 
 def _statistics_values(ws: Workspace) -> Values:
-    return in_step(ws, lambda _: _statistics_now(ws))
+    return in_step(ws, lambda _: _read_statistics_values(ws))
 
 
-def _statistics_now(ws: Workspace) -> Values:
+def _read_statistics_values(ws: Workspace) -> Values:
     now = ws.clock()
     every = Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())
@@ -181,7 +181,7 @@ def _statistics_now(ws: Workspace) -> Values:
 PAGES = [
     Page("/review", "writer", _review_page),
     Page("/review", "writer", _answer_finding, methods=["POST"]),
-    Page("/health", "writer", _health),
-    Page("/health", "writer", _mend, methods=["POST"]),
-    Page("/statistics", "writer", _statistics),
+    Page("/health", "writer", _health_page),
+    Page("/health", "writer", _mend_journal, methods=["POST"]),
+    Page("/statistics", "writer", _statistics_page),
 ]

@@ -7,20 +7,20 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from ...errors import ConfigError
 from ...serving.tokens import Grant
-from .browsers import SECRET, come_back, may_stay, open_session
+from .browsers import SECRET, log_in_with_key, may_stay_logged_in, open_session
 from .guard import Visitor, cookie_name
-from .site import Page, Site, form_of, page, session_of, site_of
+from .site import Page, Site, page, read_form, session_of, site_of
 
 log = logging.getLogger(__name__)
 USED = "This link was used already, or is of an earlier start of Synaptic."
 
 
-async def _login(request: Request) -> Response:
+async def _login_page(request: Request) -> Response:
     """Logs a browser in that has the printed link, or a token that may open the page; shows the
     login form otherwise.
     """
     if SECRET in request.headers and request.method == "POST":
-        return await come_back(request)
+        return await log_in_with_key(request)
     if request.method == "POST":
         return await _log_in_with_token(request)
     site = site_of(request)
@@ -31,7 +31,7 @@ async def _login(request: Request) -> Response:
     if not token or request.method == "HEAD":  # HEAD is sent by previews
         return await page(request, "login.html", wrong="")
     if site.sessions.redeem(token):
-        return _let_in(request, Visitor("person", site.read_only))
+        return _start_session(request, Visitor("person", site.read_only))
     if site.sessions.find_visitor(request.cookies.get(cookie_name(request.scope), "")):
         return RedirectResponse("/", 303)
     return await page(request, "login.html", 401, wrong=USED)
@@ -47,7 +47,7 @@ async def _log_in_with_token(request: Request) -> Response:
     grant = _page_grant(site, token)
     if grant:
         is_read_only = grant.read_only or site.read_only
-        return _let_in(
+        return _start_session(
             request,
             Visitor(
                 grant.name,
@@ -74,15 +74,15 @@ def _page_grant(site: Site, token: str) -> Grant | None:
     return grant if grant and grant.page else None
 
 
-def _let_in(request: Request, session: Visitor) -> Response:
-    where = "/devices" if may_stay(request, session) else "/"
+def _start_session(request: Request, session: Visitor) -> Response:
+    where = "/devices" if may_stay_logged_in(request, session) else "/"
     answer = RedirectResponse(where, 303, {"Referrer-Policy": "no-referrer"})
     open_session(answer, request, session)
     return answer
 
 
-async def _logout(request: Request) -> Response:
-    await form_of(request)
+async def _log_out_session(request: Request) -> Response:
+    await read_form(request)
     site = site_of(request)
     site.sessions.end(request.cookies.get(cookie_name(request.scope), ""))
     site.devices.remove(session_of(request).device)
@@ -90,6 +90,6 @@ async def _logout(request: Request) -> Response:
 
 
 PAGES = [
-    Page("/login", "reader", _login, methods=["GET", "POST"]),
-    Page("/logout", "reader", _logout, methods=["POST"]),
+    Page("/login", "reader", _login_page, methods=["GET", "POST"]),
+    Page("/logout", "reader", _log_out_session, methods=["POST"]),
 ]

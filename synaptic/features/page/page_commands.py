@@ -65,12 +65,12 @@ def serve(
             valid=("--install", "--uninstall", "--revoke"),
         )
     if revoke:
-        return _log_out(home, revoke)
+        return _log_out_browsers(home, revoke)
     if install or uninstall:
         from . import service  # only here
 
         if uninstall:
-            return service.uninstall(home)
+            return service.uninstall_service(home)
         port = choices.pop("port", None)
         read_only = choices.pop("read_only")
         if choices.pop("host") != "127.0.0.1" or any(choices.values()):
@@ -78,7 +78,7 @@ def serve(
                 "With --install only --port and --read-only can be given.",
                 "Leave out the other flags, or start `synaptic serve` without --install.",
             )
-        return service.install(home, port, read_only=read_only)
+        return service.install_service(home, port, read_only=read_only)
     about_database = {name: choices.pop(name, None) for name in DATABASE_FLAGS}
     choices |= call_only_feature("served", about_database)
     from ...mcp.remote import Remote  # slow to import
@@ -87,7 +87,7 @@ def serve(
     return app.serve_site(home, Remote, **choices)
 
 
-def _log_out(home: str | None, names: Sequence[str]) -> None:
+def _log_out_browsers(home: str | None, names: Sequence[str]) -> None:
     from .devices import Devices  # only here
 
     devices = Devices(home)

@@ -25,7 +25,15 @@ from markupsafe import Markup, escape
 from ...models import Entry, Json
 from ...render.fence import clean, one_line
 from ...render.present import IsHit, split_heading
-from .flavours import BLOCK, CALLOUTS, MARKDOWN, anchor, named_block, part_of, spoken
+from .flavours import (
+    BLOCK,
+    CALLOUTS,
+    MARKDOWN,
+    block_link_target,
+    html_id_of_part,
+    link_label,
+    tokens_of_part,
+)
 
 TAGS = set(
     """a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd
@@ -98,12 +106,12 @@ _ITEM = re.compile(r"(?:[-*+]|(\d{1,9}[.)])) ")
 _ROW_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
 
 
-def render(text: str, path: str, quoted: Quote | None = None) -> Markup:
+def render_markdown(text: str, path: str, quoted: Quote | None = None) -> Markup:
     """Renders the Markdown of an entry in the file `path` as safe HTML. Links to notes and
     pictures lead through the server; `quoted` returns the entries that it embeds.
     """
     text = clean(text)
-    if _is_rich(text):
+    if _is_renderable(text):
         try:
             return _Rendering(path, quoted, time.thread_time() + LIMIT_S).html(text)
         except (TimeoutError, RecursionError):
@@ -112,14 +120,14 @@ def render(text: str, path: str, quoted: Quote | None = None) -> Markup:
 
 
 @lru_cache(500)
-def targets(text: str) -> frozenset[str]:
+def link_targets_in(text: str) -> frozenset[str]:
     """Returns the names to which the links and pictures in an entry's HTML lead; empty if it is
     shown as plain text.
     """
     text = clean(text)
     env: Json = {"until": time.thread_time() + LIMIT_S, "docId": "", "names": {}}
     try:
-        tokens = MARKDOWN.parse(text, env) if _is_rich(text) else []
+        tokens = MARKDOWN.parse(text, env) if _is_renderable(text) else []
     except (TimeoutError, RecursionError):
         return frozenset()
     names = set(env["names"])
@@ -129,7 +137,7 @@ def targets(text: str) -> frozenset[str]:
     return frozenset(names - {""})
 
 
-def _is_rich(text: str) -> bool:
+def _is_renderable(text: str) -> bool:
     is_short = len(text) <= RICH_CHARS and max(map(text.count, "<[)")) <= RICH_SIGNS
     return is_short and not _DEEP.search(text)
 
@@ -156,7 +164,7 @@ class _Rendering:
         env: Json = {"until": self.until, "docId": f"{note:x}", "names": {}}
         tokens: Sequence[Token] = MARKDOWN.parse(text, env)
         if part:
-            tokens = part_of(tokens, part)
+            tokens = tokens_of_part(tokens, part)
         if self.quoted and env["names"]:
             self.entries = self.quoted(list(env["names"])[:EMBEDS], self.path)
         for number, token in enumerate(tokens):
@@ -168,7 +176,7 @@ class _Rendering:
             attributes=ATTRIBUTES,
             url_schemes=set(OUTSIDE),
             link_rel="noopener noreferrer nofollow",
-            attribute_filter=_attribute_value,
+            attribute_filter=_allowed_attribute_value,
         )
         html = clean(html).replace("<p></p>", "")  # an entity may say something invisible
         put_in = re.compile(rf"{self.key}:(\d+);")
@@ -185,7 +193,7 @@ class _Rendering:
         if not self.quoted:  # the note in which it stands may have the same ids
             token.attrs.pop("id", None)
         if token.type == "math_block":
-            self._put(token, "<p>{}</p>", _math(token.content, "block"))
+            self._put(token, "<p>{}</p>", _latex_to_mathml(token.content, "block"))
         before = ""
         for child in token.children or ():
             if child.type == "link_open":
@@ -194,11 +202,11 @@ class _Rendering:
                 self._show_picture(child, is_linked=before == "link_open")
             elif child.type.startswith("math"):
                 display = "block" if child.markup == "$$" else "inline"
-                self._put(child, "{}", _math(child.content, display))
+                self._put(child, "{}", _latex_to_mathml(child.content, display))
             elif child.type in QUOTING:
                 self._embed(child)
             elif is_item and not before:
-                _show_task(child)
+                _replace_task_brackets(child)
             before = child.type
 
     def _put(self, token: Token, frame: str, html: Markup) -> None:
@@ -210,10 +218,10 @@ class _Rendering:
     def _target(self, href: str) -> str:
         block = BLOCK.fullmatch(href)
         if block:
-            href = named_block(block[1])
+            href = block_link_target(block[1])
         if href.startswith("#"):
-            return f"#{anchor(href)}"
-        if _scheme(href) in OUTSIDE or _TAG_PAGE.fullmatch(href):
+            return f"#{html_id_of_part(href)}"
+        if _url_scheme(href) in OUTSIDE or _TAG_PAGE.fullmatch(href):
             return href
         return self._address("/to", href)
 
@@ -223,7 +231,7 @@ class _Rendering:
         words = size[1] if size else token.content.partition("|")[0]
         words = escape(words or PurePath(unquote(src)).name)  # shown where it is missing
         width = token.attrs.get("width", size[2] if size else "")
-        if not _scheme(src):
+        if not _url_scheme(src):
             place = escape(self._address("/picture", src))
             token.content = f'<img src="{place}" alt="{words}" width="{width}">'
         elif is_linked:  # nothing is fetched from elsewhere
@@ -238,11 +246,11 @@ class _Rendering:
         """
         name = token.content
         page, _, part = name.partition("#")
-        is_block = name == named_block(page)
-        title = spoken(page if part.startswith("^") else name)
+        is_block = name == block_link_target(page)
+        title = link_label(page if part.startswith("^") else name)
         html = Markup("")
         entry = self.entries.get(name)
-        if entry and _is_rich(clean(entry.content)):
+        if entry and _is_renderable(clean(entry.content)):
             path = entry.path
             html = _Rendering(path, None, self.until).html(clean(entry.content), part)
             title = PurePath(path).stem if is_block else title
@@ -264,7 +272,7 @@ class _Rendering:
         return f"{place}?name={quote(name, safe='')}&from={quote(self.path, safe='')}"
 
 
-def _show_task(first: Token) -> None:
+def _replace_task_brackets(first: Token) -> None:
     """Replaces the brackets at the beginning of a list item by the sign of the task's state."""
     match = _TASK.match(first.content)
     if match and first.type == "text":
@@ -275,7 +283,7 @@ def _show_task(first: Token) -> None:
         first.content = frame.format(name, sign, first.content[match.end() :])
 
 
-def _math(latex: str, display: str) -> Markup:
+def _latex_to_mathml(latex: str, display: str) -> Markup:
     """Converts a LaTeX formula to MathML; shows it as code if it is invalid."""
     try:
         if len(latex) > MATH_CHARS or _UNSAFE_MATH.search(latex):
@@ -289,9 +297,9 @@ def _math(latex: str, display: str) -> Markup:
     return Markup(nh3.clean(mathml, tags=MATH_TAGS, attributes=MATH_ATTRIBUTES))
 
 
-def plain(text: str) -> str:
+def markdown_to_line(text: str) -> str:
     """Returns the text of a piece of Markdown in one line."""
-    return render(text, "").striptags()
+    return render_markdown(text, "").striptags()
 
 
 def plain_lines(text: str) -> str:
@@ -305,7 +313,7 @@ def plain_lines(text: str) -> str:
             continue
         if row.startswith("|"):
             row = row.strip("|").replace("|", " · ")
-        words = plain(row)
+        words = markdown_to_line(row)
         item = _ITEM.match(row)
         if item:
             words = f"{item[1] or '•'} {words}"
@@ -319,10 +327,10 @@ def plain_heading(title: str, text: str) -> tuple[str, str]:
     repetition of the heading).
     """
     heading, below = split_heading(title, text)
-    return one_line(heading) if heading == title else plain(heading), below
+    return one_line(heading) if heading == title else markdown_to_line(heading), below
 
 
-def lit(text: str, is_hit: IsHit) -> Markup:
+def mark_hits(text: str, is_hit: IsHit) -> Markup:
     """Returns plain text as HTML with the words marked for which `is_hit` is True."""
     parts = []
     for piece in _WORD.split(text):
@@ -333,7 +341,7 @@ def lit(text: str, is_hit: IsHit) -> Markup:
     return Markup("").join(parts)
 
 
-def _attribute_value(tag: str, name: str, value: str) -> str | None:
+def _allowed_attribute_value(tag: str, name: str, value: str) -> str | None:
     """Returns the value of an HTML attribute if it is allowed, else None: a link to the web or
     to our pages, a picture of the journal, a class of CLASSES, or an id behind `md-`.
     """
@@ -346,13 +354,13 @@ def _attribute_value(tag: str, name: str, value: str) -> str | None:
         return f"{mark}md-{value.removeprefix(mark).removeprefix('md-')}"
     if name == "href":
         is_ours = value.startswith("/to?") or _TAG_PAGE.fullmatch(value)
-        return value if is_ours or _scheme(value) in OUTSIDE else None
+        return value if is_ours or _url_scheme(value) in OUTSIDE else None
     if name == "class":
         return " ".join(word for word in value.split() if word in CLASSES) or None
     return value
 
 
-def _scheme(address: str) -> str:
+def _url_scheme(address: str) -> str:
     """Returns the scheme of an address: `http` of `HTTP://x`; empty without one."""
     match = _SCHEME.match(address)
     return match[1].lower() if match else ""

@@ -57,7 +57,7 @@ def add_pages(app: Starlette, site: Site) -> None:
 
 def _pages_of_reading_server(pages: Sequence[Page]) -> list[Page]:
     """The pages of a server that reads what is published."""
-    elsewhere = {"writer": _at_writer, "neither": _nowhere}
+    elsewhere = {"writer": _redirect_to_writer, "neither": _respond_not_published}
     rows = []
     for row in pages:
         endpoint = elsewhere.get(row.role)
@@ -65,7 +65,7 @@ def _pages_of_reading_server(pages: Sequence[Page]) -> list[Page]:
     return rows
 
 
-async def _at_writer(request: Request) -> Response:
+async def _redirect_to_writer(request: Request) -> Response:
     """Redirects to the same page on the server that writes the journal."""
     writer = site_of(request).writer
     if not writer:
@@ -76,5 +76,5 @@ async def _at_writer(request: Request) -> Response:
     return RedirectResponse(f"{writer}{request.url.path}?{request.url.query}".rstrip("?"), 303)
 
 
-async def _nowhere(request: Request) -> Response:
+async def _respond_not_published(request: Request) -> Response:
     return PlainTextResponse(f"{not_published_error('This')}\n", 404)

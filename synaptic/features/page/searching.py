@@ -25,8 +25,8 @@ from ...serving.arguments import take_filters
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .rendering import lit, plain_heading, plain_lines
-from .site import Page, Values, ask, page, site_of
+from .rendering import mark_hits, plain_heading, plain_lines
+from .site import Page, Values, page, run_verb, site_of
 
 MORE_HITS = 50
 """The number of hits after a click on "more"."""
@@ -56,10 +56,10 @@ async def _search_page(request: Request) -> Response:
     is_part = "hx-request" in request.headers
     query = asked.get("q", "").strip()
     loading = site_of(request).worker.loading
-    filters = given_in(asked)
+    filters = filters_in_address(asked)
     status = 200
     try:
-        results = await ask(request, search_values, query, filters, asked, loading)
+        results = await run_verb(request, search_page_values, query, filters, asked, loading)
         filters = results["given"]
     except InvalidArgument as error:
         results = {"error": error, "given": filters}
@@ -78,7 +78,7 @@ async def _search_page(request: Request) -> Response:
     return reply
 
 
-def given_in(asked: QueryParams) -> Values:
+def filters_in_address(asked: QueryParams) -> Values:
     """Returns the filters in an address: lists of texts, texts, and True for a switch."""
     values: Values = {}
     for row in OFFERED:
@@ -92,7 +92,7 @@ def given_in(asked: QueryParams) -> Values:
     return values
 
 
-def search_values(
+def search_page_values(
     ws: Workspace, query: str, typed: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
     """Returns the template values of the search page: hits or the newest entries, facets, and
@@ -106,15 +106,18 @@ def search_values(
             texts = value if isinstance(value, list) else [str(value)]
             stated[name] = parse_filter_value(FILTERS[name], texts)
     filters = drop_any_project(take_filters(ws, stated))
-    values: Values = {"given": _filter_texts(filters), "filters": filters}
+    values: Values = {"given": _filter_field_texts(filters), "filters": filters}
     if not query:
         cursor = asked.get("cursor")
         values["facets"] = in_step(
-            ws, lambda _: _several(_facets(ws, filters), values["given"])
+            ws,
+            lambda _: _facets_that_narrow(
+                _count_facets_of_entries(ws, filters), values["given"]
+            ),
         )
         listing = browse.find(ws, filters=filters, order="newest", cursor=cursor)
         return values | {"listing": listing, "is_older": cursor}
-    finished_query = in_step(ws, lambda _: _finished(ws, query))
+    finished_query = in_step(ws, lambda _: _complete_last_word(ws, query))
     explain = bool(asked.get("explain"))
     limit = MORE_HITS if asked.get("more") else None
     result = search(
@@ -126,14 +129,14 @@ def search_values(
         explain=explain,
     )
     is_hit = build_term_test(result.terms, ws.index.stem)
-    values["facets"] = _several(_facets_of(result.hits), values["given"])
+    values["facets"] = _facets_that_narrow(_count_facets_of_hits(result.hits), values["given"])
     values["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
     values["counted"], result = count_events_and_clean_notices(ws, query, filters, result)
     values["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
     return values | {"result": result, "explain": explain, "more": limit}
 
 
-def _filter_texts(filters: Filters) -> Values:
+def _filter_field_texts(filters: Filters) -> Values:
     """Maps the name of each filter on the page to the text of its field; "" if not set."""
     values: Values = {}
     for row in OFFERED:
@@ -152,13 +155,13 @@ def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
     heading, below = plain_heading(hit.entry.title, hit.snippet)
     return (
         hit,
-        lit(hit.entry.beside_page(heading), is_hit),
-        lit(plain_lines(below), is_hit),
+        mark_hits(hit.entry.beside_page(heading), is_hit),
+        mark_hits(plain_lines(below), is_hit),
         hit_remark(hit),
     )
 
 
-def _finished(ws: Workspace, query: str) -> str:
+def _complete_last_word(ws: Workspace, query: str) -> str:
     """Returns the query with `*` behind its last word, if that is only the beginning of words
     in the journal.
     """
@@ -171,14 +174,14 @@ def _finished(ws: Workspace, query: str) -> str:
     return f"{query}*" if counts[prefix] and not counts[last] else query
 
 
-def _several(facets: Values, chosen: Mapping[str, Any]) -> Values:
+def _facets_that_narrow(facets: Values, chosen: Mapping[str, Any]) -> Values:
     """Returns the facets that can narrow the list: those with several values, or with a chosen
     one.
     """
     return {name: rows for name, rows in facets.items() if rows[1:] or chosen[name]}
 
 
-def _facets_of(hits: Sequence[Hit]) -> Values:
+def _count_facets_of_hits(hits: Sequence[Hit]) -> Values:
     """Counts hits: for each filter a list of (value, number of hits that have it), most
     frequent first.
     """
@@ -194,7 +197,9 @@ def _facets_of(hits: Sequence[Hit]) -> Values:
     return {name: count.most_common() for name, count in counts.items()}
 
 
-def _facets(ws: Workspace, filters: Filters) -> dict[str, list[tuple[str, int]]]:
+def _count_facets_of_entries(
+    ws: Workspace, filters: Filters
+) -> dict[str, list[tuple[str, int]]]:
     """Counts entries: for each filter a list of (value, number of entries that pass the other
     filters), most frequent first.
     """

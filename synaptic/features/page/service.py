@@ -38,19 +38,19 @@ class Service(NamedTuple):
     stop: Sequence[str]
 
 
-def install(home: str | None, port: int | None, *, read_only: bool) -> None:
+def install_service(home: str | None, port: int | None, *, read_only: bool) -> None:
     """Installs and starts the service that runs `synaptic serve` at each login, and says so.
     Raises InvalidArgument for a used port, and ConfigError.
     """
     place = resolve_home(home)
-    service = service_of(place)
-    port = _free_port(home, port or load_config(home).port or PORT)
+    service = find_service(place)
+    port = _choose_free_port(home, port or load_config(home).port or PORT)
     server = local_server(home, None)
     words = [server.command, *server.args[:-1], "--home", str(place), "serve", "--no-link"]
     if read_only:
         words.append("--read-only")
     write_setting(place, "port", port)
-    make = launchd_agent if service.file.suffix == ".plist" else systemd_unit
+    make = render_launchd_agent if service.file.suffix == ".plist" else render_systemd_unit
     if service.file.exists():
         with suppress(ConfigError):  # the old one may not run
             _run_manager([service.stop])
@@ -61,9 +61,9 @@ def install(home: str | None, port: int | None, *, read_only: bool) -> None:
     emit("It serves the page from now on, and after each login.\nNext: synaptic open --page")
 
 
-def uninstall(home: str | None) -> None:
+def uninstall_service(home: str | None) -> None:
     """Stops the service and deletes its file. Raises ConfigError if none is installed."""
-    service = service_of(resolve_home(home))
+    service = find_service(resolve_home(home))
     if not service.file.exists():
         raise ConfigError(
             f"No service is installed for this home: {service.file} does not exist.",
@@ -76,7 +76,7 @@ def uninstall(home: str | None) -> None:
         emit(f"Removed {service.file}. The port stays in config.toml.")
 
 
-def service_of(home: Path) -> Service:
+def find_service(home: Path) -> Service:
     """Returns the service of a home; each home has its own. Raises ConfigError if this machine
     has neither systemd nor launchd.
     """
@@ -100,7 +100,7 @@ def service_of(home: Path) -> Service:
     )
 
 
-def systemd_unit(name: str, words: Sequence[str]) -> bytes:
+def render_systemd_unit(name: str, words: Sequence[str]) -> bytes:
     """Returns the text of a systemd unit that runs the command `words`."""
     quoted = []
     for word in words:
@@ -121,7 +121,7 @@ WantedBy=default.target
 """.encode()
 
 
-def launchd_agent(name: str, words: Sequence[str]) -> bytes:
+def render_launchd_agent(name: str, words: Sequence[str]) -> bytes:
     """Returns the property list of a launchd agent that runs the command `words`."""
     return plistlib.dumps(
         {
@@ -133,13 +133,13 @@ def launchd_agent(name: str, words: Sequence[str]) -> bytes:
     )
 
 
-def _free_port(home: str | None, port: int) -> int:
+def _choose_free_port(home: str | None, port: int) -> int:
     """Returns `port` if it is free or used by a server of this home; asks a person for another
     one otherwise.
 
     Raises InvalidArgument where nobody can be asked.
     """
-    while port == 0 or not _is_free(home, port):
+    while port == 0 or not _is_port_usable(home, port):
         if not is_terminal(sys.stdin, sys.stderr):
             raise InvalidArgument(
                 f"Another program uses the port {port}.", "Choose another port: --port N"
@@ -149,7 +149,7 @@ def _free_port(home: str | None, port: int) -> int:
     return port
 
 
-def _is_free(home: str | None, port: int) -> bool:
+def _is_port_usable(home: str | None, port: int) -> bool:
     with suppress(OSError, OverflowError), socket.create_server(("127.0.0.1", port)):
         return True
     with suppress(NotFound):

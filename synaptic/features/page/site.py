@@ -27,7 +27,7 @@ from ...verbs.mentions import link_targets
 from ...workspace.workspace import Workspace
 from .devices import Devices
 from .guard import BODY_BYTES, READING, Sessions, Visitor
-from .rendering import Quoted, plain, plain_heading, render
+from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
 
 Arguments = ParamSpec("Arguments")
 Values = dict[str, Any]
@@ -60,17 +60,17 @@ TEMPLATES.globals |= {
     "KINDS": KINDS,
     "headed": plain_heading,
     "page_end": day_page_length,
-    "plain": plain,
-    "render": render,
+    "plain": markdown_to_line,
+    "render": render_markdown,
 }
 
 
-def coded(text: object) -> Markup:
+def code_to_html(text: object) -> Markup:
     """Returns the text of a message as HTML, with its `commands` as code."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-TEMPLATES.filters |= {"short": short_id, "one_line": one_line, "coded": coded}
+TEMPLATES.filters |= {"short": short_id, "one_line": one_line, "coded": code_to_html}
 
 
 class Page(Route):
@@ -126,12 +126,12 @@ def session_of(request: Request) -> Visitor:
     return session
 
 
-def _of_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
+def _limit_to_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
     """Wraps a verb so that it sees only the journals that the visitor may read."""
     return partial(run_on_journals, verb, session_of(request).journals)
 
 
-async def ask(
+async def run_verb(
     request: Request,
     verb: Callable[Concatenate[Workspace, Arguments], Result],
     *args: Arguments.args,
@@ -141,15 +141,17 @@ async def ask(
     returns its result. Raises SynapticError.
     """
     lane: Lane = "read" if request.method in READING else "write"
-    asked = _of_visitor(request, lambda ws: verb(ws, *args, **named))
+    asked = _limit_to_visitor(request, lambda ws: verb(ws, *args, **named))
     return await site_of(request).worker.ask(asked, lane)
 
 
-async def ask_beside(request: Request, verb: Verb[Result], lane: Lane = "process") -> Result:
+async def run_slow_verb(request: Request, verb: Verb[Result], lane: Lane = "process") -> Result:
     """Runs a slow verb for a request and returns its result; stops when the browser is gone.
     Raises SynapticError.
     """
-    asked = asyncio.ensure_future(site_of(request).worker.ask(_of_visitor(request, verb), lane))
+    asked = asyncio.ensure_future(
+        site_of(request).worker.ask(_limit_to_visitor(request, verb), lane)
+    )
     while not asked.done():
         await asyncio.wait((asked,), timeout=GONE_S)
         if not asked.done() and await request.is_disconnected():
@@ -169,12 +171,12 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     worker = site_of(request).worker
 
     def quoted(names: Sequence[str], path: str) -> Quoted:
-        leading = _of_visitor(request, lambda ws: link_targets(ws, names, path))
+        leading = _limit_to_visitor(request, lambda ws: link_targets(ws, names, path))
         return worker.submit(leading, "read").result()
 
     context = {
         "request": request,
-        "render": partial(render, quoted=quoted),
+        "render": partial(render_markdown, quoted=quoted),
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
@@ -190,7 +192,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     )
 
 
-async def form_of(request: Request) -> Mapping[str, str]:
+async def read_form(request: Request) -> Mapping[str, str]:
     """Returns the fields of a form that this session was shown. Raises Refused for any other
     form.
     """
@@ -206,7 +208,7 @@ async def form_of(request: Request) -> Mapping[str, str]:
     return fields
 
 
-def back_of(form: Mapping[str, str]) -> str:
+def return_address(form: Mapping[str, str]) -> str:
     """Returns the address of our page from which a form was sent; empty if the form names
     none.
     """
@@ -214,7 +216,7 @@ def back_of(form: Mapping[str, str]) -> str:
     return back if _BACK.fullmatch(back) else ""
 
 
-def done(
+def redirect_with_message(
     request: Request,
     where: str,
     message: str,
@@ -235,9 +237,9 @@ async def show_error(request: Request, error: Exception) -> Response:
     """Shows the page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
         error = NotFound("There is no page at this address.", "The start page is at /.")
-    return await page(request, "error.html", status_of(error), error=error)
+    return await page(request, "error.html", http_status(error), error=error)
 
 
-def status_of(error: SynapticError | None) -> int:
+def http_status(error: SynapticError | None) -> int:
     """Returns the HTTP status of a page that shows this error; 200 without one."""
     return STATUS.get(error.code, 500) if error else 200

@@ -11,7 +11,7 @@ import pytest
 from bs4 import BeautifulSoup
 from homes import open_home
 
-from synaptic.features.page.rendering import EMBEDS, Quoted, plain_lines, render
+from synaptic.features.page.rendering import EMBEDS, Quoted, plain_lines, render_markdown
 from synaptic.verbs.mentions import link_targets
 from synaptic.workspace.workspace import Workspace
 
@@ -33,7 +33,7 @@ def html_of(ws: Workspace, text: str) -> BeautifulSoup:
     def quoted(names: Sequence[str], path: str) -> Quoted:
         return link_targets(ws, names, path)
 
-    return BeautifulSoup(render(text, "n.md", quoted), "html.parser")
+    return BeautifulSoup(render_markdown(text, "n.md", quoted), "html.parser")
 
 
 def words_of(found: Any) -> str:

@@ -27,7 +27,7 @@ from synaptic.features.page.rendering import (
     MATH_TAGS,
     RICH_CHARS,
     TAGS,
-    render,
+    render_markdown,
 )
 from synaptic.features.page.routes import PAGES
 from synaptic.files import PICTURE_BYTES
@@ -221,7 +221,7 @@ def test_sessions_end_and_wrong_tokens_take_no_room(monkeypatch: pytest.MonkeyPa
     assert sessions.find_visitor(cookie) is None
     for number in range(2 * guard.ADDRESSES):
         if sessions.may_try(f"{number}"):
-            sessions.failed(f"{number}")
+            sessions.count_failed_try(f"{number}")
     assert len(sessions._wrong) == guard.ADDRESSES
     now += guard.WITHIN_S + 1
     assert sessions.may_try("one more")
@@ -494,9 +494,9 @@ def test_a_link_leads_to_what_it_names(tmp_path: Path) -> None:
 
 def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
     assert (
-        "<h3>" in render("# One", "")
-        and "<h6>" in render("##### Five", "")
-        and "<h1" not in render("<h1>x</h1>", "")
+        "<h3>" in render_markdown("# One", "")
+        and "<h6>" in render_markdown("##### Five", "")
+        and "<h1" not in render_markdown("<h1>x</h1>", "")
     )
     nested = "\n".join(f"{'  ' * level}- item{level}" for level in range(LEVELS))
     for text in (
@@ -506,7 +506,7 @@ def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
         "1. " * 2_000 + "end",
         ">" * RICH_CHARS + "end",
     ):
-        shown = render(text, "x.md")
+        shown = render_markdown(text, "x.md")
         assert text.split()[-1].lstrip(">") in shown
     for text in (
         "> " * 10_000 + "[!tip] deep",
@@ -515,16 +515,16 @@ def test_notes_of_any_depth_and_length_are_shown_soon_and_whole() -> None:
         "$" + "{" * 900 + "}" * 900 + "$ deep",
         "==deep",
     ):
-        assert "deep" in render(text, "x.md")
+        assert "deep" in render_markdown(text, "x.md")
     for text in ("[" * RICH_CHARS, "<div>" * 20_000, "<b>" * 100_000):
-        assert render(text, "x.md").startswith("<pre>")
+        assert render_markdown(text, "x.md").startswith("<pre>")
 
 
 def test_a_note_that_takes_too_long_is_shown_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     note = "One *word* and a [link](other.md)"
-    assert "<em>word</em>" in render(note, "x.md")
+    assert "<em>word</em>" in render_markdown(note, "x.md")
     monkeypatch.setattr(rendering, "LIMIT_S", -1.0)  # no processor is that fast
-    assert render(note, "x.md") == f"<pre>{note}</pre>"
+    assert render_markdown(note, "x.md") == f"<pre>{note}</pre>"
 
 
 def test_a_slow_note_keeps_nobody_waiting(tmp_path: Path) -> None:

@@ -302,7 +302,7 @@ def test_installing_says_what_it_wrote_and_what_is_next(home: Path, tmp_path: Pa
     assert not config.exists() and not (home / "config.toml").exists()
     if not shutil.which("systemctl"):
         return
-    file = config / "systemd" / "user" / service.service_of(home).file.name
+    file = config / "systemd" / "user" / service.find_service(home).file.name
     port, other = a_port(), a_port()
     args = ["synaptic", *serve, "--install", "--port", str(port)]
     call = {"args": args, "env": env, "folder": str(tmp_path)}
@@ -325,18 +325,18 @@ def test_the_unit_and_the_agent_start_the_page(home: Path, tmp_path: Path) -> No
     port = a_port()
     (home / "config.toml").write_text(f"port = {port}\n")
     words = [sys.executable, "-m", "synaptic", "--home", str(home), "serve", "--no-link"]
-    agent = plistlib.loads(service.launchd_agent("org.synaptic", words))
+    agent = plistlib.loads(service.render_launchd_agent("org.synaptic", words))
     assert agent["ProgramArguments"] == words and agent["RunAtLoad"]
     odd = ["/bin/echo", "a b", '"', "50%", "$HOME", "\\"]
     unit = tmp_path / "synaptic.service"
-    unit.write_bytes(service.systemd_unit("synaptic", odd))
+    unit.write_bytes(service.render_systemd_unit("synaptic", odd))
     if verify := shutil.which("systemd-analyze"):
         checked = subprocess.run(
             [verify, "--user", "verify", unit], capture_output=True, text=True
         )
         assert unit.name not in checked.stderr
     assert r'"a b" "\"" "50%%" "$$HOME" "\\"' in unit.read_text()
-    unit.write_bytes(service.systemd_unit("synaptic", words))
+    unit.write_bytes(service.render_systemd_unit("synaptic", words))
     parsed = configparser.RawConfigParser(delimiters=["="])
     parsed.read(unit)
     command = shlex.split(parsed["Service"]["ExecStart"])

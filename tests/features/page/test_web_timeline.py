@@ -167,7 +167,7 @@ def test_what_is_typed_counts_as_no_read(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
         save(ws, "Bought apples and bread.")
         for word in ("ap", "apples", "apples"):
-            found = searching.search_values(ws, word, {}, {"explain": "1"}, loading=False)
+            found = searching.search_page_values(ws, word, {}, {"explain": "1"}, loading=False)
             ws.index.flush()
         reasons = found["hits"][0][3]
         assert "ranks lexical" in reasons and "access count" not in reasons

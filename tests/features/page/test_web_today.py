@@ -12,7 +12,7 @@ from homes import open_home
 from playwright.sync_api import Browser, expect
 from served import browsing, logged_in, served
 
-from synaptic.features.page.site import coded
+from synaptic.features.page.site import code_to_html
 from synaptic.verbs.saving import save
 
 NOW = "2026-11-21T10:00"
@@ -40,7 +40,7 @@ def browser() -> Iterator[Browser]:
 
 
 def test_commands_in_messages_are_code() -> None:
-    said = coded("Ask `synaptic doctor` <now>, or wait.")
+    said = code_to_html("Ask `synaptic doctor` <now>, or wait.")
     assert said == "Ask <code>synaptic doctor</code> &lt;now&gt;, or wait."
 
 
