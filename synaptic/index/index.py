@@ -31,10 +31,11 @@ from .index_writer import IndexWriter
 from .rows import (
     SELECT_ENTRY,
     Counts,
+    EntryTime,
     Passage,
-    Position,
     RankingFacts,
     Stored,
+    TimelinePosition,
     Vocabulary,
     stored_from_rows,
     to_microseconds,
@@ -327,7 +328,7 @@ class Index:
         *,
         order: Order,
         limit: int,
-        after: Position | None = None,
+        after: TimelinePosition | None = None,
         first: str | None = None,
         after_first: bool = False,
     ) -> tuple[int, list[int]]:
@@ -356,7 +357,7 @@ class Index:
         )
 
     def _list_in_order(
-        self, filters: Filters, order: Order, limit: int, after: Position | None
+        self, filters: Filters, order: Order, limit: int, after: TimelinePosition | None
     ) -> list[int]:
         condition, values = list_conditions(filters)
         by_time = _ORDERS[order].startswith("e.at")
@@ -375,11 +376,11 @@ class Index:
         rowids: list[int] = []
         for dated in (1, 0) if by_time else (None,):
             beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
-            if after is not None and dated == after[0]:
+            if after is not None and dated == after.dated:
                 sign = ">" if order == "oldest" else "<"
                 beyond += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
-                bound = (*values, after[1], *after[1:])
-            if after is None or not dated or after[0]:
+                bound = (*values, after.at, after.at, after.path, after.seq)
+            if after is None or not dated or after.dated:
                 ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
                 rowids += self.engine.column(ordered, *bound, most - len(rowids))
         return rowids
@@ -539,11 +540,12 @@ class Index:
         [(before, after)] = self.engine.rows(_DAYS_BESIDE, since, until)
         return before, after, self.engine.column(_SAME_DAY, since[4:], since, limit)
 
-    def entry_times(self) -> list[tuple[str, str, int, int]]:
-        """(path, id, instant, 1 or 0 for a date) of each entry."""
-        return self.engine.rows("""
+    def entry_times(self) -> list[EntryTime]:
+        """The file, id and time of each entry."""
+        sql = """
             SELECT s.path, e.own_id, e.at, e.dated
-            FROM entry e JOIN source s ON s.id = e.source""")
+            FROM entry e JOIN source s ON s.id = e.source"""
+        return [EntryTime(*row) for row in self.engine.rows(sql)]
 
     def paths_by_short_id(self) -> dict[str, tuple[str, str]]:
         """(id, path of the file) of each entry that has an id, by the part after its dash."""

@@ -72,8 +72,26 @@ class FileRows:
     hides: bool
 
 
-Position = tuple[int, int, str, int]
-"""Whether an entry is dated (1 or 0), its instant, its path and its number within the file."""
+class TimelinePosition(NamedTuple):
+    """The position of an entry in the order of time: undated entries (`dated` is 0) before all
+    others, then by instant (microseconds since 1970), path, and number within the file.
+    """
+
+    dated: int
+    at: int
+    path: str
+    seq: int
+
+
+class EntryTime(NamedTuple):
+    """The file, id and instant (microseconds since 1970) of an entry. `dated` is 0 where the
+    instant is only the time of its file.
+    """
+
+    path: str
+    id: str
+    at: int
+    dated: int
 
 
 class RankingFacts(NamedTuple):
@@ -100,11 +118,11 @@ class RankingFacts(NamedTuple):
     of_session: int | None = None
 
     @property
-    def position(self) -> Position:
-        """Its place in time: before all others if it is undated; of one second the lower in its
-        file is the later.
+    def position(self) -> TimelinePosition:
+        """The position of the entry in the order of time, oldest first; of two entries of one
+        second in one file, the lower is the later.
         """
-        return int(self.dated), self.at, self.path, self.seq
+        return TimelinePosition(int(self.dated), self.at, self.path, self.seq)
 
     @property
     def dated(self) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import islice
+from typing import NamedTuple
 
 from ..filters import Filters
 from ..models import Entry
@@ -137,18 +138,30 @@ def compose_briefing(
             add(pins, title_line(entry), max_tokens)
     half = _handoff_block(handoff, (max_tokens - count_tokens(text())) / 2)
     block = half
-    for _, _, depth, number in _order_entries(shelves):
-        if depth == len(titles[number]):  # else a better entry of this shelf did not fit
-            add(titles[number], title_line(shelves[number].entries[depth]), max_tokens)
+    for pick in _order_entries(shelves):
+        lines = titles[pick.shelf]
+        if pick.depth == len(lines):  # else a better entry of this shelf did not fit
+            add(lines, title_line(shelves[pick.shelf].entries[pick.depth]), max_tokens)
     block = ""
     block = _handoff_block(handoff, max_tokens - count_tokens(text())) or half
     return text() if pins or block or any(titles) or any(rules) else ""
 
 
-def _order_entries(shelves: Sequence[BriefingShelf]) -> list[tuple[bool, bool, int, int]]:
-    """Returns the order in which entries of the shelves are added, as (digest of a session,
-    importance below 10, index in its shelf, number of the shelf): the best of each shelf in
-    turn, importance 10 first, digests last.
+class _ShelfEntry(NamedTuple):
+    """The entry at the index `depth` of the shelf number `shelf`; the fields are in the order
+    by which entries are added to a briefing. `of_session` and `below_highest` are True from the
+    first entry of its shelf on that is a session digest, or of importance below 10.
+    """
+
+    of_session: bool
+    below_highest: bool
+    depth: int
+    shelf: int
+
+
+def _order_entries(shelves: Sequence[BriefingShelf]) -> list[_ShelfEntry]:
+    """Returns the order in which entries of the shelves are added: the best of each shelf in
+    turn, importance 10 first, session digests last.
     """
     places = []
     for number, shelf in enumerate(shelves):
@@ -156,7 +169,7 @@ def _order_entries(shelves: Sequence[BriefingShelf]) -> list[tuple[bool, bool, i
         for depth, entry in enumerate(shelf.entries):
             of_session = of_session or entry.of_session
             below_highest = below_highest or entry.importance != HIGHEST
-            places.append((of_session, below_highest, depth, number))
+            places.append(_ShelfEntry(of_session, below_highest, depth, number))
     return sorted(places)
 
 

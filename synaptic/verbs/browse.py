@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote
 from ..errors import Ambiguous, InvalidArgument, NotFound, check_range, match_valid_name
 from ..filters import Filters
 from ..index.plain_index import PlainIndex
-from ..index.rows import Position, RankingFacts, to_microseconds
+from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.names import LeftOut, left_out_sentences
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import (
@@ -57,7 +57,7 @@ LEFT_OUT_SHOWN = 5
 """Notes that `status` names of those that are left out for one reason; `doctor` names more."""
 EXPORTED = 500
 """Entries that an export holds in memory."""
-PageEnd = tuple[bool, Position]
+PageEnd = tuple[bool, TimelinePosition]
 """The entry that was shown last: (it is not of the own project, its place in time)."""
 _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 
@@ -493,8 +493,10 @@ def _make_cursor(last: RankingFacts | None, order: Order, own: str | None = None
     """
     if not last or order in ("importance", "access"):
         return None
-    dated, at, path, seq = last.position
-    return f"{order}:{int(last.project != own)}:{dated}:{at}:{seq}:{quote(path, safe='')}"
+    position = last.position
+    path = quote(position.path, safe="")
+    is_other = int(last.project != own)
+    return f"{order}:{is_other}:{position.dated}:{position.at}:{position.seq}:{path}"
 
 
 def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
@@ -509,7 +511,9 @@ def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
             f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
             "Use the cursor of the previous answer, and its order.",
         )
-    position = int(place[3]), int(place[4]), unquote(place[6]), int(place[5])
+    position = TimelinePosition(
+        dated=int(place[3]), at=int(place[4]), path=unquote(place[6]), seq=int(place[5])
+    )
     return place[2] == "1", position
 
 

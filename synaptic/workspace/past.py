@@ -110,7 +110,7 @@ class PastJournal(Journal):
         self.files: dict[str, bytes] = {}
         self.stamps = {stamp.path: stamp for stamp in self.scan()}
         self.entries = ws.index.entry_times()
-        self.left_out = {id for _, id, at, _ in self.entries if at > self.until}
+        self.left_out = {entry.id for entry in self.entries if entry.at > self.until}
         self.pieces: dict[str, list[TrashedText]] = {}
         for piece in self.trashed():
             self.pieces.setdefault(piece.id, []).append(piece)
@@ -119,7 +119,7 @@ class PastJournal(Journal):
         notice = f"As of {moment:%Y-%m-%d %H:%M}."
         if deleted:
             notice += f" {len(deleted):,} deleted since stand by their title alone."
-        undated = sum(at > self.until and not dated for _, _, at, dated in self.entries)
+        undated = sum(entry.at > self.until and not entry.dated for entry in self.entries)
         if undated:
             notice += f" {undated:,} undated notes changed since and are left out."
         self.absent = lambda: (notice, *self.roots.absent())
@@ -142,8 +142,8 @@ class PastJournal(Journal):
     def _restore_past_texts(self, may_write: bool) -> list[str]:
         """The ids of entries that were deleted since; puts the texts of then into `files`."""
         places: dict[str, list[str]] = {}
-        for path, id, *_ in self.entries:
-            places.setdefault(id, []).append(path)
+        for entry in self.entries:
+            places.setdefault(entry.id, []).append(entry.path)
         deleted: list[str] = []
         for id, pieces in self.pieces.items():
             paths = places.get(id, [])
@@ -199,7 +199,7 @@ class PastJournal(Journal):
         """A mark for each entry whose file changed after the moment, and neither a later entry
         nor a piece in the trash says how.
         """
-        changes = [(path, at) for path, _, at, _ in self.entries]
+        changes = [(entry.path, entry.at) for entry in self.entries]
         from_trash = set()
         for id, pieces in self.pieces.items():
             changes += [(piece.path, to_microseconds(piece.at)) for piece in pieces]
@@ -209,11 +209,11 @@ class PastJournal(Journal):
         for path, at in changes:
             explained[path] = max(explained.get(path, self.until), at)
         marks = {}
-        for path, id, *_ in self.entries:
-            stamp = self.stamps.get(path)
-            is_later = stamp and stamp.mtime_ns // 1000 > explained[path] + SLOW_WRITE
-            if is_later and id not in from_trash:
-                marks[id] = OF_TODAY
+        for entry in self.entries:
+            stamp = self.stamps.get(entry.path)
+            is_later = stamp and stamp.mtime_ns // 1000 > explained[entry.path] + SLOW_WRITE
+            if is_later and entry.id not in from_trash:
+                marks[entry.id] = OF_TODAY
         return marks
 
 
@@ -227,8 +227,10 @@ def _open_past(ws: Workspace, moment: datetime, may_write: bool) -> Workspace:
     )
     past = Workspace(ws.config, journal, index, ws.embedder, lambda: moment, Past())
     index.file.become_copy_of(ws.index.file)
-    shown_paths = {path for path, id, *_ in journal.entries if id not in journal.left_out}
-    touched = {path for path, id, *_ in journal.entries if id in journal.left_out}
+    shown_paths: set[str] = set()
+    touched: set[str] = set()
+    for entry in journal.entries:
+        (touched if entry.id in journal.left_out else shown_paths).add(entry.path)
     removed = touched - shown_paths - journal.files.keys()
     head = index.meta("head")
 
