@@ -158,7 +158,7 @@ def test_a_new_filter_is_in_tools_and_queries(newer: Home) -> None:
         left_out = server.call("search", query="-tasks:1 beta")["hits"]
         assert [hit["title"] for hit in left_out] == ["Beta"]
         [notice] = server.call("search", query="tasks:many beta")["notices"]
-        assert notice.startswith("tasks is 'many'. Valid: a whole number.")
+        assert notice.startswith("tasks is 'many', which is not a whole number. Valid: 0 to ")
 
 
 def test_a_new_filter_is_on_the_page(newer: Home) -> None:
@@ -172,4 +172,6 @@ def test_a_new_filter_is_on_the_page(newer: Home) -> None:
             assert f' name="{new.name}"' in form, new
         assert ">Alpha</a>" not in server.shown("/search?has_links=no")
         wrong = server.shown("/search?tasks=many", 400)
-        assert "Valid: a whole number." in wrong and '<details class="dates" open>' in wrong
+        assert (
+            "which is not a whole number." in wrong and '<details class="dates" open>' in wrong
+        )

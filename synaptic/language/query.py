@@ -289,8 +289,8 @@ def parse_filter_value(row: Filter, texts: Sequence[str]) -> object:
     try:
         return int(texts[-1])
     except ValueError:
-        message = f"{row.name} is {texts[-1][:MAX_SHOWN]!r}."
-        raise InvalidArgument(message, valid=("a whole number",)) from None
+        message = f"{row.name} is {texts[-1][:MAX_SHOWN]!r}, which is not a whole number."
+        raise InvalidArgument(message, valid=(f"0 to {row.most}",)) from None
 
 
 def search_terms(text: str, *, stop_words: bool = True) -> Texts:
@@ -327,12 +327,12 @@ def build_filters(
     last = values.get("until")
     if first and last and first > last:
         message = f"since ({first}) is later than until ({last})."
-        raise InvalidArgument(message, "Swap them.")
+        raise InvalidArgument(message, "Swap the two dates, or leave one out.")
     low = values.get("min_importance")
     high = values.get("max_importance")
     if low is not None and high is not None and low > high:
         message = f"min_importance ({low}) is above max_importance ({high})."
-        raise InvalidArgument(message, "Swap them.")
+        raise InvalidArgument(message, "Swap the two numbers, or leave one out.")
     if days is not None and last is None:
         values["until"] = now.date().isoformat()
     return Filters(**values)
@@ -357,8 +357,10 @@ def _check_filter_value(row: Filter, value: Any, now: datetime) -> Any:
 def _parse_field(text: str) -> tuple[str, str]:
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
-        message = f"where is {text!r}."
-        raise InvalidArgument(message, valid=("NAME=VALUE",), hint="As in author=Zelazny.")
+        message = f"The filter where is {text!r}, which does not name a property and its value."
+        raise InvalidArgument(
+            message, valid=("NAME=VALUE",), hint="For example: author=Zelazny."
+        )
     return field_name(name), value
 
 
@@ -382,13 +384,13 @@ def build_preference(values: Mapping[str, object]) -> Filters:
         key = name.removesuffix("s")
         if key not in ("type", "tag", "project"):
             raise InvalidArgument(
-                f"prefer has no {name!r}.", valid=("types", "tags", "projects")
+                f"prefer has no key {name!r}.", valid=("types", "tags", "projects")
             )
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list | tuple) or not all(
             isinstance(text, str) for text in texts
         ):
-            message = f"prefer: {name} is {value!r}."
+            message = f"prefer: the value of {name} is {value!r}."
             raise InvalidArgument(message, valid=("a text", "a list of texts"))
         filters[key] = texts
     return build_filters(now=datetime.max, **filters)

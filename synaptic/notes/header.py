@@ -269,11 +269,21 @@ def _decode_files(value: str) -> Pairs:
 
 
 def _decode_moment(value: str) -> datetime | None:
-    return datetime.fromisoformat(unquote(value)) if value else None
+    if not value:
+        return None
+    try:
+        return datetime.fromisoformat(unquote(value))
+    except ValueError:
+        raise ValueError("it is not a time like 2026-11-03T14:00:00+01:00") from None
 
 
 def _decode_day(value: str) -> str | None:
-    return date.fromisoformat(unquote(value)).isoformat() if value else None
+    if not value:
+        return None
+    try:
+        return date.fromisoformat(unquote(value)).isoformat()
+    except ValueError:
+        raise ValueError("it is not a date like 2026-11-03") from None
 
 
 def _decode_importance(value: str) -> int | None:
@@ -309,7 +319,7 @@ def read_comment(text: str) -> Comment:
     """Parses the `<!-- syn:` line of an entry."""
     fields = COMMENT_START.sub("", text, count=1).removesuffix("-->")
     first, *words = fields.split() or [""]
-    problems = [] if text.endswith("-->") else ["the comment has no -->"]
+    problems = [] if text.endswith("-->") else ["the `<!-- syn:` comment has no --> at its end"]
     id = first.lower() if ID.match(first.lower()) else None
     if id is None:
         problems.append(

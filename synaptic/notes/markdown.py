@@ -92,7 +92,9 @@ def compose_entry(
     notices: list[str] = []
     text = _normal_content(content, notices)
     if not text:
-        raise InvalidArgument("There is no text to save.", "Give the content some words.")
+        raise InvalidArgument(
+            "The content holds no text; nothing was saved.", "Give a text to save."
+        )
     kind = resolve_type(type)
     notices += notices_of_synonyms([type])
     name, from_title = clean_title(" ".join(without_surrogates(title or "").split()))
@@ -182,8 +184,9 @@ def render_verified_block(entry: Entry) -> bytes:
     is_open = mask_private(block) == block and _leaves_next_entry_readable(block)
     if not is_open or not _reads_as_entry(block, entry, dated=False):
         raise Refused(
-            "This text would be read differently from the file; nothing was saved.",
-            "Change the wording.",
+            "Read back from the Markdown file, the text would not be the same; nothing was "
+            "saved.",
+            "Change headings, code fences, HTML comments or <private> in it, and save again.",
         )
     return block
 
@@ -233,8 +236,9 @@ def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> byte
     if MASK in edit.masked:
         raise edit.holds_private()
     raise Refused(
-        "This entry would be read differently from the file; nothing was changed.",
-        "Save a new entry, or ask the person to edit the file.",
+        "Read back from the Markdown file, the entry would not be the same; nothing was "
+        "changed.",
+        "Save a new entry that supersedes it, or ask a person to edit the file.",
     )
 
 
@@ -343,8 +347,8 @@ class _Edit:
         place = self.old.place
         where = f"{place.path}:{place.line}" if place else self.old.id
         return Refused(
-            f"{where} holds private text, so only a person changes its words, in the file; "
-            "nothing was changed.",
+            f"{where} holds private text, so only a person may change its words, by editing "
+            "the file; nothing was changed.",
             "Append to it, or save a new entry that supersedes it.",
         )
 

@@ -26,7 +26,7 @@ _PNG_KEPT = set(
 _WEBP_KEPT = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANIM", b"ANMF", b"ICCP"}
 _EXIF_AND_XMP = 0b1100
 """The flags in a WebP header that say that EXIF or XMP data follow."""
-BROKEN = "The picture is cut off or broken."
+BROKEN = "The picture file is cut off or broken, so its metadata cannot be removed."
 
 
 def remove_metadata(data: bytes, kind: str) -> Sequence[bytes | memoryview] | None:

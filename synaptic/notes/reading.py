@@ -348,7 +348,7 @@ class _Reader:
 
     def read(self) -> ParsedFile:
         if self.raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-            self._issue(0, "encoding", "the file is UTF-16; save it as UTF-8")
+            self._issue(0, "encoding", "the file is UTF-16 and is not read; save it as UTF-8")
             return ParsedFile((), tuple(self.issues))
         self._read_front_matter()
         if self.front.excluded:
@@ -383,8 +383,8 @@ class _Reader:
             front = read_front_matter(written, is_toml=not block["yaml"])
             if front and front.problem:
                 line, reason = front.problem
-                message = f"the front matter cannot be read whole ({reason}); "
-                message += "its other lines are" if front.fields else "it is read as text"
+                message = f"the front matter is not valid ({reason}); "
+                message += "its other lines are read" if front.fields else "it is read as text"
                 at = block.start("fields")
                 for _ in range(line):
                     at = eol_at(self.text, at, block.end("fields") - 1) + 1
@@ -409,7 +409,7 @@ class _Reader:
         try:
             self.raw.decode()
         except UnicodeDecodeError as error:
-            message = "this is not UTF-8; what cannot be read shows as U+FFFD"
+            message = "this byte is not UTF-8 and is shown as U+FFFD; save the file as UTF-8"
             self._issue(error.start, "encoding", message)
         for piece in structure.unclosed:
             if piece.closed_at >= 0:
@@ -417,7 +417,7 @@ class _Reader:
                 continue
             name = "code block" if piece.kind == "fence" else piece.kind
             message = (
-                f"the {name} that begins here is never closed; the text below is read as its"
+                f"the {name} that begins here is never closed; all text below belongs to it"
             )
             self._issue(
                 piece.start, OPEN_FENCE if piece.kind == "fence" else "open-comment", message
@@ -428,13 +428,15 @@ class _Reader:
         for start, end in structure.opaque:
             if self.text[start : start + 7].lstrip().startswith("<!--"):
                 for stray in _OF_AN_ENTRY.finditer(self.text, start, end):
-                    message = "this comment of a saved entry is ignored"
-                    message += ": no heading with a time stands above it"
+                    message = (
+                        "this comment of a saved entry is ignored: the line above it is not "
+                    )
+                    message += "a heading with a time"
                     self._issue(stray.start(), "stray-comment", message)
         last = max(self.text.rfind("\n>>>>>>> "), 0)
         for begin in _CONFLICT.finditer(self.text, self.start, last):
             if not any(start <= begin.start() < end for start, end in structure.opaque):
-                message = "two versions stand here, with the marks of an unfinished merge"
+                message = "an unfinished git merge left two versions here; make them one"
                 self._issue(begin.start(), "conflict-marker", message)
 
     def _report_fenced(self, structure: Scan, fence: Unclosed) -> None:
@@ -445,7 +447,11 @@ class _Reader:
         message = f"this entry stands between the fences of lines {lines}"
         for mark in structure.marks:
             if mark.comment_at >= 0 and fence.start < mark.start < fence.closed_at:
-                self._issue(mark.start, FENCED, f"{message}; a sample begins with ```markdown")
+                self._issue(
+                    mark.start,
+                    FENCED,
+                    f"{message}; begin the first with ```markdown if it is a sample",
+                )
 
     def _pieces(self, marks: Sequence[Mark]) -> Iterator[Entry | None]:
         of_file = self.day
@@ -690,7 +696,7 @@ class _Reader:
             place = entry.there
             id = entry.id
             if id in by_id and not entry.derived_id:
-                message = f"the id {id} stands above another text too; the first entry keeps it"
+                message = f"two entries of this file have the id {id}; the first one keeps it"
                 self._issue(place.start, "duplicate-id", message)
             while id in by_id:
                 heading = self._line_at(place.start)

@@ -77,15 +77,17 @@ class Screen:
         """
         if "\0" in text and name in ("text", "title", "tag"):
             raise InvalidArgument(
-                f"The {name} holds a NUL character; nothing was saved.", "Save it without."
+                f"The {name} holds a NUL character; nothing was saved.",
+                "Remove the character U+0000, and save again.",
             )
         public = without_private(text)
         if public != text:
             self._private = True
             if not public.strip():
                 raise InvalidArgument(
-                    f"All of the {name} is private; nothing was saved.",
-                    "Write it into the file itself.",
+                    f"The whole {name} is marked as private, which Synaptic never saves; "
+                    "nothing was saved.",
+                    "Remove the marks, or write it into a journal file with an editor.",
                 )
         self._unclosed |= bool(unclosed_tags(public.encode("utf-8", "surrogatepass")))
         return self.redact_secrets(name, public, after=after)
@@ -107,7 +109,7 @@ class Screen:
             places = [f"{s.kind} in line {line_number(text, s.start)}" for s in mine[:5]]
             raise Refused(
                 f"The {name} holds secrets: {', '.join(places)}; nothing was saved.",
-                "Leave it out, and say where it is kept instead.",
+                "Save it without them; name the place where each one is stored instead.",
             )
         self._redacted |= dict.fromkeys(
             s.kind if name == "text" else f"{s.kind} ({name})" for s in mine

@@ -133,7 +133,11 @@ TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
         {"entries": [A_TEXT, {"content": "Second.", "type": "odd"}, {"content": "Third."}]},
         f"Entry 2: type 'odd' is unknown. Nothing was saved. Valid: {A_TYPE}",
     ),
-    ("save", {"entries": [A_TEXT, {"content": " "}]}, "Entry 2: There is no text to save."),
+    (
+        "save",
+        {"entries": [A_TEXT, {"content": " "}]},
+        "Entry 2: The content holds no text; nothing was saved.",
+    ),
     (
         "save",
         {**A_TEXT, "project": "p" * 1_001},
