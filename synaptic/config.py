@@ -291,26 +291,26 @@ def is_day_file_setting(value: object) -> bool:
 def _are_valid_weights(value: Any) -> bool:
     if not isinstance(value, dict) or not value.keys() <= {"lexical", "semantic", "tokens"}:
         return False
-    accepts, _ = _number_rule(0, 1e9)
+    accepts, _ = _make_number_rule(0, 1e9)
     return all(map(accepts, value.values())) and any(value.values())
 
 
 Rule = tuple[Callable[[Any], bool], str]
 
 
-def _text_rule(valid: str) -> Rule:
+def _make_text_rule(valid: str) -> Rule:
     return lambda v: isinstance(v, str) and bool(v), valid
 
 
-def _texts_rule(valid: str) -> Rule:
+def _make_text_list_rule(valid: str) -> Rule:
     return lambda v: isinstance(v, list) and all(isinstance(text, str) for text in v), valid
 
 
-def _choice_rule(*values: str) -> Rule:
+def _make_choice_rule(*values: str) -> Rule:
     return lambda v: v in values, " or ".join(f'"{value}"' for value in values)
 
 
-def _number_rule(
+def _make_number_rule(
     low: float, high: float, remark: str = "", *, kinds: Any = (int, float)
 ) -> Rule:
     # a bool is an int to isinstance
@@ -319,7 +319,7 @@ def _number_rule(
 
 _SWITCH: Rule = (lambda v: isinstance(v, bool), "true or false")
 _RULES: dict[str, Rule] = {
-    "journal": _text_rule("a path"),
+    "journal": _make_text_rule("a path"),
     "day_file": (
         is_day_file_setting,
         'a relative path with year, month and day, like "%Y-%m-%d.md" or "%Y/%m/%d.md"',
@@ -328,29 +328,31 @@ _RULES: dict[str, Rule] = {
         lambda v: isinstance(v, str) and (not v or is_day_file_setting(f"{v}.md")),
         'a date with year, month and day, like "%m-%d-%Y"',
     ),
-    "exclude": _texts_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
-    "sources": _texts_rule('a list of folders, like ["~/vault", "work=~/Documents/vault"]'),
+    "exclude": _make_text_list_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
+    "sources": _make_text_list_rule(
+        'a list of folders, like ["~/vault", "work=~/Documents/vault"]'
+    ),
     "capture": _SWITCH,
-    "capture_into": _choice_rule("sessions", "journal"),
-    "model": _text_rule(
+    "capture_into": _make_choice_rule("sessions", "journal"),
+    "model": _make_text_rule(
         f'"{DEFAULT_MODEL}", "{MULTILINGUAL_MODEL}", a model that fastembed lists, or the '
         f"whole path of a folder with one"
     ),
-    "threads": _number_rule(1, 64, kinds=(int,)),
-    "project": _text_rule("a project name"),
-    "exclude_projects": _texts_rule('a list of project names, like ["taxes"]'),
-    "secrets": _choice_rule("redact", "refuse", "allow"),
+    "threads": _make_number_rule(1, 64, kinds=(int,)),
+    "project": _make_text_rule("a project name"),
+    "exclude_projects": _make_text_list_rule('a list of project names, like ["taxes"]'),
+    "secrets": _make_choice_rule("redact", "refuse", "allow"),
     "track_access": _SWITCH,
     "metrics": _SWITCH,
-    "port": _number_rule(0, 65535, "; 0 takes a free one", kinds=(int,)),
-    "search.k": _number_rule(1e-9, 1e9),
+    "port": _make_number_rule(0, 65535, "; 0 takes a free one", kinds=(int,)),
+    "search.k": _make_number_rule(1e-9, 1e9),
     "search.weights": (
         _are_valid_weights,
         "{ lexical = 1.0, semantic = 1.0, tokens = 1.0 }, none negative, not all 0",
     ),
-    "search.half_life_days": _number_rule(1e-9, 1e9),
-    "search.decay_floor": _number_rule(0, 1, "; 1 switches decay off"),
-    "search.neighbours": _number_rule(0, 1, "; 0 switches it off"),
+    "search.half_life_days": _make_number_rule(1e-9, 1e9),
+    "search.decay_floor": _make_number_rule(0, 1, "; 1 switches decay off"),
+    "search.neighbours": _make_number_rule(0, 1, "; 0 switches it off"),
     "search.later_first": _SWITCH,
     "search.speakers": _SWITCH,
     "search.analysis": _SWITCH,
@@ -360,12 +362,12 @@ _RULES: dict[str, Rule] = {
     "hooks.user_prompt": _SWITCH,
     "hooks.stop": _SWITCH,
     "hooks.tools": _SWITCH,
-    "hooks.max_tokens": _number_rule(100, 2400, kinds=(int,)),
-    "hooks.timeout_s": _number_rule(0.1, 60),
-    "sync.url": _text_rule(
+    "hooks.max_tokens": _make_number_rule(100, 2400, kinds=(int,)),
+    "hooks.timeout_s": _make_number_rule(0.1, 60),
+    "sync.url": _make_text_rule(
         "the address of a git repository, which `synaptic sync --init` writes"
     ),
-    "sync.branch": _text_rule("a branch of that repository"),
+    "sync.branch": _make_text_rule("a branch of that repository"),
     "sync.auto": _SWITCH,
 }
 """For each key of config.toml (`search.k` is `k` in the table `search`): a function that checks

@@ -61,14 +61,14 @@ def add_own_command(name: str) -> None:
     """Imports the built-in feature that defines the command `name`, which adds it to the
     command line; does nothing if there is none.
     """
-    _add_command_of(name, map(_load_feature, FEATURES))
+    _import_command_module(name, map(_load_feature, FEATURES))
 
 
 def add_plug_in_command(name: str) -> None:
     """Imports the plug-in that defines the command `name`, which adds it to the command line;
     does nothing if there is none.
     """
-    _add_command_of(name, _load_plug_ins())
+    _import_command_module(name, _load_plug_ins())
 
 
 def add_own_commands() -> None:
@@ -123,7 +123,7 @@ def _load_feature(name: str) -> ModuleType:
     return import_module(f".features.{name}", __package__)
 
 
-def _add_command_of(command: str, features: Iterable[ModuleType]) -> None:
+def _import_command_module(command: str, features: Iterable[ModuleType]) -> None:
     for feature in features:
         module = getattr(feature, "COMMANDS", {}).get(command)
         if module:

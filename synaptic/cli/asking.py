@@ -18,7 +18,7 @@ from ..serving.arguments import is_person
 from ..verbs import rules
 from ..verbs.browse import Listing
 from ..workspace.workspace import Workspace, open_workspace
-from .replies import IN_JSON, can_ask, screen_of
+from .replies import IN_JSON, can_ask, output_for_workspace
 
 LOOK_S = 0.2
 """Seconds for which a command may read changed files before it names unconfirmed
@@ -78,7 +78,7 @@ def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = Fa
     rules.mark_as_named(ws, entries)
     for entry in entries:
         listing = Listing(1, (entry,))
-        say(terminal.entries_text(listing, screen_of(ws)._replace(colour=False)))
+        say(terminal.entries_text(listing, output_for_workspace(ws)._replace(colour=False)))
         key = keys.read_answer(f"\n{question} [y/N, q quits]: ")
         if key == "q":
             return

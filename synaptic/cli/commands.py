@@ -49,6 +49,7 @@ from .replies import (
     check_can_ask,
     empty_journal_text,
     open_or_print_path,
+    output_for_workspace,
     print_answer,
     print_days,
     print_entries,
@@ -57,7 +58,6 @@ from .replies import (
     print_search,
     refuse_list_number,
     resolve_id,
-    screen_of,
 )
 
 BRIEF_TOKENS = 4_000
@@ -475,7 +475,7 @@ def restore(ws: Workspace, id: str = "") -> None:
     if not id:
         deleted = removing.deleted_entries(ws)
         data = {"deleted": [piece._asdict() for piece in deleted]}
-        return print_answer(data, terminal.trash_text(deleted, screen_of(ws)))
+        return print_answer(data, terminal.trash_text(deleted, output_for_workspace(ws)))
     stands = False
     with suppress(Ambiguous):
         stands = mentions.id_of_name(ws, id) is not None
@@ -499,7 +499,7 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
             "links takes either a name or --broken.", valid=("NAME", "--broken")
         )
     linked = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
-    print_answer(wire.as_json(linked), terminal.links_text(linked, screen_of(ws)))
+    print_answer(wire.as_json(linked), terminal.links_text(linked, output_for_workspace(ws)))
 
 
 @command(
@@ -513,7 +513,9 @@ def tasks(ws: Workspace, **options: Any) -> None:
     Example: synaptic tasks --due friday
     """
     rows = mentions.tasks(ws, **options)
-    print_answer({"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, screen_of(ws)))
+    print_answer(
+        {"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, output_for_workspace(ws))
+    )
 
 
 @command("day", f.DATE)
@@ -599,7 +601,7 @@ def tags(ws: Workspace) -> None:
     """
     facets = browse.find(ws, facets=True, limit=1).facets
     assert facets
-    text = empty_journal_text(ws) or terminal.facets_text(facets, screen_of(ws))
+    text = empty_journal_text(ws) or terminal.facets_text(facets, output_for_workspace(ws))
     print_answer(wire.facets_json(facets), text)
 
 

@@ -36,7 +36,7 @@ IN_JSON = ContextVar("IN_JSON", default=False)
 """True while a command with the flag --json runs."""
 
 
-def screen_of(ws: Workspace) -> Output:
+def output_for_workspace(ws: Workspace) -> Output:
     """Returns standard output with its width and colours; paths are shown as paths in the
     journal of `ws`.
     """
@@ -100,7 +100,9 @@ def print_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
     notices.
     """
     done, notices = write_result_text(done, receipt.notices)
-    text = f"{done} {short_id(receipt.id)} in {screen_of(ws).full_path(receipt.path)}"
+    text = (
+        f"{done} {short_id(receipt.id)} in {output_for_workspace(ws).full_path(receipt.path)}"
+    )
     print_answer({"success": True} | wire.as_json(receipt), text, notices)
 
 
@@ -157,20 +159,20 @@ def ask_agreed_id(
         return id
     listing = browse.get(ws, [id])
     (entry,) = listing.entries
-    say(terminal.entries_text(listing, screen_of(ws)._replace(colour=False)))
+    say(terminal.entries_text(listing, output_for_workspace(ws)._replace(colour=False)))
     typer.confirm(f"\n{question(entry)}", abort=True, err=True)
     return entry.id
 
 
 def print_entries(ws: Workspace, listing: Listing) -> None:
     """Prints whole entries."""
-    text = terminal.entries_text(listing, screen_of(ws))
+    text = terminal.entries_text(listing, output_for_workspace(ws))
     _print_results(ws, listing.entries, wire.listing_json(listing), text)
 
 
 def print_listing(ws: Workspace, listing: Listing, if_none: str = NOTHING_FOUND) -> None:
     """Prints a line for each entry, or `if_none` where there is no entry."""
-    to = screen_of(ws)
+    to = output_for_workspace(ws)
     text = terminal.listing_text(listing, to)
     if listing.facets:
         text += f"\n\n{terminal.facets_text(listing.facets, to)}"
@@ -188,13 +190,13 @@ def print_search(ws: Workspace, result: SearchResult) -> None:
     text = ""
     if result.hits:
         is_hit = build_term_test(result.terms, ws.index.stem)
-        text = terminal.hits_text(result, is_hit, screen_of(ws))
+        text = terminal.hits_text(result, is_hit, output_for_workspace(ws))
     _print_results(ws, result.hits, wire.search_json(result), text)
 
 
 def print_days(ws: Workspace, days: Days) -> None:
     """Prints the entries of days, and the titles of the same day in other years."""
-    text = terminal.days_text(days, screen_of(ws))
+    text = terminal.days_text(days, output_for_workspace(ws))
     print_answer(wire.days_json(days), text, days.listing.notices)
 
 

@@ -30,7 +30,13 @@ from ..workspace.workspace import Workspace
 from . import flags as f
 from .flags import PROJECT_COMPLETION, argument, switch, text_option
 from .program import command, open_home
-from .replies import IN_JSON, empty_journal_text, print_answer, print_receipt, screen_of
+from .replies import (
+    IN_JSON,
+    empty_journal_text,
+    output_for_workspace,
+    print_answer,
+    print_receipt,
+)
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
@@ -58,7 +64,8 @@ def status(ws: Workspace, use: bool) -> None:
         text = outline_text({f"{week} {who}": uses[week, who] for week, who in uses})
         return print_answer({"use": rows}, text or "No agent has asked yet.")
     now = browse.status(ws)
-    text = f"{terminal.status_text(now, screen_of(ws))}\n\n{empty_journal_text(ws)}".rstrip()
+    text = terminal.status_text(now, output_for_workspace(ws))
+    text = f"{text}\n\n{empty_journal_text(ws)}".rstrip()
     news = [*chain.from_iterable(call_features("news", ws))]
     if plug_in_entry_points():
         news.append(f"Plug-ins: {', '.join(map(describe_plug_in, plug_in_entry_points()))}.")
@@ -112,7 +119,9 @@ def run_doctor(
         elif secrets:
             check = doctor.list_secrets
         report = check(ws)
-        print_answer(wire.as_json(report), terminal.checkup_text(report, screen_of(ws)))
+        print_answer(
+            wire.as_json(report), terminal.checkup_text(report, output_for_workspace(ws))
+        )
         return 0 if report.ok else 1
 
 
@@ -153,7 +162,7 @@ def review_findings(
     if not IN_JSON.get() and terminal.is_terminal(sys.stdin, sys.stdout):
         _ask_about_findings(ws, first)
         return terminal.say(more or "That is all.")
-    data = {"total": len(findings), "findings": list(map(wire.matter_json, first))}
+    data = {"total": len(findings), "findings": list(map(wire.finding_json, first))}
     text = "\n\n".join(map(matter_text, first)) or "Nothing to review."
     return print_answer(data, text, [more] if more else [])
 

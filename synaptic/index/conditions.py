@@ -60,7 +60,7 @@ COUNTABLE = {
 """SQL for the values by which entries are counted."""
 
 
-def in_daily_note(alias: str) -> str:
+def daily_note_condition(alias: str) -> str:
     """SQL: true for an entry of this table alias that a person wrote into a daily note, without
     a time of its own (`Entry.of_daily_note`).
     """

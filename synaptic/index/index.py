@@ -20,8 +20,8 @@ from .conditions import (
     BOUND_LIST,
     COUNTABLE,
     SUPERSEDED,
+    daily_note_condition,
     filter_conditions,
-    in_daily_note,
     list_conditions,
 )
 from .counters import Counters
@@ -614,7 +614,7 @@ class Index:
         condition, values = list_conditions(filters)
         one = "e.rowid"
         if by in ("day", "week"):
-            one = f"CASE WHEN {in_daily_note('e')} THEN -e.source ELSE e.rowid END"
+            one = f"CASE WHEN {daily_note_condition('e')} THEN -e.source ELSE e.rowid END"
         sql = f"""
             SELECT value, count(DISTINCT one) n FROM (
                 SELECT {COUNTABLE[by]} value, {one} one
@@ -736,9 +736,9 @@ _BESIDE = f"""
 _SAME_DAY = f"""
     SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL AND e.dated = 1
     AND substr(e.date, 5) = ? AND e.date <> ?
-    AND NOT ({in_daily_note("e")} AND EXISTS (
+    AND NOT ({daily_note_condition("e")} AND EXISTS (
         SELECT 1 FROM entry o WHERE o.source = e.source AND o.seq < e.seq
-        AND o.date = e.date AND o.id IS NOT NULL AND {in_daily_note("o")}))
+        AND o.date = e.date AND o.id IS NOT NULL AND {daily_note_condition("o")}))
     ORDER BY e.at DESC, e.own_id LIMIT ?"""
 _SAME_CONTENT = """
     SELECT rowid FROM entry WHERE content_hash = ? AND dated = 1 AND id IS NOT NULL"""

@@ -13,7 +13,7 @@ _OPENING = re.compile(rb"(?:\A|(?<=[\r\n]))[ \t]*(<!--[ \t]*)\Z")
 _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 
 
-def ids_in(data: bytes) -> set[str]:
+def find_ids(data: bytes) -> set[str]:
     """The ids that comments in `data` carry."""
     return {id for id, _ in _iter_comments(data)}
 

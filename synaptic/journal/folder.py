@@ -252,7 +252,7 @@ def _may_read(entry: os.DirEntry[str], folder: int | None) -> bool:
     return os.access(entry.name, os.R_OK, dir_fd=folder, effective_ids=effective)
 
 
-def stamp_of(roots: Roots, path: str, *, was_listed: bool = False) -> Stamp | None:
+def read_stamp(roots: Roots, path: str, *, was_listed: bool = False) -> Stamp | None:
     """The stamp of one file; None if `scan_notes` lists no such file. `was_listed`: it
     did before, so its folder, which may hold thousands, is not listed for it.
     """
@@ -404,7 +404,7 @@ def _check_path(path: str) -> None:
         )
 
 
-def locate(roots: Roots, path: str) -> Path:
+def resolve_journal_path(roots: Roots, path: str) -> Path:
     """The path on disk of the journal path `path`, with links resolved. Raises JournalError if
     that lies outside the root.
     """
@@ -419,8 +419,8 @@ def locate(roots: Roots, path: str) -> Path:
 
 
 def locate_writable(roots: Roots, path: str, line: int = 1) -> Path:
-    """The path on disk of a journal file that may be written, as `locate` returns it. Raises
-    Refused for a file of a source, naming `line`: sources are only read.
+    """The path on disk of a journal file that may be written, as `resolve_journal_path` returns
+    it. Raises Refused for a file of a source, naming `line`: sources are only read.
     """
     name, root, _ = roots.split_path(path)
     if name not in OWN:
@@ -428,7 +428,7 @@ def locate_writable(roots: Roots, path: str, line: int = 1) -> Path:
             f"{roots.place(path)}:{line} is read in place from {root}.",
             "Synaptic never writes there: edit that file in your editor.",
         )
-    return locate(roots, path)
+    return resolve_journal_path(roots, path)
 
 
 def read_bytes(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
@@ -455,10 +455,10 @@ def _open_file(roots: Roots, path: str) -> int:
     _check_path(path)
     _, root, within = roots.split_path(path)
     if os.open not in os.supports_dir_fd:
-        return os.open(locate(roots, path), OPEN_FLAGS)
+        return os.open(resolve_journal_path(roots, path), OPEN_FLAGS)
     with suppress(OSError):
         return _open_below(root, within.split("/"))
-    real = locate(roots, path)
+    real = resolve_journal_path(roots, path)
     root = real_path(root)
     return _open_below(root, real.relative_to(root).parts)
 
@@ -489,9 +489,9 @@ def path_held_open(roots: Roots, path: str) -> Iterator[Path]:
     """A path to the file `path` through its folder, held open: it leads there even if the
     folder is replaced.
 
-    If the system offers no such path (macOS, Windows), it is the path that `locate` finds.
+    If the system offers no such path (macOS, Windows), `resolve_journal_path` finds the path.
     """
-    real = locate(roots, path)
+    real = resolve_journal_path(roots, path)
     if not _OPEN_FILES.is_dir():
         yield real
         return

@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 
 from ..errors import JournalError, NotFound
 from ..files import PICTURE_FOLDER, is_picture_name, picture_media_type
-from .comments import ids_in
+from .comments import find_ids
 from .disk import inject_fault
-from .folder import locate
+from .folder import resolve_journal_path
 from .journal import Journal
 from .runs import Block, Run, hash_of_block
 from .text import usual_line_end
@@ -45,7 +45,7 @@ def insert_blocks(journal: Journal, run: Run) -> None:
 
 def _insert_into_file(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
     def make(data: bytes, status: Stat) -> Draft | None:
-        there = ids_in(data)
+        there = find_ids(data)
         texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
         if not texts:
             return None
@@ -113,7 +113,7 @@ def save_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
     if not plain or not is_picture_name(name):
         raise ValueError("it is not called as a picture is")
     path = f"{PICTURE_FOLDER}/{name}"
-    if not locate(journal.roots, path).exists():
+    if not resolve_journal_path(journal.roots, path).exists():
         data = read()
         if not picture_media_type(data[:32]):
             raise ValueError("it is not a picture")

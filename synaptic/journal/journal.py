@@ -23,11 +23,11 @@ from ..notes.blocks import TIMED_LINE, decode_as_latin1
 from ..notes.dates import date_in_path
 from ..notes.frontmatter import match_front_matter
 from ..notes.markdown import extend_note, extend_page, render_verified_block, rewrite_block
-from ..notes.outline import in_outline, is_outline
+from ..notes.outline import convert_edit_to_blocks, is_outline
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, is_in_logseq_journals, parse_entries
 from . import folder
-from .comments import find_comment, ids_in
+from .comments import find_comment, find_ids
 from .disk import disk_errors
 from .names import LeftOut
 from .projects import project_of_folder
@@ -127,7 +127,7 @@ class Journal:
         self.find_left_out = partial(folder.find_left_out, self.roots)
         self.find_excluded: Callable[[], list[str]]
         self.find_excluded = partial(folder.find_excluded, self.roots)
-        self.stamp = partial(folder.stamp_of, self.roots)
+        self.stamp = partial(folder.read_stamp, self.roots)
         self.prepare = self.writer.prepare
         self.saved = self.writer.saved
         self.trash = Trash(config.state)
@@ -257,7 +257,7 @@ class Journal:
         places: dict[str, str] = {}
         for stamp in self.scan():
             with suppress(NotFound):
-                for id in ids_in(self.read(stamp.path)):
+                for id in find_ids(self.read(stamp.path)):
                     places.setdefault(id, stamp.path)
         return places
 
@@ -368,7 +368,7 @@ class Journal:
             if old.whole_file and why != "restore":
                 new, text = self._edited_note(path, data, status, parsed, old, new, agent)
             rest = data[end:]
-            if old.id in ids_in(block):  # its equal copies change with it
+            if old.id in find_ids(block):  # its equal copies change with it
                 copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
                 rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
             after = data[:start] + text + rest
@@ -392,7 +392,7 @@ class Journal:
             if old.whole_file and not new:
                 return _EditedFile(None, edited=edited)
             saved = []
-            if new and new.id in ids_in(text):
+            if new and new.id in find_ids(text):
                 saved.append(self.saved_text(path, new.id, normalize_block(text)))
             return _EditedFile(after, tuple(saved), edited=edited)
 
@@ -456,7 +456,7 @@ class Journal:
         if self._is_outline(path, old):
             begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
             has_front_matter = match_front_matter(data.decode("latin-1"), begin) is not None
-            extended = in_outline(old, new, has_front_matter=has_front_matter)
+            extended = convert_edit_to_blocks(old, new, has_front_matter=has_front_matter)
             if extended:
                 new, blocks, tags = extended
                 body = old.there.body_start - start
@@ -577,7 +577,7 @@ class Journal:
         # somebody may be typing an open tag right now
         if not has_private_tag(data) or unclosed_tags(data) or mask_private(data) == data:
             return set()
-        hidden = ids_in(data) - ids_in(mask_private(data))
+        hidden = find_ids(data) - find_ids(mask_private(data))
         blocks = dict.fromkeys(hidden, b"")
         for entry in self.parse(path, data).entries:
             blocks[entry.id] = data[entry.there.start : entry.there.end]
@@ -679,7 +679,7 @@ class Journal:
     def _undo_deletion(self, piece: TrashedText) -> Entry | None:
         """The entry, put back where it stood; None if its file has changed since."""
         saved: tuple[SavedText, ...] = ()
-        if piece.id in ids_in(piece.text):
+        if piece.id in find_ids(piece.text):
             saved = (self.saved_text(piece.path, piece.id, normalize_block(piece.text)),)
 
         def make(data: bytes, status: Stat) -> Draft | None:
@@ -747,7 +747,7 @@ class Journal:
         """
         block = piece.text
         entries = self.parse(piece.path, block, block=True).entries
-        if entries and piece.id not in ids_in(block):
+        if entries and piece.id not in find_ids(block):
             entry = entries[0]
             block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
         return self.saved_text(piece.path, piece.id, normalize_block(block))

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 from ..errors import NotFound
 from ..models import Entry
 from ..notes.privacy import mask_private, shows_private_text
-from .comments import ids_in
+from .comments import find_ids
 from .journal import Check, Journal, allow_any_change
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, is_later_text, normalize_block, resolve_short_id
@@ -96,7 +96,7 @@ def find_losses(journal: Journal) -> list[Loss]:
             continue
         piece = undone[id]
         is_change = piece.why == "update"
-        by_id = not is_change and stands.path == piece.path and id in ids_in(now)
+        by_id = not is_change and stands.path == piece.path and id in find_ids(now)
         if by_id or now == normalize_block(piece.text):
             what: LossKind = "changed" if is_change else "deleted"
             losses.append(Loss(id, stands.path, stands.title, what))
@@ -115,10 +115,10 @@ def _present_texts(
         path = stamp.path
         with suppress(NotFound):
             data = journal.read(path)
-            written = ids_in(data).intersection(ids)
+            written = find_ids(data).intersection(ids)
             if not written and path not in notes:
                 continue
-            visible = ids_in(mask_private(data))
+            visible = find_ids(mask_private(data))
             for id in written:
                 comments.setdefault(id, _PresentText(path, b"" if id in visible else None))
             parsed = journal.parse(path, data, stamp.mtime_ns)

@@ -23,12 +23,12 @@ from .disk import overwrite
 from .repository import (
     Checkout,
     Repository,
-    checkout_of,
+    find_checkout,
     read_small_text,
     remote_names,
+    repository_at_path,
     repository_folder,
-    repository_in,
-    repository_of,
+    repository_of_checkout,
 )
 
 FILE = "projects"
@@ -59,7 +59,7 @@ class Projects:
         best = 0
         result = None
         for project in self._by_key.values():
-            closeness = max(_closeness(one, repository) for one in project.repositories)
+            closeness = max(_rate_identity(one, repository) for one in project.repositories)
             if closeness and closeness >= best:
                 best = closeness
                 result = project
@@ -86,7 +86,7 @@ class Projects:
         key = project_key(name)
         project = self._by_key.get(key, Project(name, ()))
         if repository not in project.repositories:
-            stays = [one for one in project.repositories if not _is_covered_by(one, repository)]
+            stays = [one for one in project.repositories if not _holds_all_of(one, repository)]
             self._by_key.pop(key, None)
             changed = project._replace(repositories=(*stays, repository))
             self._by_key[key] = self.changed[key] = changed
@@ -105,19 +105,19 @@ class Projects:
         return json.dumps(values)
 
 
-def project_name_of(state: Path, here: Checkout) -> str:
+def find_project_name(state: Path, here: Checkout) -> str:
     """The name that this home gives to the repository of a checkout."""
     projects = Projects(state)
     if not projects:
         return here.project
-    return projects.name_for(repository_of(here), _possible_names(here))
+    return projects.name_for(repository_of_checkout(here), _possible_names(here))
 
 
 def claim_project_name(state: Path, here: Checkout) -> tuple[str, str]:
     """The name that the repository of a checkout has from now on, and a notice where that is
     new and not the name of its folder, or where the repository was elsewhere before.
     """
-    repository = repository_of(here)
+    repository = repository_of_checkout(here)
     projects = Projects(state)
     project = projects.find(repository)
     if project and repository in project.repositories and not projects.is_old:
@@ -154,10 +154,10 @@ def project_of_folder(state: Path, folder: Path, planned: Projects | None = None
     A folder without a repository is a project of its own; one that is gone is that of the
     repository that last lay there. With `planned` the name is taken there, and not kept.
     """
-    here = checkout_of(folder) if folder.is_absolute() else None
+    here = find_checkout(folder) if folder.is_absolute() else None
     if here is None and (folder == Path.home() or not (folder.is_absolute() and folder.name)):
         return None
-    repository = repository_of(here) if here else Repository(os.path.realpath(folder))
+    repository = repository_of_checkout(here) if here else Repository(os.path.realpath(folder))
     names = _possible_names(here) if here else _names_from_path(folder.name, folder)
     projects = Projects(state) if planned is None else planned
     project = projects.find(repository)
@@ -205,7 +205,7 @@ def _numbered_names(name: str) -> Iterator[str]:
         yield f"{name}-{number}"
 
 
-def _closeness(one: Repository, other: Repository) -> int:
+def _rate_identity(one: Repository, other: Repository) -> int:
     """How sure it is that two records mean one repository: 3 for the same folder with the same
     remote, 2 for clones, 1 for the same folder with another remote or the same path, 0 if they
     are different repositories.
@@ -221,7 +221,7 @@ def _closeness(one: Repository, other: Repository) -> int:
     return 1 if is_same or is_bare_path else 0
 
 
-def _is_covered_by(old: Repository, new: Repository) -> bool:
+def _holds_all_of(old: Repository, new: Repository) -> bool:
     """True if `new`, a repository of the same project, says all that `old` says."""
     if old.git and old.git == new.git:
         return True
@@ -262,16 +262,16 @@ def _read_projects(file: Path) -> tuple[dict[str, Project], bool]:
     for key, value in values.items() if isinstance(values, dict) else ():
         if isinstance(value, str):
             is_old = True
-            projects[key] = _project_from_path(key, value)
+            projects[key] = _project_from_old_path(key, value)
         else:
             with suppress(TypeError, KeyError, ValueError):
                 projects[key] = _project_from_json(value)
     return projects, is_old
 
 
-def _project_from_path(key: str, git: str) -> Project:
+def _project_from_old_path(key: str, git: str) -> Project:
     """A project as it was written before; `git` is the path of its common git folder."""
-    repository = repository_in(repository_folder(git))
+    repository = repository_at_path(repository_folder(git))
     name = Path(repository.place).name.removesuffix(".git")
     return Project(name if project_key(name) == key else key, (repository,))
 

@@ -91,7 +91,7 @@ class Repository(NamedTuple):
     remote: str = ""
 
 
-def checkout_of(folder: Path) -> Checkout | None:
+def find_checkout(folder: Path) -> Checkout | None:
     """The checkout around a folder, with the name of its own folder as the project. A `.git`
     whose files cannot be read is passed over.
     """
@@ -139,7 +139,7 @@ def read_small_text(path: Path) -> str:
 # ------------------------------------------------------------------------------
 
 
-def repository_of(here: Checkout) -> Repository:
+def repository_of_checkout(here: Checkout) -> Repository:
     """The repository of a checkout."""
     place = repository_folder(here.common)
     remote = ""
@@ -202,16 +202,16 @@ def _birth_ns(folder: Path, status: os.stat_result) -> int:
     return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 
-def repository_in(place: str) -> Repository:
+def repository_at_path(place: str) -> Repository:
     """The repository whose folder this is; only its place if there is none."""
     with suppress(OSError, ValueError):
-        here = _checkout_in(Path(place))
+        here = _checkout_or_bare_at(Path(place))
         if here:
-            return repository_of(here)
+            return repository_of_checkout(here)
     return Repository(place)
 
 
-def _checkout_in(place: Path) -> Checkout | None:
+def _checkout_or_bare_at(place: Path) -> Checkout | None:
     """The checkout or bare repository whose folder this is. Raises OSError, ValueError."""
     if os.path.lexists(place / ".git"):
         return _checkout_at(place)
@@ -225,7 +225,7 @@ def _repository_identity(path: Path) -> str:
     """
     with suppress(OSError, ValueError):
         for place in (path, path.with_name(f"{path.name}.git")):
-            here = _checkout_in(place)
+            here = _checkout_or_bare_at(place)
             if here:
                 return folder_identity(real_path(here.common))
     return ""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..errors import NotFound
 from ..models import Entry, ParsedFile
 from ..notes.privacy import has_private_tag
-from .comments import ids_in
+from .comments import find_ids
 from .folder import locate_writable
 from .journal import Journal
 from .text import find_entry_span, normalize_block
@@ -62,7 +62,7 @@ def rewrite_entries(
             why: Why = "delete" if is_gone else "update"
             pieces += journal.replaced_copy(entry.id, entry.title, new, block)
             pieces.append(TrashedText(entry.id, path, at, why, entry.title, block, mode))
-            if entry.id in ids_in(new) and not has_private_tag(new):
+            if entry.id in find_ids(new) and not has_private_tag(new):
                 saved.append(journal.saved_text(path, entry.id, normalize_block(new)))
         if keep:
             journal.trash.put(*pieces)

@@ -213,7 +213,7 @@ class FileWriter:
         """
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
-            real = folder.locate(self.roots, path)
+            real = folder.resolve_journal_path(self.roots, path)
             self._remove_temps(real.parent)
             data, status = self._read(path)
             if status and status.st_nlink > 1:  # an exchange would part the two

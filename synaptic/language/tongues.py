@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from ..models import Texts
-from ..notes.dates import calendar_names, fold
+from ..notes.dates import calendar_names, fold_letters
 from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compile_once
 
 TONGUES = Words("tongues")
@@ -104,7 +104,7 @@ def guess_languages(text: str) -> Texts:
     by_script = _language_of_script(text)
     if by_script:
         return (by_script,)
-    words = set(compile_once(r"[\w'-]+").findall(fold(text))) - ENGLISH
+    words = set(compile_once(r"[\w'-]+").findall(fold_letters(text))) - ENGLISH
     english = len(words & STOP_WORDS)
     if 2 * english > len(words):
         return ()
@@ -124,7 +124,7 @@ def remove_question_words(text: str, tongue: str) -> str:
     words that ask for a list are removed.
     """
     frame = TONGUES.list_in_order(f"stop_{tongue}") + TONGUES.list_in_order(f"list_{tongue}")
-    return _words_pattern(tongue, frame).sub(" ", fold(text))
+    return _words_pattern(tongue, frame).sub(" ", fold_letters(text))
 
 
 def iter_time_translations(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:
@@ -135,7 +135,7 @@ def iter_time_translations(text: str, tongue: str) -> Iterator[tuple[int, int, s
     end = -1
     dates = _KOREAN_DATES if tongue == KOREAN else _DATES
     pattern = _words_pattern(tongue, tuple(_english_of_time_words(tongue)), dates)
-    for piece in pattern.finditer(fold(text[:LOOKED_AT])):
+    for piece in pattern.finditer(fold_letters(text[:LOOKED_AT])):
         if end < 0 or text[end : piece.start()].strip(" ,"):
             runs.append([])
         runs[-1].append(piece)

@@ -42,11 +42,11 @@ def _open_client(input_fd: int) -> int | None:
             if _writes_to(pid, input_fd):
                 return process
             os.close(process)
-        pid = _parent(pid)
+        pid = _parent_process(pid)
     return None
 
 
-def _parent(pid: int) -> int:
+def _parent_process(pid: int) -> int:
     """The number of a process's parent; 0 where there is none."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")

@@ -147,7 +147,7 @@ async def _answer_body(
             answers.append(message.as_json())
             continue
         answer = AnswerBody()
-        one = _with_numbered_key(scope, number)
+        one = _number_idempotency_key(scope, number)
         await app(one, _receive_after(message_line(message).encode(), receive), answer.send)
         if answer.body:
             answers.append(json.loads(answer.body))
@@ -177,7 +177,7 @@ def _receive_after(body: bytes, receive: Receive) -> Receive:
     return read
 
 
-def _with_numbered_key(scope: Scope, number: int) -> Scope:
+def _number_idempotency_key(scope: Scope, number: int) -> Scope:
     """Returns the scope for one message of an array: its Idempotency-Key has the number added,
     so that each message has a key of its own.
     """

@@ -220,7 +220,7 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             result.opaque.append((inside.start, at))
             inside = None
         if inside:
-            if match["fence"] and _closes(match, inside):
+            if match["fence"] and _is_closing_line(match, inside):
                 result.opaque.append((inside.start, end))
                 inside = None
         elif level:
@@ -270,7 +270,7 @@ def eol_at(text: str, at: int, end: int = sys.maxsize) -> int:
     return eol if eol >= 0 else min(end, len(text))
 
 
-def _closes(match: re.Match[str], fence: Unclosed) -> bool:
+def _is_closing_line(match: re.Match[str], fence: Unclosed) -> bool:
     prefix = match["prefix"]
     if match["info"].strip(" \t\r") or prefix.strip(" \t>"):
         return False
@@ -353,7 +353,9 @@ class _Closings:
         start = self._starts.get(key, 0)
         if start < at:
             lines = _STRUCTURE.finditer(self._text, at)
-            closing = (line for line in lines if line["fence"] and _closes(line, fence))
+            closing = (
+                line for line in lines if line["fence"] and _is_closing_line(line, fence)
+            )
             line = next(closing, None)
             start = self._starts[key] = line.start() if line else len(self._text)
         if start == len(self._text):
@@ -371,10 +373,10 @@ class _Closings:
         structure = scan_structure(entry)
         if structure.unclosed or not self.all_close:
             return bool(structure.unclosed)
-        return any(_hides(entry, *span) for span in structure.opaque)
+        return any(_hides_entry(entry, *span) for span in structure.opaque)
 
 
-def _hides(text: str, start: int, end: int) -> bool:
+def _hides_entry(text: str, start: int, end: int) -> bool:
     """True if a closed fence holds a line that begins an entry, or a fence with a language."""
     opening = _STRUCTURE.match(text, start)
     if not opening or not opening["fence"]:

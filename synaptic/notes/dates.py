@@ -144,8 +144,8 @@ def date_in_name(name: str) -> NamedDate | None:
     """The date in the name of a file (without its ending) or of a page; None without a date."""
     if not _YEAR.search(name):
         return None
-    text = fold(name)
-    for match in _dates_in(text, DAYS):
+    text = fold_letters(name)
+    for match in _find_dates(text, DAYS):
         day = date_from_groups(match.groupdict())
         if day:
             rest = f"{text[: match.start()]} {text[match.end() :]}"
@@ -171,15 +171,15 @@ def moment_in_value(value: str) -> datetime | None:
     | `2026-11`, `2026-W47`                         | 2026-11-01, 2026-11-16            |
     | `03/02/2026`, `soon`                          | none                              |
     """
-    text = fold(value.strip().strip("[]\"'").strip())
+    text = fold_letters(value.strip().strip("[]\"'").strip())
     if _NUMBER.fullmatch(text):
         return _moment_of_number(text)
     with suppress(ValueError):
         return datetime.fromisoformat(text.upper())
-    for match in _dates_in(text, (*DAYS, _WITHIN)):
+    for match in _find_dates(text, (*DAYS, _WITHIN)):
         day = date_from_groups(match.groupdict())
         if day:
-            return _with_clock(day, text[match.end() :])
+            return _day_at_time(day, text[match.end() :])
     first = _first_day_of_period(text)
     return datetime.combine(first, time()) if first else None
 
@@ -211,7 +211,7 @@ def _moment_of_number(text: str) -> datetime | None:
     return datetime.fromtimestamp(float(text) / 10**places, UTC).astimezone()
 
 
-def _with_clock(day: date, behind: str) -> datetime:
+def _day_at_time(day: date, behind: str) -> datetime:
     """The day, at the time of day with which the text `behind` begins; at midnight if it begins
     with none.
     """
@@ -229,7 +229,7 @@ def _with_clock(day: date, behind: str) -> datetime:
     return datetime.combine(day, clock)
 
 
-def _dates_in(text: str, forms: tuple[Form, ...]) -> Iterator[re.Match[str]]:
+def _find_dates(text: str, forms: tuple[Form, ...]) -> Iterator[re.Match[str]]:
     for form in forms:
         yield from _form_pattern(form.pattern).finditer(text)
 
@@ -273,7 +273,7 @@ def date_from_groups(groups: dict[str, str | None]) -> date | None:
         if month != day <= 12:
             return None
     if groups.get("name"):
-        named = months().get((groups["name"] or "").lower(), 0)
+        named = month_numbers().get((groups["name"] or "").lower(), 0)
         if month not in (0, named):
             return None
         month = named
@@ -289,7 +289,7 @@ def are_day_words(text: str) -> bool:
     return _day_words().issuperset(_LETTERS.findall(text))
 
 
-def fold(text: str) -> str:
+def fold_letters(text: str) -> str:
     """The text in lower case and without accents; its length does not change."""
     if text.isascii():
         return text.lower()
@@ -318,7 +318,7 @@ def calendar_names(kind: str) -> dict[str, list[list[str]]]:
 
 
 @cache
-def months() -> dict[str, int]:
+def month_numbers() -> dict[str, int]:
     """Maps the names of months in all languages, and their first three or four letters if these
     are unambiguous, to numbers from 1 to 12.
     """
@@ -338,7 +338,7 @@ def months() -> dict[str, int]:
 
 @cache
 def _day_words() -> frozenset[str]:
-    words = {*months(), *"月火水木金土日월화수목금토일"}
+    words = {*month_numbers(), *"月火水木金土日월화수목금토일"}
     for tongue, names in calendar_names("weekdays").items():
         for forms in names:
             words.update(forms)

@@ -42,10 +42,10 @@ def layout_of(paths: Iterable[str]) -> str:
     days: dict[str, set[date]] = {}
     signs: dict[str, set[str]] = {}
     for path in notes[:: len(notes) // _SAMPLE + 1]:
-        for pattern, day in _readings(path):
+        for pattern, day in _possible_patterns(path):
             padded = pattern.replace("%-", "%")
             days.setdefault(padded, set()).add(day)
-            signs.setdefault(padded, set()).update(_signs(pattern, day))
+            signs.setdefault(padded, set()).update(_zero_padding_signs(pattern, day))
 
     def rank(pattern: str) -> tuple[int, int, int, bool]:
         span = max(days[pattern]) - min(days[pattern])
@@ -62,7 +62,7 @@ def layout_of(paths: Iterable[str]) -> str:
     return layout
 
 
-def _signs(pattern: str, day: date) -> Iterator[str]:
+def _zero_padding_signs(pattern: str, day: date) -> Iterator[str]:
     """`bare` if a number below ten has no zero before it, `0m` and `0d` if one has."""
     if "%-" in pattern:
         yield "bare"
@@ -72,27 +72,27 @@ def _signs(pattern: str, day: date) -> Iterator[str]:
         yield "0d"
 
 
-def _readings(path: str) -> Iterator[tuple[str, date]]:
+def _possible_patterns(path: str) -> Iterator[tuple[str, date]]:
     """Each pattern of a whole date that this path may be written by, and its day."""
     parts = _TOKEN.split(path.removesuffix(".md"))
-    ways = [_ways(part) if at % 2 else (part,) for at, part in enumerate(parts)]
+    ways = [_possible_directives(part) if at % 2 else (part,) for at, part in enumerate(parts)]
     if not 0 < sum(len(each) > 1 for each in ways) <= _MOST_TOKENS:
         return
     for chosen in product(*ways):
-        day = _day_of(parts, chosen)
+        day = _parse_day(parts, chosen)
         pattern = f"{''.join(chosen)}.md"
         if day and day.strftime(pattern) == path and _is_setting(pattern):
             yield pattern, day
 
 
-def _ways(part: str) -> Sequence[str]:
+def _possible_directives(part: str) -> Sequence[str]:
     """The part itself, and the directives that may have written it."""
-    ways = _OF_LENGTH.get(len(part), ()) if part.isdigit() else _of_word(part)
+    ways = _OF_LENGTH.get(len(part), ()) if part.isdigit() else _directives_of_word(part)
     return (part.replace("%", "%%"), *ways)
 
 
 @cache
-def _of_word(word: str) -> Sequence[str]:
+def _directives_of_word(word: str) -> Sequence[str]:
     ways = []
     for number in range(1, 13):
         day = date(2026, 11, number)  # all seven days of a week
@@ -102,7 +102,7 @@ def _of_word(word: str) -> Sequence[str]:
     return tuple(dict.fromkeys(ways))
 
 
-def _day_of(parts: Sequence[str], chosen: Sequence[str]) -> date | None:
+def _parse_day(parts: Sequence[str], chosen: Sequence[str]) -> date | None:
     """The day that the numbers of a path are by these directives."""
     numbers: dict[str, int] = {}
     for part, way in zip(parts, chosen, strict=True):

@@ -61,7 +61,7 @@ def draft_entry(
         by=screen.mark("client's name", by or "") or None,
         **marks,
     )
-    entry, notices = _with_clean_title(compose, title, screen)
+    entry, notices = _compose_with_clean_title(compose, title, screen)
     other_marks = tuple((name, screen.mark(name, value)) for name, value in extra.items())
     via = screen.mark("via", via or "") or None
     return replace(entry, via=via, branch=branch or None, extra=other_marks), notices
@@ -89,7 +89,7 @@ def redraft_entry(
         marks["files"] = screen.texts("file", parts["files"])
     compose = partial(compose_entry, text, id=id, at=old.at, tags=left, **marks)
     title = _new_title(screen, old, parts)
-    new, notices = _with_clean_title(compose, title, screen, keep=old.title)
+    new, notices = _compose_with_clean_title(compose, title, screen, keep=old.title)
     file_tags = tuple(tag for tag in old.file_tags if tag not in new.tags)
     stays = {name: getattr(old, name) for name in _STAYING}
     if old.whole_file:  # the file's name may be its title, and its mtime its time
@@ -133,7 +133,7 @@ def _new_title(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str | No
     return title
 
 
-def _with_clean_title(
+def _compose_with_clean_title(
     compose: Callable[..., tuple[Entry, Texts]],
     title: str | None,
     screen: Screen,

@@ -356,22 +356,22 @@ def write_comment(entry: Entry, at: str | None, own: Sequence[str] | None = None
     files = []
     for path in entry.files:
         fingerprint = f"@{fingerprints[path]}" if path in fingerprints else ""
-        files.append(encode(path) + fingerprint)
+        files.append(encode_word(path) + fingerprint)
     values = {key: getattr(entry, key, None) for key in _DECODERS}
     values |= {"at": at, "h2": None, "own": None, "files": ",".join(files), "pin": None}
     if own is not None:
         values["h2"] = len(own)
         values["own"] = ",".join(own) if writer_of(entry) else None
-    values["supersedes"] = ",".join(map(encode, entry.supersedes))
+    values["supersedes"] = ",".join(map(encode_word, entry.supersedes))
     words = [f"syn:{entry.id}"]
     for key, value in values.items():
-        text = encode(value or "") if _DECODERS[key] is _decode_text else value
+        text = encode_word(value or "") if _DECODERS[key] is _decode_text else value
         if text not in (None, ""):
             words.append(f"{key}={text}")
     if entry.pin:
         words.append("pin")
     for key, value in entry.extra:
-        words.append(f"{key}={encode(value)}" if value or "<" in key else key)
+        words.append(f"{key}={encode_word(value)}" if value or "<" in key else key)
     return f"<!-- {' '.join(words)} -->"
 
 
@@ -380,7 +380,7 @@ def writer_of(entry: Entry) -> str:
     if entry.by == PERSON:
         return ""
     is_import = (entry.via or "").startswith("import:")
-    return encode(entry.by or (entry.via if is_import else "") or "")
+    return encode_word(entry.by or (entry.via if is_import else "") or "")
 
 
 def hash_of_heading(line: str) -> str:
@@ -389,7 +389,7 @@ def hash_of_heading(line: str) -> str:
     return f"{number & 0xFFFFFF:06x}"
 
 
-def encode(value: str) -> str:
+def encode_word(value: str) -> str:
     """Encodes a value as one word of an HTML comment: characters that would end the word or the
     comment are percent-encoded.
     """

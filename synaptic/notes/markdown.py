@@ -34,7 +34,7 @@ from .frontmatter import add_tags
 from .header import (
     clean_title,
     derive_title,
-    encode,
+    encode_word,
     escape_title,
     hash_of_heading,
     join_heading,
@@ -229,7 +229,7 @@ def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> byte
         text = edit.with_body(body)
         if text == block:
             return text
-        keeps_private = _private_text_of(text) == _private_text_of(block)
+        keeps_private = _extract_private_text(text) == _extract_private_text(block)
         is_open = _leaves_next_entry_readable(text) or not _leaves_next_entry_readable(block)
         if keeps_private and is_open and _reads_as_entry(text, edit.new, dated=edit.dated):
             return text
@@ -260,7 +260,7 @@ class _Edit:
         saved = is_saved(text[: parts.head_end])
         self.typed = not saved and diary not in (1, 2)
         self.own = saved and writer_of(new) != ""
-        self.agent = encode(agent) or (writer_of(new) if saved else "")
+        self.agent = encode_word(agent) or (writer_of(new) if saved else "")
         self.eol = b"\r\n" if block.startswith(b"\r\n", parts.line_end) else b"\n"
         line = without_masked(self.masked[parts.time[1] : parts.line_end])
         self.heading = read_heading(line.decode("utf-8", "replace"))
@@ -363,7 +363,7 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str
     eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
     if new.content != old.content:
         lines_before = old.content.count("\n") + 2 if old.has_body else 0
-        text = _escape_body(new.content, typed=typed, agent=encode(agent))
+        text = _escape_body(new.content, typed=typed, agent=encode_word(agent))
         more = "\n".join(text.split("\n")[lines_before:])
         at = len(block.rstrip(b" \t\r\n"))
         block = block[:at] + eol + eol + more.encode().replace(b"\n", eol) + block[at:]
@@ -386,7 +386,7 @@ def extend_page(
     of the page begins at the offset `body`; tags go to its front matter, if it has any.
     """
     eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
-    text = _escape_body(blocks, typed=typed, agent=encode(agent)) if blocks else ""
+    text = _escape_body(blocks, typed=typed, agent=encode_word(agent)) if blocks else ""
     outline = block[body:].decode("utf-8", "surrogateescape")
     outline = extend_outline(outline, text, [] if has_front_matter else tags)
     block = block[:body] + outline.encode("utf-8", "surrogateescape")
@@ -411,7 +411,7 @@ def _leaves_next_entry_readable(block: bytes) -> bool:
     return bool(read) and read[-1].title == "below"
 
 
-def _private_text_of(block: bytes) -> bytes:
+def _extract_private_text(block: bytes) -> bytes:
     """All private text of a block, in order, without line ends, because an edit may join
     passages.
     """

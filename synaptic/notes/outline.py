@@ -28,7 +28,7 @@ def is_outline(text: str) -> bool:
     """True if a text begins with a block, or with properties and nothing else or a block below
     them.
     """
-    return _margin(text) is not None
+    return _blanks_before_blocks(text) is not None
 
 
 def extend_outline(text: str, blocks: str, tags: Sequence[str]) -> str:
@@ -39,10 +39,10 @@ def extend_outline(text: str, blocks: str, tags: Sequence[str]) -> str:
     if blocks:
         at = len(text.rstrip(" \t\r\n"))
         text = text[:at] + eol + blocks.replace("\n", eol) + text[at:]
-    return _with_tags(text, tags, eol) if tags else text
+    return _add_tags_property(text, tags, eol) if tags else text
 
 
-def in_outline(
+def convert_edit_to_blocks(
     old: Entry, new: Entry, *, has_front_matter: bool
 ) -> tuple[Entry, str, list[str]] | None:
     """(`new` with its added text as blocks, these blocks, the tags to write) for the outline
@@ -57,11 +57,15 @@ def in_outline(
     present = {*old.tags, *find_tags(added)}
     tags = [tag for tag in new.tags if tag not in present]
     properties = [] if has_front_matter else tags
-    blocks = "\n".join(_blocks(added, _margin(old.content) or "")) if added else ""
+    blocks = (
+        "\n".join(_lines_as_blocks(added, _blanks_before_blocks(old.content) or ""))
+        if added
+        else ""
+    )
     return replace(new, content=extend_outline(old.content, blocks, properties)), blocks, tags
 
 
-def _margin(text: str) -> str | None:
+def _blanks_before_blocks(text: str) -> str | None:
     """The blanks before the first block; None if the text is no outline."""
     properties = _PAGE_PROPERTIES.match(text)
     end = properties.end() if properties else 0
@@ -71,7 +75,7 @@ def _margin(text: str) -> str | None:
     return "" if properties and not text[end:].strip() else None
 
 
-def _blocks(text: str, margin: str) -> list[str]:
+def _lines_as_blocks(text: str, margin: str) -> list[str]:
     """The lines of a text as blocks: lines that are no items go on a block, and items below a
     line become blocks in it.
     """
@@ -101,7 +105,7 @@ def _blocks(text: str, margin: str) -> list[str]:
     return lines
 
 
-def _with_tags(text: str, tags: Sequence[str], eol: str) -> str:
+def _add_tags_property(text: str, tags: Sequence[str], eol: str) -> str:
     properties = _PAGE_PROPERTIES.match(text)
     names = ", ".join(tags)
     if not properties:

@@ -32,7 +32,7 @@ from .blocks import (
     without_masked,
 )
 from .copies import path_without_conflict_mark
-from .dates import are_day_words, date_in_path, fold
+from .dates import are_day_words, date_in_path, fold_letters
 from .frontmatter import FrontMatter, match_front_matter, read_front_matter
 from .header import (
     COMMENT_START,
@@ -137,7 +137,7 @@ def outline(text: str, start: int = 0, *, of_day: bool, block: bool = False) -> 
         marks = [mark for mark in marks if mark.level < 3]
     else:
         marks = [mark for mark in marks if mark.level == 1]
-    return Outline(structure, _drop_owned_h2s(text, marks), diary)
+    return Outline(structure, _drop_h2s_within_entries(text, marks), diary)
 
 
 def _diary_level(marks: Sequence[Mark], least: int) -> int:
@@ -183,7 +183,7 @@ def _has_sign(mark: Mark) -> bool:
     return _is_timed(mark) or mark.comment_at >= 0
 
 
-def _drop_owned_h2s(text: str, marks: Sequence[Mark]) -> list[Mark]:
+def _drop_h2s_within_entries(text: str, marks: Sequence[Mark]) -> list[Mark]:
     """Removes the H2s that belong to the body of a saved entry, by the number or the hashes in
     its comment. An owned H2 that a person's heading separates from its entry begins an entry of
     its own.
@@ -645,7 +645,7 @@ class _Reader:
         """
         day = self.named_day
         numbers = set(map(int, re.findall("[0-9]+", title)))
-        if are_day_words(fold(title)):
+        if are_day_words(fold_letters(title)):
             return True
         if not day or len(_LETTERS.findall(title)) > 2 or day.month in numbers:
             return False

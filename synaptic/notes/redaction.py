@@ -65,14 +65,25 @@ def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
     seen = _REDACTED.sub(lambda redacted: _HIDDEN * len(redacted[0]), seen)
     secrets: list[Secret] = []
     # what says more of its kind comes first, and hides what it found from the others
-    for look in (_private_keys, _tokens, _in_urls, _assigned, _in_lines, _apart):
-        here = merged(look(seen))
-        seen = _replaced(seen, here, lambda secret: _HIDDEN * (secret.end - secret.start))
+    for look in (
+        _find_private_keys,
+        _find_tokens,
+        _find_passwords_in_urls,
+        _find_assigned_secrets,
+        _find_secrets_in_lines,
+        _find_secrets_apart_from_names,
+    ):
+        here = merge_secrets(look(seen))
+        seen = _replace_secrets(
+            seen, here, lambda secret: _HIDDEN * (secret.end - secret.start)
+        )
         secrets += here
-    return merged(Secret(kind, starts[start], ends[end - 1]) for kind, start, end in secrets)
+    return merge_secrets(
+        Secret(kind, starts[start], ends[end - 1]) for kind, start, end in secrets
+    )
 
 
-def merged(secrets: Iterable[Secret]) -> tuple[Secret, ...]:
+def merge_secrets(secrets: Iterable[Secret]) -> tuple[Secret, ...]:
     """The secrets in order; overlapping ones are joined into one with the kind of the first."""
     separate: list[Secret] = []
     for secret in sorted(secrets, key=attrgetter("start")):
@@ -85,7 +96,7 @@ def merged(secrets: Iterable[Secret]) -> tuple[Secret, ...]:
 
 def redact(text: str, secrets: Iterable[Secret]) -> str:
     """Replaces each secret in a text by its kind, as in `[redacted: GitHub token]`."""
-    return _replaced(text, secrets, lambda secret: f"[redacted: {secret.kind}]")
+    return _replace_secrets(text, secrets, lambda secret: f"[redacted: {secret.kind}]")
 
 
 def line_number(text: str, at: int) -> int:
@@ -98,7 +109,7 @@ _HIDDEN = "<"
 """A character that no secret begins with; a value of such characters is a placeholder."""
 
 
-def _replaced(text: str, secrets: Iterable[Secret], by: Callable[[Secret], str]) -> str:
+def _replace_secrets(text: str, secrets: Iterable[Secret], by: Callable[[Secret], str]) -> str:
     parts = []
     at = 0
     for secret in secrets:
@@ -117,7 +128,7 @@ def _visible_text(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[
     starts = array("L")
     ends = array("L")
     at = 0
-    spans = [hidden.span() for hidden in _compiled(unseen).finditer(text)]
+    spans = [hidden.span() for hidden in _compile_once(unseen).finditer(text)]
     if not spans:
         return text, range(len(text)), range(1, len(text) + 1)
     for start, end in [*spans, (len(text), len(text))]:
@@ -125,7 +136,7 @@ def _visible_text(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[
         if text.startswith("\\", start):
             visible = text[start + 1 : end]
         elif text.startswith("&", start):
-            visible = _compiled(INVISIBLE).sub("", html.unescape(text[start:end]))
+            visible = _compile_once(INVISIBLE).sub("", html.unescape(text[start:end]))
         parts += [text[at:start], visible]
         starts.extend(range(at, start))
         starts.extend([start] * len(visible))
@@ -136,15 +147,15 @@ def _visible_text(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile_once(pattern: str) -> re.Pattern[str]:
     """The compiled pattern. It is compiled when first needed, because all patterns together
     take 20 ms.
     """
     return re.compile(pattern)
 
 
-def _has(pattern: str, text: str) -> bool:
-    return _compiled(pattern).search(text) is not None
+def _is_found_in(pattern: str, text: str) -> bool:
+    return _compile_once(pattern).search(text) is not None
 
 
 _MEANINGS = {
@@ -190,18 +201,18 @@ _KEY_MARGIN = "\n\r \t>|#*\"'`,;:\\"
 _KEY_LINE = r"[A-Za-z0-9+/=]{32}"
 
 
-def _private_keys(text: str) -> Iterator[Secret]:
-    heads = list(_compiled(_KEY_HEAD).finditer(text))
+def _find_private_keys(text: str) -> Iterator[Secret]:
+    heads = list(_compile_once(_KEY_HEAD).finditer(text))
     limits = [*(head.start() for head in heads[1:]), len(text)]
     for head, limit in zip(heads, limits, strict=False):  # none without a head
         start, stop = head.span()
-        end = _compiled(_KEY_END).search(text, stop, limit)
-        body = _compiled(_KEY_TEXT).match(text, stop, limit)
+        end = _compile_once(_KEY_END).search(text, stop, limit)
+        body = _compile_once(_KEY_TEXT).match(text, stop, limit)
         if end:
             stop = end.end()
         elif body:
             stop += len(body[0].rstrip(_KEY_MARGIN))
-        if _compiled(_KEY_LINE).search(text, start, stop):  # else it is only spoken of
+        if _compile_once(_KEY_LINE).search(text, start, stop):  # else it is only spoken of
             yield Secret("private key", start, stop)
 
 
@@ -215,9 +226,9 @@ _LONGEST_LINE = 200
 """The most characters of a wrapped line. A longer line was not wrapped."""
 
 
-def _tokens(text: str) -> Iterator[Secret]:
+def _find_tokens(text: str) -> Iterator[Secret]:
     for kind, signs, parts in _patterns_file()["token"]:
-        pattern = _compiled("".join(parts))
+        pattern = _compile_once("".join(parts))
         for sign in signs:
             at = text.find(sign)
             while at >= 0:
@@ -233,15 +244,15 @@ def _token_at(text: str, at: int, pattern: re.Pattern[str]) -> tuple[int, int]:
     """
     match = pattern.match(text, at)
     start, end = match.span(pattern.groups) if match else (at, at)
-    run = _compiled(_RUN).match(text, start, start + _LONGEST_LINE)
+    run = _compile_once(_RUN).match(text, start, start + _LONGEST_LINE)
     stop = run.end() if run else start
     before = text[max(0, start - 20) : start]
     token = before + text[start:stop]
     for _ in range(_WRAPPED_LINES):
-        joint = _compiled(_WRAPPED).match(text, stop, stop + 60)
+        joint = _compile_once(_WRAPPED).match(text, stop, stop + 60)
         if not joint or start < end < stop:
             break
-        piece = _compiled(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE)
+        piece = _compile_once(_RUN).match(text, joint.end(), joint.end() + _LONGEST_LINE)
         if not piece or (end > start and not _is_part_of_token(piece[0])):
             break
         token += piece[0]
@@ -255,7 +266,7 @@ def _token_at(text: str, at: int, pattern: re.Pattern[str]) -> tuple[int, int]:
 
 
 def _is_part_of_token(line: str) -> bool:
-    if len(line) < 8 or _has(_NAME, line):
+    if len(line) < 8 or _is_found_in(_NAME, line):
         return False
     return _is_mixed(line) and line != line.lower()
 
@@ -269,9 +280,9 @@ _URL = (
 )
 
 
-def _in_urls(text: str) -> Iterator[Secret]:
-    for match in _compiled(_URL).finditer(text):
-        if not _placeholder(match["password"]):
+def _find_passwords_in_urls(text: str) -> Iterator[Secret]:
+    for match in _compile_once(_URL).finditer(text):
+        if not _is_placeholder(match["password"]):
             yield Secret("password in a URL", *match.span("password"))
 
 
@@ -282,14 +293,14 @@ _LINE = r"(?:[^\n]*\\\n)*[^\n]*"
 """A line that ends in a backslash goes on in the next line."""
 
 
-def _in_lines(text: str) -> Iterator[Secret]:
-    low = _lower(text)
+def _find_secrets_in_lines(text: str) -> Iterator[Secret]:
+    low = _lower_case(text)
     for kind, signs, check, parts in _patterns_file()["line"]:
-        pattern = _compiled("(?m)" + "".join(parts))
+        pattern = _compile_once("(?m)" + "".join(parts))
         for sign in signs:
             at = low.find(sign)
             while at >= 0:
-                line = _compiled(_LINE).match(text, text.rfind("\n", 0, at) + 1)
+                line = _compile_once(_LINE).match(text, text.rfind("\n", 0, at) + 1)
                 assert line
                 for match in pattern.finditer(text, *line.span()):
                     value = match["secret"].rstrip(".,;)")
@@ -299,7 +310,7 @@ def _in_lines(text: str) -> Iterator[Secret]:
                 at = low.find(sign, line.end())
 
 
-def _lower(text: str) -> str:
+def _lower_case(text: str) -> str:
     return text.replace("\u0130", "I").lower()  # the one letter whose lower case is longer
 
 
@@ -371,33 +382,33 @@ _SETS = (
 _JOINED_WORDS = r"(?i)\A[a-z]{3,20}(?:-[a-z0-9]{3,20}){2,11}\Z"
 
 
-def _assigned(text: str) -> Iterator[Secret]:
-    low = _lower(text)
+def _find_assigned_secrets(text: str) -> Iterator[Secret]:
+    low = _lower_case(text)
     names = _patterns_file()["passwords"]
     assigned = _ASSIGNED.replace("NAMES", "|".join(names)).replace("NEXT_LINE", _NEXT_LINE)
-    pattern = _compiled(assigned)
+    pattern = _compile_once(assigned)
     present = [name for name in names if name in low]
     stems = "|".join([_STEMS, *present])
     at = 0
-    for stem in _compiled(stems).finditer(low):
+    for stem in _compile_once(stems).finditer(low):
         start = stem.start()
-        guard = _compiled(_GUARDS.get(stem[0], ""))
+        guard = _compile_once(_GUARDS.get(stem[0], ""))
         if start < at or not guard.search(text, max(0, start - 40), start + 1):
             continue
         name = pattern.match(text, start)
         if not name:
             continue
-        secret = _value_of(text, name)
+        secret = _secret_assigned_to(text, name)
         if secret:
             yield secret
             at = secret.end
 
 
-def _value_of(text: str, name: re.Match[str]) -> Secret | None:
+def _secret_assigned_to(text: str, name: re.Match[str]) -> Secret | None:
     """The secret that is assigned to a name such as `password`; None if the value is not a
     secret.
     """
-    value = _compiled(_VALUE).match(text, name.end())
+    value = _compile_once(_VALUE).match(text, name.end())
     if not value:
         return None
     before = text[max(0, name.start() - 100) : name.start()]
@@ -413,14 +424,20 @@ def _value_of(text: str, name: re.Match[str]) -> Secret | None:
         if len(secret) < _LONGEST_WORD:
             secret = secret.rstrip(".,;:!?)}]*")
     end = start + len(secret)
-    if name["blank"] and not _is_passphrase(name, secret) and not _has(_SETS, before.lower()):
+    if (
+        name["blank"]
+        and not _is_passphrase(name, secret)
+        and not _is_found_in(_SETS, before.lower())
+    ):
         return None
     if not _is_value(name, full_name, secret, quoted=quoted) or _is_example(secret):
         return None
     if not quoted and len(secret) == _LONGEST_WORD:
-        rest = _compiled(_BARE_REST).match(text, end)
+        rest = _compile_once(_BARE_REST).match(text, end)
         end = rest.end() if rest else end
-    if _is_apart(name) and not _compiled(r"[*`\"']{0,3}[ \t]*(?:[\r\n]|\Z)").match(text, end):
+    if _is_value_below_label(name) and not _compile_once(
+        r"[*`\"']{0,3}[ \t]*(?:[\r\n]|\Z)"
+    ).match(text, end):
         return None
     kind = _KINDS.get(name["word"].lower(), "password")
     if kind in ("key", "secret") and "aws" in full_name.lower():
@@ -455,27 +472,29 @@ _CELL_MARKS = " \t\r`*\"'"
 _LONGEST_NAME = 200
 
 
-def _apart(text: str) -> Iterator[Secret]:
+def _find_secrets_apart_from_names(text: str) -> Iterator[Secret]:
     """Yields secrets in defaults of Terraform variables, and in password columns of tables."""
-    for match in _compiled(_TERRAFORM).finditer(text):
-        yield from _under(f"{match['name']} = ", match["value"], match.start("value"))
-    for table in _compiled(_TABLE).finditer(text):
+    for match in _compile_once(_TERRAFORM).finditer(text):
+        yield from _secrets_in_value(
+            f"{match['name']} = ", match["value"], match.start("value")
+        )
+    for table in _compile_once(_TABLE).finditer(text):
         names = [name.strip(_CELL_MARKS)[:_LONGEST_NAME] for name in table["names"].split("|")]
         at = table.start("rows")
         for row in table["rows"].split("\n"):
             start = at
             for name, cell in zip(names, row.split("|"), strict=False):
                 value = cell.strip(_CELL_MARKS)
-                yield from _under(f"{name} | ", value, start + cell.find(value))
+                yield from _secrets_in_value(f"{name} | ", value, start + cell.find(value))
                 start += len(cell) + 1
             at += len(row) + 1
 
 
-def _under(name: str, value: str, at: int) -> Iterator[Secret]:
+def _secrets_in_value(name: str, value: str, at: int) -> Iterator[Secret]:
     """The secrets in `value`, which begins at the offset `at`, if it is assigned to this
     name.
     """
-    for kind, start, end in _assigned(name + value):
+    for kind, start, end in _find_assigned_secrets(name + value):
         if start >= len(name):
             yield Secret(kind, start - len(name) + at, end - len(name) + at)
 
@@ -513,11 +532,11 @@ _PLAIN = (
 _LEFT_OUT = r"(?i)\*{4}|x{6}|\.{3}|…|<[a-z _-]{1,40}>|\$\{|\{\{|redacted"
 
 
-def _placeholder(value: str) -> bool:
+def _is_placeholder(value: str) -> bool:
     """True for values that stand for a secret: `<token>`, `your-key-here`, `${DB_PASSWORD}`,
     `/run/secrets/db`.
     """
-    return _has(_PLAIN, value) or _has(_LEFT_OUT, value)
+    return _is_found_in(_PLAIN, value) or _is_found_in(_LEFT_OUT, value)
 
 
 _SHORTEST_RANDOM = 16
@@ -527,15 +546,15 @@ def _looks_random(value: str) -> bool:
     """True if a value is long and mixes digits with letters of both cases, as no name does."""
     if len(value) < _SHORTEST_RANDOM or value in (value.lower(), value.upper()):
         return False
-    return _looks_made(value)
+    return _looks_generated(value)
 
 
-def _looks_made(value: str) -> bool:
-    return _is_mixed(value) and not _placeholder(value) and not _has(_NAME, value)
+def _looks_generated(value: str) -> bool:
+    return _is_mixed(value) and not _is_placeholder(value) and not _is_found_in(_NAME, value)
 
 
 def _is_mixed(value: str) -> bool:
-    return _has(_DIGIT, value) and _has(_LETTER, value)
+    return _is_found_in(_DIGIT, value) and _is_found_in(_LETTER, value)
 
 
 def _is_basic(value: str) -> bool:
@@ -545,19 +564,19 @@ def _is_basic(value: str) -> bool:
     except ValueError:
         read = ""
     user, _, password = read.partition(":")
-    is_pair = user and password and read.isprintable() and not _placeholder(password)
+    is_pair = user and password and read.isprintable() and not _is_placeholder(password)
     return bool(is_pair) or _looks_random(value)
 
 
 _CHECKS = {
-    "given": lambda value: not _placeholder(value),
+    "given": lambda value: not _is_placeholder(value),
     "random": _looks_random,
-    "mixed": _looks_made,
+    "mixed": _looks_generated,
     "basic": _is_basic,
 }
 
 
-def _is_apart(name: re.Match[str]) -> bool:
+def _is_value_below_label(name: re.Match[str]) -> bool:
     """True if the value stands below a heading, an empty line or a fence's first line."""
     return bool(name["alone"]) or (name["below"] or "").count("\n") > 1
 
@@ -566,7 +585,7 @@ def _is_passphrase(name: re.Match[str], value: str) -> bool:
     """True for `correct-horse-battery` and "correct horse battery staple"."""
     if name["word"].lower() != "passphrase":
         return False
-    return _has(_JOINED_WORDS, value) or len(value.split()) >= 4
+    return _is_found_in(_JOINED_WORDS, value) or len(value.split()) >= 4
 
 
 def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) -> bool:
@@ -574,37 +593,37 @@ def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) 
     name.
     """
     word = name["word"].lower()
-    if len(value) < 6 or _placeholder(value):
+    if len(value) < 6 or _is_placeholder(value):
         return False
     if _is_passphrase(name, value):
-        return not _has(_DESCRIPTION, value)
+        return not _is_found_in(_DESCRIPTION, value)
     if any(map(str.isspace, value)):
         return False
     if word == "authorization":
         return name["scheme"] is not None and len(value) >= 12
     if name["alone"] and (word in _KINDS or _looks_random(value)):
         return _looks_random(value)
-    if _is_apart(name) and not _looks_made(value):
+    if _is_value_below_label(name) and not _looks_generated(value):
         return False
     mixed = _is_mixed(value)
     # in a sentence, a table or a line of its own it may be a word
     prose = name["whose"] or name["below"] or name["sign"] in (None, "|", "->", "\u2192")
-    if prose and (not mixed or _has(_DESCRIPTION, value)):
+    if prose and (not mixed or _is_found_in(_DESCRIPTION, value)):
         return False
     in_capitals = name["sign"] == "=" and full_name.isupper() and not name["close"]
     literal = quoted or in_capitals
-    is_attribute = _has(_ATTRIBUTE, value) and not _looks_random(value)
-    if not literal and (is_attribute or _has(_CODE, value)):
+    is_attribute = _is_found_in(_ATTRIBUTE, value) and not _looks_random(value)
+    if not literal and (is_attribute or _is_found_in(_CODE, value)):
         return False
     if word not in _KINDS or word == "passphrase":
-        if not _has(_LETTER, value):
+        if not _is_found_in(_LETTER, value):
             return value.isdigit()
         if literal and len(value) >= 8:
             return True
-        return _has(_DIGIT, value) or _has(_SYMBOL, value)
-    if not quoted and _has(_INNER, value):
+        return _is_found_in(_DIGIT, value) or _is_found_in(_SYMBOL, value)
+    if not quoted and _is_found_in(_INNER, value):
         return False
-    named = any(_has(shape, value) for shape in (_NAME, _CAMEL, _PLACE))
+    named = any(_is_found_in(shape, value) for shape in (_NAME, _CAMEL, _PLACE))
     if named and (quoted or not literal):
         return False
     return mixed and len(value) >= (10 if literal else 12)

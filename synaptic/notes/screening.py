@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from ..config import Secrets
 from ..errors import InvalidArgument, Refused
 from .privacy import unclosed_tags, without_private
-from .redaction import INVISIBLE, Secret, find_secrets, line_number, merged, redact
+from .redaction import INVISIBLE, Secret, find_secrets, line_number, merge_secrets, redact
 
 _MARKUP = (
     r"\\[!-/:-@\[-`{-~]|&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
@@ -39,7 +39,7 @@ def visible_secrets(text: str) -> tuple[Secret, ...]:
             # `hun****r2` was left out by a person, unless it is a token all the same
             if "****" not in value or find_secrets(value, unseen):
                 secrets.append(secret)
-    return merged(secrets)
+    return merge_secrets(secrets)
 
 
 class Screen:

@@ -172,7 +172,7 @@ def status_json(status: Status) -> Json:
     return data | {"facets": facets_json(status.facets), "months": _counts_json(status.months)}
 
 
-def matter_json(matter: ReviewFinding) -> Json:
+def finding_json(matter: ReviewFinding) -> Json:
     entries = [
         {name: getattr(one.entry, name) for name in ("id", "date", "type", "title", "project")}
         for one in matter.about

@@ -2,7 +2,7 @@
 close or a filter leaves nothing.
 
 `log_odds_of_answer` says how likely a question has an answer in the journal, from its best hit.
-`chances_of_being_right` gives each hit the share of similar hits that were right. `bench.py
+`estimate_hit_chances` gives each hit the share of similar hits that were right. `bench.py
 fit` fits both to one half of the panel's questions, answered and unanswered, and to short
 questions of small journals without a word of their answer (tests/data/panel/short.json);
 `bench.py sure` shows the other half. tests/data/panel/begun.json was not used for the fit.
@@ -60,7 +60,7 @@ class Curve(NamedTuple):
     """The fitted weights that turn the signs of a hit into chances; one curve for searches with
     meaning, one for searches by words alone.
 
-    `log_odds_of_answer` uses the first five, `chances_of_being_right` the next four. If the
+    `log_odds_of_answer` uses the first five, `estimate_hit_chances` the next four. If the
     log-odds of the best hit are below `doubt`, nothing fits.
     """
 
@@ -125,7 +125,7 @@ def log_odds_of_answer(signs: Signs, curve: Curve, *, passages: int) -> float:
     return weighed + curve.unknown * signs.unknown + curve.size * size + curve.start
 
 
-def chances_of_being_right(
+def estimate_hit_chances(
     close: Sequence[float], scores: Sequence[float], curve: Curve, *, of_all: float
 ) -> list[float]:
     """The chance of each hit, from 0 to 1, that it is right, in the order of the ranking; a
@@ -152,7 +152,7 @@ def chances_of_being_right(
     return list(accumulate(first + own[MOST_HITS:], min))
 
 
-def count_fitting(chance: Sequence[float], signs: Sequence[Signs]) -> int:
+def count_hits_to_show(chance: Sequence[float], signs: Sequence[Signs]) -> int:
     """The number of first hits that an answer without a limit shows, at least one if there is
     any.
 
@@ -234,7 +234,7 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     total, counts = evidence.frequencies(evidence.request.parsed.terms)
     close = [log_odds_of_answer(each, curve, passages=total) for each in signs]
     scores = [r.score for r in ranked]
-    shares = chances_of_being_right(
+    shares = estimate_hit_chances(
         close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED])
     )
     is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
@@ -246,7 +246,7 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     ):
         # the model does not know the language: only a question of unknown words is doubted
         is_close = any(counts.values())
-    fitting = count_fitting(shares[:MOST_HITS], signs)
+    fitting = count_hits_to_show(shares[:MOST_HITS], signs)
     if max(shares, default=1.0) < UNSURE:
         fitting = min(len(hits), MOST_HITS if is_close else NONE_FIT)
     return Judgement(shares, fitting, is_close, [each.words for each in signs])

@@ -7,7 +7,7 @@ from collections import Counter
 
 from ..filters import Filters
 from ..language.analysis.analyze import JournalNames, analyze
-from ..language.analysis.asked import asked_of
+from ..language.analysis.asked import read_question
 from ..language.analysis.plan import strategy_by_form
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
@@ -41,7 +41,7 @@ def analyze_question(ws: Workspace, query: str) -> Json:
         )
         notices = (understood.nothing,) if understood.nothing else understood.parsed.notices
         vocabulary = JournalNames(tags, projects, files)
-        analysis = analyze(query, asked_of(query, today=now.date()), vocabulary)
+        analysis = analyze(query, read_question(query, today=now.date()), vocabulary)
         plan = _plan_as_json(understood) | {"estimated_complexity": analysis["complexity"]}
         keywords = _best_keywords(ws, analysis["text"])
         return analysis | {"keywords": keywords, "plan": plan, "notices": notices}

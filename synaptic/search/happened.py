@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..filters import Filters
-from ..language.analysis.asked import asked_of, happened
+from ..language.analysis.asked import event_words, read_question
 from ..models import NOTHING_CLOSE, Counts, Entry, SearchResult
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
@@ -57,8 +57,8 @@ def count_events(ws: Workspace, query: str, filters: Filters) -> Happened | None
     """Counts the dated entries that contain every word of the event in any of its forms. None
     if the query does not ask about an event, or no entry does.
     """
-    asked = asked_of(query, today=ws.clock().date())
-    sought = happened(asked.text)
+    asked = read_question(query, today=ws.clock().date())
+    sought = event_words(asked.text)
     if not sought:
         return None
     if not (filters.since or filters.until):

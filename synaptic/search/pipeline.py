@@ -230,14 +230,14 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
             superseded_by=evidence.superseded_by.get(entry.id),
             outcome=request.changes.get(ranked.rowid)
             or later.get(evidence.superseded_by.get(entry.id, ""), "")
-            or _doubt_of(ranked),
+            or _replacement_warning(ranked),
             also=tuple(others[row].entry.there for row in ranked.also),
             why=_explain_hit(evidence, ranked) if request.explain else None,
         )
     return hits
 
 
-def _doubt_of(ranked: Ranked) -> str:
+def _replacement_warning(ranked: Ranked) -> str:
     """A line on the later entry that may replace this one, with its id."""
     return f"{MAY_REPLACE}: {ranked.later.partition('-')[2]}" if ranked.later else ""
 

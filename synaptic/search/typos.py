@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ..notes.dates import fold
+from ..notes.dates import fold_letters
 
 NEAR_STEMS = 5
 """The largest number of similar stems that are looked up for a word that no entry contains. By
@@ -47,8 +47,8 @@ def count_typing_errors(typed: str, word: str) -> int:
     in one of at most six no letter is replaced, so `regen` is not `regex`. Counting ends at
     one more than `allowed_typing_errors` allows.
     """
-    typed = fold(typed)
-    word = fold(word)
+    typed = fold_letters(typed)
+    word = fold_letters(word)
     length = len(typed)
     allowed = allowed_typing_errors(typed)
     if length <= 7:

@@ -12,7 +12,14 @@ from ..errors import NotFound
 from ..filters import Filters
 from ..index.rows import to_microseconds
 from ..kinds import KINDS
-from ..language.analysis.asked import QUESTIONS, Asked, Listed, asked_of, happened, listed_of
+from ..language.analysis.asked import (
+    QUESTIONS,
+    Asked,
+    Listed,
+    event_words,
+    read_list_request,
+    read_question,
+)
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import add_days
 from ..workspace.workspace import Workspace
@@ -49,7 +56,7 @@ def understand(ws: Workspace, request: Request) -> Request:
     if not ws.config.search.analysis:
         return request
     request = _read_project_scope(ws, request)
-    asked = asked_of(request.parsed.text, today=request.now.date())
+    asked = read_question(request.parsed.text, today=request.now.date())
     if asked.text and ws.index.titled(request.parsed.names):
         return request  # the words are the name of an entry
     return _read_as_list(ws, request, asked) or _prefer_time_and_type(ws, request, asked)
@@ -102,7 +109,7 @@ def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | No
     wanted = _requested_list(request, asked, projects)
     if not (wanted and parsed.text) or parsed.phrases or request.strategy == "bounded":
         return None
-    if happened(asked.text):  # "when did I last go for a run": of an event, not of a choice
+    if event_words(asked.text):  # "when did I last go for a run": of an event, not of a choice
         return None
     is_timed = bool(asked.time_range or own.since or own.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed
@@ -149,7 +156,7 @@ def _requested_list(request: Request, asked: Asked, projects: Collection[str]) -
     times = asked.time_range
     if times:
         text = QUESTIONS.finder("catch_up").sub("what changed", text)
-    wanted = listed_of(text, asked.tongue, projects)
+    wanted = read_list_request(text, asked.tongue, projects)
     today = request.now.date()
     if wanted and times and times.start and times.end and times.start < today <= times.end:
         return wanted._replace(changes=True, order=wanted.order or "newest")

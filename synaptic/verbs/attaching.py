@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from ..errors import InvalidArgument, Refused
 from ..files import ATTACHMENTS, PICTURES, picture_media_type, read_regular_file
-from ..journal.folder import is_note, locate
+from ..journal.folder import is_note, resolve_journal_path
 from ..journal.writer import Draft
 from ..notes.pictures import remove_metadata
 from ..workspace.workspace import Workspace
@@ -98,5 +98,5 @@ def _attachment_folder(ws: Workspace) -> str:
 
 def _bytes_attached_on(ws: Workspace, folder: str, day: str) -> int:
     """The bytes of the files that were attached on that day."""
-    place = locate(ws.journal.roots, posixpath.join(folder, "x")).parent
+    place = resolve_journal_path(ws.journal.roots, posixpath.join(folder, "x")).parent
     return sum(one.stat().st_size for one in place.glob(f"{day}-*") if one.is_file())

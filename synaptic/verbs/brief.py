@@ -38,7 +38,7 @@ from ..notes.reading import add_system_zone
 from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import checkout_around, describe_recent_work, working_project
-from ..workspace.preferences import CHANGED_END, consents_of, read_all_preferences
+from ..workspace.preferences import CHANGED_END, read_all_preferences, read_consents
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
@@ -143,7 +143,7 @@ def brief(
     every_entry_has = _ANY_BRANCH.union(search_terms(project or ""))
     at_hand = search_terms(describe_recent_work(folder) if folder else "")
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
-    gather = partial(_gather, ws, project, here, since, terms)
+    gather = partial(_gather_briefing, ws, project, here, since, terms)
     within_s = READING_SHARE * ws.config.hooks.timeout_s
     if not reader or ws.access.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
@@ -213,7 +213,7 @@ def _find_news_start(
     return Start(at, None, "The index no longer has that position: this goes by dates.")
 
 
-def _gather(
+def _gather_briefing(
     ws: Workspace,
     project: str | None,
     here: Checkout | None,
@@ -226,7 +226,7 @@ def _gather(
     now = ws.clock()
     key = project_key(project) if project else None
     rules, unconfirmed, waiting = _split_preferences(ws, key)
-    handoffs = list(_project_pool(ws, key, ("handoff",))[0])[:1]
+    handoffs = list(_list_project_entries(ws, key, ("handoff",))[0])[:1]
     pins = [row for row in ws.index.pinned_entries(key) if row not in handoffs]
     whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
     pinned = [whole[row] for row in pins if whole[row].type != "preference"]
@@ -283,14 +283,14 @@ def _shelf_pools(
     # a note of no project may be anybody's diary
     without = ("handoff", "preference") if key else ("handoff", "preference", "note")
     kinds = tuple(kind for kind in TYPES if kind not in without)
-    later = _project_pool(ws, key, kinds, left_off or start.at)
+    later = _list_project_entries(ws, key, kinds, left_off or start.at)
     name = f"new since {start.at:%Y-%m-%d %H:%M}"
-    issues = _project_pool(ws, key, types_of_shelf(OPEN_ISSUES))
+    issues = _list_project_entries(ws, key, types_of_shelf(OPEN_ISSUES))
     if is_asked:
         every = tuple(kind for kind in TYPES if kind != "preference")
         exact = start.number is not None
         among = ws.index.changed_since(start.number or 0) if exact else None
-        new = _project_pool(
+        new = _list_project_entries(
             ws, key, every, None if exact else start.at, among=among, settled=True
         )
         return later, {name: new, OPEN_ISSUES: issues}
@@ -300,7 +300,7 @@ def _shelf_pools(
     for shelf in SHELVES[1:]:
         begin = left_off if shelf == PROGRESS else None
         order: Order = "importance" if shelf == FINDINGS else "newest"
-        pools[shelf] = _project_pool(ws, key, types_of_shelf(shelf), begin, order=order)
+        pools[shelf] = _list_project_entries(ws, key, types_of_shelf(shelf), begin, order=order)
     return later, pools
 
 
@@ -321,7 +321,7 @@ def _split_preferences(
     rules = []
     unconfirmed = []
     waiting = 0
-    for entry, consent in zip(preferences, consents_of(ws, preferences), strict=True):
+    for entry, consent in zip(preferences, read_consents(ws, preferences), strict=True):
         marked_entry = replace(entry, marks=(consent.mark,)) if consent.mark else entry
         has_ended = is_over(entry, ws.today.isoformat())
         if consent.word == "said" and (not has_ended or consent.by == CHANGED_END):
@@ -382,7 +382,7 @@ def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[
     return sorted(pairs, key=lambda pair: pair[1].due or "")
 
 
-def _project_pool(
+def _list_project_entries(
     ws: Workspace,
     key: str | None,
     types: tuple[EntryType, ...],

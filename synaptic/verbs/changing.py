@@ -27,7 +27,7 @@ from .entry_marks import (
     read_date_marks,
     superseded_ids,
 )
-from .receipts import Receipt, change_copies, index_now, note_preference, receipt_of
+from .receipts import Receipt, change_copies, index_now, make_receipt, note_preference
 
 
 class Parts(SharedMarks, total=False):
@@ -108,7 +108,7 @@ def _write_update(
         wanted = dict(changes)
         if seen is not None and unify_newlines(changes.get("content", "")) == old.content:
             wanted.pop("content", None)
-        new, notices = _redraft(ws, stored.entry.id, old, wanted)
+        new, notices = _apply_parts(ws, stored.entry.id, old, wanted)
         if seen is not None and new != old:
             check_edit_hash(old, seen)
         if new == old:
@@ -128,10 +128,10 @@ def _write_update(
     notices += note_preference(ws, new_id, path, edited.before, confirms=confirms)
     also = change_copies(copies, edit, "changed")
     notices += [*index_now(ws, path, *copies), *also, *_duplicate_id_notices(ws, new.id)]
-    return receipt_of(new, path=path, notices=notices)
+    return make_receipt(new, path=path, notices=notices)
 
 
-def _redraft(
+def _apply_parts(
     ws: Workspace, id: str, old: Entry, parts: Mapping[str, Any]
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""

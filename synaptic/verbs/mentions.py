@@ -82,14 +82,14 @@ def link_targets(ws: Workspace, names: Sequence[str], path: str) -> dict[str, En
             keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
             rowids = ws.index.entries_by_name_key(keys)
             for key in [key for key in keys if key in rowids][:1]:
-                rows[name] = _in_these_letters(ws, rowids[key], plain)
+                rows[name] = _pick_exact_name(ws, rowids[key], plain)
         entries = read_entries(ws, list(rows.values()))
         return {name: entries[row] for name, row in rows.items()}
 
     return in_step(ws, run)
 
 
-def _in_these_letters(ws: Workspace, rowids: Sequence[int], name: str) -> int:
+def _pick_exact_name(ws: Workspace, rowids: Sequence[int], name: str) -> int:
     """The first of these entries with exactly this title or path, else the first of them."""
     if len(rowids) > 1:
         stored = ws.index.entries(list(rowids))
@@ -107,7 +107,7 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
     incoming = ws.index.incoming_links(rowids, keys)
     others = list(dict(incoming))
     texts = read_body_lines(ws, [*rowids, *others])
-    links = {row: _links_of(ws, *text) for row, text in texts.items()}
+    links = {row: _links_in_entry(ws, *text) for row, text in texts.items()}
     outward: dict[tuple[int, ...], Link] = {}
     for row in rowids:
         outward |= links[row]
@@ -116,7 +116,7 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
     for names, link in outward.items():
         for key in filter(named.get, names[::-1]):  # the first that is known wins
             page = link.text.partition("#")[0]
-            end = entries[_in_these_letters(ws, named[key], page)].entry
+            end = entries[_pick_exact_name(ws, named[key], page)].entry
             outward[names] = replace(link, id=end.id, title=end.title_in_lists)
     backward = []
     for row in others:
@@ -127,7 +127,7 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
     return Links(tuple(outward.values()), tuple(backward))
 
 
-def _links_of(ws: Workspace, entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
+def _links_in_entry(ws: Workspace, entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
     return find_links(entry, text, ws.journal.link_folder_of(entry.there.path))
 
 
@@ -141,7 +141,7 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
         broken = []
         excluded = _excluded_names(ws) if unnamed else set()
         for row, text in read_body_lines(ws, list(dict(unnamed))).items():
-            for names, link in _links_of(ws, *text).items():
+            for names, link in _links_in_entry(ws, *text).items():
                 if all((row, key) in unnamed and key not in excluded for key in names):
                     broken.append(link)
         return tuple(sorted(broken, key=attrgetter("path", "line")))

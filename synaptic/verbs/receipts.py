@@ -50,7 +50,7 @@ class Receipt:
     near: tuple[Near, ...] | None = ()
 
 
-def receipt_of(
+def make_receipt(
     entry: Entry, *, path: str | None = None, notices: Sequence[str] = ()
 ) -> Receipt:
     """The receipt of a write of `entry` to the file `path`, or to its own file for None."""

@@ -24,8 +24,8 @@ from .receipts import (
     change_copies,
     index_now,
     is_indexed,
+    make_receipt,
     note_preference,
-    receipt_of,
 )
 
 
@@ -52,7 +52,7 @@ def delete(
         ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
         path, entry = ws.journal.find_copy(id)
         ws.journal.purge(path, entry.id)
-        return receipt_of(entry, path=path, notices=index_now(ws, path, scrub=True))
+        return make_receipt(entry, path=path, notices=index_now(ws, path, scrub=True))
     entry = stored.entry
     copies = stored.copies
     path = entry.path
@@ -84,7 +84,7 @@ def delete(
     if not purge:
         notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
-    return receipt_of(
+    return make_receipt(
         entry, notices=[*notices, *_remaining_duplicate_notice(ws, stored.own_id)]
     )
 
@@ -178,7 +178,7 @@ def restore(
     )
     notices = _note_restored(ws, path, entry, confirms=confirms)
     notices += index_now(ws, path, shows=entry.id)
-    return receipt_of(entry, path=path, notices=notices)
+    return make_receipt(entry, path=path, notices=notices)
 
 
 def _note_restored(ws: Workspace, path: str, entry: Entry, *, confirms: bool) -> list[str]:
@@ -216,4 +216,4 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
         ws.journal.replace_entry(path, stored.own_id, change, "restore")
     notices = _note_restored(ws, path, replace(entry, id=stored.own_id), confirms=True)
     notices += index_now(ws, path, shows=entry.id)
-    return receipt_of(entry, notices=notices)
+    return make_receipt(entry, notices=notices)

@@ -104,7 +104,7 @@ def answer_finding(
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
     remembered until an entry is edited. Only a person `confirms`.
     """
-    matter = _finding_of(ws, key, chosen)
+    matter = _parse_finding_key(ws, key, chosen)
     first = matter.about[0].entry
     last = matter.about[-1].entry
     if chosen == "keep":
@@ -129,11 +129,11 @@ def answer_finding(
 
 def entry_of_finding(ws: Workspace, key: str, chosen: str) -> Entry:
     """The entry that an answer to a finding is about. Raises the errors of `answer_finding`."""
-    row = _finding_of(ws, key, chosen).about[0].rowid
+    row = _parse_finding_key(ws, key, chosen).about[0].rowid
     return read_entries(ws, [row])[row]
 
 
-def _finding_of(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
+def _parse_finding_key(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
     """The finding of this key. Raises InvalidArgument for an unknown key or answer."""
     kind, *ids = key.split(":")
     answers = FINDINGS[match_valid_name(FINDINGS, kind, "finding")][1]

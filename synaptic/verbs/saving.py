@@ -32,7 +32,7 @@ from .entry_marks import (
     stable_id,
     superseded_ids,
 )
-from .receipts import Receipt, index_now, note_preference, receipt_of
+from .receipts import Receipt, index_now, make_receipt, note_preference
 
 REPEAT_WINDOW = timedelta(minutes=10)
 """An equal save within this time is a retry: agents repeat calls that got no answer."""
@@ -170,7 +170,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
             if marks["confirms"]:
                 note_preference(ws, first, first.path, confirms=True)
             notices = ["already saved", REPEATED.format(title=first.title), *notices]
-            receipts[entry.id] = receipt_of(first, notices=notices)
+            receipts[entry.id] = make_receipt(first, notices=notices)
             continue
         if same and same[-1].entry.id not in entry.supersedes:
             earlier = same[-1].entry
@@ -197,7 +197,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
     for entry, notices, _ in drafts:
         if entry.id not in receipts:
             notices += index_notices
-            receipts[entry.id] = receipt_of(entry, path=path, notices=notices)
+            receipts[entry.id] = make_receipt(entry, path=path, notices=notices)
     if len(new) == len(drafts) == 1:
         with suppress(Exception):  # whatever fails here, the entry is safe in the journal
             tags = suggest_tags(ws, entry.content, own=entry.tags)

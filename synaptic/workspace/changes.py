@@ -43,7 +43,7 @@ from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from .checkout import preferred_project_key, working_checkout
 from .git import branch_fate
-from .preferences import consents_of
+from .preferences import read_consents
 from .workspace import Workspace
 
 LIMIT = 256 * 1024
@@ -88,7 +88,7 @@ def mark_entries(
         for row, entry in entries.items()
         if entry.content and entry.type == "preference"
     }
-    consents = dict(zip(rules, consents_of(ws, list(rules.values())), strict=True))
+    consents = dict(zip(rules, read_consents(ws, list(rules.values())), strict=True))
     for rowid, entry in entries.items():
         marks = []
         changed = []

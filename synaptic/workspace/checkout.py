@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ..config import Config
 from ..files import open_regular_file, real_path
-from ..journal.projects import claim_project_name, project_name_of
-from ..journal.repository import Checkout, checkout_of
+from ..journal.projects import claim_project_name, find_project_name
+from ..journal.repository import Checkout, find_checkout
 from ..notes.blocks import project_key
 from ..notes.reading import without_surrogates
 
@@ -35,9 +35,9 @@ def checkout_around(folder: Path, config: Config | None = None) -> Checkout | No
     """The checkout around a folder. With a `config` its project is the name that this home
     gives the repository.
     """
-    here = checkout_of(folder)
+    here = find_checkout(folder)
     if here and config:
-        return here._replace(project=project_name_of(config.state, here))
+        return here._replace(project=find_project_name(config.state, here))
     return here
 
 
@@ -55,7 +55,7 @@ def working_checkout(config: Config) -> Checkout | None:
 
 def claim_checkout_name(config: Config, here: Checkout) -> tuple[Checkout, list[str]]:
     """The checkout under the name that its repository has from now on, and notices."""
-    name, notice = claim_project_name(config.state, checkout_of(here.root) or here)
+    name, notice = claim_project_name(config.state, find_checkout(here.root) or here)
     return here._replace(project=name), [notice] if notice else []
 
 
@@ -63,7 +63,7 @@ def resolve_project_name(project: str | None, here: Checkout | None) -> str | No
     """The project that an agent means by a name. That of the folder in which it works is the
     name of its own project, also where another repository has this name in the home.
     """
-    plain = checkout_of(here.root) if here and project else None
+    plain = find_checkout(here.root) if here and project else None
     if here and plain and project_key(project or "") == project_key(plain.project):
         return here.project
     return project

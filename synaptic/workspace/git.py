@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import JournalError
 from ..files import real_path
 from ..journal.folder import is_note
-from ..journal.repository import Checkout, checkout_of, read_small_text
+from ..journal.repository import Checkout, find_checkout, read_small_text
 
 TIMEOUT_S = 60
 LOG_TIMEOUT_S = 3
@@ -150,7 +150,7 @@ def head_state(folder: Path) -> str:
     """A text that changes when another commit is checked out around `folder`; "" without a
     whole history. Git is not run.
     """
-    here = checkout_of(real_path(folder))
+    here = find_checkout(real_path(folder))
     if here is None or _file_version(here.common / "shallow"):
         return ""
     ref = here.common / here.head.removeprefix("ref: ")

@@ -260,7 +260,7 @@ def end_vanished_confirmations(
 # -- what is in force
 
 
-def consents_of(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
+def read_consents(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
     """For each of these preferences, read as whole entries, whether it is in force, by whom, or
     waits for a person; in the same order.
 
@@ -338,7 +338,7 @@ def waiting_preferences(ws: Workspace) -> tuple[Entry, ...]:
     """The preferences that wait for a person, whole and marked, the newest first."""
     entries = read_all_preferences(ws)
     waiting = []
-    for entry, consent in zip(entries, consents_of(ws, entries), strict=True):
+    for entry, consent in zip(entries, read_consents(ws, entries), strict=True):
         if consent.word != "yes":
             waiting.append(replace(entry, marks=(consent.mark,)))
     return tuple(waiting)

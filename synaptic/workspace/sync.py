@@ -199,7 +199,7 @@ class InStep(Generic[Result]):
         ws = self._ws
         embeds = self._embed_ms > 0 and ws.embedder.ready
         synced = partial(
-            in_step, action=_same_report, embed_ms=self._embed_ms, at_least=self._at_least
+            in_step, action=_return_report, embed_ms=self._embed_ms, at_least=self._at_least
         )
         for _ in range(TRIES):
             ws.index.file.reopen_if_replaced()
@@ -237,7 +237,7 @@ def _pending_entries(ws: Workspace) -> int:
     return ws.index.counts().pending_entries if ws.index.pending(1) else 0
 
 
-def _same_report(report: SyncReport) -> SyncReport:
+def _return_report(report: SyncReport) -> SyncReport:
     """An action that another process can send."""
     return report
 
@@ -520,7 +520,7 @@ def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     if not all(entry.dated for entry in parsed.entries):
         day = first_commit_days(ws.config.journal, head).get(stamp.path)
         parsed = replace(
-            parsed, entries=tuple(_date_by_git(entry, day) for entry in parsed.entries)
+            parsed, entries=tuple(_use_git_date(entry, day) for entry in parsed.entries)
         )
     ws.journal.purge_private_copies(stamp.path, data)
     return make_file_rows(stamp, data, parsed, settled, ws.config.day_title)
@@ -533,7 +533,7 @@ def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
     return file
 
 
-def _date_by_git(entry: Entry, day: date | None) -> Entry:
+def _use_git_date(entry: Entry, day: date | None) -> Entry:
     """An undated entry with the day of the commit that added its file."""
     if entry.dated or day is None:
         return entry

@@ -401,9 +401,9 @@ def _load() -> None:
     from synaptic.cli import main
     from synaptic.features.page.site import TEMPLATES
     from synaptic.index import embedding
-    from synaptic.language.analysis.asked import happened
+    from synaptic.language.analysis.asked import event_words
 
-    happened("How often did she run?")
+    event_words("How often did she run?")
     for template in TEMPLATES.list_templates():
         TEMPLATES.get_template(template)
 

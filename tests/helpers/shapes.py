@@ -19,9 +19,9 @@ from functools import cache
 from synaptic import Filters
 from synaptic.features.sharing.merge import merge
 from synaptic.index.chunking import cut_passages, estimate_tokens
-from synaptic.journal.comments import ids_in
+from synaptic.journal.comments import find_ids
 from synaptic.language.analysis.analyze import JournalNames, analyze
-from synaptic.language.analysis.asked import asked_of
+from synaptic.language.analysis.asked import read_question
 from synaptic.language.analysis.plan import searchable_parts
 from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize import normalize, resolve_pronouns, resolve_relative_times
@@ -328,7 +328,7 @@ def placed() -> Entry:
 
 
 def _analyze(text: str) -> object:
-    asked = asked_of(text, today=NOW.date())
+    asked = read_question(text, today=NOW.date())
     return analyze(text, asked, known()), searchable_parts(text)
 
 
@@ -373,7 +373,7 @@ def _both(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
 
 
 def _ids(text: str) -> object:
-    return ids_in(text.encode("utf-8", "surrogatepass"))
+    return find_ids(text.encode("utf-8", "surrogatepass"))
 
 
 def _redact(text: str) -> object:

@@ -17,7 +17,7 @@ from synaptic.journal.repository import (
     folder_identity,
     normalize_remote_url,
     remote_names,
-    repository_of,
+    repository_of_checkout,
 )
 
 HERE = Path("/src/web")
@@ -83,7 +83,7 @@ def test_the_address_of_origin_is_read_as_git_reads_it(
     (tmp_path / "config").write_bytes(settings.encode())
     here = Checkout(tmp_path, "x", tmp_path, tmp_path, "")
     assert remote_names(here) == names
-    assert bool(repository_of(here).remote) == bool(names)
+    assert bool(repository_of_checkout(here).remote) == bool(names)
 
 
 def test_an_identity_outlives_a_move_and_no_later_folder_has_it(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from synaptic.language.analysis import analyze as rules
 from synaptic.language.analysis.analyze import JournalNames, analyze
-from synaptic.language.analysis.asked import QUESTIONS, asked_of
+from synaptic.language.analysis.asked import QUESTIONS, read_question
 from synaptic.language.analysis.plan import searchable_parts
 
 TODAY = date(2026, 11, 21)  # a Saturday
@@ -32,7 +32,7 @@ KINDS = {"person", "project", "tool", "file", "tag", "unknown"}
 
 
 def read(query: str, known: JournalNames = NOTHING) -> dict[str, Any]:
-    asked = asked_of(query, today=TODAY)
+    asked = read_question(query, today=TODAY)
     return analyze(query, asked, known)
 
 
@@ -267,7 +267,7 @@ def test_the_target_names_entity_attribute_and_relation() -> None:
 
 def test_a_time_phrase_becomes_a_range_and_leaves_the_text() -> None:
     query = "What did Nora decide last week?"
-    asked = asked_of(query, today=TODAY)
+    asked = read_question(query, today=TODAY)
     assert asked.time_range is not None
     assert (asked.time_range.start, asked.time_range.end) == (
         date(2026, 11, 9),
@@ -282,14 +282,14 @@ def test_a_time_phrase_becomes_a_range_and_leaves_the_text() -> None:
     "query", ["latest decision on caching", "most recent note about the roof"]
 )
 def test_recent_is_an_order_and_no_range(query: str) -> None:
-    asked = asked_of(query, today=TODAY)
+    asked = read_question(query, today=TODAY)
     assert asked.recent
     assert asked.time_range is None
     assert read(query)["question_type"] == "temporal"
 
 
 def test_a_question_without_time_has_none() -> None:
-    asked = asked_of("What port does the worker use?", today=TODAY)
+    asked = read_question("What port does the worker use?", today=TODAY)
     assert (asked.recent, asked.time_range, asked.only_time) == (False, None, False)
 
 
@@ -302,7 +302,7 @@ def test_a_question_without_time_has_none() -> None:
     ],
 )
 def test_only_makes_the_range_a_filter(query: str, text: str) -> None:
-    asked = asked_of(query, today=TODAY)
+    asked = read_question(query, today=TODAY)
     assert asked.time_range is not None
     assert asked.only_time
     assert asked.text == text
@@ -312,7 +312,7 @@ def test_only_makes_the_range_a_filter(query: str, text: str) -> None:
     "query", ["what did only Nora say last week", "the only bug since Monday was mine"]
 )
 def test_only_of_something_else_is_no_filter(query: str) -> None:
-    asked = asked_of(query, today=TODAY)
+    asked = read_question(query, today=TODAY)
     assert asked.time_range is not None
     assert not asked.only_time
 

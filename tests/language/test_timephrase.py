@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.language.analysis.asked import asked_of
+from synaptic.language.analysis.asked import read_question
 from synaptic.language.timephrase.find import TimeRange, find_time, is_recent, read_time
 from synaptic.language.timephrase.table import When
 from synaptic.language.timephrase.typed import read_typed
@@ -72,7 +72,7 @@ def test_a_time_in_the_name_of_a_thing_limits_nothing(
     cases = labelled(f"{name}.json")
     wrong = []
     for case in cases:
-        found = asked_of(case["question"], today=today).time_range
+        found = read_question(case["question"], today=today).time_range
         since, until = day(case["since"]), day(case["until"])
         last = found and found.end and found.end + timedelta(1)
         if (found and found.start, last) != (since, until):
@@ -500,7 +500,7 @@ def test_long_texts_are_read_at_their_beginning(piece: str) -> None:
 def test_times_in_russian_and_korean_questions(
     question: str, phrase: str, start: str, end: str
 ) -> None:
-    asked = asked_of(question, today=TODAY)
+    asked = read_question(question, today=TODAY)
     assert asked.time_range == TimeRange(day(start), day(end), phrase)
 
 
@@ -520,7 +520,7 @@ def test_times_in_russian_and_korean_questions(
     ],
 )
 def test_russian_and_korean_words_that_only_look_like_times(question: str) -> None:
-    assert asked_of(question, today=TODAY).time_range is None
+    assert read_question(question, today=TODAY).time_range is None
 
 
 @pytest.mark.parametrize(
@@ -535,7 +535,7 @@ def test_russian_and_korean_words_that_only_look_like_times(question: str) -> No
 def test_a_time_of_a_year_beside_this_one(
     question: str, phrase: str, start: str, end: str
 ) -> None:
-    asked = asked_of(question, today=TODAY)
+    asked = read_question(question, today=TODAY)
     assert asked.time_range == TimeRange(day(start), day(end), phrase)
 
 

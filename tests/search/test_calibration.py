@@ -18,8 +18,8 @@ from synaptic.search.doubt import (
     SMALLEST,
     Curve,
     Signs,
-    chances_of_being_right,
-    count_fitting,
+    count_hits_to_show,
+    estimate_hit_chances,
     log_odds_of_answer,
 )
 
@@ -40,7 +40,7 @@ def found(
     hits: tuple[list[float], list[float]], curve: Curve, *, limit: int | None = None
 ) -> list[float]:
     close, scores = hits
-    return chances_of_being_right(
+    return estimate_hit_chances(
         close[:limit], scores[:limit], curve, of_all=sum(scores[:SHARED])
     )
 
@@ -149,8 +149,8 @@ def test_where_all_hits_are_closer_all_chances_are_better(
 
 
 def test_hits_without_a_score_have_a_chance_all_the_same() -> None:
-    assert chances_of_being_right([], [], BY_MEANING, of_all=0.0) == []
-    [one] = chances_of_being_right([0.0], [0.0], BY_MEANING, of_all=0.0)
+    assert estimate_hit_chances([], [], BY_MEANING, of_all=0.0) == []
+    [one] = estimate_hit_chances([0.0], [0.0], BY_MEANING, of_all=0.0)
     assert 0 < one < 1
 
 
@@ -164,7 +164,7 @@ SAYS = Signs(0.0, 1.0, 0.0)
 def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(
     chance: list[float],
 ) -> None:
-    kept = count_fitting(chance, [SAYS] * len(chance))
+    kept = count_hits_to_show(chance, [SAYS] * len(chance))
     assert min(1, len(chance)) <= kept <= len(chance)
     least = max(LEAST_CHANCE, LEAST_SHARE * chance[0]) if chance else 0.0
     assert all(one >= least for one in chance[1:kept])
@@ -185,13 +185,13 @@ def test_an_answer_keeps_the_best_and_drops_what_has_hardly_a_chance(
 def test_an_answer_ends_after_the_last_that_may_be_right(
     chance: list[float], kept: int
 ) -> None:
-    assert count_fitting(chance, [SAYS] * len(chance)) == kept
+    assert count_hits_to_show(chance, [SAYS] * len(chance)) == kept
 
 
 def test_an_answer_does_not_go_on_for_hits_that_say_nothing_of_the_question_themselves() -> (
     None
 ):
     nothing, near = Signs(0.05, 0.0, 0.0), Signs(0.15, 0.0, 0.0)
-    assert count_fitting([0.9, 0.8], [SAYS, nothing]) == 1
-    assert count_fitting([0.9, 0.8, 0.7], [SAYS, nothing, near]) == 3
-    assert count_fitting([0.9], [nothing]) == 1
+    assert count_hits_to_show([0.9, 0.8], [SAYS, nothing]) == 1
+    assert count_hits_to_show([0.9, 0.8, 0.7], [SAYS, nothing, near]) == 3
+    assert count_hits_to_show([0.9], [nothing]) == 1

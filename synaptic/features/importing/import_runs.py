@@ -38,7 +38,7 @@ from ...index.rows import hash64
 from ...journal.folder import Roots, scan_notes
 from ...journal.imports import insert_blocks, remove_blocks, remove_pictures, save_picture
 from ...journal.projects import Projects, project_of_folder, write_projects
-from ...journal.repository import checkout_of
+from ...journal.repository import find_checkout
 from ...journal.runs import Block, Run, Runs, hash_of_block
 from ...journal.settings import write_setting
 from ...language.query import read_date
@@ -366,7 +366,7 @@ class _KnownEntries:
         if record.growing:
             entry = replace(entry, extra=(*entry.extra, ("was", _edit_hash(entry))))
         if record.until and abs(self._ws.clock() - record.until) < SETTLED:
-            here = checkout_of(Path(record.folder)) if record.folder else None
+            here = find_checkout(Path(record.folder)) if record.folder else None
             here = here and here._replace(project=project or "")
             entry = replace(
                 entry, fingerprints=fingerprint_files(entry, here, self._ws.config.state)

@@ -10,7 +10,7 @@ import typer
 from ...cli import flags as f
 from ...cli.flags import argument, option
 from ...cli.program import command
-from ...cli.replies import check_can_ask, empty_journal_text, print_answer, screen_of
+from ...cli.replies import check_can_ask, empty_journal_text, output_for_workspace, print_answer
 from ...errors import InvalidArgument
 from ...render import terminal, wire
 from ...workspace.workspace import Workspace
@@ -32,7 +32,7 @@ def _evaluate(ws: Workspace, **choices: Any) -> None:
 
     _end_like_control_c()
     evaluation = evaluate(ws, progress=terminal.build_progress_report(), **choices)
-    text = evaluation_text(evaluation, screen_of(ws))
+    text = evaluation_text(evaluation, output_for_workspace(ws))
     print_answer(wire.as_json(evaluation), empty_journal_text(ws) or text, evaluation.notices)
 
 

@@ -409,7 +409,7 @@ class PostgresEngine:
             if limit is not None and sum(state.chunks for state in self._states) > FEW:
                 bits = 8 * to_rough_bits(asked[None]).shape[1]
                 sql += f" ORDER BY c.rough::bit({bits}) <~> ?::bit({bits}) LIMIT ?"
-                values = (*values, _bits(asked), OVERSAMPLED * limit)
+                values = (*values, _rough_bits_text(asked), OVERSAMPLED * limit)
             stored = self.rows(_EMBEDDINGS.format(sql), *values)
             if not stored:
                 return []
@@ -526,7 +526,7 @@ def storable_value(value: Any) -> Any:
     return value
 
 
-def _bits(vector: np.ndarray[Any, Any]) -> str:
+def _rough_bits_text(vector: np.ndarray[Any, Any]) -> str:
     packed = to_rough_bits(vector[None])
     return "".join("01"[bit] for bit in np.unpackbits(packed))
 

@@ -21,7 +21,7 @@ from ...notes.blocks import without_masked
 from ...notes.privacy import mask_private
 from ...notes.screening import Screen
 from ...workspace.embed import Progress, embed_pending
-from ...workspace.preferences import Consent, consents_of, read_all_preferences
+from ...workspace.preferences import Consent, read_all_preferences, read_consents
 from ...workspace.sync import in_step, read_file
 from ...workspace.workspace import Workspace
 from .publication import Position, Publication, PublishedFile, Settled
@@ -166,7 +166,9 @@ class Publisher:
         own_ids = index.own_ids([entry.id for entry in preferences])
         consents = {}
         made_of = index.content_versions()
-        for entry, consent in zip(preferences, consents_of(self._ws, preferences), strict=True):
+        for entry, consent in zip(
+            preferences, read_consents(self._ws, preferences), strict=True
+        ):
             path = entry.there.path
             consents[path, own_ids[entry.id]] = consent
             made_of[path] += repr(consent)

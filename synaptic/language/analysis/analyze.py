@@ -77,11 +77,11 @@ def analyze(query: str, asked: Asked, names: JournalNames) -> Json:
     | "When did we move to Postgres?"           | temporal    | temporal  | low        |
     | "Is Redis or Postgres better for queues?" | comparative | general   | medium     |
     """
-    entities = entities_of(asked.read, names)[:MAX_ENTITIES]
+    entities = find_entities(asked.read, names)[:MAX_ENTITIES]
     question = Question(asked)
     question_type, confidence = _question_type(question)
-    complexity = _complexity(question, question_type)
-    intent = _intent(question, question_type, complexity, entities)
+    complexity = _rate_complexity(question, question_type)
+    intent = _classify_intent(question, question_type, complexity, entities)
     info_types = [value for feature, value in INFO_TYPES.items() if question.shows(feature)]
     info_types.append(QUESTIONS.read["info_of_type"].get(question_type))
     times = asked.time_range
@@ -90,7 +90,7 @@ def analyze(query: str, asked: Asked, names: JournalNames) -> Json:
         "query": query,
         "text": asked.text,
         "intent": intent,
-        "target": _target(question, intent, entities),
+        "target": _find_target(question, intent, entities),
         "temporal_reference": "recent" if asked.recent else times and times.phrase,
         "time_range": span,
         "entities": entities,
@@ -128,7 +128,7 @@ def _has_features(question: Question, question_type: str, features: list[str]) -
     return any(question.find(feature, start) for feature in features)
 
 
-def _complexity(question: Question, question_type: str) -> str:
+def _rate_complexity(question: Question, question_type: str) -> str:
     """How complex a question is. low: one fact; medium: a condition, a time, two sides, a how
     or why; high: several clauses or steps.
     """
@@ -145,7 +145,7 @@ def _complexity(question: Question, question_type: str) -> str:
     return "low" if is_plain and not parts else "medium"
 
 
-def _intent(
+def _classify_intent(
     question: Question, question_type: str, complexity: str, entities: tuple[EntityMention, ...]
 ) -> str:
     """What a question is about: temporal, relation, entity, attribute or general."""
@@ -171,7 +171,7 @@ def _intent(
     return "general" if is_yes_or_no else "attribute"
 
 
-def _target(
+def _find_target(
     question: Question, intent: str, entities: tuple[EntityMention, ...]
 ) -> dict[str, str | None]:
     """The aim of a question: the attribute of an entity, or its relation."""
@@ -185,11 +185,11 @@ def _target(
 # -- names: what the journal knows, what is quoted, what is spelled like one
 
 
-def entities_of(text: str, names: JournalNames) -> tuple[EntityMention, ...]:
+def find_entities(text: str, names: JournalNames) -> tuple[EntityMention, ...]:
     """The names in a text, each once, in their order; of two that begin at the same word the
     longer.
     """
-    marked = _marked(names)
+    marked = _mentions_by_key(names)
     tokens = list(compile_once(_TOKEN).finditer(text))
     mentions = []
     place = 0
@@ -209,8 +209,8 @@ def _marked_at(
     token.
     """
     for count in range(len(tokens), 0, -1):
-        written = _bare(text[tokens[0].start() : tokens[count - 1].end()])
-        key = _key(written)
+        written = _strip_punctuation(text[tokens[0].start() : tokens[count - 1].end()])
+        key = _comparison_key(written)
         mention = marked.get(key) or marked.get(key.removesuffix("s"))
         if mention and (key not in STOP_WORDS or written.startswith("#")):
             return count, mention
@@ -219,7 +219,7 @@ def _marked_at(
 
 def _name_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention | None]:
     """(the number of words that are read, the quotation or the name that they spell)."""
-    bare = _bare(tokens[0][0])
+    bare = _strip_punctuation(tokens[0][0])
     if bare[0] in '"“':
         return 1, EntityMention(bare.strip('"“”').strip(), "unknown")
     for kind, pattern in QUESTIONS.patterns("kind_by_form").items():
@@ -230,7 +230,7 @@ def _name_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention
     run = []
     end = tokens[0].start() - 1
     for token in tokens:  # capitals with a blank between them
-        word = _bare(token[0])
+        word = _strip_punctuation(token[0])
         is_name = word[0].isupper() and len(word) > 1 and word.lower() not in NO_NAMES
         if not is_name or token.start() != end + 1:
             break
@@ -243,25 +243,25 @@ def _name_at(text: str, tokens: list[re.Match[str]]) -> tuple[int, EntityMention
     return len(run), EntityMention(" ".join(run), "unknown")
 
 
-def _bare(word: str) -> str:
+def _strip_punctuation(word: str) -> str:
     """The word without the punctuation at its end."""
     return word.rstrip(_SIGNS).removesuffix("'s")
 
 
-def _marked(names: JournalNames) -> dict[str, EntityMention]:
+def _mentions_by_key(names: JournalNames) -> dict[str, EntityMention]:
     """Tags, projects and files by their keys; a file also by its name, unless two share it."""
     marked = {tag: EntityMention(tag, "tag") for tag in names.tags}
     for project in names.projects:
-        marked[_key(project)] = EntityMention(project, "project")
+        marked[_comparison_key(project)] = EntityMention(project, "project")
     file_names = Counter(path.rpartition("/")[2] for path in names.files)
     for path in names.files:
         name = path.rpartition("/")[2]
-        marked[_key(path)] = EntityMention(path, "file")
+        marked[_comparison_key(path)] = EntityMention(path, "file")
         if file_names[name] == 1:
-            marked[_key(name)] = EntityMention(path, "file")
+            marked[_comparison_key(name)] = EntityMention(path, "file")
     return marked
 
 
-def _key(written: str) -> str:
+def _comparison_key(written: str) -> str:
     """The form in which names of tags, projects and files are compared."""
     return slug_tag(project_key(written))

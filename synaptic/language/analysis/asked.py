@@ -13,7 +13,7 @@ from ...filters import Filters
 from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
 from ...models import TYPES, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compile_once
-from ..timephrase.find import TimeRange, find_time, is_recent, without_phrase
+from ..timephrase.find import TimeRange, find_time, is_recent, remove_phrase
 from ..tongues import guess_languages, iter_time_translations, remove_question_words
 from ..words import words
 
@@ -65,10 +65,10 @@ class Listed(NamedTuple):
     changes: bool = False
 
 
-def asked_of(query: str, *, today: date) -> Asked:
+def read_question(query: str, *, today: date) -> Asked:
     """Finds the time, the order and the reasons that a query asks for."""
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
-    time_range, text, tongue = _time_in(read, today)
+    time_range, text, tongue = _find_time_in_languages(read, today)
     only_time = False
     if time_range:
         marked = read.replace(time_range.phrase, _TAKEN, 1)
@@ -87,7 +87,7 @@ def asked_of(query: str, *, today: date) -> Asked:
     )
 
 
-def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
+def _find_time_in_languages(read: str, today: date) -> tuple[TimeRange | None, str, str]:
     """(the time that the text names, the text without it, the language of the time), where
     English reads less of it.
     """
@@ -98,11 +98,13 @@ def _time_in(read: str, today: date) -> tuple[TimeRange | None, str, str]:
             time_and_rest = find_time(english, today=today)
             if time_and_rest and not time_and_rest[1] and last - first >= least:
                 times = replace(time_and_rest[0], phrase=read[first:last])
-                return times, without_phrase(read, first, last), tongue
+                return times, remove_phrase(read, first, last), tongue
     return plain, text, ""
 
 
-def listed_of(text: str, tongue: str = "", projects: Collection[str] = ()) -> Listed | None:
+def read_list_request(
+    text: str, tongue: str = "", projects: Collection[str] = ()
+) -> Listed | None:
     """The list that a text asks for; None if it has words beyond those that ask for a list.
 
     The parts (kinds, a state, an order, a number) stand in `data/words/questions.toml`;
@@ -176,7 +178,7 @@ def _telling_words(text: str, means: list[str]) -> list[str]:
     return [word for _, word in words(text) if word not in nothing]
 
 
-def happened(text: str) -> list[Texts]:
+def event_words(text: str) -> list[Texts]:
     """For a question how often, or when last, something happened: each word of that event in
     all its forms; empty for any other text.
 

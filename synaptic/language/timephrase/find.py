@@ -126,12 +126,12 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
         return None
     for word in compile_row(_START + r"\w").finditer(read):
         start = word.start()
-        time = _phrase(read, start, When(today))
+        time = _read_phrase(read, start, When(today))
         if not time:
             continue
         end = start + len(time.phrase)
         if not compile_row(_STOPPED).match(read, end):
-            return time, without_phrase(text, start, end)
+            return time, remove_phrase(text, start, end)
     return None
 
 
@@ -142,7 +142,7 @@ def read_time(text: str, when: When) -> TimeRange | None:
     """
     for form in _AS_IF:
         phrase = form.format(text[:LOOKED_AT].title())
-        time = _phrase(phrase, 0, when)
+        time = _read_phrase(phrase, 0, when)
         if time and time.phrase == phrase:
             return replace(time, phrase=text)
     return None
@@ -155,7 +155,7 @@ def is_recent(text: str) -> bool:
     return compile_row(_RECENT).search(text[:LOOKED_AT]) is not None
 
 
-def without_phrase(text: str, start: int, end: int) -> str:
+def remove_phrase(text: str, start: int, end: int) -> str:
     """The text without the characters from `start` to `end`, single-spaced, and without commas
     and brackets that enclosed only them.
     """
@@ -171,7 +171,7 @@ def without_phrase(text: str, start: int, end: int) -> str:
 # --- one place of a text ---
 
 
-def _phrase(text: str, at: int, when: When) -> TimeRange | None:
+def _read_phrase(text: str, at: int, when: When) -> TimeRange | None:
     """The time at the offset `at`: a period, or two, after an optional preposition."""
     opening = compile_row(_PREPOSITION).match(text, at)
     preposition = ""
@@ -179,11 +179,11 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
     if opening:
         preposition = opening["preposition"].lower()
         start = opening.end()
-    pair = _pair(text, start, preposition, when)
+    pair = _read_range(text, start, preposition, when)
     if pair:
         (first, last), end = pair
         return TimeRange(first, last, text[at:end])
-    for period in _periods(text, start, preposition):
+    for period in _match_periods(text, start, preposition):
         try:
             span = period.span(when)
         except _NEVER:
@@ -195,13 +195,13 @@ def _phrase(text: str, at: int, when: When) -> TimeRange | None:
         if onwards:
             preposition = "since"
             end = onwards.end()
-        bounds = _bounds(preposition, span, when.today)
+        bounds = _first_and_last_day(preposition, span, when.today)
         about = span[0] if _is_about(period.pieces, preposition) else None
         return TimeRange(*bounds, text[at:end], about)
     return None
 
 
-def _periods(text: str, at: int, preposition: str) -> list[Period]:
+def _match_periods(text: str, at: int, preposition: str) -> list[Period]:
     """The periods that rows of the table match at the offset `at`, the longest first."""
     part = compile_row(r"(?:the )?<part>[-\s]+").match(text, at)
     number = None
@@ -228,7 +228,9 @@ def _is_about(pieces: Pieces, preposition: str) -> bool:
     return least == most and preposition in ("", "around")
 
 
-def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, date | None]:
+def _first_and_last_day(
+    preposition: str, span: Span, today: date
+) -> tuple[date | None, date | None]:
     """The first and last day that a preposition and a period mean together: "after March",
     "until March".
     """
@@ -254,16 +256,16 @@ def _bounds(preposition: str, span: Span, today: date) -> tuple[date | None, dat
 # --- from one period to another ---
 
 
-def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] | None:
+def _read_range(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] | None:
     """(the days, the end offset) of a range between two times: "between March and May 2025",
     "Nov 3 to Dec 7".
     """
-    lefts = _periods(text, at, "from")
+    lefts = _match_periods(text, at, "from")
     if not lefts:
         return None
     left = lefts[0]
     to = compile_row("<to>").match(text, left.end)
-    rights = to and _periods(text, to.end(), "from")
+    rights = to and _match_periods(text, to.end(), "from")
     if not rights:
         return None
     right = rights[0]
@@ -272,12 +274,12 @@ def _pair(text: str, at: int, preposition: str, when: When) -> tuple[Span, int] 
     if not is_dated and preposition not in ("from", "between"):
         return None
     try:
-        return _joined(left, right, when), right.end
+        return _join_periods(left, right, when), right.end
     except _NEVER:
         return None
 
 
-def _joined(left: Period, right: Period, when: When) -> Span:
+def _join_periods(left: Period, right: Period, when: When) -> Span:
     """The days from the first to the second period; a year that only one of them names counts
     for both.
     """

@@ -40,13 +40,13 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
         return None
     for phrase in (value, *translate_whole_time(value)):
         with suppress(ValueError, OverflowError):  # no such day or time of the day
-            span = _hours(phrase, now) or _days(phrase, now, ahead)
+            span = _read_hours(phrase, now) or _read_days(phrase, now, ahead)
             if span:
                 return span
     return None
 
 
-def _hours(value: str, now: datetime) -> Typed | None:
+def _read_hours(value: str, now: datetime) -> Typed | None:
     """The exact moment of a time in hours or minutes: 2 hours ago, 90 minutes ago, 2h, in 2
     hours.
     """
@@ -63,7 +63,7 @@ def _hours(value: str, now: datetime) -> Typed | None:
     return min(moments), max(moments)
 
 
-def _days(value: str, now: datetime, ahead: bool) -> Typed | None:
+def _read_days(value: str, now: datetime, ahead: bool) -> Typed | None:
     """A moment; a day or a longer time; a time of the day before it, after it or alone.
 
     Raises ValueError if there is no such day or time of the day.

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 
 from ....errors import Busy, Changed, JournalError, SynapticError
 from ....journal import disk
-from ....journal.comments import ids_in
+from ....journal.comments import find_ids
 from ....journal.writer import Draft, Stat
 from ....workspace.git import run_git
 from .memory import read_sync_record, update_sync_record
@@ -126,7 +126,7 @@ def _receive_files(
             reason = EDITED
         except SynapticError as error:
             reason = _obstacle_of_error(error, path)
-        for id in ids_in(before or b"") - ids_in(after or b"") if not reason else ():
+        for id in find_ids(before or b"") - find_ids(after or b"") if not reason else ():
             repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
         if not reason:
             repo.report.received.add(path)
@@ -143,8 +143,8 @@ def _receive_file(
     writer = repo.journal.writer
 
     def make(data: bytes, status: Stat) -> Draft | None:
-        added = ids_in(after or b"") - ids_in(before or b"")
-        if added and added <= ids_in(data):
+        added = find_ids(after or b"") - find_ids(before or b"")
+        if added and added <= find_ids(data):
             return None  # a sync that was killed did it, and a hand edit hid that
         present = data if status else None
         wanted, _ = merge_file_versions(repo, path, (before, present, after))
