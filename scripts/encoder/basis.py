@@ -1,10 +1,11 @@
 """Makes the basis on which the vectors of tokens become 64 signs.
 
-    .venv/bin/python scripts/encoder/basis.py --pairs pairs.jsonl --model FOLDER
+    python scripts/encoder/basis.py --pairs pairs.jsonl --model FOLDER
 
 Writes tokens.npy into the model's folder: the usual token's vector and 64 rows of the basis, float16 of
 shape (65, dimensions). The basis are the principal components of tokens of the training pairs,
-turned so that signs lose least (ITQ, Gong and Lazebnik 2011).
+turned so that signs lose least (ITQ, Gong and Lazebnik 2011). Questions and passages begin with the
+words that the model's family reads before them, whose tokens do not count.
 """
 
 from __future__ import annotations
@@ -17,7 +18,12 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from synaptic.index.embedding import FolderModel, content_token_positions
+from synaptic.index.embedding import (
+    FolderModel,
+    content_token_positions,
+    folder_names,
+    model_family,
+)
 from synaptic.models import TOKEN_BITS
 
 TEXTS_OF_KIND = 300
@@ -32,36 +38,40 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, required=True)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--seed", type=int, default=7)
-    given = parser.parse_args()
-    choose = random.Random(given.seed)
-    lines = given.pairs.read_text(encoding="utf-8").splitlines()
-    tokens = vectors(FolderModel(given.model, threads=1), texts_of(lines, choose), choose)
+    options = parser.parse_args()
+    choose = random.Random(options.seed)
+    lines = options.pairs.read_text(encoding="utf-8").splitlines()
+    tokens = token_vectors(options.model, texts_of(lines, choose), choose)
     mean = tokens.mean(axis=0)
     apart = tokens - mean
     apart /= np.linalg.norm(apart, axis=1, keepdims=True)
-    basis = turned(apart, np.random.default_rng(given.seed))
-    np.save(given.model / "tokens.npy", np.vstack([mean, basis]).astype(np.float16))
+    basis = turned(apart, np.random.default_rng(options.seed))
+    np.save(options.model / "tokens.npy", np.vstack([mean, basis]).astype(np.float16))
 
 
-def texts_of(lines: list[str], choose: random.Random) -> list[str]:
-    """Passages and questions of each kind of pair."""
+def texts_of(lines: list[str], choose: random.Random) -> list[tuple[str, str]]:
+    """Questions and passages of each kind of pair, each after the name of its prefix in
+    data/models.toml.
+    """
     rows = [json.loads(line) for line in lines]
     texts = []
     for kind in sorted({row["kind"] for row in rows}):
         same = [row for row in rows if row["kind"] == kind]
         for row in choose.sample(same, min(TEXTS_OF_KIND, len(same))):
-            texts += [row["query"], row["passage"]]
-    return [text.replace("{A}", "Anna").replace("{B}", "Ben") for text in texts]
+            texts += [("query_embed", row["query"]), ("passage_embed", row["passage"])]
+    return [(role, text.replace("{A}", "Anna").replace("{B}", "Ben")) for role, text in texts]
 
 
-def vectors(model: FolderModel, texts: list[str], choose: random.Random) -> Array:
+def token_vectors(folder: Path, texts: list[tuple[str, str]], choose: random.Random) -> Array:
     """The vectors of some content tokens of each text, in rows."""
-    found = []
-    for text in texts:
-        encoding, hidden = model.read(text)
-        kept = content_token_positions(encoding)
-        found.append(hidden[choose.sample(kept, min(TOKENS_OF_TEXT, len(kept)))])
-    return np.concatenate(found)
+    model, family = FolderModel(folder, threads=1), model_family(folder_names(folder))
+    vectors = []
+    for role, text in texts:
+        prefix = family.get(role, "")
+        encoding, hidden = model.read(prefix + text)
+        places = content_token_positions(encoding, start=len(prefix))
+        vectors.append(hidden[choose.sample(places, min(TOKENS_OF_TEXT, len(places)))])
+    return np.concatenate(vectors)
 
 
 def turned(apart: Array, source: np.random.Generator) -> Array:

@@ -362,8 +362,7 @@ class FastEmbedder:
                 f"{folder} holds no model: {' and '.join(missing)} cannot be found.",
                 hint=f"{_WORDS}{_REINSTALL if self.shipped else _PUT}",
             )
-        called = _read_json_file(folder / "config.json").get("_name_or_path", "")
-        names = f"{folder.name} {called}".casefold()
+        names = folder_names(folder).casefold()
         self._family = model_family(names)
         self.is_multilingual = _MULTILINGUAL in names
         pooling = self._family.get("pooling", "mean")
@@ -403,6 +402,12 @@ def _short_digest(text: str) -> str:
 def read_models_table() -> dict[str, Any]:
     """The content of data/models.toml."""
     return tomllib.loads(MODEL_DIR.with_name("models.toml").read_text(encoding="utf-8"))
+
+
+def folder_names(folder: Path) -> str:
+    """The name of a model's folder, and the name that its config.json gives it."""
+    called = _read_json_file(folder / "config.json").get("_name_or_path", "")
+    return f"{folder.name} {called}"
 
 
 def model_family(name: str) -> Mapping[str, str]:
