@@ -3,7 +3,8 @@
     python scripts/encoder/export.py --weights FOLDER --out model.onnx
     python scripts/encoder/export.py --weights FOLDER --out model.onnx --references
 
-`--weights` holds what train.py wrote. `--references` also writes what fp32 makes of the tests'
+`--weights` holds what train.py or pieces.py wrote. Texts begin with the words that
+data/models.toml names for the model's questions. `--references` also writes what fp32 makes of the tests'
 texts, tests/data/reference_vectors.npy. Steps: write the encoder as an ONNX graph in fp32; run
 that on texts of tests/data/panel to learn the range of each matrix's input; write the graph in
 int8.
@@ -35,11 +36,14 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
+from synaptic.index.embedding import folder_names, model_family
+
 WINDOW_TOKENS = 256
-LAYERS = 6
 HEADS = 12
 EPSILON = 1e-12
-"""The encoder's own: config.json of the original."""
+"""The same in config.json of both models."""
+BLOCK = 32
+"""Words in 4 bits have a scale for each block of so many dimensions."""
 
 PAIR_LIMIT = 128
 """The most that two neighbouring weights of a column may be together, in steps of int8."""
@@ -52,9 +56,9 @@ DAMPING = 0.01
 """
 SCALES_TRIED = 11
 """Scales tried for each column, from half of the largest to all of it."""
-KEPT = ("encoder.layer.2.output.dense",)
-"""Matrices left in fp32: the one whose rounding moves texts of one or two signs most (2 MB, 4 %
-of the time).
+IN_FP32 = {6: ("encoder.layer.2.output.dense",)}
+"""Matrices left in fp32, by the model's number of layers: of six the one whose rounding moves
+texts of one or two signs most (2 MB, 4 % of the time).
 """
 LEAST_COSINE = 0.995
 
@@ -76,15 +80,15 @@ def main() -> int:
     parser.add_argument("--weights", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--references", action="store_true", help="write the tests' vectors")
-    given = parser.parse_args()
-    weights = read_weights(given.weights)
-    texts = tokenize(given.weights, json.loads(TEXTS.read_text(encoding="utf-8")))
+    options = parser.parse_args()
+    weights = read_weights(options.weights)
+    texts = tokenize(options.weights, json.loads(TEXTS.read_text(encoding="utf-8")))
     wanted = embed(session(Graph(weights).build()), texts)
-    if given.references:
+    if options.references:
         np.save(VECTORS, wanted.astype(np.float16))
-    inputs = observe_inputs(weights, tokenize(given.weights, calibration_texts()))
+    inputs = observe_inputs(weights, tokenize(options.weights, calibration_texts()))
     content = Graph(weights, inputs).build().SerializeToString()
-    given.out.write_bytes(content)
+    options.out.write_bytes(content)
     cosines = (embed(session(content), texts) * wanted).sum(axis=1)
     print(f"{len(content):,} bytes, sha256 {hashlib.sha256(content).hexdigest()}")
     print(f"cosine to fp32: mean {cosines.mean():.4f}, least {cosines.min():.4f}")
@@ -114,14 +118,31 @@ def calibration_texts() -> list[str]:
 
 
 def tokenize(folder: Path, texts: list[str]) -> list[list[int]]:
-    """Token ids of each text, cut to the window. The shipped tokenizer.json is the original's,
-    unchanged.
-    """
-
+    """Token ids of each text after the prefix of the model's questions, cut to the window."""
+    prefix = model_family(folder_names(folder)).get("query_embed", "")
     tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
     tokenizer.enable_truncation(WINDOW_TOKENS)
     tokenizer.no_padding()
-    return [tokenizer.encode(text).ids for text in texts]
+    return [tokenizer.encode(prefix + text).ids for text in texts]
+
+
+def pack_words(words: Array) -> tuple[Array, Array] | None:
+    """Words (count, 384) that were unpacked from 4 bits, in 4 bits again: bytes (count, blocks,
+    16) and scales (count, blocks), float16. None for other words, which 4 bits would change.
+
+    A weight is `(code - 8) * scale`, and a block's largest has the code 0. The low halves of the
+    bytes are the first 16 codes of a block, the high halves the others (Q4_0 of ggml).
+    """
+    blocks = words.reshape(len(words), -1, BLOCK)
+    largest = np.abs(blocks).argmax(axis=2, keepdims=True)
+    scales = (np.take_along_axis(blocks, largest, axis=2) / -8).astype(np.float16)
+    steps = scales.astype(np.float32)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        codes = np.rint(blocks / steps)
+    if not np.array_equal(codes * steps, blocks):
+        return None
+    low, high = np.split((codes + 8).astype(np.uint8), 2, axis=2)
+    return low | high << 4, scales[..., 0]
 
 
 @dataclass(frozen=True)
@@ -218,6 +239,7 @@ class Graph:
 
         self.weights = weights
         self.observed = observed
+        self.layers = sum(name.endswith("intermediate.dense.weight") for name in weights)
         self.inputs: dict[str, str] = {}
         """By a matrix's name the name of its input in the fp32 graph."""
         self._nodes: list[Any] = []
@@ -248,24 +270,15 @@ class Graph:
 
     def _build(self) -> None:
         hidden = self._embed()
-        for number in range(LAYERS):
+        for number in range(self.layers):
             layer = f"encoder.layer.{number}."
             hidden = self._attend(layer, hidden)
             hidden = self._feed_forward(layer, hidden)
         self._add("Identity", hidden, name="last_hidden_state")
 
     def _embed(self) -> str:
-        """The sum of the vectors of a word and of its place; words are stored as int8 rows with
-        a scale each.
-        """
-        words = self.weights["embeddings.word_embeddings.weight"]
-        scales = np.abs(words).max(axis=1, keepdims=True) / 127
-        codes = np.rint(words / scales).astype(np.int8)
-        rows = self._add("Gather", self._constant("words", codes), "input_ids")
-        sizes = self._add(
-            "Gather", self._constant("word_scales", scales.astype(np.float32)), "input_ids"
-        )
-        vectors = self._add("Mul", self._add("Cast", rows, to=1), sizes)
+        """The sum of the vectors of a word and of its place."""
+        vectors = self._embed_words()
         places = self.weights["embeddings.position_embeddings.weight"][:WINDOW_TOKENS]
         places = places + self.weights["embeddings.token_type_embeddings.weight"][0]
         shape = self._add("Shape", "input_ids")
@@ -275,6 +288,42 @@ class Graph:
         summed = self._add("Add", vectors, beginning)
         gain, offset = self._norm("embeddings.LayerNorm")
         return self._add("LayerNormalization", summed, gain, offset, axis=-1, epsilon=EPSILON)
+
+    def _embed_words(self) -> str:
+        """Vectors of words, stored in 4 bits where that changes nothing, else as int8 rows with
+        a scale each.
+        """
+        words = self.weights["embeddings.word_embeddings.weight"]
+        packed = pack_words(words)
+        if packed:
+            return self._unpack_words(*packed)
+        scales = np.abs(words).max(axis=1, keepdims=True) / 127
+        codes = np.rint(words / scales).astype(np.int8)
+        rows = self._add("Gather", self._constant("words", codes), "input_ids")
+        sizes = self._add(
+            "Gather", self._constant("word_scales", scales.astype(np.float32)), "input_ids"
+        )
+        return self._add("Mul", self._add("Cast", rows, to=1), sizes)
+
+    def _unpack_words(self, halves: Array, scales: Array) -> str:
+        """The vectors of words in 4 bits, as pack_words gives them."""
+        count, blocks, size = halves.shape
+        rows = self._add(
+            "Gather", self._constant("words", halves.reshape(count, -1)), "input_ids"
+        )
+        low = self._add("BitwiseAnd", rows, self._scalar(np.uint8(15)))
+        high = self._add("BitShift", rows, self._scalar(np.uint8(4)), direction="RIGHT")
+        in_blocks = self._shape(0, 0, blocks, size)
+        halves_apart = [self._add("Reshape", half, in_blocks) for half in (low, high)]
+        codes = self._add("Cast", self._add("Concat", *halves_apart, axis=3), to=1)
+        moved = self._add("Sub", codes, self._scalar(np.float32(8)))
+        steps = self._add("Gather", self._constant("word_scales", scales), "input_ids")
+        steps = self._add(
+            "Reshape", self._add("Cast", steps, to=1), self._shape(0, 0, blocks, 1)
+        )
+        return self._add(
+            "Reshape", self._add("Mul", moved, steps), self._shape(0, 0, blocks * BLOCK)
+        )
 
     def _attend(self, layer: str, hidden: str) -> str:
         names = [f"{layer}attention.self.{part}" for part in ("query", "key", "value")]
@@ -340,7 +389,7 @@ class Graph:
         that back.
         """
         self.inputs[name] = value
-        if self.observed is None or name in KEPT:
+        if self.observed is None or name in IN_FP32.get(self.layers, ()):
             parts = np.split(matrix, pieces, axis=1)
             constants = [
                 self._constant(f"{name}.{n}", np.ascontiguousarray(part))
@@ -456,6 +505,10 @@ class Graph:
 
     def _scalar(self, value: Any) -> str:
         return self._constant(f"{value.dtype} {value}", np.asarray(value))
+
+    def _shape(self, *sizes: int) -> str:
+        """Sizes for Reshape; 0 keeps the size of the input."""
+        return self._constant(f"shape {sizes}", np.array(sizes, dtype=np.int64))
 
     def _integer(self, value: int) -> str:
         return self._constant(f"axis {value}", np.array([value], dtype=np.int64))
