@@ -181,7 +181,7 @@ class Entry:
 
     @property
     def dated(self) -> bool:
-        """False if the text has no date and `at` is when its file was last changed."""
+        """False if the text has no date; `at` is then the time of the file's last change."""
         return self.date_source != "mtime"
 
     @property
@@ -199,8 +199,8 @@ class Entry:
 
     @property
     def of_daily_note(self) -> bool:
-        """True for text that a person wrote into the note of a day, without a time of its own:
-        all of it in one file counts as one entry of that day.
+        """True if a person wrote the text into a daily note without a time of its own; all such
+        text in one file counts as one entry of that day.
         """
         of_day = self.date_source in ("file", "heading")
         return self.derived_id and of_day and (self.whole_file or not self.timed)

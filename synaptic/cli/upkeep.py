@@ -54,7 +54,7 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
     switch("use", "Count by week how many entries agents were shown, opened and did not find."),
 )
 def status(ws: Workspace, use: bool) -> None:
-    """Show the size of the journal, and what could not be read.
+    """Show the size of the journal, and the notes that could not be read.
 
     Example: synaptic status
     """

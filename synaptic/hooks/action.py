@@ -1,5 +1,5 @@
-"""Finds what the journal says of a file before an agent edits it, and of the error of a failed
-command. Imports little, because the agent's tool waits for it.
+"""Finds entries about a file before an agent edits it, and about the error of a failed command.
+Imports little, because the agent's tool waits for it.
 """
 
 from __future__ import annotations

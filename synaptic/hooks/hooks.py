@@ -120,7 +120,7 @@ def _print_hook_answer(config: Config, event: str, client: str) -> None:
     if not sys.stdin.isatty():
         message = json.loads(sys.stdin.buffer.read())
     if not isinstance(message, dict):
-        raise ValueError("standard input holds no JSON object")
+        raise ValueError("standard input is not a JSON object")
     message["client"] = client
     message["cwd"] = str(message.get("cwd") or Path.cwd())
     # a hook is no reader: its entries do not count as read, nor its time as a search's

@@ -1,4 +1,6 @@
-"""Filters as SQL, which both engines understand (see `postgres` for what it says otherwise)."""
+"""Translates filters to SQL conditions that both engines understand (see `postgres` for the
+differences).
+"""
 
 from __future__ import annotations
 
@@ -176,7 +178,9 @@ def _path_patterns(paths: Sequence[str]) -> Texts:
 
 
 def _bound_by_day(days: int) -> Callable[[str], tuple[int, str]]:
-    """The instant of a day so many days later, where UTC is midnight, and the day."""
+    """Returns a function that maps a day, `YYYY-MM-DD`, to (midnight UTC `days` days later, in
+    microseconds since 1970; the day).
+    """
 
     def bound(day: str) -> tuple[int, str]:
         since_1970 = date.fromisoformat(day).toordinal() - _EPOCH + days

@@ -37,7 +37,7 @@ class TimedCall(NamedTuple):
 
 
 class Counters:
-    """Counts that are not written yet, and those in the index."""
+    """Counts of use: those not written yet, in memory, and those in the index."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine

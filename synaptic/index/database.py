@@ -205,8 +205,8 @@ class Database:
         return sum(path.stat().st_size for path in files if path.exists())
 
     def copy_to(self, path: Path) -> None:
-        """Copies the index as it is to a new file. If it cannot be read, the copy is empty or
-        broken, and is healed on use.
+        """Copies the index to a new file. If it cannot be read, the copy is empty or broken,
+        and is healed on use.
         """
         path.touch(0o600)
         with (
@@ -218,7 +218,7 @@ class Database:
 
     @as_index_errors()
     def become_copy_of(self, other: Database) -> None:
-        """Holds a copy of another index from now on, in memory."""
+        """Replaces the content of this index by a copy of `other`, held in memory."""
         memory = apsw.Connection(":memory:")
         memory.execute(f"PRAGMA page_size = {PAGE_SIZE}")
         _copy_database(other.db, memory)
@@ -332,7 +332,7 @@ class Database:
 
     @as_index_errors()
     def detach(self, error: Exception) -> None:
-        """Goes on in memory, because the file cannot be written."""
+        """Continues with an index in memory, because the file cannot be written."""
         self.close()
         self._identity = _device_and_inode(self.path)
         self._connection = self._open_in_memory(error)
@@ -341,8 +341,8 @@ class Database:
     # ------------------------------------------------------------------------------------
 
     def _open(self) -> apsw.Connection:
-        """A connection to the file, or to memory; tried again when others replaced the file
-        meanwhile, or are writing its header.
+        """Opens a connection to the file, or to memory; tries again if another process replaced
+        the file meanwhile, or is writing its header.
         """
         if self.read_only:
             return self._open_to_read()
@@ -361,8 +361,8 @@ class Database:
         return self._open_in_memory(failed)
 
     def _open_to_read(self) -> apsw.Connection:
-        """A connection that cannot write. Raises apsw.CantOpenError where there is no file of
-        this version, which the writer makes.
+        """Opens a connection that cannot write. Raises apsw.CantOpenError where there is no
+        file of this version, which the writer makes.
         """
         self._identity = _device_and_inode(self.path)
         refusal = why_locks_fail(self.path.parent, ranges=True)
@@ -383,8 +383,8 @@ class Database:
         return connection
 
     def _open_file(self) -> apsw.Connection | None:
-        """A connection to the file, made if need be; None where the file was replaced while it
-        was opened, or is of another version.
+        """Opens a connection to the file and creates the file if it is missing; returns None if
+        the file was replaced meanwhile, or is of another version.
         """
         self._identity = None
         self._check_locks()
@@ -420,7 +420,7 @@ class Database:
         return zlib.crc32(self._schema.encode()) >> 1  # SQLite keeps 31 bits
 
     def _replace(self, old: apsw.Connection) -> None:
-        """Puts an index without entries in the place of one of another version."""
+        """Replaces an index of another version by an empty one of this version."""
         with self._creation_lock():
             if self._identity == _device_and_inode(self.path):
                 self._create(old)
@@ -526,7 +526,7 @@ def _check_owner(path: Path) -> None:
 
 
 def _device_and_inode(path: Path) -> tuple[int, int] | None:
-    """The device and inode of a file; None for none, and for an emptied one."""
+    """Returns the device and inode of a file; None if it does not exist or is empty."""
     with suppress(OSError):
         status = path.stat()
         if status.st_size:
@@ -544,7 +544,7 @@ def _log_inodes(path: Path) -> Sequence[int]:
 
 
 def _copy_into_memory(path: Path) -> apsw.Connection | None:
-    """A copy in memory of a file that cannot be written; None where none can be read."""
+    """Copies a file that cannot be written into memory; returns None if it cannot be read."""
     for way in ("mode=ro", "immutable=1"):  # with its log; without, where that cannot be opened
         name = f"file:{quote(str(path))}?{way}"
         memory = apsw.Connection(":memory:")

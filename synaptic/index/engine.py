@@ -54,8 +54,9 @@ class Engine(Protocol):
     def passing_chunks(
         self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
     ) -> Any:
-        """The chunks that pass the filters, are of the entries `within`, and whose entries hold
-        the quoted phrases, in a form for `lexical` and `semantic`; None: all pass.
+        """Returns the chunks that pass the filters, belong to the entries `within`, and whose
+        entries hold the quoted phrases, in a form for `lexical` and `semantic`; None if all
+        chunks pass.
         """
 
     def has_phrases(self, phrases: Sequence[str]) -> bool:
@@ -81,7 +82,9 @@ class Engine(Protocol):
         """
 
     def stem(self, word: str) -> str | None:
-        """The stem of one word by the tokenizer, or those of its parts; None without any."""
+        """Returns the stem of one word by the tokenizer; for a word of several parts, such as
+        `line_items`, the stems of the parts; None if it has no stem.
+        """
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
         """Indexed stems of the same first letter and about the same length, or its beginnings;

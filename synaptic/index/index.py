@@ -185,8 +185,9 @@ class Index:
         return self.engine.rows(_CODES, json.dumps(list(rowids)), CODED)
 
     def sample_passages(self) -> tuple[Matrix, list[bytes]]:
-        """The unit vectors and codes of up to SAMPLED passages, of all alike; taken anew as
-        the journal grows, and once no passage waits for its vector any more.
+        """Returns the unit vectors and token codes of up to SAMPLED passages of the journal;
+        the sample is cached, and drawn again when the journal has grown or all its passages
+        have vectors.
         """
         total, _ = self.engine.frequencies(())
         model = self.meta("model")
@@ -268,7 +269,7 @@ class Index:
                 row: stored_from_rows(rows[row], *labels[row]) for row in rowids if row in rows
             }
         except (OverflowError, TypeError, ValueError) as error:
-            raise IndexFailed(f"a row makes no sense: {error}", "reset") from error
+            raise IndexFailed(f"a row of the index is not valid: {error}", "reset") from error
 
     def ranking_facts(self, rowids: Sequence[int]) -> dict[int, RankingFacts]:
         """Maps rowids to the values that ranking uses. A copy that equals another entry, and so
@@ -332,8 +333,8 @@ class Index:
         first: str | None = None,
         after_first: bool = False,
     ) -> tuple[int, list[int]]:
-        """(total, entry rowids in order), without what is superseded unless the filters ask for
-        it.
+        """Returns (total number, rowids in order) of the entries that pass the filters;
+        superseded entries are left out unless the filters include them.
 
         In the orders of time undated entries come last. `after` is where the entry stands that
         was shown last. Unless projects are asked for, entries of the one with the key `first`
@@ -403,7 +404,9 @@ class Index:
         return self.engine.column(sql, *values, until)
 
     def latest_change(self) -> tuple[int, int]:
-        """(the number of the count of changes, the number of the latest change)."""
+        """Returns (a number that differs after the index was made anew, the number of its
+        latest change).
+        """
         [row] = self.engine.rows(
             "SELECT (SELECT said FROM seen WHERE id = ''), (SELECT max(number) FROM seen)"
         )
@@ -416,7 +419,9 @@ class Index:
         return self.engine.rows("SELECT counting, change FROM state")
 
     def changed_since(self, number: int) -> set[int]:
-        """The entries that came, or said something else, after the change of this number."""
+        """Returns the rowids of the entries that are new, or whose text changed, since the
+        change with this number.
+        """
         return set(self.engine.column(_CHANGED, number))
 
     def published_consents(self, ids: Sequence[str]) -> dict[tuple[str, str], Any]:
@@ -473,7 +478,7 @@ class Index:
         return dict(self.engine.rows(_DATED_BY_FILE))
 
     def superseded_by(self, ids: Sequence[str]) -> dict[str, str]:
-        """For each of these ids that other entries supersede: the id of the latest of them."""
+        """Maps those of `ids` that other entries supersede to the id of the latest of these."""
         sql = f"""
             SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {BOUND_LIST}
             ORDER BY new.at, new.twin DESC, new.id"""
@@ -626,8 +631,8 @@ class Index:
     def read_statistics(
         self, filters: Filters, old: datetime, *, limit: int
     ) -> tuple[int, int, list[tuple[str, str, int]]]:
-        """(entries that were ever opened or a top hit, those from before `old` that never were,
-        most read entries).
+        """Returns (the number of entries that were ever opened or a top hit, the number of
+        entries from before `old` that never were, the most read entries).
 
         Of the entries that `listing` lists; the most read are (id, title, reads). Not old are
         undated and pinned entries, and those to which no file gives an id: a review does not
@@ -649,14 +654,17 @@ class Index:
     # ----------------------------------------------------------------------------
 
     def counts(self) -> Counts:
-        """Counts of all that is indexed, and of what waits for a vector."""
+        """Counts files, entries and passages of the index, and the entries and passages that
+        have no vector yet.
+        """
         [counted] = self.engine.rows(_COUNTS)
         return Counts._make([*counted, self.engine.size()])
 
     def pending(
         self, limit: int, *, after: int | None = None, newest_first: bool = True
     ) -> list[Passage]:
-        """Passages that want a vector, from the one after the chunk `after` in this order.
+        """Returns passages that have no vector yet, in order, beginning after the chunk
+        `after`.
 
         Oldest first fills the pages of the index; newest first leaves them half empty.
         """
@@ -691,12 +699,16 @@ class Index:
         return {path: (digest, set(json.loads(ids))) for path, digest, ids in rows}
 
     def issues(self) -> tuple[ParseIssue, ...]:
-        """Pieces that could not be read as meant, and ids that several files claim."""
+        """Returns the problems of notes that could not be read as intended, and the ids that
+        several files claim.
+        """
         return tuple(ParseIssue(*row) for row in self.engine.rows(_ISSUES))
 
 
 def _sum_by_week(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Counts of days as those of their weeks, by Monday, the most first."""
+    """Sums counts of days by week; returns (Monday of the week, count), the largest count
+    first.
+    """
     weeks = Counter[str]()
     for day, count in days:
         on = date.fromisoformat(day)

@@ -123,7 +123,9 @@ class IndexWriter:
         return reused
 
     def drop_spare(self) -> None:
-        """Drops the vectors of another version of the index: the whole journal is read."""
+        """Deletes the vectors that were carried over from another version of the index, once
+        the whole journal is read.
+        """
         drop_spare(self._db)
 
     def forget_deleted(self) -> None:
@@ -162,8 +164,8 @@ class IndexWriter:
     # --------------------------------------------------------------------------------------
 
     def _put_entry(self, existing: int | None, source: int, seq: int, row: EntryRow) -> None:
-        """Writes an entry that is new, or the row `existing` where that says something else or
-        stands elsewhere.
+        """Writes a new entry, or updates the row `existing` if its values or its position
+        differ.
         """
         values = entry_column_values(source, seq, row)
         before = {}
@@ -196,7 +198,7 @@ class IndexWriter:
     def _put_chunk(
         self, existing: int | None, entry: int, number: int, chunk: ChunkRow
     ) -> None:
-        """Writes a passage that is new, or the row `existing` where that differs, with the
+        """Writes a new passage, or updates the row `existing` if it differs; takes over the
         vector of an equal text.
 
         No statement here may fail halfway: FTS5 would write all words it holds before each.
@@ -222,7 +224,9 @@ class IndexWriter:
             self._reused += 1
 
     def _stored_meaning(self, text_hash: int) -> tuple[bytes, bytes] | None:
-        """The vector and codes of a passage with this text, or of an index before this one."""
+        """Returns the vector and codes of a passage with this text, from this index or an older
+        version of it; None if there is none.
+        """
         meaning = self._meanings.get(text_hash)
         if meaning is None and self._has_vectors:
             meaning = next(iter(self._rows(_OF_TEXT, text_hash)), None)
@@ -251,7 +255,9 @@ class IndexWriter:
                 self._db.execute(_SETTLE_ID, (twin, other, rowid))
 
     def _mark_numbered_copies(self, removed: Sequence[str]) -> None:
-        """Lets what `x 2.md` and `x.md` both say count once, where either of them changed."""
+        """Makes an entry that both `x.md` and its numbered copy `x 2.md` contain count once, if
+        either file changed.
+        """
         copies = set[str]()
         for path in (*self._replaced, *removed):
             copies |= {path, *possible_copy_paths(path)}
@@ -265,7 +271,8 @@ class IndexWriter:
     # --------------------------------------------------------------------------------------
 
     def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
-        """Notes the model that vectors are made by from now on, and drops those of another one.
+        """Records the model that makes vectors from now on, and deletes the vectors of any
+        other model.
 
         `usual` is what `embedding.measure_usual_cosine` says of it.
         """

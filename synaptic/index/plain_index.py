@@ -1,5 +1,5 @@
-"""The index read as it is, for those who have no time to bring it in step: a hook, and a shell
-that completes a word. Little is imported for it.
+"""Reads the index without bringing it up to date first, for callers that have no time for that:
+a hook, and a shell that completes a word. Little is imported for it.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ class RankingFacts(NamedTuple):
 
 @frozen
 class Stored:
-    """An entry as the index knows it: all but its content. `hash` is that of its bytes in the
-    file.
+    """An entry as the index stores it: everything but its content. `hash` is that of its bytes
+    in the file.
 
     `copies` are the paths of other files that hold the same entry with the same text;
     `Index.resolve` fills them.
@@ -147,7 +147,7 @@ class Stored:
 
 @frozen
 class Passage:
-    """The place of a chunk: bytes `start:end` from the body of the entry `entry_rowid`. `hash`
+    """The position of a chunk: bytes `start:end` of the body of the entry `entry_rowid`. `hash`
     is its ChunkRow's.
     """
 
@@ -180,8 +180,8 @@ class Vocabulary(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A chunk that one of the two lists found. `score` is its cosine, or its BM25 as SQLite has
-    it: lower is better.
+    """A chunk that the search by words or the search by meaning found. `score` is its cosine,
+    or its BM25 as SQLite has it: lower is better.
     """
 
     chunk_rowid: int
@@ -273,7 +273,9 @@ SELECT_ENTRY = f"""
 
 
 def entry_column_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
-    """The values of ENTRY_COLUMNS."""
+    """Returns the values of an entry for ENTRY_COLUMNS; `source` is the id of its file, `seq`
+    its number within the file.
+    """
     entry = row.entry
     offset = entry.at.utcoffset() or timedelta()
     return (
@@ -293,7 +295,9 @@ def entry_column_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]
 
 
 def place_column_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
-    """The values of PLACE_COLUMNS."""
+    """Returns the values of an entry for PLACE_COLUMNS: `seq`, its number within the file, then
+    the bytes and lines that it occupies there.
+    """
     return seq, *_place(row.entry.place)
 
 

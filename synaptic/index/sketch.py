@@ -1,4 +1,5 @@
-"""The vectors of a large journal that may be the nearest: vec0 then compares these in full.
+"""Rough copies of all vectors of a large journal, by which the few that may be nearest are
+picked; vec0 then compares these in full.
 
 The sketch keeps three bits of each component: whether it lies above each of the LEVELS. The
 number of bits in which two vectors differ estimates their distance. Signs alone miss some of
@@ -105,8 +106,9 @@ class Sketch:
         return cast("Array", padded.view(np.uint64).T)
 
     def _catch_up(self) -> tuple[Array, Array]:
-        """The rowids and the bits of this snapshot. Vectors that were stored since the last
-        time are read, those that were dropped are forgotten.
+        """Returns the rowids and bits of all vectors in the present snapshot of the index.
+        Vectors that were stored since the last time are read, those that were dropped are
+        forgotten.
         """
         count = self._file.value("SELECT count(*) FROM chunk WHERE vector > 0")
         stored = self._file.meta("stored") or 0

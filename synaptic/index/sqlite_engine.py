@@ -74,7 +74,9 @@ class Stems:
         return [str(colocated[0]) for colocated in tokens]
 
     def stem(self, word: str) -> str | None:
-        """The stem of one word, or those of its parts (`line_items`); None without any."""
+        """Returns the stem of one word; for a word of several parts, such as `line_items`, the
+        stems of the parts; None if it has no stem.
+        """
         if word not in self._stem_of_word:
             if len(self._stem_of_word) >= STEMS_KEPT:
                 self._stem_of_word.clear()
@@ -114,7 +116,9 @@ class SqliteEngine(Database):
     def lexical(
         self, terms: Sequence[str], passing: array[int] | None, *, limit: int
     ) -> list[Candidate]:
-        """Of very many matches only those with one of the rarest words are scored."""
+        """Returns the best `limit` chunks for the terms by BM25; if very many chunks match,
+        only those with one of the rarest terms are scored.
+        """
         query = " OR ".join(terms)
         sql = "SELECT rowid, bm25(chunk_fts) AS score FROM chunk_fts WHERE chunk_fts MATCH ?"
         order = " ORDER BY score, rowid DESC LIMIT ?"
@@ -142,7 +146,8 @@ class SqliteEngine(Database):
         return self._as_candidates(best)
 
     def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
-        """Small changes are not counted at once. A term that no chunk holds is looked up each
+        """Returns (number of chunks, for each term the number of chunks that contain it);
+        cached until the index has changed enough. A term that no chunk holds is looked up each
         time: the next save may hold it.
         """
         changes = self.rows_written()

@@ -1,5 +1,5 @@
-"""Carries into a new index whatever an index of another version holds and no file of the
-journal says.
+"""Carries over into a new index the data of an older version that no file of the journal
+contains.
 
 These are the counts of reads, the numbers of changes, and the vectors, of which each took the
 model milliseconds. A vector goes by the hash of the text that was embedded: it waits in the

@@ -84,8 +84,8 @@ _REASONS = {
 
 
 def inject_fault(step: str, fd: int = -1, data: bytes = b"") -> None:
-    """For tests: kills or stops the process if `SYNAPTIC_FAULT` names `step`, after writing a
-    part of `data` to `fd` if some is given. Otherwise does nothing.
+    """For tests: kills or stops the process if `SYNAPTIC_FAULT` names `step`; before a kill, a
+    part of `data`, if given, is written to `fd`. Otherwise does nothing.
     """
     asked, _, cut = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
     if step == asked and sys.platform != "win32":
@@ -251,8 +251,8 @@ def _link_or_rename(temp: Path, path: Path, *, private: bool) -> None:
 def replace_if_unchanged(
     path: Path, expected: bytes, inode: int, data: bytes, temp: Path | None = None
 ) -> bool:
-    """True when `path` went from `expected` to `data` in one step; False, with no change, when
-    it held other bytes.
+    """Replaces the content `expected` of `path` by `data` in one step; returns False, without a
+    change, if the file held other bytes.
 
     `temp` is the hidden file for `data`. `path` must be no symlink. Mode, extended attributes,
     access lists and, if allowed, the owner are kept. If the system can exchange two files, a
@@ -294,8 +294,8 @@ def replace_if_unchanged(
 def _exchange_if_unchanged(
     temp: Path, path: Path, old: int, expected: bytes, data: bytes
 ) -> bool | None:
-    """True when `temp`, which holds `data`, and `path` changed places durably; None if the
-    system cannot do that.
+    """Exchanges the names of `temp`, which holds `data`, and `path`; returns True if that
+    succeeded durably, None if the system cannot do it.
 
     False when `path` was not `old` with its `expected` bytes: the exchange is undone, and other
     people's writes stay.
@@ -423,7 +423,9 @@ def _copy_extended_attributes(old: int, new: int) -> None:
 
 @contextmanager
 def _ignore_unsupported() -> Iterator[None]:
-    """A context that ends early if a mark is forbidden, unknown to the file system, or gone."""
+    """A context that ignores the error if an attribute of a file is forbidden, unknown to the
+    file system, or gone.
+    """
     try:
         yield
     except OSError as error:
@@ -477,8 +479,8 @@ def rename_over(temp: Path, path: Path) -> None:
 
 
 def exchange_names(one: Path, other: Path) -> bool:
-    """True when the two names changed places in one step; False, with no change, if the system
-    cannot do that.
+    """Exchanges two names in one step; returns False, without a change, if the system cannot do
+    that.
     """
     names = os.fsencode(one), os.fsencode(other)
     swap = 2  # RENAME_EXCHANGE of Linux, and RENAME_SWAP of macOS

@@ -86,7 +86,7 @@ class Roots:
 
     def withholds(self, path: str) -> bool:
         """True if this path within a root, or a folder on it, is not read: it begins with a
-        dot, or fits a glob of `exclude`, also in other letters than the system has.
+        dot, or matches a glob of `exclude`, in upper or lower case.
         """
         steps = path.split("/")
         if any(step.startswith(".") for step in steps):
@@ -268,15 +268,17 @@ def read_stamp(roots: Roots, path: str, *, was_listed: bool = False) -> Stamp | 
 
 
 def _wrap_to_int64(signature: FileSignature) -> FileSignature:
-    """There are inodes, and times after 2262, that SQLite cannot hold."""
+    """Wraps the numbers of a signature to 64 bits, because SQLite cannot hold some inodes, and
+    times after 2262.
+    """
     return cast("FileSignature", tuple((part + 2**63) % 2**64 - 2**63 for part in signature))
 
 
 def _walk_items(
     roots: Roots, only: str = "", *, links: bool = False
 ) -> Iterator[_Item | LeftOut]:
-    """Each item with the name of a note, or `only` one, with `links` each other link too, and
-    the folders that are left out.
+    """Yields each item whose name is that of a note (only the one at the path `only`, if given;
+    with `links` also other links), and the folders that are left out.
     """
     real = {
         join(name, ""): real_path(place)
@@ -400,7 +402,8 @@ def _check_path(path: str) -> None:
     steps = path.split("/")
     if "" in steps or ".." in steps or not is_readable(path):
         raise JournalError(
-            f"{path!r} is not a path inside the journal.", "Give it relative to the journal."
+            f"{path!r} is not a path inside the journal.",
+            "Give a path relative to the journal folder, like 2026-11-21.md.",
         )
 
 
@@ -413,7 +416,8 @@ def resolve_journal_path(roots: Roots, path: str) -> Path:
     real = real_path(root / within)
     if not real.is_relative_to(real_path(root)):
         raise JournalError(
-            f"{path} leads out of the journal, to {real}.", "Only files inside it are touched."
+            f"{path} leads out of the journal, to {real}.",
+            "Synaptic touches only files inside the journal. Remove the link.",
         )
     return real
 
@@ -444,7 +448,8 @@ def read_bytes(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
             if error.errno not in _GONE:
                 raise
             raise NotFound(
-                f"The journal has no file {path}.", "It was moved or deleted."
+                f"The journal has no file {path}.",
+                "It was moved or deleted; search for its entries again.",
             ) from error
 
 
@@ -470,8 +475,8 @@ def _open_below(root: Path, steps: Sequence[str]) -> int:
 
 @contextmanager
 def _open_parent(root: Path, steps: Sequence[str]) -> Iterator[int]:
-    """A descriptor of the folder in which the last of these steps lies, as a context. No link
-    below the root is followed.
+    """Opens the folder that contains the last of these steps of a path, as a context; yields
+    its descriptor. No link below the root is followed.
     """
     here = os.open(root, _FOLDER)
     try:

@@ -68,14 +68,14 @@ def _insert_into_file(journal: Journal, path: str, blocks: Sequence[Block]) -> N
 
 @dataclass(frozen=True, kw_only=True)
 class _FileAfterRemoval(Draft):
-    """A file without some of its blocks, which had these ids."""
+    """The bytes of a file after blocks were removed from it, and the `ids` of those blocks."""
 
     ids: list[str]
 
 
 def remove_blocks(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
-    """The ids of those blocks that stand in this file as they were put there, and now in the
-    trash.
+    """Moves the blocks of an import that are unchanged in this file to the trash; returns their
+    ids.
     """
     hashes = {block.id: block.hash for block in blocks}
 
@@ -106,12 +106,12 @@ def remove_blocks(journal: Journal, path: str, blocks: Collection[Block]) -> lis
 
 
 def save_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
-    """The path of an imported picture, which is created where it is not there. Raises
+    """Stores an imported picture under `name` unless it exists, and returns its path. Raises
     ValueError if it is not a picture.
     """
     plain = name == PurePosixPath(name).name and "\\" not in name and name[0] != "."
     if not plain or not is_picture_name(name):
-        raise ValueError("it is not called as a picture is")
+        raise ValueError("its name is not the name of a picture file")
     path = f"{PICTURE_FOLDER}/{name}"
     if not resolve_journal_path(journal.roots, path).exists():
         data = read()
@@ -123,8 +123,8 @@ def save_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
 
 
 def remove_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
-    """Removes imported pictures, hashes by paths, but for those that were changed, or that a
-    note still shows. A note that cannot be read may show each of them.
+    """Removes imported pictures (paths with their hashes), except those that were changed or
+    that a note still shows. A note that cannot be read may show each of them.
     """
     in_use: set[str] = set()
     if pictures and any(one.reason == "unreadable" for one in journal.find_left_out()):

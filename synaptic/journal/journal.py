@@ -69,7 +69,7 @@ class Edited(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _EditedFile(Draft):
-    """The file after an edit of one of its entries."""
+    """The bytes of a file after one of its entries was edited."""
 
     edited: Edited
 
@@ -107,8 +107,8 @@ _STILL_NAMED = (
 
 
 class Journal:
-    """A folder of Markdown, and the state beside it. One thread owns it; processes share it by
-    a lock.
+    """The journal folder of Markdown files, with the state that Synaptic keeps beside it. One
+    thread owns it; processes share it by a lock.
     """
 
     def __init__(self, config: Config, *, lock_timeout_s: float = LOCK_TIMEOUT_S) -> None:
@@ -231,7 +231,9 @@ class Journal:
         return self.day_path(at)
 
     def find(self, path: str, id: str) -> tuple[bytes, Entry]:
-        """The block and the entry with this id, as its file says it now. Raises NotFound."""
+        """Returns the block and the entry with this id, as its file now contains them. Raises
+        NotFound.
+        """
         data, status = folder.read_bytes(self.roots, path)
         parsed = self.parse(path, data, status.st_mtime_ns)
         entry, start, end = find_entry_span(parsed, path, id)
@@ -253,7 +255,7 @@ class Journal:
         )
 
     def paths_by_id(self) -> dict[str, str]:
-        """The first file of each id that a comment carries. All files are read."""
+        """Maps each id in a comment to the first file that contains it. All files are read."""
         places: dict[str, str] = {}
         for stamp in self.scan():
             with suppress(NotFound):
@@ -264,7 +266,7 @@ class Journal:
     # -- saving
 
     def append(self, *entries: Entry, path: str = "") -> str:
-        """The path of the entries' file, which holds all of them, synced.
+        """Appends the entries to their file and returns its path; the file is synced.
 
         Without a path it is that of the first one's day. Raises Refused for a path in a root
         that is only read, Busy when another process holds the lock, and JournalError when the
@@ -329,9 +331,9 @@ class Journal:
         keep: bool = True,
         agent: str = "",
     ) -> Edited:
-        """The entry after `change`, or the deleted entry if `change` returns None. The old text
-        goes to the trash, if it is to be kept. `agent` names the agent that edits, so that its
-        headings stay its own; "" is a person.
+        """Edits an entry in its file: returns it as `change` returned it, or the deleted entry
+        if `change` returned None. The old text goes to the trash, if it is to be kept. `agent`
+        names the agent that edits, so that its headings stay its own; "" is a person.
 
         Equal copies of the block in the same file change with it; everything else stays byte
         for byte. A notice says if an earlier update had vanished from the file. A whole-file
@@ -350,8 +352,8 @@ class Journal:
     def replace_entry(
         self, path: str, id: str, change: Edit, why: Why | None, *, agent: str = ""
     ) -> Edited:
-        """The entry after `change` has replaced its block. Without `why` nothing goes to the
-        trash. The lock is held, as by `writing`.
+        """Replaces the block of an entry by the result of `change`, and returns the entry
+        afterwards. Without `why` nothing goes to the trash. The lock is held, as by `writing`.
         """
         trashed: bytes | None = None  # by an attempt before this one
         has_vanished = False
@@ -359,7 +361,10 @@ class Journal:
         def make(data: bytes, status: Stat) -> _EditedFile:
             nonlocal trashed, has_vanished
             if not status:
-                raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
+                raise NotFound(
+                    f"The journal has no file {path}.",
+                    "It was moved or deleted; search for its entries again.",
+                )
             parsed = self.parse(path, data, status.st_mtime_ns)
             old, start, end = find_entry_span(parsed, path, id)
             folder.locate_writable(self.roots, path, old.there.line)
@@ -435,8 +440,8 @@ class Journal:
         new: Entry | None,
         agent: str,
     ) -> tuple[Entry | None, bytes]:
-        """(`new` as the file says it, the bytes of a whole-file note that says it; none if it
-        is deleted). Raises Refused if no such file says all else as before.
+        """Returns (`new` as it will be read from the file, the bytes of the whole-file note;
+        none if it is deleted). Raises Refused if no such file says all else as before.
         """
         _, start, end = find_entry_span(parsed, path, old.id)
         place = self.place(path)
@@ -507,8 +512,8 @@ class Journal:
     def replaced_copy(
         self, id: str, title: str, coming: bytes, present: bytes
     ) -> list[TrashedText]:
-        """The text that `coming` replaces in `done/`, as a piece for the trash; none if the
-        file, or the coming text, says it too.
+        """Returns the text in `done/` that `coming` will replace, as a piece for the trash;
+        none if the file or `coming` contains it too.
         """
         record = self.saved_copy(id)
         now = normalize_block(present)
@@ -525,8 +530,8 @@ class Journal:
     # -- removing copies
 
     def purge(self, path: str, id: str) -> Entry | None:
-        """The deleted entry; None if only copies were left. No copy stays in trash, done or
-        runs.
+        """Removes every copy of an entry; returns the deleted entry, or None if only copies
+        were left. No copy stays in trash, done or runs.
 
         Raises JournalError if the entry is deleted but a copy may remain. The same purge again
         removes that copy.
@@ -622,14 +627,16 @@ class Journal:
         id = resolve_short_id(id, iter(ids), "Neither the journal nor the trash")
         copy = copies.get(id) or self.saved.get(id)
         if not copy:
-            raise NotFound(f"The copy of {id} is torn.")
+            raise NotFound(
+                f"The saved copy of {id} is cut off and cannot be read; nothing was restored."
+            )
         return copy.path, replace(self.parse_copy(id, copy.path, copy.text), id=id)
 
     def restore(
         self, id: str, check: Check = allow_any_change, *, by_person: bool = True
     ) -> tuple[str, Entry]:
-        """Path and entry, restored to the newest trashed text that differs from its present
-        text.
+        """Restores an entry to the newest text in the trash that differs from its present text;
+        returns its path and the entry.
 
         `id` may be short. A deleted entry is put back into its file. An updated entry gets its
         old text back, and the present text goes to the trash. `check` may refuse. Raises
@@ -677,7 +684,9 @@ class Journal:
         return False
 
     def _undo_deletion(self, piece: TrashedText) -> Entry | None:
-        """The entry, put back where it stood; None if its file has changed since."""
+        """Puts a deleted entry back at its former position; returns None if the file has
+        changed since.
+        """
         saved: tuple[SavedText, ...] = ()
         if piece.id in find_ids(piece.text):
             saved = (self.saved_text(piece.path, piece.id, normalize_block(piece.text)),)
@@ -697,7 +706,9 @@ class Journal:
     def _restore_older_text(
         self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
     ) -> Entry:
-        """The entry with the newest of these texts that is another and shows nothing hidden."""
+        """Restores the newest of these trashed texts that differs from the present one and
+        shows no private text; returns the entry.
+        """
         now = normalize_block(block)
         for piece in pieces:
             if normalize_block(piece.text) != now and not shows_private_text(piece.text, block):
@@ -706,14 +717,14 @@ class Journal:
                     return self.replace_text(path, entry.id, piece.text, exactly=True)
                 return self.replace_text(path, entry.id, self.saved_text_of_piece(piece).text)
         raise NotFound(
-            f"{entry.id} stands in {path}, and the trash holds no other text of it that may be "
+            f"{entry.id} is in {path}, and the trash holds no other text of it that may be "
             f"shown.",
             "`synaptic doctor` lists updates that vanished from the file.",
         )
 
     def replace_text(self, path: str, id: str, text: bytes, *, exactly: bool = False) -> Entry:
-        """The entry after this text has taken the place of its own, which goes to the trash.
-        Without `exactly` the line ends stay.
+        """Replaces the text of an entry by `text` and moves the old one to the trash; returns
+        the entry. Without `exactly` the line ends stay.
         """
 
         def change(old: Entry, block: bytes) -> Replacement:
@@ -737,8 +748,7 @@ class Journal:
         entries = self.parse(piece.path, piece.text, block=True).entries
         if not by_person and any(entry.pin != pinned for entry in entries):
             raise Refused(
-                "Between the two texts a person pinned or unpinned it: only a person "
-                "restores it."
+                "A person pinned or unpinned the entry since, so only a person may restore it."
             )
 
     def saved_text_of_piece(self, piece: TrashedText) -> SavedText:

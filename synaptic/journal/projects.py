@@ -74,14 +74,16 @@ class Projects:
         return None
 
     def name_for(self, repository: Repository, names: Iterable[str]) -> str:
-        """The name of the project that the repository is, else the first that is free."""
+        """Returns the name of the repository's project, or the first free one of `names`."""
         project = self.find(repository)
         if project:
             return project.name
         return next(name for name in names if project_key(name) not in self._by_key)
 
     def claim(self, repository: Repository, names: Iterable[str]) -> str:
-        """The name of the project that the repository is from now on."""
+        """Records the repository under its name, or under the first free one of `names`;
+        returns that name.
+        """
         name = self.name_for(repository, names)
         key = project_key(name)
         project = self._by_key.get(key, Project(name, ()))
@@ -114,8 +116,8 @@ def find_project_name(state: Path, here: Checkout) -> str:
 
 
 def claim_project_name(state: Path, here: Checkout) -> tuple[str, str]:
-    """The name that the repository of a checkout has from now on, and a notice where that is
-    new and not the name of its folder, or where the repository was elsewhere before.
+    """Records a name for the repository of a checkout; returns it, and a notice if it is new
+    and differs from the folder's name, or if the repository has moved.
     """
     repository = repository_of_checkout(here)
     projects = Projects(state)
@@ -137,7 +139,9 @@ def claim_project_name(state: Path, here: Checkout) -> tuple[str, str]:
 
 
 def _moved_notice(project: Project, repository: Repository) -> str:
-    """A sentence on a repository that is a project already, if it is new at its place."""
+    """Returns a sentence if a project is known from another path or clone of this repository;
+    "" if it is known at this path.
+    """
     places = {one.place: one.git for one in project.repositories}
     if repository.place in places:
         return ""
@@ -149,7 +153,8 @@ def _moved_notice(project: Project, repository: Repository) -> str:
 
 
 def project_of_folder(state: Path, folder: Path, planned: Projects | None = None) -> str | None:
-    """The name of the project of a folder, which has it from now on; None for the home folder.
+    """Returns the name of the project of a folder, and records the folder under it; None for
+    the home folder.
 
     A folder without a repository is a project of its own; one that is gone is that of the
     repository that last lay there. With `planned` the name is taken there, and not kept.
@@ -222,7 +227,7 @@ def _rate_identity(one: Repository, other: Repository) -> int:
 
 
 def _holds_all_of(old: Repository, new: Repository) -> bool:
-    """True if `new`, a repository of the same project, says all that `old` says."""
+    """True if the repository `new` has every property that is known of `old`."""
     if old.git and old.git == new.git:
         return True
     if old.place == new.place:
@@ -233,8 +238,8 @@ def _holds_all_of(old: Repository, new: Repository) -> bool:
 
 @contextmanager
 def _locked_projects(state: Path) -> Iterator[Projects]:
-    """The projects, under a lock; what is taken is written at the end. Where the disk refuses,
-    the next save tries again.
+    """Yields the projects of the home under a lock, and writes the changed ones at the end of
+    the block. Where the disk refuses, the next save tries again.
     """
     lock = None
     with suppress(OSError, JournalError):  # filelock.Timeout is an OSError, too
@@ -253,7 +258,9 @@ def _locked_projects(state: Path) -> Iterator[Projects]:
 
 
 def _read_projects(file: Path) -> tuple[dict[str, Project], bool]:
-    """(the projects by their keys; True if the file has paths as before)."""
+    """Returns (the projects by their keys, True if the file has the form of an older version,
+    with paths).
+    """
     values = {}
     with suppress(OSError, ValueError, RecursionError):
         values = json.loads(read_small_text(file) or "{}")
@@ -270,7 +277,9 @@ def _read_projects(file: Path) -> tuple[dict[str, Project], bool]:
 
 
 def _project_from_old_path(key: str, git: str) -> Project:
-    """A project as it was written before; `git` is the path of its common git folder."""
+    """Converts a project as an older version stored it; `key` is its name, `git` the path of
+    its git folder.
+    """
     repository = repository_at_path(repository_folder(git))
     name = Path(repository.place).name.removesuffix(".git")
     return Project(name if project_key(name) == key else key, (repository,))

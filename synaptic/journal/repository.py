@@ -1,4 +1,4 @@
-"""Reads a git checkout, and what tells its repository from every other.
+"""Reads a git checkout, and the properties that identify its repository.
 
 Git is not run. A repository's settings name programs, and more of them with each version of
 git; small files of `.git` are read in its place, and nothing that stands in them decides over
@@ -64,7 +64,7 @@ class Checkout(NamedTuple):
 
     @property
     def branch(self) -> str:
-        """The branch that is checked out; empty where a commit is."""
+        """The branch that is checked out; empty if a commit is checked out."""
         return self.head.removeprefix(_BRANCH) if self.head.startswith(_BRANCH) else ""
 
     @property
@@ -203,7 +203,7 @@ def _birth_ns(folder: Path, status: os.stat_result) -> int:
 
 
 def repository_at_path(place: str) -> Repository:
-    """The repository whose folder this is; only its place if there is none."""
+    """Returns the repository whose folder is `place`; without one, only its path."""
     with suppress(OSError, ValueError):
         here = _checkout_or_bare_at(Path(place))
         if here:
@@ -212,7 +212,9 @@ def repository_at_path(place: str) -> Repository:
 
 
 def _checkout_or_bare_at(place: Path) -> Checkout | None:
-    """The checkout or bare repository whose folder this is. Raises OSError, ValueError."""
+    """Returns the checkout or bare repository whose folder is `place`. Raises OSError,
+    ValueError.
+    """
     if os.path.lexists(place / ".git"):
         return _checkout_at(place)
     head = read_small_text(place / "HEAD")

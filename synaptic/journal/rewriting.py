@@ -21,7 +21,9 @@ RewriteFile = Callable[[bytes, ParsedFile], bytes]
 
 @dataclass(frozen=True, kw_only=True)
 class _Rewritten(Draft):
-    """A file in which the texts of some entries, as they were, were replaced or left out."""
+    """The bytes of a file in which the texts of some entries were replaced or removed, and
+    these entries before the change.
+    """
 
     replaced: list[Entry]
 
@@ -29,7 +31,8 @@ class _Rewritten(Draft):
 def rewrite_entries(
     journal: Journal, path: str, change: RewriteFile, *, keep: bool = True
 ) -> list[Entry]:
-    """The entries, as they were, whose text `change` replaced or left out.
+    """Replaces or removes the texts of entries in a file by `change`; returns the entries as
+    they were before.
 
     With `keep` their old texts go to the trash, each as the text of its entry, so that it can
     be restored. Raises what `change` raises, NotFound, Refused for a file that is only read,
@@ -38,7 +41,10 @@ def rewrite_entries(
 
     def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status:
-            raise NotFound(f"The journal has no file {path}.", "It was moved or deleted.")
+            raise NotFound(
+                f"The journal has no file {path}.",
+                "It was moved or deleted; search for its entries again.",
+            )
         locate_writable(journal.roots, path)
         was = journal.parse(path, data, status.st_mtime_ns)
         text = change(data, was)

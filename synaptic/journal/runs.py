@@ -1,5 +1,5 @@
-"""Imports on their way: a file in `.state/imports/` holds all blocks of one run until they
-stand in the journal.
+"""Keeps unfinished imports: a file in `.state/imports/` holds all blocks of one run until they
+are in the journal.
 
 The file is JSON, with the blocks sorted by path, and durable before the journal changes. When
 every block stands in its file, their texts are left out; by their hashes `undo` sees what was
@@ -37,9 +37,9 @@ class Block:
 
 @frozen
 class Run:
-    """A run as its file has it. `open`: not all of its blocks stand in the journal. `pictures`
-    are hashes by paths of
-    the pictures that its entries show."""
+    """The content of the file of a run. `open`: not all of its blocks stand in the journal.
+    `pictures` are hashes by paths of the pictures that its entries show.
+    """
 
     name: str
     blocks: tuple[Block, ...]

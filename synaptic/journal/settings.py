@@ -43,7 +43,7 @@ def set_toml_value(text: str, key: str, value: Any) -> str:
 
 
 def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> Json:
-    """The values that config.toml had before this one was written.
+    """Writes a setting into config.toml; returns the values that the file had before.
 
     `new` is what a file that was not there says besides. Raises ConfigError where the value
     cannot be written safely, and JournalError.

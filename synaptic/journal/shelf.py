@@ -1,4 +1,4 @@
-"""The files beside the notes that may be given away: to a browser, or in a zip.
+"""The attachments beside the notes that may be sent to a browser or put into a zip.
 
 | a file                                          | is given away                        |
 |-------------------------------------------------|--------------------------------------|
@@ -35,7 +35,7 @@ _READ_BYTES, _TAG_BYTES = 1_048_576, 40
 
 
 class ServableFiles(NamedTuple):
-    """The attachments in `roots`, and of these nothing in the `closed` folders and files."""
+    """The attachments in `roots` that may be served; files in the folders `closed` may not."""
 
     roots: Roots
     closed: Sequence[Path]

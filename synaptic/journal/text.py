@@ -115,7 +115,7 @@ def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
     fitting = [one for one in ids if one.partition("-")[2].startswith(short)]
     if len(short) < 4 or not fitting:
         raise NotFound(
-            f"{what} has no {id}.", valid=ids[:10], hint="" if ids else "It is empty."
+            f"{what} has no {id}.", valid=ids[:10], hint="" if ids else f"{what} is empty."
         )
     if len(fitting) > 1:
         raise Ambiguous(

@@ -183,8 +183,9 @@ class FileWriter:
         disk.overwrite(self._intent, json.dumps(note).encode(), sync=False)
 
     def settle_intent(self) -> None:
-        """Moves the note of `intend` to `settled` if the file holds those bytes. Each holder of
-        the lock does so first, and thus before the next change hides it.
+        """Moves the recorded intent (see `note_intent`) to `settled` if the file holds the
+        intended bytes. Each holder of the lock does so first, and thus before the next change
+        hides it.
         """
         with suppress(OSError, ValueError, SynapticError):
             path, wanted = json.loads(self._intent.read_bytes())
@@ -235,8 +236,8 @@ class FileWriter:
                 if self._is_unchanged(path, status):
                     raise
                 raise JournalError(
-                    f"{error.message} It may have been changed all the same.",
-                    "Look at it before you try again.",
+                    f"{error.message} The file may have been changed all the same.",
+                    "Look at the file before you try again.",
                 ) from error
         raise Changed(f"{path} changed while it was edited; nothing was written.", "Try again.")
 
@@ -251,7 +252,7 @@ class FileWriter:
             return b"", None
 
     def _is_unchanged(self, path: str, status: Stat) -> bool:
-        """True if the file is the one of this stat, or still is not there."""
+        """True if the file still has the stat `status`; for None, if no file exists."""
         try:
             now = folder.read_bytes(self.roots, path)[1]
         except NotFound:
@@ -261,7 +262,7 @@ class FileWriter:
         return status is not None and os.path.samestat(now, status)
 
     def _exchange(self, path: str, real: Path, data: bytes, status: Stat, draft: Draft) -> bool:
-        """True when the file holds the draft; False when it changed meanwhile."""
+        """Writes the draft to the file; returns False if the file changed meanwhile."""
         private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
         if not status:
             disk.make_dirs(real.parent, private=private)
@@ -300,8 +301,8 @@ class FileWriter:
                 disk.sync_dir(real.parent)
 
     def _publish_copy(self, temp: Path, id: str) -> None:
-        """Names the copy in `done/`. If that fails the change has succeeded all the same, and
-        an older copy must not say otherwise.
+        """Gives the temporary copy its final name in `done/`. If that fails the change has
+        succeeded all the same, and an older copy must not say otherwise.
         """
         try:
             self.saved.accept(temp, id)

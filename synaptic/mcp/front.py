@@ -252,8 +252,8 @@ def _is_modern_params(params: Any) -> bool:
 
 
 def _is_client(client: Any, able: Any) -> bool:
-    """True when a client's description and capabilities have a form that all versions of the
-    protocol accept.
+    """True if the client's description and its capabilities `able` have a form that all
+    versions of the protocol accept.
     """
     if not isinstance(client, dict) or not isinstance(able, dict) or "icons" in client:
         return False

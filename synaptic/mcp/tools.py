@@ -216,7 +216,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
     missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
-            f"{tool.name} needs the argument {missing[0]}.", "Call it again with it."
+            f"{tool.name} needs the argument {missing[0]}.", f"Call it again with {missing[0]}."
         )
     return checked
 

@@ -135,7 +135,8 @@ def unescape_title(raw: str) -> str:
 
 
 def escape_title(title: str, tags: Collection[str]) -> tuple[str, Texts]:
-    r"""(the title as it is written in a heading, the tags that readers find within it).
+    r"""Returns (the title with characters escaped so that a heading can hold it, the tags that
+    readers still find in it).
 
     A `#` gets a backslash only if it would be read as a tag or as a closing sequence. Tags
     within the title stay as they are if `tags`, the tags of the entry, hold them all.

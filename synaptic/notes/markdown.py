@@ -170,7 +170,7 @@ def _heading(
 
 
 def own_tags(entry: Entry) -> Texts:
-    """The tags of an entry that are in its own text, without those from its file's front
+    """Returns the tags that an entry has in its own text, without those from its file's front
     matter.
     """
     return tuple(tag for tag in entry.tags if tag not in entry.file_tags)
@@ -323,8 +323,8 @@ class _Edit:
         return _heading(new, time, self.mark.level, stood.tags, body_tags).encode()
 
     def _comment(self, own: list[str]) -> bytes:
-        """The bytes between heading and body, with the comment rewritten if needed. `own` are
-        the hashes of the body's H2s.
+        """Returns the bytes between heading and body; the entry's comment in them is rewritten
+        if it changed. `own` are the hashes of the body's H2s.
         """
         block = self.block
         parts = self.parts

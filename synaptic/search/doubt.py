@@ -153,8 +153,8 @@ def estimate_hit_chances(
 
 
 def count_hits_to_show(chance: Sequence[float], signs: Sequence[Signs]) -> int:
-    """The number of first hits that an answer without a limit shows, at least one if there is
-    any.
+    """Returns how many of the first hits an answer without a limit shows: at least one, if
+    there is any.
 
     A hit that matches the question neither by words nor by meaning, and was only ranked for its
     neighbours, does not extend the answer.
@@ -169,8 +169,8 @@ def count_hits_to_show(chance: Sequence[float], signs: Sequence[Signs]) -> int:
 
 @frozen
 class Attempt:
-    """One search and its answer: `ranked` are all candidates, `passing` those that passed all
-    filters in their final order, `hits` the ones that are shown.
+    """One search and its result: `ranked` are all candidates, `passing` those that passed the
+    filters, in final order, `hits` the ones that are displayed.
 
     `close`: something clearly fits, or the query had no words. `weak`: no hits, nothing close,
     or no hit contains a word of the question. `notices` say what passes changed.

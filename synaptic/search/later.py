@@ -36,8 +36,8 @@ first, and 16 have the mark; of 30 old notes that alone answer, one has it.
 
 
 def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Exchanges two of the first entries that are on one topic, if the later stands behind the
-    earlier; marks an earlier one that stays before a later one.
+    """Swaps two of the first hits that are on one topic if the later entry ranks below the
+    earlier one; marks an earlier entry that remains above a later one.
 
     They exchange their scores too. Turns of a talk are not moved: a later one does not correct
     an earlier one (LoCoMo and BEAM lose .004 to .013).

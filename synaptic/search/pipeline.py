@@ -147,8 +147,8 @@ def add_neighbours(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
 
 
 def fetch_deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
-    """Fetches candidates that rank below those in `passing`, for a large limit; none scores
-    above the worst of these.
+    """Fetches further candidates below those in `passing`, for a large limit; none gets a
+    higher score than the worst of `passing`.
 
     They do not depend on the limit, and the scores of entries in `passing` do not change: a
     larger limit only adds hits.
@@ -238,7 +238,9 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
 
 
 def _replacement_warning(ranked: Ranked) -> str:
-    """A line on the later entry that may replace this one, with its id."""
+    """Returns a sentence that names the later entry which may replace this hit; "" if there is
+    none.
+    """
     return f"{MAY_REPLACE}: {ranked.later.partition('-')[2]}" if ranked.later else ""
 
 

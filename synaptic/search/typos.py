@@ -40,8 +40,8 @@ def allowed_typing_errors(word: str) -> int:
 
 
 def count_typing_errors(typed: str, word: str) -> int:
-    """The number of typing errors in `typed` if `word` was meant; differences in the ending do
-    not count.
+    """Returns the number of typing errors that turn `word` into `typed`; differences in the
+    ending do not count.
 
     Accents do not count. A text of at most seven letters may only lack the `s` of a plural;
     in one of at most six no letter is replaced, so `regen` is not `regex`. Counting ends at

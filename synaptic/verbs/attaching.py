@@ -27,8 +27,8 @@ PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split
 
 
 def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
-    """(path in the journal, a remark or "") of a file that was stored without what tells of its
-    place. It never replaces a file.
+    """Stores a file without its metadata beside the notes; returns (its path in the journal, a
+    remark or ""). It never replaces a file.
 
     Raises InvalidArgument for an empty or broken file, for a note and for one of more than
     FILE_BYTES, and Refused above DAY_BYTES a day.

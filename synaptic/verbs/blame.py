@@ -1,5 +1,5 @@
-"""Finds the entries that an edit or a failed command calls for: those that name the file or its
-folder, and those with the same error.
+"""Finds the entries that an agent should read before an edit, or after a failed command: those
+that name the file or its folder, and those with the same error.
 
 A client waits for the answer, so little is imported, and the index is read as it is. An entry
 whose bytes changed since is left out.
@@ -72,8 +72,8 @@ _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
 
 class RecalledEntry(NamedTuple):
-    """An entry that is called for, with its text, and our `mark` on it. More `weight` fits
-    better.
+    """An entry about the edited file or the error, with its text and the `mark` by which it is
+    cited. More `weight` fits better.
     """
 
     row: IndexedEntry
@@ -286,7 +286,9 @@ def _mention_weight(text: str, target: Target) -> float:
 
 
 def _weigh_words(text: str) -> dict[str, float]:
-    """The words of an error with their weights, without what differs each time."""
+    """Maps the words of an error to their weights, without parts that differ each time, such as
+    numbers.
+    """
     weights = {}
     for word in _WORD.findall(_ASIDE.sub(" ", text)):
         low = word.lower()

@@ -111,7 +111,7 @@ class Briefing(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The beginning of what is new: after the change of this `number`, else at this time."""
+    """The point since which entries count as new: the change with this `number`, or a time."""
 
     at: datetime
     number: int | None = None
@@ -136,7 +136,8 @@ def brief(
     """
     if project == "*":
         raise InvalidArgument(
-            "A briefing is for one project, so '*' cannot be given.", "Name it."
+            "A briefing is for one project, so '*' cannot be given.",
+            "Give the name of one project.",
         )
     here = checkout_around(folder, ws.config) if folder else None
     project = project or working_project(ws.config, here)
@@ -222,7 +223,9 @@ def _gather_briefing(
     before: str | None,
     report: SyncReport,
 ) -> Briefing:
-    """Returns the entries. Without `before`, a last position or "", it has no position."""
+    """Reads the entries of a briefing from the index. Without `before`, a last position or "",
+    it has no position.
+    """
     now = ws.clock()
     key = project_key(project) if project else None
     rules, unconfirmed, waiting = _split_preferences(ws, key)
@@ -339,8 +342,8 @@ def _split_preferences(
 
 
 def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
-    """Returns what is due by this day, or on any, overdue first: entries, and tasks as entries
-    with the title of the task. Raises InvalidArgument.
+    """Returns the entries and tasks that are due by the day `until` (None: on any day), overdue
+    first; a task as an entry with the task's title. Raises InvalidArgument.
     """
     last = read_date(until, ws.clock(), "due") if until else _EVER
     return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, "*"))))
@@ -392,8 +395,8 @@ def _list_project_entries(
     among: Collection[int] | None = None,
     settled: bool = False,
 ) -> Pool:
-    """Returns entries of the project, or tagged with its name and of no other, newest first,
-    and whether there are others beyond POOL; without a project those that have none.
+    """Returns (entries of the project, or tagged with its name and of no other project, newest
+    first; whether there are more than POOL). Without a project: entries that have none.
 
     With `among` only these rows, and all of them; `settled`: also expired and settled ones.
     """

@@ -64,7 +64,7 @@ def update(
         raise InvalidArgument("Give content or append, not both.", valid=("content", "append"))
     if all(value == () for value in changes.values()):
         names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
-        raise InvalidArgument("Nothing to update.", valid=names)
+        raise InvalidArgument("No change of the entry was given.", valid=names)
     check_project(parts.get("project"))
     check_files(changes)
     check_range("importance", parts.get("importance"), 0, 10)
@@ -74,7 +74,7 @@ def update(
     if entry.pin and not by_person:
         raise Refused(
             "A person pinned this entry, and only a person changes it.",
-            "Save a new one beside it.",
+            "Save a new entry beside it.",
         )
     if changes.get("pin") and not entry.pin:
         check_pin(ws, entry.project, by_person=by_person)

@@ -295,7 +295,9 @@ def _loss_findings(ws: Workspace) -> Iterator[Finding]:
 
 
 def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
-    """(original, copy) of each copy, by its name, that says what its original does not."""
+    """Yields (original, copy) for each file that is by its name a copy, such as `x 2.md`, but
+    holds an entry that no other file holds.
+    """
     own = in_step(ws, lambda _: set(ws.index.paths_with_own_entries()))
     paths = {stamp.path for stamp in ws.journal.scan()}
     for path in sorted(paths & own):

@@ -84,7 +84,8 @@ def write_text(
             return data
         if seen != now.seen:
             raise Changed(
-                f"{path} was changed meanwhile; nothing was written.", "Look at both."
+                f"{path} was changed meanwhile; nothing was written.",
+                "Compare your text with the present one, and save again.",
             )
         new = _with_line_ends(typed, data[now.start : now.end], usual_line_end(data))
         after = data[: now.start] + new + data[now.end :]
@@ -97,7 +98,7 @@ def write_text(
         stays = {entry.content for entry in ws.journal.parse(path, after).entries}
         if own_id and not others <= stays:
             raise Refused(
-                "It would take in another entry of the file; nothing was written.",
+                "Your text would swallow the next entry of the file; nothing was written.",
                 "Close the code fence or the comment, or edit the whole file.",
             )
         return after
@@ -131,7 +132,8 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         at = [task for task in matches if task.line == line] or matches
         if len(at) != 1 or at[0].done == done:
             raise Changed(
-                "The task was changed meanwhile; nothing was written.", "Look at it again."
+                "The task was changed meanwhile; nothing was written.",
+                "Load the page again, and tick it there.",
             )
         starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
         row = _TASK.match(data, starts[at[0].line - 1])
@@ -171,9 +173,9 @@ def _cannot_tick_error(path: str, task: Task, reason: str) -> Refused:
 
 
 class _PreferencesOfFile:
-    """The preferences of a file that a person edits on the page: those in force stay in force,
-    and so does the entry that was edited. Text that becomes an entry by the edit waits, for a
-    person may not have read it.
+    """The preferences of a file that a person edits on the page. A preference in force stays in
+    force after the edit, and the entry `edited` comes into force. Text that becomes an entry by
+    the edit waits, for a person may not have read it.
     """
 
     def __init__(self, ws: Workspace, path: str) -> None:
@@ -190,7 +192,9 @@ class _PreferencesOfFile:
             self._before[entry.id] = rule, log.consent(entry.id, rule).word == "yes"
 
     def confirm_changed(self, edited: str = "") -> None:
-        """Confirms what they say now, and the entry with the id `edited`."""
+        """Confirms the changed preferences of the file that were in force before the edit, and
+        the preference with the id `edited`.
+        """
         journal = self._ws.journal
         with suppress(OSError, NotFound):  # then they wait
             for entry in journal.parse(self._path, journal.read(self._path)).entries:
@@ -213,8 +217,8 @@ def _resolve_own_id(ws: Workspace, path: str, id: str) -> str:
 
 
 def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -> OpenText:
-    """The passage in these bytes: without the mark of a file in UTF-8, and of an entry without
-    the blank lines below it. Raises NotFound and Refused.
+    """Returns the part of a file that a person may edit: without a byte order mark, and of an
+    entry without the blank lines below it. Raises NotFound and Refused.
     """
     title = path
     start = 0
@@ -227,7 +231,10 @@ def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -
         start = len(_BOM)
     piece = data[start:end]
     if MASK in mask_private(data)[start:end]:
-        raise Refused(f"{path} holds private text here.", "Edit it in your editor.")
+        raise Refused(
+            f"The passage of {path} that you edit holds private text.",
+            "Edit it in your editor.",
+        )
     try:
         text = piece.decode()
     except UnicodeDecodeError:

@@ -51,7 +51,8 @@ def links(ws: Workspace, name: str) -> Links:
 
 
 def id_of_name(ws: Workspace, name: str) -> str | None:
-    """The id of the entry with this id, title, page, alias or path; None without one.
+    """Returns the id of the entry that `name` names: an id, title, page, alias or path; None if
+    there is no such entry.
 
     Raises Ambiguous for a name of several entries.
     """
@@ -90,7 +91,9 @@ def link_targets(ws: Workspace, names: Sequence[str], path: str) -> dict[str, En
 
 
 def _pick_exact_name(ws: Workspace, rowids: Sequence[int], name: str) -> int:
-    """The first of these entries with exactly this title or path, else the first of them."""
+    """Returns the first of these entries whose title or path is exactly `name`, in the same
+    upper and lower case; else the first entry.
+    """
     if len(rowids) > 1:
         stored = ws.index.entries(list(rowids))
         page = name.removesuffix(".md")
@@ -103,7 +106,9 @@ def _pick_exact_name(ws: Workspace, rowids: Sequence[int], name: str) -> int:
 
 
 def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Links:
-    """The links of these entries, and those of others to them or to these keys."""
+    """Returns the links from these entries, and the links of other entries to them or to the
+    names with these keys.
+    """
     incoming = ws.index.incoming_links(rowids, keys)
     others = list(dict(incoming))
     texts = read_body_lines(ws, [*rowids, *others])

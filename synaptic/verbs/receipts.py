@@ -1,4 +1,6 @@
-"""What follows a change of the journal: the index, the preferences, and the receipt."""
+"""Steps after each change of the journal: update the index, confirm preferences, make the
+receipt.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -85,7 +87,7 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
 
 
 def is_indexed(ws: Workspace, id: str) -> bool:
-    """True if the index, as it is, has an entry of this id."""
+    """True if the index, without a sync, has an entry of this id."""
     with suppress(NotFound):
         return ws.index.resolve(id).entry.id == id
     return False

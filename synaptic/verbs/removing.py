@@ -102,8 +102,8 @@ def _remaining_duplicate_notice(ws: Workspace, own_id: str) -> list[str]:
 
 
 def earlier_versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Entry]]:
-    """The other texts of an entry in the trash, the latest first, without what is private, or
-    has become it since.
+    """Returns the other texts of an entry in the trash, the latest first, without those that
+    are private now.
     """
     pieces = [piece for piece in ws.journal.trashed() if piece.id == entry.id]
     if not pieces:

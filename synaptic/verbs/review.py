@@ -55,7 +55,9 @@ kind comes first.
 
 
 class ReviewFinding(NamedTuple):
-    """A finding: the first entry may go; the second, if there is one, stays."""
+    """A finding of a review: its first entry may be removed; its second, if there is one, is
+    kept.
+    """
 
     kind: str
     about: tuple[Stored, ...]

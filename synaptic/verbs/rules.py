@@ -20,8 +20,9 @@ def list_waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry
 
 
 def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
-    """Returns those of `waiting` that no terminal has named yet, and the number of those that
-    were in force for an older program, because they were typed. From now on they are named.
+    """Returns the preferences of `waiting` that no command has named at a terminal yet, and the
+    number of typed preferences that were in force under an older version. From now on they are
+    named.
     """
 
     def run(_: object) -> tuple[tuple[Entry, ...], int]:

@@ -160,7 +160,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
 
 
 def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Receipt]:
-    """Writes the new entries and indexes them, but those that were saved already."""
+    """Writes and indexes the new entries, except those that are saved already."""
     receipts = {}
     new = []
     for entry, notices, marks in drafts:

@@ -37,7 +37,7 @@ class IndexQuestion(Protocol[Answer]):
         """The answer on a snapshot that the writer has brought in step."""
 
     def run_without_sync(self) -> Answer:
-        """The answer on the index as it is."""
+        """Returns the answer on the index without updating it first."""
 
 
 class Access:
@@ -84,8 +84,8 @@ class Access:
         return index.counters.calls(searches=count)
 
     def hiding_after(self, moment: datetime) -> AbstractContextManager[Access] | None:
-        """A context whose access hides what bears a later time. None: the past is made of the
-        journal's files.
+        """Returns a context with an access that hides entries with a later time than `moment`.
+        None: the past is made of the journal's files.
         """
         return None
 

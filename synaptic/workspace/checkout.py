@@ -1,4 +1,4 @@
-"""Says in which checkout and project work is done, and what its branch and last commits are.
+"""Finds the checkout and the project in which work is done, its branch and its last commits.
 
 Git is not run; see `journal/repository`.
 """
@@ -70,8 +70,8 @@ def resolve_project_name(project: str | None, here: Checkout | None) -> str | No
 
 
 def working_project(config: Config, here: Checkout | None) -> str | None:
-    """The project of work in this checkout: the one that is set, else the repository's name, as
-    an entry can hold it.
+    """Returns the name of the project of this checkout: the configured one, else the
+    repository's name.
     """
     project = config.project or (here.project if here else None)
     return without_surrogates(project) if project else None

@@ -58,8 +58,8 @@ _COMMENT = re.compile(r"<!-- syn:[^\n]*-->")
 
 @contextmanager
 def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterator[Workspace]:
-    """The workspace at the end of a day, or at a moment: `2026-06-01`, `yesterday 18:00`; as it
-    is without one.
+    """Returns the workspace as the journal was at the end of a day or at a moment
+    (`2026-06-01`, `yesterday 18:00`); the present one if `when` is empty.
 
     It is for one answer: what is saved meanwhile does not reach it. Of published journals it
     hides the entries that bear a later date, which then supersede nothing. `may_write`: the
@@ -186,7 +186,7 @@ class PastJournal(Journal):
         self.files[path] = data + block_to_append(path, render_verified_block(entry), data)
 
     def _without_secrets(self, block: bytes) -> bytes | None:
-        """A block without what is a secret today; None where its comment holds one."""
+        """Returns a block without the secrets in it; None if its comment holds one."""
         screen = Screen("allow" if self._config.secrets == "allow" else "redact")
         text = block.decode("utf-8", "surrogateescape")
         screened = screen.redact_secrets("text", text)

@@ -1,4 +1,4 @@
-"""Says which preferences are in force: those that a person confirmed on this machine.
+"""Keeps the log of preferences in force: those that a person confirmed on this machine.
 
 Anybody may write a preference into a file that is pulled, synced or imported, and nobody can
 prove of a file that it is not from elsewhere. So only `.state/preferences.log` decides, in
@@ -90,7 +90,9 @@ class Log(NamedTuple):
 
 
 def hash_of_rule(entry: Entry) -> str:
-    """The hash of all that a confirmation holds for: text, reach, and what it replaces."""
+    """Returns the hash of the parts of a preference that a confirmation covers: title, text,
+    type, project, pin, expiry, and the entries that it replaces.
+    """
     reach = entry.type, entry.project, entry.pin
     return hash_of_text(entry.title, entry.content, *reach, entry.expires, entry.supersedes)
 

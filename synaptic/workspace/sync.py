@@ -84,7 +84,7 @@ class SyncReport(NamedTuple):
 
     @property
     def notices(self) -> Texts:
-        """The reasons why an answer may be slow or incomplete, and the cure."""
+        """Sentences that say why an answer may be slow or incomplete, and how to mend that."""
         in_memory = f"{self.trouble}; it is kept in memory, which is slower. {_DOCTOR}"
         reasons = {in_memory: self.trouble, BEHIND: self.behind, UNSCRUBBED: self.unscrubbed}
         return (*(notice for notice, applies in reasons.items() if applies), *self.absent)
@@ -134,7 +134,7 @@ class InStep(Generic[Result]):
         """Tries that met a stale index although nothing had changed."""
 
     def run_without_sync(self) -> Result:
-        """The result on the index as it is."""
+        """Returns the result on the index without updating it first."""
         return self._action(SyncReport())
 
     def run_after_sync(self) -> Result:
@@ -188,11 +188,12 @@ class InStep(Generic[Result]):
             self._embed_ms = 0
         self._stale_at_rest = self._stale_at_rest + 1 if is_filled and not changed else 0
         if self._stale_at_rest == 2:
-            raise IndexFailed("it does not show the journal as it is", "reset") from None
+            raise IndexFailed("the index does not show the present journal", "reset") from None
 
     def run_on_snapshot(self, ask_writer: Callable[..., Any]) -> Result:
-        """The result on a reader's snapshot that shows the present journal, which the writer
-        follows first where it has to; if it is free, it embeds what waits for that.
+        """Returns the result on a reader's snapshot of the index that shows the present
+        journal; asks the writer to update the index first if needed, and to embed waiting
+        passages if it is free.
 
         Raises NeedsWriter where a snapshot cannot give the answer.
         """
@@ -436,8 +437,8 @@ def count_unread_files(ws: Workspace) -> int:
 
 
 def _newness_key(stamp: Stamp) -> tuple[int, bool, str]:
-    """A key that sorts newer files behind older ones; on the same day the journal's own behind
-    those of other folders.
+    """Returns a sort key of a file: newer days later; on the same day, files of other folders
+    before the journal's own, which come last.
     """
     return stamp.mtime_ns // DAY_NS, not stamp.path.startswith("@"), stamp.path
 
@@ -457,7 +458,8 @@ def rebuild(
     reused = _run_with_healing(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(
-            f"{ws.index.file.trouble}.", hint="Mend that, or move it away; it is made anew."
+            f"{ws.index.file.trouble}.",
+            hint="Mend that, or move the index file away; Synaptic makes a new one.",
         )
     embedded = 0
     try:
@@ -527,14 +529,18 @@ def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
 
 
 def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
-    """The same; confirmations of preferences that it no longer says end."""
+    """Reads a file as `read_file` does; the confirmation ends for each preference that the file
+    no longer contains.
+    """
     file = read_file(ws, stamp, head)
     end_vanished_confirmations(ws, rules, stamp.path, (row.entry for row in file.rows))
     return file
 
 
 def _use_git_date(entry: Entry, day: date | None) -> Entry:
-    """An undated entry with the day of the commit that added its file."""
+    """Returns a copy of the entry dated by git: with the day on which its file was added;
+    unchanged if it has a date, or `day` is None.
+    """
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()

@@ -1,4 +1,6 @@
-"""Opens and closes what a verb needs: the composition root."""
+"""Opens and closes the objects that a verb needs: configuration, journal, index, embedder and
+clock.
+"""
 
 from __future__ import annotations
 

@@ -359,7 +359,11 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         ("context_save", {"content": "x", "at": "soonish"}, ["'soonish'", "yesterday"]),
         ("context_find", {"format": "long"}, ["'long'", "concise, detailed, json"]),
         ("context_get", {"id": "null"}, ["context_get needs the argument id"]),
-        ("context_update", {"id": "zzzzzzzz"}, ["Nothing to update", "add_tags"]),
+        (
+            "context_update",
+            {"id": "zzzzzzzz"},
+            ["No change of the entry was given", "add_tags"],
+        ),
         (
             "context_update",
             {"id": "zzzzzzzz", "restore": "true", "title": "x"},

@@ -1,4 +1,4 @@
-"""`synaptic import`: what is there, what would come, the question, and what was done."""
+"""The command `synaptic import`: lists sources, shows the plan, asks, writes and reports."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,6 @@
-"""The pages of time: a day, the calendar of a month and its year, this day elsewhere."""
+"""The pages of dates: a day, the calendar of a month and its year, and the same day in other
+years.
+"""
 
 import asyncio
 import time

@@ -61,7 +61,7 @@ def serve(
     """
     if install + uninstall + bool(revoke) > 1:
         raise InvalidArgument(
-            "--install, --uninstall and --revoke exclude each other.",
+            "Only one of --install, --uninstall and --revoke may be given.",
             valid=("--install", "--uninstall", "--revoke"),
         )
     if revoke:

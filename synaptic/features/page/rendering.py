@@ -1,5 +1,4 @@
-"""Notes as HTML that a browser may show: Markdown is rendered, and what it may not hold is
-taken out. Pure.
+"""Renders Markdown notes as HTML that is safe to show in a browser. Pure.
 
 A note runs nothing and loads nothing from elsewhere: its HTML holds TAGS, ATTRIBUTES, CLASSES
 and addresses outwards, or of `/to`, `/tag` and `/picture`. Its ids begin with `md-`, as none of

@@ -56,7 +56,7 @@ def add_pages(app: Starlette, site: Site) -> None:
 
 
 def _pages_of_reading_server(pages: Sequence[Page]) -> list[Page]:
-    """The pages of a server that reads what is published."""
+    """Returns the pages of a server that only reads published journals."""
     elsewhere = {"writer": _redirect_to_writer, "neither": _respond_not_published}
     rows = []
     for row in pages:

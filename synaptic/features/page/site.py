@@ -1,5 +1,5 @@
-"""Shared by all pages: the journal's owner, the templates, forms, and what a change says on
-the next page.
+"""Shared by all pages: the site's state, templates, forms, and the message of a change on the
+next page.
 """
 
 import asyncio

@@ -148,7 +148,9 @@ def _rate_complexity(question: Question, question_type: str) -> str:
 def _classify_intent(
     question: Question, question_type: str, complexity: str, entities: tuple[EntityMention, ...]
 ) -> str:
-    """What a question is about: temporal, relation, entity, attribute or general."""
+    """Returns what kind of fact a question asks for: temporal, relation, entity, attribute or
+    general.
+    """
     if question_type == "temporal" or question.shows("opens_with_when"):
         return "temporal"
     if question_type == "comparative":

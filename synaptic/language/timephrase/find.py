@@ -108,7 +108,8 @@ class Period(NamedTuple):
 
 
 def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
-    """(the time that a text names, the text without that phrase); None if it names no time.
+    """Returns (the time that a text names, the text without the words of that time); None if it
+    names no time.
 
     Of two ranges the first wins.
 

@@ -64,7 +64,7 @@ def _read_hours(value: str, now: datetime) -> Typed | None:
 
 
 def _read_days(value: str, now: datetime, ahead: bool) -> Typed | None:
-    """A moment; a day or a longer time; a time of the day before it, after it or alone.
+    """Parses a day, a longer time, or a day with a time of day before or after it.
 
     Raises ValueError if there is no such day or time of the day.
     """

@@ -138,7 +138,7 @@ def test_an_entry_of_a_file_is_edited_alone_and_undone(server: Served, home: Pat
     day.write_bytes(DAY)
     form = opened(server, day.name, id)
     for text, said in (
-        (f"{form['text']}\r\n```", "take in another"),
+        (f"{form['text']}\r\n```", "swallow the next entry"),
         (f"{form['text']} <private>x</private>", "private passage"),
         (" ", "text is empty"),
     ):

@@ -296,7 +296,9 @@ def _read_aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> It
 
 
 def _classify_lines(lines: list[str]) -> Iterator[tuple[str, int, str]]:
-    """(begun, asked, printed or said; number; text) of each line."""
+    """Yields (kind, line number, text) for each line of an aider history; the kind is begun,
+    asked, printed or said.
+    """
     kind = ""
     is_code = False
     for number, line in enumerate(lines, 1):

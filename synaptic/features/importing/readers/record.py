@@ -60,7 +60,7 @@ class Record:
                 if not isinstance(text, str | None):
                     raise ValueError(f"{text!r:.60} in its {name} is not text")
         if not self.key:
-            raise ValueError("it has no id of its own")
+            raise ValueError("the record has no id")
 
 
 @contextmanager

@@ -1,5 +1,5 @@
-"""Keeps in `.state/sync.json` what one sync leaves to the next. It holds no name of a file that
-is a secret.
+"""Stores in `.state/sync.json` the state that one sync leaves for the next. It holds no name of
+a file that is a secret.
 """
 
 from __future__ import annotations

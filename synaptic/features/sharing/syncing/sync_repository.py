@@ -181,8 +181,8 @@ class Repo:
 
 
 def parse_tree(output: bytes, place: int) -> Tree:
-    """Parses git's list of files. `place` is the index of the column that holds the object
-    id.
+    """Parses the output of `git ls-tree` or `git ls-files` into {path: (mode, object id)}.
+    `place` is the index of the column that holds the object id.
     """
     files = {}
     for line in os.fsdecode(output).split("\0")[:-1]:

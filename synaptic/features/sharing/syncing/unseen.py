@@ -86,8 +86,8 @@ def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
 
 
 def _list_unsent_texts(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
-    """Yields all texts of the commits that the remote lacks. Files above 50 MB are left out:
-    only a person can have committed them.
+    """Yields the messages, paths and file contents in the commits that the remote lacks. Files
+    above 50 MB are left out: only a person can have committed them.
     """
     sign = token_hex(16)
     log = ["log", "-m", "--raw", "--no-abbrev", "--no-renames", "--no-ext-diff", "-z"]
