@@ -99,6 +99,12 @@ def parser() -> argparse.ArgumentParser:
         help="list wrong answers (state, actions, repositories, published), or what differs "
         "(passes)",
     )
+    top.add_argument(
+        "--unseen",
+        choices=("look", "held"),
+        help="journals on which no rule was chosen, and this half of their questions "
+        "(panel, passes)",
+    )
     top.add_argument("--json", action="store_true", help="print JSON")
     return top
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import gzip
-import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,7 +23,7 @@ from typing import Any, NamedTuple
 
 from corpus import indexed, markdown_in, read
 from panel import mean
-from sets import WRITTEN, CachedEmbedder, Corpus, Maker, Question, by_path
+from sets import WRITTEN, CachedEmbedder, Corpus, Maker, Question, by_path, is_held
 
 from synaptic import search
 
@@ -81,7 +80,7 @@ def panel(
 
 def half(question: str) -> str:
     """The half of a question; nothing was fitted on the one that is held apart."""
-    return ("fitted on", "held apart")[hashlib.sha1(question.encode()).digest()[-1] % 2]
+    return "held apart" if is_held(question) else "fitted on"
 
 
 def ask(corpus: Corpus, question: Question, kind: str) -> Asked:
