@@ -340,7 +340,7 @@ class _Edit:
             stood = read_comment(written.decode("utf-8", "replace")).raw
         if new.derived_id:
             return rest
-        counted = own if "h2" in stood else None
+        counted = own if stood.keys() & {"h2", "own"} else None
         return before + write_comment(new, stood.get("at"), counted).encode() + after
 
     def holds_private(self) -> Refused:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from trials import examples
 
@@ -460,6 +460,14 @@ ENTRIES = st.one_of(
 
 
 @given(st.lists(ENTRIES, min_size=1, max_size=5), TEXTS, st.integers(0, 4))
+@example(
+    [
+        f"## 09:31 decision: Evening\n<!-- syn:{ID} at=2026-11-21T09:31:05+01:00 own=5265d0 "
+        "by=claude -->\n\n## Evening\n"
+    ],
+    "## 10:00 x",
+    0,
+)
 @settings(max_examples=examples(300), deadline=None)
 def test_an_edit_moves_no_border(texts: list[str], more: str, which: int) -> None:
     named = [text.replace(ID, f"20261121-{number:08d}") for number, text in enumerate(texts)]
