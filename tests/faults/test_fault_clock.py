@@ -475,7 +475,7 @@ GIVEN = {
     "brief": (),
     "due": (),
     "tasks": (),
-    "import": ("jrnl", "."),
+    "import": ("jrnl", str(Path(__file__).parents[1] / "data" / "exports" / "jrnl")),
     "replay": (),
     "evaluate": (),
     "export": (),

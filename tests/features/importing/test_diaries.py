@@ -51,6 +51,17 @@ def test_jrnl_says_the_same_in_its_file_and_in_its_json() -> None:
     assert short.text == short.title == "Only a title" and not skipped
 
 
+def test_of_a_folder_jrnl_reads_texts_and_exports_alone(tmp_path: Path) -> None:
+    """A person names a folder that holds more than a diary; a file may have any name."""
+    diary = (DATA / "jrnl" / "journal.txt").read_bytes()
+    (tmp_path / "2026").mkdir()
+    (tmp_path / "2026" / "21.txt").write_bytes(diary)
+    (tmp_path / "model.bin").write_bytes(b"[2026-11-21 09:31] \xff\n")
+    found, skipped = read("jrnl", tmp_path)
+    (tmp_path / "diary").write_bytes(diary)
+    assert found and found == read("jrnl", tmp_path / "diary")[0] and not skipped
+
+
 def test_jrnl_is_found_where_its_config_says(tmp_path: Path) -> None:
     config = tmp_path / "config" / "jrnl" / "jrnl.yaml"
     config.parent.mkdir(parents=True)

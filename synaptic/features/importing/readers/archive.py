@@ -6,7 +6,7 @@ Nothing is unpacked into a folder, and no link is followed.
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -114,10 +114,10 @@ def read_items(
     items: Callable[[IO[bytes]], Iterable[Any]],
     records_of: Callable[[Any, str, Mapping[str, ExportedFile]], Iterable[Record]],
     *,
-    pattern: str = "*.json",
+    patterns: Sequence[str] = ("*.json",),
     hint: str = "Name its zip, its folder or its JSON file.",
 ) -> Iterator[Record]:
-    """Yields the records of each item of the files that match `pattern`.
+    """Yields the records of each item of the files whose names match one of the patterns.
 
     `items` parses a file; `records_of(item, path of its file, files)` makes the records. Damage
     is reported to `skipped`. Raises InvalidArgument if no record can be read.
@@ -125,7 +125,7 @@ def read_items(
     files = open_export(path, skipped)
     is_export = False
     for name, file in files.items():
-        if not PurePosixPath(name).match(pattern):
+        if not any(map(PurePosixPath(name).match, patterns)):
             continue
         number = 0
         try:

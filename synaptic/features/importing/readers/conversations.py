@@ -38,7 +38,7 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
         skipped,
         partial(read_json_items, r"\s*\["),
         _conversation,
-        pattern="conversations*.json",
+        patterns=("conversations*.json",),
     )
 
 

@@ -27,6 +27,7 @@ _BEGIN = re.compile(
     rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] "
 )
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
+_OF_A_FOLDER = ("*.txt", "*.json")
 _HINT = (
     "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes "
     "to a file."
@@ -60,7 +61,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             importance=8 if entry.get("starred") else None,
         )
 
-    return read_items(path, skipped, _split_entries, record_of, pattern="*", hint=_HINT)
+    patterns = _OF_A_FOLDER if path.is_dir() else ("*",)  # a file may have any name
+    return read_items(path, skipped, _split_entries, record_of, patterns=patterns, hint=_HINT)
 
 
 def _split_entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
