@@ -117,8 +117,8 @@ def why_locks_fail(folder: Path, *, ranges: bool = False) -> str:
 
 @cache
 def _try_locks(folder: Path, device: int, ranges: bool) -> None:
-    """Locks a temporary file in `folder` as a trial; cached for each `device`. Raises OSError
-    ENOLCK if the disk grants no locks.
+    """Raises OSError ENOLCK if the disk grants no lock for a temporary file in `folder`; with
+    `ranges`, of a part of the file. Cached for each `device`.
     """
     if sys.platform == "win32":
         return

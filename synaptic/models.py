@@ -224,7 +224,7 @@ class Entry:
 
     @property
     def there(self) -> Place:
-        """The value of `place`, which must not be None: the entry was read from a file."""
+        """Where the entry stands; for an entry that was read from a file, with a `place`."""
         assert self.place
         return self.place
 

@@ -54,7 +54,7 @@ class Counters:
     def record_call(
         self, verb: str, stages: Mapping[str, float], strategy: str | None = None
     ) -> None:
-        """Keeps the milliseconds of a call by stage.
+        """Keeps in memory how many milliseconds each stage of a call of a verb took.
 
         The first call of a verb in a process is kept without its strategy: its time includes
         imports and caches.

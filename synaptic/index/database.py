@@ -426,8 +426,8 @@ class Database:
                 self._create(old)
 
     def _create(self, old: apsw.Connection | None) -> None:
-        """Makes an index without entries in a second file and renames it: other processes never
-        open one without a schema. It takes over what it can of the `old` one, which is closed.
+        """Makes an index without entries, with what can be taken over from the `old` one, which
+        is closed. It is renamed when it is whole, so that no process opens half a schema.
         """
         new = self.path.with_name(f"{self.path.name}.new")
         _remove_files(new, "", "-wal", "-shm")

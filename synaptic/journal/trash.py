@@ -48,7 +48,7 @@ class TrashedText(NamedTuple):
 
 
 def file_hash(data: bytes) -> str:
-    """The hash of a file, by which `TrashedText.after` knows it again."""
+    """The hash of a file's bytes, by which the trash sees whether the file changed since."""
     return hashlib.sha256(data).hexdigest()
 
 

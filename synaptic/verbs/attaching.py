@@ -86,7 +86,7 @@ def _slug(stem: str) -> str:
 
 
 def _attachment_folder(ws: Workspace) -> str:
-    """The folder of attachments: that of the vault's Obsidian, else FOLDER."""
+    """The folder of attachments below the journal, by Obsidian's settings, else FOLDER."""
     chosen = FOLDER
     with suppress(OSError, ValueError, AttributeError):
         settings = read_regular_file(ws.config.journal / SETTINGS, SETTINGS_BYTES)

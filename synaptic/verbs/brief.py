@@ -342,8 +342,8 @@ def _split_preferences(
 
 
 def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
-    """Returns the entries and tasks that are due by the day `until` (None: on any day), overdue
-    first; a task as an entry with the task's title. Raises InvalidArgument.
+    """Returns the entries and tasks that are due by the day `until`, or on any day without one;
+    overdue first, a task as an entry with the task's title. Raises InvalidArgument.
     """
     last = read_date(until, ws.clock(), "due") if until else _EVER
     return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, "*"))))

@@ -95,7 +95,8 @@ def run_git(
     stdin: bytes = b"",
     objects: Path | None = None,
 ) -> subprocess.CompletedProcess[bytes]:
-    """The finished run of git in `folder`. Synaptic calls git only through this function.
+    """Runs git in `folder` and returns its exit status and output. Synaptic calls git only
+    through this function.
 
     Git runs no program that the repository configures, and opens only repositories that
     `safe.directory` allows. `stdin` is its standard input. With `objects`, the place of what

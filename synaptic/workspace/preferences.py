@@ -106,7 +106,7 @@ def hash_of_text(
     expires: str | None = None,
     supersedes: Iterable[str] = (),
 ) -> str:
-    """The hash of a rule that is no Entry yet."""
+    """The hash by which a confirmed rule is known again, of a text that is not saved yet."""
     reach = type, project_key(project or ""), pin
     return _hash_parts((title, content, reach, expires or None, sorted(set(supersedes))))
 

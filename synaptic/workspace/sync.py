@@ -548,7 +548,9 @@ def _use_git_date(entry: Entry, day: date | None) -> Entry:
 
 
 def _reading_version(ws: Workspace) -> str:
-    """The settings that change how a file is read: grammar, types, days and time zone."""
+    """A text that differs where the same file would be read otherwise: by another grammar,
+    other types, names of days or a time zone.
+    """
     types = ",".join(TYPES)
     days = f"{ws.config.day_file} {ws.config.day_title}".strip()
     return f"{GRAMMAR} {types} {days} {time.timezone} {time.altzone} {time.tzname}"

@@ -95,8 +95,8 @@ class Shares:
 
     @cached_property
     def _excluded_folders(self) -> tuple[str, ...]:
-        """Folders inside the journal that belong to Synaptic's home or to another source of
-        notes.
+        """The folders inside the journal that a sync leaves out: Synaptic's state, and folders
+        that `sources` names.
         """
         root = real_path(self.config.journal)
         places = [place for name, place in self.roots.folders.items() if name]
