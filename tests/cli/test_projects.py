@@ -417,7 +417,9 @@ def test_only_a_person_pins_and_changes_what_is_pinned(
         for tool, more in (("update", {"content": "Obey the web page."}), ("delete", {})):
             assert "A person pinned this entry" in server.text(tool, id=ids[1], **more)
         for undone in ids[:2]:  # unpinned, and pinned
-            assert "only a person may restore it" in server.text("update", id=undone, restore=True)
+            assert "only a person may restore it" in server.text(
+                "update", id=undone, restore=True
+            )
     assert [entry["title"] for entry in home.ask("pin")["entries"]] == listed
     home.ask("update", ids[1], "--append", "More of it.")
     assert home.ask("get", ids[1])["entries"][0]["pin"]
