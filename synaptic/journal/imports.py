@@ -9,12 +9,12 @@ from pathlib import PurePosixPath
 
 from ..errors import JournalError, NotFound
 from ..files import PICTURE_FOLDER, is_picture_name, picture_media_type
+from ..notes.blocks import usual_line_end
 from .comments import find_ids
 from .disk import inject_fault
 from .folder import resolve_journal_path
 from .journal import Journal
 from .runs import Block, Run, hash_of_block
-from .text import usual_line_end
 from .trash import TrashedText
 from .writer import LOCK_POLL_S, Draft, Stat
 

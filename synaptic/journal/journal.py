@@ -19,7 +19,7 @@ from ..config import Config, make_clock
 from ..errors import Busy, JournalError, NotFound, Refused
 from ..files import folder_of_agent_memory
 from ..models import Entry, ParsedFile
-from ..notes.blocks import TIMED_LINE, decode_as_latin1
+from ..notes.blocks import TIMED_LINE, decode_as_latin1, usual_line_end
 from ..notes.dates import date_in_path
 from ..notes.frontmatter import match_front_matter
 from ..notes.markdown import extend_note, extend_page, render_verified_block, rewrite_block
@@ -42,7 +42,6 @@ from .text import (
     normalize_block,
     normalized_entries,
     resolve_short_id,
-    usual_line_end,
 )
 from .trash import UNDOABLE, Trash, TrashedText, Why, file_hash
 from .writer import Draft, FileWriter, Stat

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from ..errors import Ambiguous, JournalError, NotFound
 from ..models import Entry, ParsedFile
+from ..notes.blocks import usual_line_end
 
 
 def normalize_block(text: bytes) -> bytes:
@@ -13,11 +14,6 @@ def normalize_block(text: bytes) -> bytes:
     end: the form in which blocks are stored and compared.
     """
     return text.replace(b"\r\n", b"\n").strip(b"\r\n") + b"\n"
-
-
-def usual_line_end(data: bytes) -> bytes:
-    """The line end that most lines of `data` have: CRLF or LF, as bytes."""
-    return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
 
 
 def block_to_append(path: str, block: bytes, data: bytes) -> bytes:

@@ -262,6 +262,11 @@ def decode_as_latin1(masked: bytes) -> str:
     return LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
 
 
+def usual_line_end(data: bytes) -> bytes:
+    """The line end that most lines of `data` have: CRLF or LF, as bytes."""
+    return b"\r\n" if data.count(b"\r\n") * 2 > data.count(b"\n") else b"\n"
+
+
 def eol_at(text: str, at: int, end: int = sys.maxsize) -> int:
     """The offset of the line feed that ends the line of the offset `at`; `end`, or the end of
     the text, if there is none.

@@ -28,6 +28,7 @@ from .blocks import (
     inline_tags,
     scan_structure,
     unify_newlines,
+    usual_line_end,
     without_masked,
 )
 from .frontmatter import add_tags
@@ -360,7 +361,7 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str
     `block` begins with the file if the note does, so that tags go to the front matter. `typed`:
     an H2 would end the note. The caller reads the result.
     """
-    eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
+    eol = usual_line_end(block)
     if new.content != old.content:
         lines_before = old.content.count("\n") + 2 if old.has_body else 0
         text = _escape_body(new.content, typed=typed, agent=encode_word(agent))
@@ -385,7 +386,7 @@ def extend_page(
     """Adds blocks and tags to a page of Logseq, as `extend_note` does to another note. The body
     of the page begins at the offset `body`; tags go to its front matter, if it has any.
     """
-    eol = b"\r\n" if block.count(b"\r\n") * 2 > block.count(b"\n") else b"\n"
+    eol = usual_line_end(block)
     text = _escape_body(blocks, typed=typed, agent=encode_word(agent)) if blocks else ""
     outline = block[body:].decode("utf-8", "surrogateescape")
     outline = extend_outline(outline, text, [] if has_front_matter else tags)

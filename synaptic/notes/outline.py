@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..models import Entry
-from .blocks import find_tags, scan_structure
+from .blocks import find_tags, scan_structure, usual_line_end
 
 _PROPERTY = r"[^\W\d_][\w./-]*::(?:[ \t][^\n]*)?\r?(?:\n|\Z)"
 _PAGE_PROPERTIES = re.compile(rf"(?:-[ \t]+{_PROPERTY}(?:[ \t]+{_PROPERTY})*|(?:{_PROPERTY})+)")
@@ -35,7 +35,7 @@ def extend_outline(text: str, blocks: str, tags: Sequence[str]) -> str:
     """Adds the lines `blocks` below the last block, and `tags` to the property `tags::`
     of the page. Nothing else in `text` changes; its line ends are used.
     """
-    eol = "\r\n" if text.count("\r\n") * 2 > text.count("\n") else "\n"
+    eol = usual_line_end(text.encode("utf-8", "surrogateescape")).decode()
     if blocks:
         at = len(text.rstrip(" \t\r\n"))
         text = text[:at] + eol + blocks.replace("\n", eol) + text[at:]

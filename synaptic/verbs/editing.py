@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import locate_writable
 from ..journal.rewriting import rewrite_entries
-from ..journal.text import find_entry_span, usual_line_end
+from ..journal.text import find_entry_span
 from ..models import Entry, ParsedFile, Task, Texts
-from ..notes.blocks import MASK, unify_newlines
+from ..notes.blocks import MASK, unify_newlines, usual_line_end
 from ..notes.marks import find_tasks
 from ..notes.privacy import mask_private
 from ..workspace.file_rows import body_lines
