@@ -92,25 +92,29 @@ def language_notice(ws: Workspace) -> Texts:
         return ()
     if file.exists() and file.read_bytes() == noted:
         return ()
-    with suppress(Stale, OSError, IndexFailed):
-        if ws.index.counts().chunks < MIN_SAMPLED:
+    with suppress(OSError, IndexFailed):
+        foreign = is_journal_foreign(ws)
+        if foreign is None:
             return ()
         ws.access.require_writer()
         overwrite(file, noted)
-        if is_journal_foreign(ws):
+        if foreign:
             return (FOREIGN,)
     return ()
 
 
-def is_journal_foreign(ws: Workspace) -> bool:
-    """True if most of the indexed notes, by a sample, are not English; False where there are
-    too few to tell. Raises Stale where a note has changed meanwhile.
+def is_journal_foreign(ws: Workspace) -> bool | None:
+    """True if most of the indexed notes, by a sample, are not English; None where there are too
+    few to tell, or one has changed meanwhile.
     """
     chunks = ws.index.counts().chunks
     if chunks < MIN_SAMPLED:
-        return False
+        return None
     sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
-    _, passages = read_hits(ws, (), sample)
+    try:
+        _, passages = read_hits(ws, (), sample)
+    except Stale:
+        return None
     return is_foreign(text for text, _ in passages.values())
 
 

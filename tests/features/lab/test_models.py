@@ -11,10 +11,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from embedders import HashingEmbedder
 from forks import ForkedHome
 
-from synaptic.config import DEFAULT_MODEL, MULTILINGUAL_MODEL
+from synaptic import open_workspace, rebuild
+from synaptic.config import DEFAULT_MODEL, MULTILINGUAL_MODEL, Config
 from synaptic.index.embedding import MODEL_DIR
+from synaptic.workspace.embed import is_journal_foreign
 
 PANEL = Path(__file__).parents[2] / "data" / "panel"
 OFFLINE = {"HF_ENDPOINT": "http://127.0.0.1:9"}
@@ -189,6 +192,18 @@ def test_init_takes_the_model_that_reads_the_vault(home: ForkedHome) -> None:
     found = home.ask("search", "why did the radiator in the room of my son stay cold")
     assert found["mode"] == "hybrid" and found["hits"][0]["title"].startswith("Heizkörper")
     assert MULTILINGUAL_MODEL not in home.run("init", "--journal", str(home.journal)).text
+
+
+def test_the_language_is_not_judged_by_a_note_that_changed(home: ForkedHome) -> None:
+    """It is judged at the next call, and no command fails for it."""
+    panel(home, "german")
+    config = Config(home=home.path, journal=home.journal)
+    with open_workspace(config, embedder=HashingEmbedder()) as ws:
+        rebuild(ws)
+        assert is_journal_foreign(ws) is True
+        for file in home.journal.iterdir():
+            file.write_text("## 09:00 Changed\n", encoding="utf-8")
+        assert is_journal_foreign(ws) is None
 
 
 @pytest.mark.parametrize("kind", ["named", "embedded"])
