@@ -79,10 +79,10 @@ class Request:
     hits that fit or hold a word of the query. `project` is the key of the project whose entries
     count more, `here` the checkout that asks.
 
-    `understanding` fills the last four from the words: `recent` (of the fitting entries the
+    `understanding` fills the last five from the words: `recent` (of the fitting entries the
     newest first), `about` (the day in the middle of the asked time; the nearer first),
-    `changes` (what happened to an entry, by row), and `nothing`, the notice for an empty
-    answer.
+    `time_words` (an entry that holds them all counts as one of the preferred time), `changes`
+    (what happened to an entry, by row), and `nothing`, the notice for an empty answer.
     """
 
     parsed: ParsedQuery
@@ -103,6 +103,7 @@ class Request:
     here: Checkout | None = None
     recent: bool = False
     about: date | None = None
+    time_words: Texts = ()
     changes: Mapping[int, str] = field(default_factory=dict)
     nothing: str = ""
 
@@ -377,12 +378,24 @@ class Evidence:
         return [one for one in standings if one.id not in self.superseded_by]
 
     def met(self, rowids: Sequence[int]) -> dict[int, Texts]:
-        """Maps each row to the names of the preferences that its entry meets."""
+        """Maps each row to the names of the preferences that its entry meets; an entry meets a
+        preferred time also by naming it.
+        """
         met: dict[int, Texts] = dict.fromkeys(rowids, ())
         for name, preferred in self.preferred.items():
-            for rowid in self.index.filter_entries(preferred, rowids):
+            meeting = self.index.filter_entries(preferred, rowids)
+            if name == "time" and self.request.time_words:
+                meeting |= self._holding_all(self.request.time_words, rowids)
+            for rowid in meeting:
                 met[rowid] = (*met[rowid], name)
         return met
+
+    def _holding_all(self, terms: Texts, rowids: Sequence[int]) -> set[int]:
+        """The entries of `rowids` that contain every one of these words."""
+        holding = set(rowids)
+        for term in terms:
+            holding = self.index.filter_entries(Filters(words=(term,)), list(holding))
+        return holding
 
     def days_away(self, standing: RankingFacts) -> int:
         """Days between an entry and the day that the question asks about; 0 if it asks about no

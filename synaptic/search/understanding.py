@@ -46,8 +46,9 @@ def understand(ws: Workspace, request: Request) -> Request:
     for.
 
     A time is preferred and not required, unless the question says "only" or asks for a list:
-    "decisions of January", "what did I do yesterday". Options that the caller gave are never
-    changed.
+    "decisions of January", "what did I do yesterday". If texts may name it ("in August"), its
+    words are searched too, and an entry that holds them counts as one of that time. Options
+    that the caller gave are never changed.
     """
     filters = request.filters
     if request.strategy == "bounded" and not filters.since:
@@ -82,13 +83,13 @@ def _prefer_time_and_type(ws: Workspace, request: Request, asked: Asked) -> Requ
     times = asked.time_range
     if times and not (filters.since or filters.until):
         reworded = replace(_replace_text(ws, request, asked.text), about=times.about)
-        names_day = _ISO.search(times.phrase)  # which other notes may name
+        names_day = _ISO.search(times.phrase)
         if asked.only_time or not (names_day or reworded.parsed.terms):
             reworded = replace(reworded, filters=filter_by_asked_time(filters, asked))
         else:
             reworded = replace(reworded, prefer=filter_by_asked_time(request.prefer, asked))
-        if names_day and not asked.only_time:
-            reworded = replace(reworded, parsed=request.parsed)
+        if asked.time_words and not asked.only_time:
+            reworded = replace(reworded, parsed=request.parsed, time_words=asked.time_words)
         request = reworded
     if asked.reasons and not (request.filters.types or request.prefer.types):
         request = replace(request, prefer=replace(request.prefer, types=("decision",)))

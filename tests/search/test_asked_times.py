@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 from homes import Clock, open_home
@@ -177,3 +178,35 @@ def test_who_asks_for_a_reason_is_shown_what_was_replaced(ws: Workspace) -> None
     assert "Debezium it is" in titles
     old = asked[titles.index("Debezium it is")]
     assert old.superseded_by and old.outcome.startswith("replaced 2026-11-12")
+
+
+@pytest.mark.parametrize(
+    ("query", "right", "wrong"),
+    [
+        (
+            "What nearly destroyed the observatory in August 2020?",
+            "The observatory's dome stood in flames: the fire of August 2020 stopped at its wall.",
+            "Moved the observatory's telescope to a new mount, nothing was destroyed.",
+        ),
+        (
+            "Wo findet das Rennen im November statt?",
+            "Das Rennen im November findet am Ufer von Lindau statt.",
+            "Das Rennen fand heute am Hafen statt, Start war um neun.",
+        ),
+        (
+            "Where do we meet on Friday?",
+            "We meet on Friday at Nadia's place.",
+            "We met at the station today and walked home.",
+        ),
+    ],
+)
+def test_a_text_that_names_the_asked_time_counts_as_of_that_time(
+    tmp_path: Path, model: FastEmbedder, query: str, right: str, wrong: str
+) -> None:
+    clock = Clock()
+    clock.now = NOW
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        save(ws, wrong, at="2026-11-20T09:00")  # a Friday
+        save(ws, wrong.replace("oday", "his morning"), at="2026-08-14T09:00")
+        save(ws, right, at="2026-09-02T09:00")
+        assert search(ws, query).hits[0].entry.content == right

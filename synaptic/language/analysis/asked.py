@@ -14,6 +14,7 @@ from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
 from ...models import TYPES, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compile_once
 from ..timephrase.find import TimeRange, find_time, is_recent, remove_phrase
+from ..timephrase.table import TIMES
 from ..tongues import guess_languages, iter_time_translations, remove_question_words
 from ..words import words
 
@@ -36,8 +37,9 @@ class Asked:
     query on one line, `text` the query without its time phrase.
 
     `recent`: the question asks for the newest fitting entry. `reasons`: it asks for a choice,
-    or why it was made. `only_time`: the range is a hard filter. `tongue` is the language of the
-    time, "" for English.
+    or why it was made. `only_time`: the range is a hard filter. `time_words` are the words of
+    the time that a text may hold too: "august" of "last August", none of "last week". `tongue`
+    is the language of the time, "" for English.
     """
 
     read: str
@@ -46,6 +48,7 @@ class Asked:
     only_time: bool
     recent: bool
     reasons: bool = False
+    time_words: Texts = ()
     tongue: str = ""
 
 
@@ -83,6 +86,7 @@ def read_question(query: str, *, today: date) -> Asked:
         only_time=only_time,
         recent=is_recent(read),
         reasons=_finder("why_chosen").search(read) is not None,
+        time_words=_calendar_words(time_range, tongue) if time_range else (),
         tongue=tongue,
     )
 
@@ -100,6 +104,19 @@ def _find_time_in_languages(read: str, today: date) -> tuple[TimeRange | None, s
                 times = replace(time_and_rest[0], phrase=read[first:last])
                 return times, remove_phrase(read, first, last), tongue
     return plain, text, ""
+
+
+def _calendar_words(time_range: TimeRange, tongue: str) -> Texts:
+    """The words of a time that names a year, a season, a month or a weekday, without stop words
+    and words such as "last"; empty for any other time.
+    """
+    if not time_range.is_named:
+        return ()
+    phrase = time_range.phrase
+    if tongue:
+        phrase = remove_question_words(phrase, tongue)
+    nothing = STOP_WORDS.union(TIMES.numbers("which"))
+    return tuple(dict.fromkeys(word for _, word in words(phrase) if word not in nothing))
 
 
 def read_list_request(

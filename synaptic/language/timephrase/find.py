@@ -66,6 +66,9 @@ _ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
 _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 """Forms in which a text that stands alone is read."""
 
+_NAMED = frozenset(("year", "last_year", "quarter", "season", "month", "weekday"))
+"""Pieces of a phrase that name a time by its place in the calendar."""
+
 _NEVER = (ValueError, OverflowError)
 """Errors for a day that does not exist, or lies outside the years of a date."""
 
@@ -76,13 +79,15 @@ class TimeRange:
     is open. `phrase` is the phrase as it stands in the text.
 
     `about` is the day where the phrase counts more than days, "two weeks ago", and so means
-    days around it too.
+    days around it too. `is_named`: the phrase names a year, a season, a month or a weekday,
+    which a text may name as well.
     """
 
     start: date | None
     end: date | None
     phrase: str
     about: date | None = field(default=None, compare=False)
+    is_named: bool = field(default=False, compare=False)
 
 
 class Period(NamedTuple):
@@ -183,7 +188,7 @@ def _read_phrase(text: str, at: int, when: When) -> TimeRange | None:
     pair = _read_range(text, start, preposition, when)
     if pair:
         (first, last), end = pair
-        return TimeRange(first, last, text[at:end])
+        return TimeRange(first, last, text[at:end], is_named=True)
     for period in _match_periods(text, start, preposition):
         try:
             span = period.span(when)
@@ -198,7 +203,8 @@ def _read_phrase(text: str, at: int, when: When) -> TimeRange | None:
             end = onwards.end()
         bounds = _first_and_last_day(preposition, span, when.today)
         about = span[0] if _is_about(period.pieces, preposition) else None
-        return TimeRange(*bounds, text[at:end], about)
+        is_named = not _NAMED.isdisjoint(period.pieces)
+        return TimeRange(*bounds, text[at:end], about, is_named)
     return None
 
 
