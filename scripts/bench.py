@@ -37,6 +37,7 @@ BENCHES = {
     "state": "labelled questions about what is open, was left off or was decided",
     "sessions": "labelled questions about forty sessions of real agents",
     "repositories": "labelled questions to three repositories' entries, beside ripgrep",
+    "helps": "sessions of agents: do brief, prompt hook and search show the entry that helps?",
     "peers": "grep, a flat file, basic-memory and Synaptic: the same notes and questions",
     "speed": "time of a search, a save and a cold command; memory of a server",
     "crowd": "times of 16 clients of one server at a given rate; its memory",
@@ -96,8 +97,12 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument(
         "--wrong",
         action="store_true",
-        help="list wrong answers (state, actions, repositories, published), or what differs "
-        "(passes)",
+        help="list wrong answers (state, actions, repositories, published, helps), or what "
+        "differs (passes)",
+    )
+    top.add_argument("--held", action="store_true", help="ask the second history (helps)")
+    top.add_argument(
+        "--crowded", action="store_true", help="with other teams' entries beside (helps)"
     )
     top.add_argument(
         "--unseen",
