@@ -32,6 +32,7 @@ BENCHES = {
     "fit": "the curves of doubts and scores, fitted anew on one half of the questions",
     "actions": "edits and failed commands in which the hooks speak",
     "near": "earlier entries that a save names; corrections found",
+    "pairs": "pairs of notes of which the later replaces the earlier, or only sounds so",
     "freshness": "corrections that come before what they correct",
     "diary": "days and vaults of people: the rank of the entry that answers",
     "state": "labelled questions about what is open, was left off or was decided",
@@ -100,7 +101,7 @@ def parser() -> argparse.ArgumentParser:
         help="list wrong answers (state, actions, repositories, published, helps), or what "
         "differs (passes)",
     )
-    top.add_argument("--held", action="store_true", help="ask the second history (helps)")
+    top.add_argument("--held", action="store_true", help="ask the second set (helps, pairs)")
     top.add_argument(
         "--crowded", action="store_true", help="with other teams' entries beside (helps)"
     )
