@@ -1,13 +1,9 @@
-"""Passes that change the scores or the order of candidates by project, branch, type, expiry and
-phrases.
-"""
+"""Passes that change the scores or the order of candidates by project, expiry, title and phrases."""
 
 from collections.abc import Callable
 
 from ..filters import Filters
 from ..kinds import has_expired
-from ..workspace.changes import is_project_of_checkout
-from ..workspace.git import branch_fate
 from .evidence import Evidence
 from .ranking import Ranked, Ranking, sort_by_score
 
@@ -16,14 +12,6 @@ OTHER_PROJECT = 0.6
 
 Chosen on half of tests/data/projects.json: .4 and .5 lose what only another project knows.
 """
-
-GONE_BRANCH = 0.9
-"""The factor of the score of an entry whose git branch was deleted without a visible merge. By
-eye.
-"""
-
-DIGEST = 0.9
-"""The factor of the score of an entry that is the digest of a session. By eye."""
 
 EXPIRED = 0.5
 """The factor of the score of an entry that has expired. By eye."""
@@ -53,25 +41,6 @@ def lower_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
     if own is None or own not in {r.standing.project for r in ranked}:
         return ranked
     return multiply_scores(ranked, OTHER_PROJECT, lambda r: r.standing.project != own)
-
-
-def lower_gone_branches(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """Lowers the scores of entries of the asker's project whose git branch was deleted without
-    a visible merge.
-    """
-    here = evidence.request.here
-    if not here:
-        return ranked
-    own = [r for r in ranked if is_project_of_checkout(r.standing.project, here)]
-    branches = {r.standing.branch for r in own}
-    gone = {branch for branch in branches if branch and branch_fate(branch, here) == "gone"}
-    rows = {r.rowid for r in own if r.standing.branch in gone}
-    return multiply_scores(ranked, GONE_BRANCH, lambda r: r.rowid in rows)
-
-
-def lower_digests(ranked: Ranking, _: Evidence) -> Ranking:
-    """Lowers the scores of digests of sessions."""
-    return multiply_scores(ranked, DIGEST, lambda r: bool(r.standing.of_session))
 
 
 def lower_expired(ranked: Ranking, evidence: Evidence) -> Ranking:

@@ -1,4 +1,4 @@
-"""The optional rules that change a question, a ranking or an answer: one list, in their order.
+"""The optional rules that change a ranking or an answer: one list, in their order.
 
 `scripts/bench.py BENCH --without NAME` measures an answer without one. A pass stays while its
 figure on text that it was not made on says so; what a caller asks for, and what the format of
@@ -14,9 +14,7 @@ from ..errors import match_valid_name
 from ..models import frozen
 from .adjust import (
     is_ordered_by_score,
-    lower_digests,
     lower_expired,
-    lower_gone_branches,
     lower_other_projects,
     put_phrases_first,
     put_titled_first,
@@ -28,10 +26,8 @@ from .later import put_later_first
 from .ranking import Ranking
 from .second_search import (
     Search,
-    ask_all_projects,
     correct_spelling,
     has_replaced_candidates,
-    is_known_elsewhere,
     list_preferred_time,
     misses_preferred_time,
     misses_words,
@@ -58,14 +54,6 @@ class Pass:
 
 
 @frozen
-class QuestionPass(Pass):
-    """A rule that changes the question before the first search."""
-
-    applies: Callable[[Evidence], bool]
-    change: Callable[[Evidence], Evidence]
-
-
-@frozen
 class RankingPass(Pass):
     """A rule that changes the order of the candidates."""
 
@@ -83,13 +71,6 @@ class AnswerPass(Pass):
 
 
 PASSES: tuple[Pass, ...] = (
-    QuestionPass(
-        name="known-elsewhere",
-        applies=is_known_elsewhere,
-        change=ask_all_projects,
-        bench="passes",
-        figure="the second team: nDCG@10 +.013; held half of projects.json: -.003; few differ",
-    ),
     RankingPass(
         name="speakers",
         stage="candidates",
@@ -113,22 +94,6 @@ PASSES: tuple[Pass, ...] = (
         change=lower_other_projects,
         bench="passes",
         figure="the second team: nDCG@10 +.021; held half of projects.json: +.036",
-    ),
-    RankingPass(
-        name="gone-branches",
-        stage="ranking",
-        applies=is_ordered_by_score,
-        change=lower_gone_branches,
-        bench="",
-        figure="not measured",
-    ),
-    RankingPass(
-        name="digests",
-        stage="ranking",
-        applies=is_ordered_by_score,
-        change=lower_digests,
-        bench="",
-        figure="not measured",
     ),
     RankingPass(
         name="expired",
@@ -212,14 +177,6 @@ def passes_without(name: str) -> tuple[Pass, ...]:
     """All passes except the one with this name. Raises InvalidArgument with the valid names."""
     chosen = match_valid_name([row.name for row in PASSES], name, "pass")
     return tuple(row for row in PASSES if row.name != chosen)
-
-
-def apply_question_passes(evidence: Evidence) -> Evidence:
-    """Runs the question passes that apply, and returns the changed evidence."""
-    for row in PASSES:
-        if isinstance(row, QuestionPass) and row.applies(evidence):
-            evidence = row.change(evidence)
-    return evidence
 
 
 def apply_ranking_passes(stage: Stage, ranked: Ranking, evidence: Evidence) -> Ranking:

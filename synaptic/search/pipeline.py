@@ -30,7 +30,7 @@ from .candidates import gather_signals, rank_candidates
 from .doubt import MOST_HITS, Attempt, Judgement, judge_hits, write_notices
 from .evidence import LIST_LIMIT, Evidence, Query
 from .fuse import fusion_weights
-from .passes import apply_answer_passes, apply_question_passes, apply_ranking_passes
+from .passes import apply_answer_passes, apply_ranking_passes
 from .ranking import Ranked, Ranking, sort_ranking
 from .second_search import missing_names
 from .smart import search_smart
@@ -51,11 +51,11 @@ def answer_query(
     """Searches for an understood request and returns the result; `remarks` are added to its
     notices.
 
-    The passes (`passes`) may change the question before the search, the ranking within, and
-    the answer behind it, by another search.
+    The passes (`passes`) may change the ranking within, and the answer behind it, by another
+    search.
     """
     request = evidence.request
-    attempt = apply_answer_passes(search_once(apply_question_passes(evidence)), search_once)
+    attempt = apply_answer_passes(search_once(evidence), search_once)
     notices = [*remarks, *attempt.notices]
     searched = attempt.evidence.request.parsed.terms
     # a word in whose place another was searched has its notice

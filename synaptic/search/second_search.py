@@ -1,5 +1,5 @@
-"""Answer passes that search a second time: in all projects, with replaced entries, for a time
-only, or with corrected spelling. `passes` has their order and their figures.
+"""Answer passes that search a second time: with replaced entries, for a time only, or with
+corrected spelling. `passes` has their order and their figures.
 """
 
 import re
@@ -36,25 +36,6 @@ _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 LEAST_PART, LEAST_OWN = 5, 3
 """Letters of a word that is sought within longer ones, and of a part of its own. By eye."""
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
-
-
-def is_known_elsewhere(evidence: Evidence) -> bool:
-    """True if a name in the question occurs only in entries of other projects than the
-    asker's.
-    """
-    own = evidence.request.project
-    for word in find_names(evidence) if own else ():
-        projects = {standing.project for standing in evidence.holders(word)}
-        if projects and own not in projects:
-            return True
-    return False
-
-
-def ask_all_projects(evidence: Evidence) -> Evidence:
-    """The evidence of the same question without the asker's project, so that all projects count
-    the same.
-    """
-    return evidence.of(project=None)
 
 
 def has_replaced_candidates(attempt: Attempt) -> bool:

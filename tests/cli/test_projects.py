@@ -333,9 +333,6 @@ def test_a_branch_is_marked_until_it_is_merged(home: ForkedHome, tmp_path: Path)
         "feat/pr",
     )
     git(home.folder, "pack-refs", "--all")
-    before = [
-        hit["title"] for hit in home.ask("search", "tried a queue", "--limit", "5")["hits"]
-    ]
     for name in ("ff", "pr", "lost"):
         git(home.folder, "branch", "--quiet", "-D", f"feat/{name}")
     said = marks(home)
@@ -344,12 +341,8 @@ def test_a_branch_is_marked_until_it_is_merged(home: ForkedHome, tmp_path: Path)
         said["Tried a queue in lost"] == "branch feat/lost gone"
         and said["Tried a queue in kept"] == "branch feat/kept"
     )
-    after = [
-        hit["title"] for hit in home.ask("search", "tried a queue", "--limit", "5")["hits"]
-    ]
-    assert before.index("Tried a queue in lost") < after.index(
-        "Tried a queue in lost"
-    )  # and not hidden
+    hits = home.ask("search", "tried a queue", "--limit", "5")["hits"]
+    assert "Tried a queue in lost" in [hit["title"] for hit in hits]
     [stored] = [
         entry
         for entry in home.ask("recent")["entries"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,27 +37,3 @@ def test_a_pass_is_switched_off_by_its_name(
 def test_a_name_that_no_pass_has_is_an_error() -> None:
     with pytest.raises(InvalidArgument, match="speling"):
         passes.passes_without("speling")
-
-
-def test_asked_from_no_project_no_project_is_set_back(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A name that only another project knows is asked as from no project."""
-    question = "what must PGBOUNCER do with statements"
-    reasons = []
-    monkeypatch.chdir(tmp_path)  # no checkout, so the last entry has no project
-    with open_home(tmp_path / "home", project="") as ws:
-        save(ws, "PGBOUNCER runs in transaction mode, else statements leak.", project="tides")
-        save(ws, "The shop prepares its statements at the start.", project="shop")
-        save(ws, "Statements of the bank lie in the drawer.")
-
-        def ask(project: str) -> None:
-            asking = replace(ws, config=replace(ws.config, project=project))
-            answer = search(asking, question, strategy="lexical", limit=3, explain=True)
-            reasons.append([(hit.entry.id, hit.why) for hit in answer.hits])
-
-        ask("")
-        ask("shop")
-        monkeypatch.setattr(passes, "PASSES", passes.passes_without("other-projects"))
-        ask("shop")
-    assert len(reasons[0]) == 3 and reasons[0] == reasons[1] == reasons[2]
