@@ -1,4 +1,4 @@
-"""Passes that change the scores or the order of candidates by project, expiry, title and phrases."""
+"""Passes that change the scores or the order of candidates by project, expiry or title."""
 
 from collections.abc import Callable
 
