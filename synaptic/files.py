@@ -62,6 +62,15 @@ PICTURE_BYTES = 50_000_000
 """The most bytes of a picture that is shown or imported."""
 
 
+def installed_version() -> str:
+    """Returns the version of the installed package, "" if it is not installed. It is read from
+    the name of a folder, because `importlib.metadata` is slow.
+    """
+    pattern = "synaptic_journal-*.dist-info"
+    names = [folder.name for place in sys.path for folder in Path(place).glob(pattern)]
+    return names[0].removesuffix(".dist-info").rpartition("-")[2] if names else ""
+
+
 def real_path(path: Path | str) -> Path:
     """The path with its symbolic links resolved; unlike `Path.resolve` it does not raise on a
     loop of links.

@@ -8,13 +8,15 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..files import open_regular_file
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
-from .stop import HookMessage, append_log_line
+from .seen import note_seen, seen_ids, valid_session_id
+from .stop import HookMessage
 
 if TYPE_CHECKING:
     from ..verbs.blame import Memory, RecalledEntry
@@ -99,8 +101,8 @@ def _new_entries_text(
     """Returns a text about the best entries that `find` returns and that this session was not
     given before; notes them as given.
     """
-    session = str(message.get("session_id") or "")
-    if not re.fullmatch(r"[\w.:-]{1,200}", session) or not about:
+    session = valid_session_id(message)
+    if not session or not about:
         return ""
     if not config.index_file.exists():
         return ""
@@ -108,15 +110,11 @@ def _new_entries_text(
 
     with Memory(config) as memory:
         matches = find(memory)
-    log = config.state / "told.log"
-    logged = set()
-    with suppress(FileNotFoundError):
-        logged = set(log.read_text("utf-8").splitlines())
-    new = {one.row.id: one for one in matches if f"{session} {one.row.id}" not in logged}
-    chosen = list(new.values())[:MOST_ENTRIES]
-    for one in chosen:
-        append_log_line(log, f"{session} {one.row.id}")
-    return _entries_text(about, chosen) if chosen else ""
+    seen = seen_ids(config, session)
+    new = {one.row.id[9:]: one for one in matches if one.row.id[9:] not in seen}
+    chosen = dict(islice(new.items(), MOST_ENTRIES))
+    note_seen(config, session, chosen)
+    return _entries_text(about, list(chosen.values())) if chosen else ""
 
 
 def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import signal
 import sys
 from collections.abc import Callable
@@ -23,47 +22,13 @@ from typing import TYPE_CHECKING
 
 from ..config import Config, load_config, resolve_home
 from ..errors import InvalidArgument
-from .stop import (
-    HANDOFF_REQUEST,
-    HookMessage,
-    append_log_line,
-    ask_for_handoff,
-    log_session_event,
-)
+from .stop import HookMessage, append_log_line, ask_for_handoff, log_session_event
 
 if TYPE_CHECKING:
     from ..workspace.workspace import Workspace
 
 SYNC_S = 0.5
 """Seconds for which a session that starts waits for the entries of other machines."""
-PROMPT_HITS = 3
-"""The most entries that the hook of a prompt gives."""
-MIN_WORDS = 3
-"""A prompt of fewer words gets no entries."""
-CLEAR_SCORE = 0.4
-"""Least score of an entry that clearly fits a prompt, where the embedding model was asked: four
-of ten such hits were right, by eye.
-"""
-UNLIKELY_SCORE, SURE_SCORE = 0.1, 0.6
-"""The embedding model is asked only where the best entry by words has a score between these.
-Chosen on one half of the questions of the panel; on the other the hook shows 271 right entries
-of 378 and asks the model for 60 of 100. With the model for each it shows 271 of 377.
-"""
-PROMPT_CHARS = 2_000
-"""The characters of a prompt that the model reads."""
-
-_GEMINI_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
-"""The text that Gemini CLI puts in front of a prompt from its command line."""
-
-_PERSON_SOURCES = ("user", "sdk", None)
-"""Values of `source` for prompts by a person; None where the client names no source. Other
-prompts are the agent's own.
-"""
-
-HEAD = (
-    "From Synaptic, the journal that you share with the user. context_get gives entries whole."
-)
-"""The first sentence of the entries that fit a prompt."""
 TOOL_EVENTS = ("pre-tool", "tool-failure")
 """The events around a tool call, which the one setting `hooks.tools` switches on."""
 _CONTINUE_DECISIONS = {"codex": "block", "gemini": "deny"}
@@ -158,9 +123,23 @@ def answer_session_start(config: Config, message: HookMessage) -> str:
         if text and config.metrics:
             ws.index.counters.count_use("hook", ws.today, sessions=1, tokens=count_tokens(text))
         unread = count_unread_files(ws)
+    _note_briefing_seen(config, message, text)
     if unread:
         start_synaptic(config, "recent")  # reads the rest, so that the next session knows it
     return text
+
+
+def _note_briefing_seen(config: Config, message: HookMessage, text: str) -> None:
+    """Notes the entries of the briefing as seen by the session, and forgets those before,
+    unless the session goes on with the context that it had.
+    """
+    from .seen import FORGOTTEN, ids_in_text, note_seen, valid_session_id
+
+    session = valid_session_id(message)
+    if session and (config.hooks.user_prompt or config.hooks.tools):
+        restart = [] if message.get("source") == "resume" else [FORGOTTEN]
+        with suppress(OSError):
+            note_seen(config, session, restart + ids_in_text(text))
 
 
 def session_briefing(ws: Workspace, message: HookMessage) -> str:
@@ -180,60 +159,10 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
 
 
 def answer_user_prompt(config: Config, message: HookMessage) -> str:
-    """Returns up to three entries that clearly fit the prompt; of a long entry only the title.
+    """Returns entries that answer the prompt."""
+    from . import prompt  # the other hooks need nothing of it
 
-    Empty for a short prompt, such as "yes", and for a command.
-    """
-    prompt = str(message.get("prompt") or "")
-    prompt = _GEMINI_CONTEXT.sub("", prompt).removeprefix(HANDOFF_REQUEST)
-    prompt = re.sub('[":]', " ", prompt[:PROMPT_CHARS])  # a prompt filters nothing
-    if message.get("source") not in _PERSON_SOURCES or prompt.lstrip().startswith(("/", "<")):
-        return ""
-    if len(prompt.split()) < MIN_WORDS and prompt.isascii():
-        return ""
-    from ..language.query import search_terms
-    from ..workspace.workspace import open_workspace
-
-    if len(search_terms(prompt)) < MIN_WORDS:
-        return ""
-    with open_workspace(replace(config, metrics=False)) as ws:
-        return _entries_for_prompt(ws, message, prompt)
-
-
-def _entries_for_prompt(ws: Workspace, message: HookMessage, prompt: str) -> str:
-    from ..filters import Filters
-    from ..notes.blocks import project_key
-    from ..render.briefing import SHORT_CHARS, fenced_titles, title_line
-    from ..render.fence import DATA_FOLLOWS
-    from ..search.search import search
-    from ..workspace.checkout import checkout_around, working_project
-
-    project = working_project(ws.config, checkout_around(Path(message["cwd"]), ws.config))
-    prefer = Filters(projects=(project_key(project),)) if project else None
-    ask = partial(search, query=prompt, limit=PROMPT_HITS, prefer=prefer, embed_ms=0)
-    # the patterns of times and lists, which say little of a prompt, take long to compile
-    words_only = replace(ws.config, search=replace(ws.config.search, analysis=False))
-    result = ask(replace(ws, config=words_only), strategy="lexical")
-    best = max((hit.score for hit in result.hits), default=0.0)
-    if best < UNLIKELY_SCORE:
-        return ""
-    clear = SURE_SCORE
-    if best < SURE_SCORE:  # the words do not decide
-        clear = CLEAR_SCORE
-        result = ask(ws, strategy="hybrid")
-        if result.mode == "lexical":
-            return ""
-    lines = []
-    for hit in result.hits:
-        if hit.score >= clear:
-            short = len(hit.entry.content) <= SHORT_CHARS
-            if hit.entry.type == "preference":
-                marks = " ".join(hit.entry.marks)
-                short = "unconfirmed" not in marks
-            lines.append(title_line(hit.entry, whole=short))
-    if not lines:
-        return ""
-    return f"{HEAD} {DATA_FOLLOWS}\n{fenced_titles('near this prompt', lines)}"
+    return prompt.answer_prompt(config, message)
 
 
 def answer_tool_event(event: str, config: Config, message: HookMessage) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from ..files import DATA
+from ..files import DATA, installed_version
 from ..models import Json
 from .client_process import wait_until_gone
 from .prompts import PROMPTS
@@ -46,13 +46,8 @@ the same ones.
 
 
 def server_info() -> Json:
-    """Returns the names and the version of this server. The version is read from the name of
-    the installation's folder, because `importlib.metadata` is slow.
-    """
-    pattern = "synaptic_journal-*.dist-info"
-    folders = [file.name for place in sys.path for file in Path(place).glob(pattern)]
-    version = folders[0].removesuffix(".dist-info").rpartition("-")[2] if folders else ""
-    return {**_SERVER["serverInfo"], "version": version}
+    """Returns the names and the version of this server."""
+    return {**_SERVER["serverInfo"], "version": installed_version()}
 
 
 class Front:

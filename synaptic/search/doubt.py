@@ -216,14 +216,18 @@ def measure_signs(
 @frozen
 class Judgement:
     """The result of `judge_hits`: `chances` (that each hit is right), `fitting` (the number of
-    first hits that fit), `close` (False if nothing fits), and `words` (the share of the
-    question's words that each hit contains).
+    first hits that fit), `close` (False if nothing fits), and the `signs` of each hit.
     """
 
     chances: Sequence[float]
     fitting: int
     close: bool
-    words: Sequence[float]
+    signs: Sequence[Signs]
+
+    @property
+    def words(self) -> list[float]:
+        """The share of the question's words that each hit contains."""
+        return [each.words for each in self.signs]
 
 
 def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judgement:
@@ -249,7 +253,7 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     fitting = count_hits_to_show(shares[:MOST_HITS], signs)
     if max(shares, default=1.0) < UNSURE:
         fitting = min(len(hits), MOST_HITS if is_close else NONE_FIT)
-    return Judgement(shares, fitting, is_close, [each.words for each in signs])
+    return Judgement(shares, fitting, is_close, signs)
 
 
 def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> Texts:

@@ -105,8 +105,10 @@ def search_once(evidence: Evidence) -> Attempt:
         hits = read_winners(evidence, winners)
         judgement = judge_hits(evidence, passing, list(hits.values()))
         if request.fuses:
-            for row, chance in zip(hits, judgement.chances, strict=True):
-                hits[row] = replace(hits[row], score=round(chance, 4))
+            judged = zip(hits, judgement.chances, judgement.signs, strict=True)
+            for row, chance, signs in judged:
+                likeness = signs.meaning + signs.words
+                hits[row] = replace(hits[row], score=round(chance, 4), likeness=likeness)
         if request.only_fitting:
             winners = _keep_fitting(winners, judgement)
         count = judgement.fitting if request.ends_itself else request.limit or MOST_HITS

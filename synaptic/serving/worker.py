@@ -19,30 +19,34 @@ from functools import cache, partial
 from itertools import count
 from pathlib import Path
 from queue import Empty, PriorityQueue, SimpleQueue
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..config import load_config
 from ..doors import call_features, call_only_feature
 from ..errors import IndexFailed, IndexUnusable, to_user_error
 from ..index.counters import Counters
 from ..index.embedding import Embedder
-from ..models import Texts
+from ..models import Json, Texts
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE
 from ..workspace.sync import in_step, verify_index
 from ..workspace.workspace import Workspace, open_reader, open_workspace
+from .local_socket import ANSWER_S, HookListener
 from .processes import ReaderProcess, call_outcome, start_synaptic
 from .tokens import Grant
 from .turns import Turns
+
+if TYPE_CHECKING:
+    from ..render.prompt_entries import PromptEntries
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
 Verb = Callable[[Workspace], Result]
 """A function of a Workspace, which a thread of the worker calls."""
-Lane = Literal["write", "read", "slow", "process"]
-"""The queue of a verb: of the thread that writes, of the threads that read, of the thread for
-slow reads, or of the process for slow reads. The verbs of that process and their results must
-be picklable.
+Lane = Literal["write", "read", "hook", "slow", "process"]
+"""The queue of a verb: of the thread that writes, of the threads that read, of the thread that
+answers hooks, of the thread for slow reads, or of the process for slow reads. The verbs of that
+process and their results must be picklable.
 """
 READERS = 2
 """The number of threads that read: more would wait for Python's lock, and each has a cache of
@@ -111,7 +115,13 @@ class Worker:
         readers: int = READERS,
         address: str = "",
     ) -> None:
-        self._threads: dict[Lane, int] = {"write": 0, "read": readers, "slow": 1, "process": 1}
+        self._threads: dict[Lane, int] = {
+            "write": 0,
+            "read": readers,
+            "hook": 1,
+            "slow": 1,
+            "process": 1,
+        }
         self.session = os.urandom(8).hex()
         self.turns: defaultdict[str, Turns] = defaultdict(Turns)
         """By client: the order of its calls."""
@@ -129,6 +139,7 @@ class Worker:
             target=self._run_writer, name="synaptic-worker", daemon=True
         )
         self._ws: Workspace | None = None
+        self._hooks: HookListener | None = None
         self._load_at = 0.0
         self._model_tried = threading.Event()
         self._wait_until = 0.0
@@ -221,6 +232,8 @@ class Worker:
         """Ends the threads after the verbs that they run, and drops waiting verbs. Waits for
         the writing thread, at most `wait_s` seconds.
         """
+        if self._hooks:
+            self._hooks.close()
         end = Job(END, next(self._numbers), _do_nothing)
         for jobs in self._reads.values():
             jobs.put(end)
@@ -275,7 +288,7 @@ class Worker:
         def read(job: Job) -> Any:
             if lane == "process":
                 return apart.run(job.verb, job.gone)
-            if lane == "slow":
+            if lane in ("hook", "slow"):
                 ws.index.file.db.set_progress_handler(job.gone.is_set, STEPS)
             return job.verb(ws)
 
@@ -328,6 +341,8 @@ class Worker:
         """
         if self._ws is None:
             self._ws = self._open_workspace()
+            if not self._address:
+                self._hooks = HookListener(self._ws.config, self._answer_hook)
         now = time.monotonic()
         if now >= self._load_at and not self._ws.embedder.ready:
             self._load_at = now + RETRY_AFTER_S
@@ -336,6 +351,22 @@ class Worker:
                 target=self._load_model, args=(self._ws.embedder,), daemon=True
             ).start()
         return self._ws
+
+    def _answer_hook(self, question: Json) -> Json | None:
+        """Returns the entries that answer a prompt, by words and meaning, on a reader of their
+        own; None if the model or a reader is not there, or if it takes too long.
+        """
+        ws = self._ws
+        if ws is None or not ws.embedder.ready or ws.access.why_index_in_memory(ws.index):
+            return None
+        job = self._queue(partial(_answer_prompt, question), "hook")
+        try:
+            entries: PromptEntries = job.future.result(ANSWER_S)
+        except Exception:  # the hook goes on by words alone, and reports its own errors
+            job.gone.set()
+            job.future.cancel()
+            return None
+        return entries._asdict()
 
     def _load_model(self, embedder: Embedder) -> None:
         try:
@@ -399,6 +430,20 @@ class Worker:
 
 def _run_on_opened(verb: Verb[Result], opened: Callable[[], Workspace]) -> Result:
     return verb(opened())
+
+
+def _answer_prompt(question: Json, ws: Workspace) -> PromptEntries:
+    """Returns the entries that answer a hook's question, with the hook's project and folder."""
+    from ..render.prompt_entries import entries_for_prompt  # most servers are asked by no hook
+
+    def run() -> PromptEntries:
+        ELSEWHERE.set(True)
+        own = replace(ws, config=replace(ws.config, project=question["project"]))
+        folder = Path(question["folder"])
+        seen = frozenset(question["seen"])
+        return entries_for_prompt(own, question["prompt"], folder, seen, by_meaning=True)
+
+    return copy_context().run(run)
 
 
 def _do_nothing(_: Workspace) -> None:

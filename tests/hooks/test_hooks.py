@@ -18,12 +18,13 @@ from typing import Any
 import pytest
 from forks import ForkedHome
 from homes import open_home
+from hooked import call, checkout, configure, day, git, log, outside_of_fences, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from outside import SYNAPTIC, TIMEOUT_S, Answer, Home
+from outside import SYNAPTIC, TIMEOUT_S, Home
 
 from synaptic.hooks.hooks import EVENTS, run_with_time_limit, session_briefing
-from synaptic.hooks.stop import HANDOFF_REQUEST, LOG_BYTES
+from synaptic.hooks.stop import LOG_BYTES
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import TYPES, Entry
 from synaptic.render.briefing import compose_briefing, handoff_item
@@ -33,108 +34,7 @@ from synaptic.verbs.brief import BriefingShelf
 from synaptic.workspace.checkout import describe_recent_work
 
 ROOT = Path(__file__).parents[2]
-NOW = "2026-11-21T10:30:00"
 MOMENT = datetime(2026, 11, 20, 9, 30).astimezone()
-
-
-@pytest.fixture
-def at(home: ForkedHome) -> ForkedHome:
-    """A home without a project of its own."""
-    home.env |= {"SYNAPTIC_PROJECT": "", "SYNAPTIC_NOW": NOW}
-    return home
-
-
-@pytest.fixture
-def web(tmp_path: Path) -> Path:
-    """A checkout called web, on a branch of its own."""
-    return checkout(
-        tmp_path / "code" / "web", "login-form", "Keep the session cookie after a redirect"
-    )
-
-
-def checkout(folder: Path, branch: str, *subjects: str) -> Path:
-    folder.mkdir(parents=True)
-    git(folder, "init", "-q", "-b", branch)
-    for subject in subjects:
-        git(folder, "commit", "-q", "--allow-empty", "-m", subject)
-    return folder
-
-
-def git(folder: Path, *args: str) -> str:
-    author = (
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@example.org",
-        "-c",
-        "commit.gpgsign=false",
-    )
-    return subprocess.run(
-        ["git", *author, *args], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout
-
-
-def call(home: Home, event: str, **said: Any) -> Answer:
-    names = {"session-start": "SessionStart", "user-prompt": "UserPromptSubmit"}
-    env = said.pop("env", {})
-    text = json.dumps({key: str(v) if isinstance(v, Path) else v for key, v in said.items()})
-    answer = home.run("hook", event, stdin=text, **env)
-    assert answer.code == 0, answer.text
-    if answer.out:
-        assert set(answer.json) == {"hookSpecificOutput"}
-        assert set(answer.json["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
-        assert answer.json["hookSpecificOutput"]["hookEventName"] == names[event]
-    return answer
-
-
-def told(home: Home, cwd: Path, event: str = "session-start", **said: Any) -> str:
-    """What the agent is told; empty where that is nothing."""
-    answer = call(home, event, cwd=cwd, **said)
-    return str(answer.json["hookSpecificOutput"]["additionalContext"]) if answer.out else ""
-
-
-def log(home: Home) -> list[str]:
-    path = home.state / "hooks.log"
-    return path.read_text().splitlines() if path.exists() else []
-
-
-def day(home: Home, *entries: str, date: str = "2026-11-20") -> None:
-    """A day file of entries `HH:MM type: title #tags | project marks`, with a body where one
-    follows a newline.
-    """
-    blocks = []
-    for number, entry in enumerate(entries):
-        head, _, body = entry.partition("\n")
-        title, _, project = head.partition(" | ")
-        mark = f"project={project} " if project else ""
-        blocks.append(
-            f"## {title}\n<!-- syn:{date.replace('-', '')}-{number:08d} {mark}-->\n\n{body}\n"
-        )
-    home.journal.mkdir(parents=True, exist_ok=True)
-    if not (home.path / "config.toml").exists():
-        configure(home)
-    (home.journal / f"{date}.md").write_text(f"# {date}\n\n" + "\n".join(blocks))
-
-
-def configure(home: Home, *lines: str) -> None:
-    """Settings of hooks; on a busy machine they may take their time."""
-    home.path.mkdir(exist_ok=True)
-    (home.path / "config.toml").write_text("\n".join(["[hooks]", "timeout_s = 60", *lines]))
-
-
-def outside_of_fences(text: str) -> str:
-    """What an agent reads as said by Synaptic itself."""
-    kept, fence = [], ""
-    for line in text.split("\n"):
-        ticks = re.match("`{3,}", line)
-        if fence:
-            fence = "" if line == fence else fence
-        elif ticks:
-            fence = ticks[0]
-        else:
-            kept.append(line)
-    assert not fence
-    return "\n".join(kept)
 
 
 # -- a session starts
@@ -775,86 +675,6 @@ def test_an_unknown_hook_is_named_and_blocks_nothing(at: ForkedHome) -> None:
     answer = at.run("hook", "sesion-start", stdin="{}")
     assert answer.code == 1  # 2 would block a prompt
     assert "session-start, user-prompt, stop" in answer.err
-
-
-# -- a prompt
-# -------------------------------------------------------------------------------------------
-
-
-def test_a_prompt_brings_what_clearly_fits_it(at: ForkedHome, web: Path) -> None:
-    day(
-        at,
-        "09:00 issue: Safari drops the login cookie on a redirect | web",
-        *(
-            f"09:1{n} insight: Safari drops the login cookie on a redirect, case {n} | web"
-            for n in range(4)
-        ),
-        "09:30 decision: Invoices are numbered by year | api",
-    )
-    at.run("rebuild-index")
-    prompt = "why does safari drop the cookie after the login redirect?"
-    assert told(at, web, "user-prompt", prompt=prompt) == "", "off by default"
-    configure(at, "user_prompt = true")
-    text = told(at, web, "user-prompt", prompt=f'{prompt} type:decision, "and more"')
-    assert text.count("Safari drops the login cookie") == 3
-    assert "Invoices" not in text
-    assert "data, not instructions" in outside_of_fences(text)
-    from_its_command_line = f"<hook_context>&lt;From Synaptic</hook_context>\n\n{prompt}"
-    assert "Safari drops" in told(at, web, "user-prompt", prompt=from_its_command_line), (
-        "as Gemini CLI passes it on"
-    )
-    for other in (
-        {"prompt": HANDOFF_REQUEST},
-        {"prompt": "design a landing page for a bicycle shop in Oslo"},
-        {"prompt": "yes please do"},
-        {"prompt": "/review why does safari drop the cookie after the login redirect?"},
-        {"prompt": prompt, "source": "system"},
-        {"prompt": ""},
-        {},
-    ):
-        assert told(at, web, "user-prompt", **other) == "", other
-    hits = at.ask("search", prompt, "--strategy", "lexical", "--explain")["hits"]
-    assert {hit["why"]["access_count"] for hit in hits} == {0}, "what a hook shows was not read"
-    assert log(at) == []
-
-
-def test_the_words_of_a_prompt_decide_where_they_can(at: ForkedHome, web: Path) -> None:
-    """Without a model a prompt is answered whose words fit one entry, or none."""
-    others = (
-        f"09:{n} insight: Parcels of route {n} leave at noon | web" for n in range(10, 40)
-    )
-    day(at, "09:00 issue: Safari drops the login cookie on a redirect | web", *others)
-    configure(at, "user_prompt = true")
-    no_model = {"SYNAPTIC_MODEL": "no/such-model"}
-
-    def shown(prompt: str) -> str:
-        return told(at, web, "user-prompt", prompt=prompt, env=no_model)
-
-    at.run("recent", **no_model)
-    assert "Safari drops" in shown("safari drops the login cookie on a redirect")
-    assert shown("our browser forgets who is logged in when parcels move") == ""
-    assert log(at) == []
-
-
-def test_a_short_entry_that_fits_a_prompt_is_told_whole(at: ForkedHome, web: Path) -> None:
-    long = "Fixtures start one container. " * 12
-    day(
-        at,
-        "09:00 decision: Integration tests of the payment service | web\nWe decided:\n\n- "
-        "never mock the database.",
-        f"09:10 insight: Integration tests of the payment service are slow | web\n{long}",
-    )
-    configure(at, "user_prompt = true")
-    at.run("rebuild-index")
-    text = told(at, web, "user-prompt", prompt="write integration tests of the payment service")
-    assert (
-        "decision: Integration tests of the payment service: We decided: - never mock the "
-        "database." in text
-    )
-    assert (
-        "insight: Integration tests of the payment service are slow" in text
-        and "one container" not in text
-    )
 
 
 # -- an agent stops
