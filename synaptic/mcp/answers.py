@@ -93,7 +93,7 @@ REVIEW_FINDINGS = 20
 
 ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
 """Notices that are sent to a client with one answer only."""
-_REQUIRED_NOTICES = (ABSENT, ONLY_REPLACED, "As of ")
+_REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, ONLY_REPLACED, "As of ")
 """Beginnings of the notices that an agent must see, however many there are."""
 
 
@@ -150,7 +150,7 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
             notices.append(then.access.remark)
     meant = notices_of_synonyms(call.args.get("type", ())) if name in READING_TOOLS else []
     if meant:
-        text = "\n".join([*_notice_lines(meant), text])
+        text = "\n".join([*notice_lines(meant), text])
         data["notices"] += meant
     if notices:
         text = "\n".join([*(f"Note: {notice}" for notice in notices), text])
@@ -312,7 +312,7 @@ def _cut_entries(listing: Listing, offset: int, share: int) -> Answer:
                 f"{left:,} of {len(content):,} characters of {item.entry.short_id} are left"
             )
             more.append(f"{remark}: context_get with this id and offset={end} goes on.")
-    parts = [DATA_FOLLOWS, *_notice_lines(listing.notices), *blocks, *more]
+    parts = [DATA_FOLLOWS, *notice_lines(listing.notices), *blocks, *more]
     return "\n\n".join(parts), data
 
 
@@ -461,7 +461,7 @@ def _receipts_answer(
         opening, notices = write_result_text(done, result.notices)
         where = f"{result.date} {result.time}, {one_line(result.path)}"
         parts = [f"{opening} {short_id(result.id)} ({where})."]
-        parts += _notice_lines([" ".join(notices)] if notices else [])
+        parts += notice_lines([" ".join(notices)] if notices else [])
         tags = ", ".join(map(one_line, result.suggested_tags))
         if tags and not notices:
             parts.append(f"Tags of the journal that fit: {tags}.")
@@ -535,7 +535,7 @@ def _answer_items(
     """Returns the items that fit, above them notices and the number found, below them how to
     get the rest.
     """
-    notices = _notice_lines(data["notices"])
+    notices = notice_lines(data["notices"])
     if not items:
         return _nothing_found_text(ws, notices), data
     total = data["total"]
@@ -594,10 +594,8 @@ def _facet_lines(data: Json) -> list[str]:
     return [fenced("counts", "\n".join(lines))] if lines else []
 
 
-def _notice_lines(notices: Sequence[str]) -> list[str]:
-    """Returns lines with the first notice and all notices that an agent must see."""
-    chosen = [
-        *notices[:1],
-        *(notice for notice in notices[1:] if notice.startswith(_REQUIRED_NOTICES)),
-    ]
+def notice_lines(notices: Sequence[str]) -> list[str]:
+    """Returns lines with all notices that an agent must see and the first of the others."""
+    others = [notice for notice in notices if not notice.startswith(_REQUIRED_NOTICES)]
+    chosen = [notice for notice in notices if notice not in others[1:]]
     return [f"Note: {shorten_message(reword_for_agents(notice))}" for notice in chosen]

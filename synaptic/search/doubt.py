@@ -257,10 +257,10 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
 
 
 def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> Texts:
-    """The notices of an answer for the user, most important first.
+    """The notices of an answer for the user, most important first: if nothing is close, that.
 
-    While passages have no vectors yet, nobody knows if something is close: a notice says so,
-    with the command that helps, and replaces the notice that nothing is close.
+    While passages have no vectors yet, something may be close and was not found: a notice says
+    so, with the command that helps.
     """
     evidence = attempt.evidence
     request = evidence.request
@@ -269,14 +269,15 @@ def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) 
     if report.pending_entries or not passing:
         entries = evidence.index.counts().entries
     is_unfinished = report.pending_entries > 0 and not evidence.trouble
+    notices = [] if attempt.close else [NOTHING_CLOSE]
     if is_unfinished:
         unfinished = (
             f"{report.pending_entries:,} of {entries:,} notes cannot be found by meaning yet, "
             "only by their words; `synaptic rebuild-index` prepares them all at once."
         )
-        notices = [" ".join([*remarks, unfinished])]
+        notices.append(" ".join([*remarks, unfinished]))
     else:
-        notices = [*([] if attempt.close else [NOTHING_CLOSE]), *remarks]
+        notices += remarks
     notices += request.parsed.notices
     if request.parsed.only_phrases and not evidence.required:
         notices.append("No entry holds that phrase; its words were searched one by one.")

@@ -15,7 +15,7 @@ from ..language.query import merge_filters
 from ..language.tongues import guess_languages
 from ..language.words import is_sign, words
 from ..models import ONLY_REPLACED, Hit
-from .doubt import MOST_HITS, Attempt
+from .doubt import MOST_HITS, UNSURE, Attempt
 from .evidence import Evidence, replace_words
 from .near import NAME
 
@@ -63,13 +63,16 @@ def show_replaced(attempt: Attempt, search: Search) -> Attempt:
     filters = replace(evidence.request.filters, include_superseded=True)
     wider = search(evidence.of(filters=filters))
     if attempt.weak and wider.hits and wider.hits[0].superseded_by and not wider.weak:
+        if evidence.request.fuses and wider.hits[0].score < UNSURE:
+            return replace(wider, close=False, notices=attempt.notices)
         return replace(wider, notices=(*attempt.notices, REPLACED))
     holders = [hit for hit in wider.hits if hit.entry.id in names]
     if holders:
         hits = put_beside_later(attempt.hits, holders)
         alone = ", ".join(dict.fromkeys(names[hit.entry.id] for hit in holders))
         notices = (*attempt.notices, f"{ONLY_REPLACED}: {alone}.")
-        return replace(attempt, hits=hits, weak=False, close=True, notices=notices)
+        close = attempt.close or wider.close
+        return replace(attempt, hits=hits, weak=False, close=close, notices=notices)
     if asks_why:
         ids = {hit.entry.id for hit in attempt.hits}
         replaced = [hit for hit in wider.hits[:REASONS] if hit.superseded_by in ids]

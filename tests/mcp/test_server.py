@@ -34,6 +34,7 @@ from trials import examples
 from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import InvalidArgument, ModelError
 from synaptic.index.embedding import FastEmbedder
+from synaptic.mcp.answers import notice_lines
 from synaptic.mcp.messages import message_line, read_messages
 from synaptic.mcp.server import build_server
 from synaptic.mcp.tools import (
@@ -44,7 +45,7 @@ from synaptic.mcp.tools import (
     TOOLS_BY_NAME,
     check_arguments,
 )
-from synaptic.models import Entry
+from synaptic.models import NOTHING_CLOSE, Entry
 from synaptic.render.briefing import title_line
 from synaptic.render.fence import clean, fenced, one_line
 from synaptic.render.present import Item, list_lines
@@ -662,6 +663,11 @@ async def test_what_is_wrong_with_an_entry_stands_beside_it(
             await client.call_tool("context_search", {"query": "zanzibar colour:blue"})
         )
     assert doubt.startswith(("Note: There is no close match", "Nothing found. "))
+
+
+def test_an_agent_reads_each_doubt_and_the_first_other_notice() -> None:
+    notices = ["The model changed.", "No entry holds: Vue.", "A third.", NOTHING_CLOSE]
+    assert notice_lines(notices) == [f"Note: {notices[place]}" for place in (0, 1, 3)]
 
 
 @given(

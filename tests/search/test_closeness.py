@@ -13,6 +13,7 @@ from homes import open_home
 
 from synaptic import Workspace, open_workspace, rebuild, save, search
 from synaptic.index.embedding import FastEmbedder
+from synaptic.models import NOTHING_CLOSE
 from synaptic.search.evidence import Evidence
 from synaptic.workspace.embed import try_process_lock
 
@@ -203,8 +204,9 @@ def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(
             found = search(ws, "sailing regatta")
             assert is_alone and [hit.entry.title for hit in found.hits[:1]] == ["Regatta"]
             assert not any("no close match" in notice for notice in found.notices)
-            doubted = search(ws, "zzzz qqqq vaccination")
-            assert not doubted.hits or "no close match" in doubted.notices[0]
+            doubted = search(ws, "zzzz qqqq vaccination ferry")
+            assert doubted.hits and doubted.notices[0] == NOTHING_CLOSE
+            assert "cannot be found by meaning yet" in doubted.notices[1]
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from synaptic import Workspace, get, rebuild, save, search, update
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.asked import QUESTIONS
 from synaptic.language.lexicon import compile_once
-from synaptic.models import SearchResult
+from synaptic.models import NOTHING_CLOSE, SearchResult
 from synaptic.render.present import entry_block, entry_items, hit_items, list_lines
 from synaptic.verbs.browse import history
 
@@ -94,6 +94,28 @@ def test_a_name_that_only_a_replaced_entry_holds_shows_it(ws: Workspace, query: 
     text = "\n".join(list_lines(hit_items(found, length=1_000), 2_000))
     assert "An outbox table instead" in text
     assert WHY.rstrip(".") in text
+
+
+@pytest.fixture(scope="module")
+def pumps(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iterator[Workspace]:
+    """24 entries on pumps, which one entry on another topic replaced."""
+    home = tmp_path_factory.mktemp("pumps")
+    with open_home(home, embedder=model) as ws:
+        texts = [f"Pump {number} of hall {number} runs at night." for number in range(1, 25)]
+        ids = [save(ws, text, at="2026-10-20").id for text in texts]
+        save(ws, "One timetable for every machine.", at="2026-11-02", supersedes=ids)
+        save(ws, "The choir sings on Tuesday.", at="2026-11-03")
+        rebuild(ws)
+        yield ws
+
+
+def test_what_was_replaced_fits_only_with_a_score(pumps: Workspace) -> None:
+    fitting = search(pumps, "night pump")
+    assert fitting.hits[0].superseded_by and fitting.hits[0].score > 0.2
+    assert [notice.split()[0] for notice in fitting.notices] == ["Only"]
+    doubted = search(pumps, "a pump for the bicycle")
+    assert doubted.hits[0].superseded_by and doubted.hits[0].score < 0.2
+    assert doubted.notices == (NOTHING_CLOSE,)
 
 
 def test_what_is_in_force_stands_above_what_it_replaced(ws: Workspace) -> None:
