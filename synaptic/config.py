@@ -100,7 +100,7 @@ class Config:
     `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
-    `notices` name removed keys of the file; `status` and `doctor` show them.
+    `notices` name ignored keys of the file; `status`, `doctor` and briefings show them.
     """
 
     home: Path
@@ -145,10 +145,11 @@ class Config:
         return {"": self.journal, "@sessions": self.home / "sessions", **self.sources}
 
 
-def load_config(home: str | Path | None = None) -> Config:
+def load_config(home: str | Path | None = None, *, for_agent: bool = False) -> Config:
     """Reads config.toml and the environment and returns the settings in force.
 
-    Raises ConfigError naming the file, the key and the valid values.
+    Raises ConfigError naming the file, the key and the valid values. `for_agent`: a switch that
+    stands in the wrong table is a notice, because an agent cannot wait for a person to move it.
     """
     root = resolve_home(home)
     path = root / "config.toml"
@@ -165,7 +166,7 @@ def load_config(home: str | Path | None = None) -> Config:
             f"{path} cannot be read: {error.strerror}.",
             "Check the owner and the mode of the file.",
         ) from error
-    values, notices = _read_values(path, raw)
+    values, notices = _read_values(path, raw, for_agent=for_agent)
     for key in ("journal", "model", "project"):
         if override := os.environ.get(f"SYNAPTIC_{key.upper()}"):
             values[key] = override
@@ -384,9 +385,11 @@ notice; a row stays here for one release.
 """
 
 
-def _read_values(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
-    """(the checked values of config.toml by the names of Config's fields, notices about removed
-    keys). Raises ConfigError.
+def _read_values(
+    path: Path, raw: dict[str, Any], *, for_agent: bool
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """(the checked values of config.toml by the names of Config's fields, notices about keys
+    that are ignored). Raises ConfigError.
     """
     values: dict[str, Any] = {}
     made = {"search": SearchConfig, "hooks": HooksConfig, "sync": SyncConfig}
@@ -404,10 +407,34 @@ def _read_values(path: Path, raw: dict[str, Any]) -> tuple[dict[str, Any], tuple
             reason = f"was removed and is ignored. {_REMOVED[key]} Delete its line."
             notices.append(f"{path}: the key {key} {reason}")
             continue
+        place = _place_of_misplaced(key)
+        if place:
+            error = _misplaced_error(path, key, place)
+            if for_agent and _RULES[place] is _SWITCH:
+                notices.append(str(error))
+                continue
+            raise error
         table, _, name = key.rpartition(".")
         tables.get(table, values)[name] = _check_setting(path, key, value)
     values |= {table: made[table](**section) for table, section in tables.items()}
     return values, tuple(notices)
+
+
+def _place_of_misplaced(key: str) -> str:
+    """Returns the key as it would be valid, if it only stands in the wrong table: `capture` for
+    `hooks.capture`; else "".
+    """
+    name = key.rpartition(".")[2]
+    places = [valid for valid in _RULES if valid.rpartition(".")[2] == name]
+    return places[0] if key not in places and len(places) == 1 else ""
+
+
+def _misplaced_error(path: Path, key: str, place: str) -> ConfigError:
+    table, _, name = key.rpartition(".")
+    right_table = place.rpartition(".")[0]
+    where = f"below the line [{table}]" if table else "above all tables"
+    target = f"below a line [{right_table}]" if right_table else "above the first [table]"
+    return ConfigError(f"{path}: {name} stands {where}.", f"Move it {target}.")
 
 
 def _check_setting(path: Path, key: str, value: object) -> Any:

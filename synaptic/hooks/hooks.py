@@ -64,7 +64,7 @@ def answer_hook(event: str, home: str | None, client: str) -> None:
     state = Path(os.devnull)
     try:
         state = resolve_home(home) / ".state"
-        config = load_config(home)
+        config = load_config(home, for_agent=True)
         key = "tools" if event in TOOL_EVENTS else event.replace("-", "_")
         if not getattr(config.hooks, key):
             return

@@ -329,7 +329,7 @@ class Worker:
             opened().close()
 
     def _open_workspace(self) -> Workspace:
-        config = load_config(self._home)
+        config = load_config(self._home, for_agent=True)
         if not self._address:
             return open_workspace(config, embedder=self._embedder)
         published: Workspace = call_only_feature("access", config, self._address)

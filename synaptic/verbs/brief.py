@@ -250,7 +250,8 @@ def _gather_briefing(
         unseen = {row: entry for row, entry in entries.items() if row not in seen}
         seen.update(unseen)
         shelves.append(BriefingShelf(name, _rank_entries(ws, name, unseen, scores), has_more))
-    remarks = [start.remark] if before is not None else [*report.absent, start.remark]
+    absent = report.absent if before is None else ()
+    remarks = [*ws.config.notices, *absent, start.remark]
     if is_asked and not shelves[1].entries:
         remarks.append(f"Nothing is {shelves[1].name}.")
     count, number = ws.index.latest_change()

@@ -1272,6 +1272,26 @@ def test_a_removed_config_key_is_a_notice_and_no_error(home: Path, run: Run) -> 
     assert "unknown key" in run("status").err
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ("[hooks]\ncapture = true", "capture stands below the line [hooks]."),
+        ("user_prompt = true", "user_prompt stands above all tables."),
+        ("[search]\nauto = true", "auto stands below the line [search]."),
+        ('[hooks]\njournal = "vault"', "journal stands below the line [hooks]."),
+    ],
+)
+def test_a_key_in_the_wrong_table_has_one_clear_error(
+    home: Path, run: Run, settings: str, message: str
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "config.toml").write_text(settings)
+    answer = run("status", "--json")
+    error = answer.json["error"]
+    assert (answer.code, error["message"].endswith(message), error["valid"]) == (1, True, [])
+    assert error["hint"].startswith("Move it ")
+
+
 def _home_is_a_file(home: Path) -> None:
     home.write_text("not a folder")
 

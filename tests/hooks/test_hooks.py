@@ -544,6 +544,13 @@ def test_a_spoilt_home_is_a_line_in_the_log(at: ForkedHome, web: Path, spoil: An
         assert "100 to 2400" in at.run("recent").err
 
 
+def test_a_switch_in_the_wrong_table_silences_no_session(at: ForkedHome, web: Path) -> None:
+    at.ask("save", "Sessions live in Redis.", "--type", "decision", "--project", "web")
+    (at.path / "config.toml").write_text("[hooks]\ncapture = true\n")
+    text = told(at, web)
+    assert "Sessions live in Redis" in text and "capture stands below the line [hooks]" in text
+
+
 def test_what_cannot_be_written_can_be_told(at: ForkedHome, web: Path) -> None:
     day(at, "09:00 decision: Sessions live in Redis | web")
     told(at, web)

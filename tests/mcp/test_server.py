@@ -925,6 +925,24 @@ async def test_a_broken_config_is_every_tools_answer_until_it_is_mended(
 
 
 @pytest.mark.anyio
+async def test_a_switch_in_the_wrong_table_is_told_with_the_briefing(
+    connect: Callable[..., Client], home: Path
+) -> None:
+    home.mkdir()
+    (home / "config.toml").write_text("[hooks]\ncapture = true\n")
+    async with connect() as client:
+        await call(client, "context_save", content="The tide tables come from NOAA.")
+        brief = text(await client.call_tool("context_brief", {}))
+        assert (
+            "capture stands below the line [hooks]. Move it above the first [table]." in brief
+        )
+        (home / "config.toml").write_text("[hooks]\njournal = 'vault'\n")
+    async with connect() as client:
+        said = await refusal(client, "context_save", content="x")
+        assert "journal stands below the line [hooks]." in said
+
+
+@pytest.mark.anyio
 async def test_a_hand_edit_is_found_by_words_and_meaning(
     connect: Callable[..., Client], home: Path
 ) -> None:
