@@ -16,7 +16,7 @@ from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
 from ..notes.header import notices_of_synonyms, shorten
 from ..render.briefing import briefing_text
-from ..render.fence import DATA_FOLLOWS, fenced, one_line
+from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, length_of_tokens, one_line
 from ..render.present import (
     NAME_CHARS,
     Item,
@@ -72,10 +72,12 @@ MAX_TOKENS = 4_000
 """The most tokens of an answer in a format other than concise, unless the call sets
 `max_tokens`.
 """
-FEW, FEW_CHARS, LIST_CHARS, EACH_CHARS = 3, 1_400, 850, 100
-"""A concise answer of up to FEW entries has FEW_CHARS characters; a longer list has EACH_CHARS
-for each entry, and at least LIST_CHARS. In tokens 400, 28 and 240 (o200k: 3.5 characters each,
-with ids and code).
+CONCISE_TOKENS, EACH_TOKENS = 400, 28
+"""The most tokens of a concise answer without `max_tokens`: CONCISE_TOKENS, or EACH_TOKENS for
+each entry of a long list.
+"""
+REST_TOKENS, CURSOR_TOKENS = 8, 48
+"""Tokens that are left for the line on what did not fit: beside its advice, and with a cursor.
 """
 CUT_ADVICE = {
     "context_brief": "context_recent lists the newest entries",
@@ -117,17 +119,22 @@ class Call(NamedTuple):
     sent_notices: set[str] | None = None
 
     def room(self, entries: int) -> int:
-        """Returns the most characters of an answer with this number of entries."""
-        if self.layout == "concise" and not self.max_tokens:
-            return FEW_CHARS if entries <= FEW else max(LIST_CHARS, EACH_CHARS * entries)
-        if self.layout == "json" and not self.max_tokens:
-            return ANSWER_CHARS
-        return (self.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN
+        """Returns the most tokens of an answer with this number of entries."""
+        if self.max_tokens:
+            return self.max_tokens
+        if self.layout == "concise":
+            return max(CONCISE_TOKENS, EACH_TOKENS * entries)
+        return MAX_TOKENS
 
     @property
     def most_chars(self) -> int:
         """The most characters of any answer to this call."""
-        return max(ANSWER_CHARS, self.room(0))
+        return max(ANSWER_CHARS, (self.max_tokens or 0) * CHARS_PER_TOKEN)
+
+    @property
+    def json_chars(self) -> int:
+        """The most characters of an answer as JSON, which has about three in a token."""
+        return self.max_tokens * CHARS_PER_TOKEN if self.max_tokens else ANSWER_CHARS
 
 
 Answer = tuple[str, Json]
@@ -226,8 +233,8 @@ def _answer_search(ws: Workspace, call: Call) -> Answer:
     data = search_json(result)
     count = len(result.hits)
     if call.layout == "json":
-        return "", fit_rows(data, "hits", call.room(count), "raise max_tokens")
-    length = min(WHOLE_CONTENT, call.room(count) // max(1, count))
+        return "", fit_rows(data, "hits", call.json_chars, "raise max_tokens")
+    length = min(WHOLE_CONTENT, call.room(count) * CHARS_PER_TOKEN // max(1, count))
     items = hit_items(result, length=length, detailed=call.layout == "detailed")
     return _answer_items(ws, data, items, call, advice="raise max_tokens")
 
@@ -272,9 +279,10 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     def size_of(part: Answer) -> int:
         return len(json_text(part[1]) if call.layout == "json" else part[0])
 
-    frame = size_of(_cut_entries(listing, offset, 0))
-    room = min((call.max_tokens or MAX_TOKENS) * CHARS_PER_TOKEN, max(0, most - frame))
-    share = _chars_each([len(entry.content) - offset for entry in entries], room)
+    frame = _cut_entries(listing, offset, 0)[0]
+    room = call.max_tokens or MAX_TOKENS
+    room = max(room - count_tokens(frame), room // 2)
+    share = _tokens_each([count_tokens(entry.content[offset:]) for entry in entries], room)
     text, data = _cut_entries(listing, offset, share)
     while share and size_of((text, data)) > most:  # JSON escapes quotes; a fence may be long
         share //= 2
@@ -282,9 +290,9 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     return text, fit_rows(data, "entries", most, CUT_ADVICE["context_get"])
 
 
-def _chars_each(sizes: Sequence[int], room: int) -> int:
-    """Returns the most characters that each text may have, so that texts of these sizes fit
-    into `room` characters together; a short text leaves its rest to longer ones.
+def _tokens_each(sizes: Sequence[int], room: int) -> int:
+    """Returns the most tokens that each text may have, so that texts of these sizes fit into
+    `room` tokens together; a short text leaves its rest to longer ones.
     """
     share = room
     for number, size in enumerate(sorted(sizes)):
@@ -294,15 +302,16 @@ def _chars_each(sizes: Sequence[int], room: int) -> int:
 
 
 def _cut_entries(listing: Listing, offset: int, share: int) -> Answer:
-    """Returns the entries with at most `share` characters of each content from `offset` on, and
-    the calls that return the rest.
+    """Returns the entries with at most `share` tokens of each content from `offset` on, and the
+    calls that return the rest.
     """
     data = listing_json(listing)
     blocks = []
     more = []
     for item, each in zip(entry_items(listing), data["entries"], strict=True):
         content = item.entry.content
-        end = offset + fitting_length(content[offset:], share)
+        rest = content[offset:]
+        end = offset + fitting_length(rest, length_of_tokens(rest, share))
         each["content"] = part = content[offset:end]
         blocks.append(entry_block(item._replace(text=part, partial=part != content)))
         left = len(content) - end
@@ -503,7 +512,7 @@ def _answer_listing(
     listing: Listing,
     call: Call,
     advice: str,
-    cursor_after: Callable[[int], str | None] = lambda _: None,
+    cursor_after: Callable[[int], str | None] | None = None,
 ) -> Answer:
     """Returns the answer with the entries of a listing. `advice` is the next step where not all
     of them fit; `cursor_after(n)` returns the cursor that continues after the first n entries.
@@ -511,14 +520,15 @@ def _answer_listing(
     count = len(listing.entries)
     data = listing_json(listing)
     if call.layout == "json":
-        data = fit_rows(data, "entries", call.room(count), advice)
+        data = fit_rows(data, "entries", call.json_chars, advice)
         number = len(data["entries"])
         if number < count:
-            data = data | {"cursor": cursor_after(number) if number else None}
+            cursor = cursor_after(number) if cursor_after and number else None
+            data = data | {"cursor": cursor}
         return "", data
     length = WHOLE_CONTENT
     if call.layout == "concise":
-        length = max(80, call.room(count) // max(1, count) - 60)
+        length = max(80, call.room(count) * CHARS_PER_TOKEN // max(1, count) - 60)
     items = entry_items(listing, length=length)
     return _answer_items(ws, data, items, call, advice=advice, cursor_after=cursor_after)
 
@@ -530,7 +540,7 @@ def _answer_items(
     call: Call,
     *,
     advice: str,
-    cursor_after: Callable[[int], str | None] = lambda _: None,
+    cursor_after: Callable[[int], str | None] | None = None,
 ) -> Answer:
     """Returns the items that fit, above them notices and the number found, below them how to
     get the rest.
@@ -540,11 +550,14 @@ def _answer_items(
         return _nothing_found_text(ws, notices), data
     total = data["total"]
     head = [*notices, f"{total} of {total}. {DATA_FOLLOWS}", *_facet_lines(data)]
-    room = min(call.room(len(items)), call.most_chars - REMARK_CHARS) - len("\n".join(head))
+    frame = count_tokens("\n".join([*head, fenced("entries", ""), advice]))
+    room = call.room(len(items)) - frame - (CURSOR_TOKENS if cursor_after else REST_TOKENS)
     fitting = []
     if call.layout != "concise":
         blocks = list(map(entry_block, items))
-        fitting = blocks[: count_that_fit(map(len, blocks), room)]
+        chars = call.most_chars - REMARK_CHARS - len("\n".join(head))
+        fits = count_that_fit([len(block) + 2 for block in blocks], chars)
+        fitting = blocks[: min(fits, count_that_fit(map(count_tokens, blocks), room))]
     body = "\n\n".join(fitting)
     if not fitting:
         fitting = list_lines(items, room)
@@ -555,7 +568,7 @@ def _answer_items(
     left = len(items) - len(fitting)
     if left:
         reason = f"{left} more did not fit"
-        cursor = cursor_after(len(fitting)) if fitting else None
+        cursor = cursor_after(len(fitting)) if cursor_after and fitting else None
     if cursor:
         more.append(f'{reason}: the same call with cursor="{cursor}".')
     elif left:

@@ -91,7 +91,7 @@ def test_a_name_that_only_a_replaced_entry_holds_shows_it(ws: Workspace, query: 
     assert old.entry.title == "Capture by Debezium"
     assert any("replaced" in notice for notice in found.notices)
     assert not any("no close match" in notice for notice in found.notices)
-    text = "\n".join(list_lines(hit_items(found, length=1_000), 2_000))
+    text = "\n".join(list_lines(hit_items(found, length=1_000), 600))
     assert "An outbox table instead" in text
     assert WHY.rstrip(".") in text
 

@@ -90,7 +90,7 @@ def _replay(ws: Workspace, **choices: Any) -> None:
 
     def show(result: SearchResult) -> str:
         """The text of an answer, as an agent reads it."""
-        return "\n".join(list_lines(hit_items(result, length=280), 1400))
+        return "\n".join(list_lines(hit_items(result, length=280), 400))
 
     cases = replay.replay_prompts(
         ws, show, progress=terminal.build_progress_report(), **choices
