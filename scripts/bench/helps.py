@@ -37,11 +37,13 @@ from corpus import read
 from repositories import ROOM, _greps, _make_files
 
 from synaptic import open_workspace
-from synaptic.config import load_config
-from synaptic.hooks.hooks import answer_session_start, answer_user_prompt
+from synaptic.config import Config, load_config
+from synaptic.hooks.hooks import answer_session_start
+from synaptic.hooks.prompt import answer_prompt
 from synaptic.index.embedding import FastEmbedder
 from synaptic.mcp.answers import Call, answer_tool
 from synaptic.render.fence import count_tokens
+from synaptic.render.prompt_entries import entries_for_prompt
 from synaptic.workspace import workspace as workspace_module
 
 History = Mapping[str, Any]
@@ -134,13 +136,15 @@ class Bench:
     def __post_init__(self) -> None:
         self.home = self.scratch / "home"
         self.home.mkdir()
+        # as `setup` writes it
+        (self.home / "config.toml").write_text("[hooks]\nuser_prompt = true\n")
         self.config = load_config(self.home)
         self.embedder = FastEmbedder(self.config.model, cache=self.scratch / "models")
 
     def live(self) -> None:
         """Runs the sessions: the briefing, the prompts, then the saves."""
         self.embedder.load()
-        # as a server does for its hooks: one model for all
+        # one model for all
         workspace_module.FastEmbedder = lambda *_, **__: self.embedder  # type: ignore
         for repository in self.history["repositories"]:
             folder = self.scratch / repository["name"]
@@ -162,7 +166,7 @@ class Bench:
             message["cwd"] = str(folder)
             briefing = answer_session_start(self.config, dict(message))
             for number, prompt in enumerate(session["prompts"]):
-                text = answer_user_prompt(self.config, {**message, "prompt": prompt})
+                text = self._answer_prompt({**message, "prompt": prompt})
                 self.prompts.append(Prompt(session["id"], number, text, briefing))
                 briefing = ""
         for saved in session["saves"]:
@@ -183,6 +187,18 @@ class Bench:
         self.ids[saved["id"]] = answer.split()[1]
         line = f"- {session['at'][:10]} {saved['type']}: {' '.join(saved['text'].split())}"
         self.lines.setdefault(session["repository"], []).append(line)
+
+    def _answer_prompt(self, message: dict[str, Any]) -> str:
+        """The text of the prompt hook, which asks as it asks a running server."""
+
+        def ask(_: Config, question: dict[str, Any]) -> dict[str, Any]:
+            folder = Path(question["folder"])
+            entries = entries_for_prompt(
+                self.workspace, question["prompt"], folder, question["seen"], by_meaning=True
+            )
+            return entries._asdict()
+
+        return answer_prompt(self.config, message, ask)
 
     def call(self, tool: str, arguments: dict[str, Any], folder: Path, client: str) -> str:
         """The answer of an MCP tool to a client that works in `folder`."""
@@ -222,7 +238,7 @@ class Bench:
 
     def prompt(self, task: Mapping[str, Any]) -> str:
         """The text of the prompt hook in the session of the last briefing for this task."""
-        return answer_user_prompt(self.config, self._message(task) | {"prompt": task["task"]})
+        return self._answer_prompt(self._message(task) | {"prompt": task["task"]})
 
     def search(self, task: Mapping[str, Any], query: str) -> str:
         return self.call("context_search", {"query": query}, self._begin(task), "claude-code")
@@ -357,22 +373,30 @@ def _print_wrong(name: str, tasks: Sequence[Mapping[str, Any]], texts: Sequence[
 def _prompt_rows(
     history: History, prompts: Sequence[Prompt], ids: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """The prompts of all sessions: those that an earlier entry helps, and the others."""
+    """The prompts of all sessions: those that an earlier entry helps, and the others. The hook
+    is needed where the session has not seen such an entry; it is wrong where it speaks and shows
+    none.
+    """
     helps = {
         (truth["session"], truth["prompt"]): truth["helps"] for truth in history["prompt_truth"]
     }
     briefings: dict[str, str] = {}
     counts: Counter[str] = Counter()
     hook_tokens: Counter[str] = Counter()
+    seen: dict[str, str] = {}
     for prompt in prompts:
         briefings.setdefault(prompt.session, prompt.briefing)
+        before = seen.setdefault(prompt.session, prompt.briefing)
+        seen[prompt.session] = before + prompt.text
         hook_tokens[prompt.session] += count_o200k(prompt.text)
         helping = [ids[key] for key in helps.get((prompt.session, prompt.number), ())]
         if not helping:
             counts["others"] += 1
             counts["speaks"] += bool(prompt.text)
             continue
+        counts["needed"] += not any(id in before for id in helping)
         is_shown = any(id in prompt.text for id in helping)
+        counts["shows others"] += bool(prompt.text) and not is_shown
         is_briefed = any(id in briefings[prompt.session] for id in helping)
         counts["shown"] += is_shown
         counts["shown, not in the brief"] += is_shown and not is_briefed
@@ -387,6 +411,9 @@ def _prompt_rows(
         "hook silent": counts["silent"],
         "other prompts": counts["others"],
         "hook speaks": counts["speaks"],
+        "hook needed": counts["needed"],
+        "right of these": counts["shown"],
+        "hook wrong": counts["speaks"] + counts["shows others"],
     }
     briefs = [count_o200k(text) for text in briefings.values()]
     sessions = {

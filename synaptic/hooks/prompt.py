@@ -7,9 +7,11 @@ Imports little, because most prompts wait for a server, or for nothing.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from ..config import Config
+from ..models import Json
 from ..serving.local_socket import ask_server
 from .seen import note_seen, seen_ids, valid_session_id
 from .stop import HANDOFF_REQUEST, HookMessage
@@ -18,6 +20,8 @@ MIN_WORDS = 3
 """A prompt of fewer words gets no entries."""
 PROMPT_CHARS = 2_000
 """The characters of a prompt that are searched."""
+
+Ask = Callable[[Config, Json], Json | None]
 
 _GEMINI_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
 """The text that Gemini CLI puts in front of a prompt from its command line."""
@@ -28,9 +32,11 @@ prompts are the agent's own.
 """
 
 
-def answer_prompt(config: Config, message: HookMessage) -> str:
+def answer_prompt(config: Config, message: HookMessage, ask: Ask = ask_server) -> str:
     """Returns up to two entries that answer the prompt and that this session has not seen;
     notes them as seen. Empty for a short prompt, such as "yes", and for a command.
+
+    `ask` returns the answer of a running server, or None: then words alone are searched.
     """
     prompt = str(message.get("prompt") or "")
     prompt = _GEMINI_CONTEXT.sub("", prompt).removeprefix(HANDOFF_REQUEST)
@@ -47,7 +53,7 @@ def answer_prompt(config: Config, message: HookMessage) -> str:
         "project": config.project,
         "seen": sorted(seen),
     }
-    answer = ask_server(config, question)
+    answer = ask(config, question)
     if answer is None:
         from ..render.prompt_entries import entries_for_prompt
         from ..workspace.workspace import open_workspace

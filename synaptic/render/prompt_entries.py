@@ -42,7 +42,7 @@ BY_MEANING = Threshold(score=0.36, likeness=0.65)
 BY_WORDS = Threshold(score=0.5, likeness=0.4)
 """For a search by words and meaning, and for one by words alone.
 
-Chosen by `bench.py prompts` on tests/data/helps_dev.json, so that at most 1 in 20 of its
+Chosen by `bench.py helps` on tests/data/helps_dev.json, so that at most 1 in 20 of its
 prompts gets entries of which none answers it. The score alone does that to twice as many.
 """
 
