@@ -9,7 +9,7 @@ import typer
 
 from ..config import load_config, resolve_home
 from ..doors import call_only_feature
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, SynapticError
 from ..journal.settings import write_setting
 from ..models import Json
 from ..render.fence import clean
@@ -69,14 +69,17 @@ def run_setup(
     adds = not (reads or remove)
     if adds and capture:
         write_setting(resolve_home(home), "capture", True)
+    notices = [] if remove else _setup_notices(wanted)
     if adds and not url:
         write_start_command(wanted)
-        _ask_about_tools(home, () if no_hooks else chosen)
+        if not no_hooks:
+            _ask_about_tools(home, chosen)
+            notices += _switch_on_prompts(home, chosen)
     kinds = {"server": True, "hooks": not (no_hooks or url)}
     kinds["guidance"] = guidance or status or remove
     parts = []
     for client in chosen:
-        every = client_parts(client, wanted, _hook_events(home, capture))
+        every = client_parts(client, wanted, _hook_events(home, capture, planned=not status))
         parts += [part for part in every if kinds[part.name]]
     if show and not as_json:
         for part in parts:
@@ -85,7 +88,6 @@ def run_setup(
         return 0
     done = _set_up_parts(parts, status=status, remove=remove, reads=reads, as_json=as_json)
     failed = any(step.action == "fail" for step in done)
-    notices = [] if remove else _setup_notices(wanted)
     if remove and not (names or reads):
         notices = _switch_off_capture(home)
     absent = [client.name for client in clients if client not in chosen]
@@ -98,13 +100,15 @@ def run_setup(
     return 1 if failed and not (show or status) else 0
 
 
-def _hook_events(home: str | None, capture: bool) -> list[str]:
+def _hook_events(home: str | None, capture: bool, *, planned: bool) -> list[str]:
     """Returns the names of the hook events that config.toml switches on, in the order of
-    EVENTS.
+    EVENTS; with `planned` as it will be after `_switch_on_prompts`.
     """
     config = load_config(home)
     capture = config.capture or capture
     wanted = dict.fromkeys(("pre-tool", "tool-failure"), config.hooks.tools)
+    if planned and "user_prompt" not in _hook_settings(home):
+        wanted["user-prompt"] = True
     for event in EVENTS:
         wanted.setdefault(event, getattr(config.hooks, event.replace("-", "_"), capture))
     return [event for event in EVENTS if wanted[event]]
@@ -115,13 +119,35 @@ def _ask_about_tools(home: str | None, clients: Sequence[Client]) -> None:
     writes the answer to config.toml. Asks nothing if config.toml has an answer, or if none of
     these clients has such hooks.
     """
-    file = resolve_home(home) / "config.toml"
-    settings = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
-    is_open = "tools" not in settings.get("hooks", {})
+    is_open = "tools" not in _hook_settings(home)
     can_speak = any("tools" in client.hooks for client in clients)
     if is_open and can_speak and can_ask():
         wanted = typer.confirm(_TOOLS_QUESTION, default=False, err=True)
         write_setting(resolve_home(home), "hooks.tools", wanted)
+
+
+def _switch_on_prompts(home: str | None, clients: Sequence[Client]) -> list[str]:
+    """Writes `user_prompt = true` to config.toml if it does not say yet whether prompts get
+    entries, and if one of these clients has hooks. Returns the notices for the person.
+    """
+    if "user_prompt" in _hook_settings(home) or not any(client.hooks for client in clients):
+        return []
+    try:
+        write_setting(resolve_home(home), "hooks.user_prompt", True)
+    except SynapticError as error:
+        return [f"Prompts get no entries: {error}"]
+    return [
+        "Agents get the entries that answer a prompt. To stop that, write user_prompt = false "
+        "under [hooks] in config.toml and run `synaptic setup` again."
+    ]
+
+
+def _hook_settings(home: str | None) -> Json:
+    """Returns the table `hooks` of config.toml as it is written; {} without one."""
+    file = resolve_home(home) / "config.toml"
+    settings = tomllib.loads(file.read_text("utf-8-sig")) if file.exists() else {}
+    table: Json = settings.get("hooks", {})
+    return table
 
 
 def _switch_off_capture(home: str | None) -> list[str]:

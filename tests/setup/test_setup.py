@@ -78,10 +78,11 @@ class Machine:
         return str(client["state"])
 
     def tree(self) -> dict[str, bytes]:
+        """The bytes of all files, but not of Synaptic's own home."""
         return {
             str(p.relative_to(self.home)): p.read_bytes()
             for p in self.home.rglob("*")
-            if p.is_file()
+            if p.is_file() and ".synaptic" not in p.parts
         }
 
     def program(self, name: str, script: str) -> None:
@@ -553,7 +554,7 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
         file.write_text(before)
     start = ada.tree()
     ada.run(name, SYNAPTIC_HOME=str(ada.home / "my mind"))
-    [[hook]] = hooks_in(file).values()
+    [hook] = hooks_in(file)["SessionStart"]
     assert hook == {"type": "command", "command": hook["command"], "timeout": timeout}
     mind = {"SYNAPTIC_HOME": str(ada.home / "my mind"), "SYNAPTIC_PROJECT": "web"}
     ada.synaptic.run("save", "The key is under the mat.", "--type", "decision", **mind)
@@ -577,7 +578,7 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
         assert ("// mine" in file.read_text()) == ("// keep" in file.read_text())
         assert ("// mine" in file.read_text()) == (name != "claude-code")
     assert "Done." not in ada.run(name).out
-    shutil.rmtree(ada.home / ".synaptic")
+    (ada.home / ".synaptic" / "config.toml").write_text("[hooks]\nuser_prompt = false\n")
     ada.run(name)
     assert list(hooks_in(file)) == ["SessionStart"]
     assert ada.run(name, "--remove").code == 0
@@ -586,6 +587,41 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
         assert file.read_text().count("//") == before.count("//")
     else:
         assert ada.tree() == start
+
+
+def test_setup_switches_the_hook_of_prompts_on_unless_config_toml_decides(ada: Machine) -> None:
+    config = ada.home / ".synaptic" / "config.toml"
+    hooks = ada.home / ".gemini" / "settings.json"
+    shown = ada.run("gemini", "--dry-run").out
+    assert "hooks (session-start, user-prompt)" in shown and not config.exists()
+    assert "BeforeAgent" in ada.run("gemini", "--print").out and not config.exists()
+    for no_hooks in (["gemini", "--no-hooks"], ["cursor"], ["gemini", "--status"]):
+        ada.run(*no_hooks)
+        assert not config.exists()
+    first = ada.run("gemini")
+    assert "user_prompt = false under [hooks]" in first.text
+    assert tomllib.loads(config.read_text()) == {"hooks": {"user_prompt": True}}
+    assert sorted(hooks_in(hooks)) == ["BeforeAgent", "SessionStart"]
+    assert "user_prompt" not in ada.run("gemini").text
+    config.write_text("# mine\n[hooks]\nuser_prompt = false\n")
+    assert "not up to date" in ada.run("gemini", "--status").out
+    assert "user_prompt" not in ada.run("gemini").text
+    assert list(hooks_in(hooks)) == ["SessionStart"]
+    assert config.read_text() == "# mine\n[hooks]\nuser_prompt = false\n"
+
+
+def test_an_installation_from_before_changes_only_by_setup(ada: Machine) -> None:
+    config = ada.home / ".synaptic" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('model = "synaptic-minilm-1"\n')
+    ada.synaptic.path = ada.home / ".synaptic"
+    ada.synaptic.run("save", "Safari drops the login cookie on a redirect.")
+    message = json.dumps({"prompt": "safari drops the login cookie on a redirect"})
+    assert ada.synaptic.run("hook", "user-prompt", stdin=message).out == ""
+    assert "not up to date" not in ada.run("codex", "--status").out
+    ada.run("codex")
+    assert 'model = "synaptic-minilm-1"\n' in config.read_text()
+    assert "Safari" in ada.synaptic.run("hook", "user-prompt", stdin=message).out
 
 
 def test_hooks_with_comments_between_them_are_left_alone(ada: Machine) -> None:
@@ -615,7 +651,8 @@ def test_a_file_of_claude_code_with_comments_is_not_called_done(
     assert again["state"] == "unreadable" and json.loads(again["snippet"])["hooks"]
     assert ada.run("claude-code", "--remove").code == 0 and file.read_text() == text
     file.write_text('{"model": "opus"}')
-    assert ada.run("claude-code").code == 0 and [*hooks_in(file)] == ["SessionStart"]
+    assert ada.run("claude-code").code == 0
+    assert sorted(hooks_in(file)) == ["SessionStart", "UserPromptSubmit"]
 
 
 def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:
@@ -632,8 +669,7 @@ def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:
     said = ada.run("claude-code", "--status").out
     assert "hooks (session-start) in" in said and "not up to date" in said
     ada.run("claude-code")
-    [[hook]] = hooks_in(file).values()
-    assert hook["command"].startswith(SYNAPTIC)
+    assert all(hook["command"].startswith(SYNAPTIC) for [hook] in hooks_in(file).values())
     ada.run("claude-code", "--remove")
     assert json.loads(file.read_text()) == json.loads(theirs % "")
 
@@ -661,15 +697,14 @@ def test_opencode_gets_a_program(ada: Machine) -> None:
     file = ada.home / ".config" / "opencode" / "plugins" / "synaptic.js"
     command = [SYNAPTIC, "--home", "/srv/memory", "hook", "--client", "opencode"]
     assert (
-        f'const COMMAND = {json.dumps(command)}\nconst EVENTS = ["session-start"]\n'
-        in file.read_text()
+        f"const COMMAND = {json.dumps(command)}\n"
+        'const EVENTS = ["session-start", "user-prompt"]\n' in file.read_text()
     )
     ada.run("opencode", "--remove")
     ada.run("opencode")
-    switch_on(ada, "user_prompt")
+    switch_on(ada, "user_prompt", "stop")
     ada.run("opencode")
-    assert 'const EVENTS = ["session-start", "user-prompt"]' in file.read_text()
-    shutil.rmtree(ada.home / ".synaptic")
+    assert 'const EVENTS = ["session-start", "user-prompt"' in file.read_text()
     ada.run("opencode", "--remove")
     assert ada.tree() == {}
     file.parent.mkdir(parents=True)
