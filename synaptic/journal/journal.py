@@ -132,6 +132,7 @@ class Journal:
         self.trash = Trash(config.state)
         self.trashed = self.trash.pieces
         self.runs = Runs(config.state)
+        self.draft_files = self.writer.draft_files
         self._config = config
         self._lock_timeout_s = lock_timeout_s
 
@@ -566,11 +567,11 @@ class Journal:
 
     def state_file_copies(self) -> Iterator[tuple[Path, bytes]]:
         """Path and bytes of every file outside the journal that holds text: trash,
-        `done/`, open runs.
+        `done/`, open runs, and texts that were added to drafts.
         """
         done = (self.saved.path_of(id) for id in self.saved.ids())
         runs = (self.runs.folder / run.name for run in self.runs.open())
-        for path in (self.trash.path, *done, *runs):
+        for path in (self.trash.path, *done, *runs, *self.draft_files.texts()):
             with disk_errors(path, "read"), suppress(FileNotFoundError):
                 yield path, path.read_bytes()
 

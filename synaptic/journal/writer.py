@@ -28,6 +28,7 @@ from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticErr
 from ..files import file_lock
 from . import disk, folder
 from .disk import disk_errors, inject_fault
+from .draft_files import DraftFiles
 from .saved import SavedText, SavedTexts
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ class FileWriter:
 
     def __init__(self, config: Config) -> None:
         self.saved = SavedTexts(config.state)
+        self.draft_files = DraftFiles(config.state)
         self.roots = folder.Roots(config.roots, config.exclude)
         self._config = config
         self._state = config.state
@@ -311,6 +313,7 @@ class FileWriter:
                 self.saved.forget(id)
         with suppress(OSError):
             self.saved.expire()
+            self.draft_files.expire()
 
     def _temp_path_of(self, file: Path) -> Path:
         return file.with_name(f".{file.name}{self._hidden}")

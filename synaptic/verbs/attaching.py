@@ -1,4 +1,7 @@
-"""Attaches files to a note: stores them beside the notes under names of ours."""
+"""Attaches files to a note: stores them beside the notes under names of ours.
+
+A file waits with the draft (`journal/draft_files`) until its note is saved.
+"""
 
 import json
 import posixpath
@@ -7,8 +10,10 @@ import unicodedata
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import PurePosixPath
+from typing import NamedTuple
+from urllib.parse import unquote
 
-from ..errors import InvalidArgument, Refused
+from ..errors import InvalidArgument, JournalError, Refused
 from ..files import ATTACHMENTS, PICTURES, picture_media_type, read_regular_file
 from ..journal.folder import is_note, resolve_journal_path
 from ..journal.writer import Draft
@@ -20,18 +25,28 @@ FILE_BYTES, DAY_BYTES = 20_000_000, 1_000_000_000
 FOLDER = "attachments"
 SETTINGS, SETTINGS_BYTES = ".obsidian/app.json", 1_000_000
 NAME_CHARS = 60
+_LINK = re.compile(r"\]\(<?([^<>()\n]+)>?\)")
 OTHER_SUFFIX = ".bin"
 MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
 PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split())
 """The endings of texts, in which a person reads all that they hold."""
 
 
-def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
-    """Stores a file without its metadata beside the notes; returns (its path in the journal, a
-    remark or ""). It never replaces a file.
+class CleanFile(NamedTuple):
+    """A file that may be attached: its name of ours, its bytes without metadata, and a remark
+    or "".
+    """
+
+    name: str
+    data: bytes
+    remark: str
+
+
+def clean_file(name: str, data: bytes) -> CleanFile:
+    """Checks a file that a person chose, and removes its metadata. `name` is its name there.
 
     Raises InvalidArgument for an empty or broken file, for a note and for one of more than
-    FILE_BYTES, and Refused above DAY_BYTES a day.
+    FILE_BYTES.
     """
     own_name = PurePosixPath(name.replace("\\", "/")).name[:NAME_CHARS] or "file"
     kind = picture_media_type(data[:32])
@@ -48,28 +63,52 @@ def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
         parts = remove_metadata(data, kind or "")
     except ValueError as error:
         raise InvalidArgument(f"`{own_name}`: {error}", "Choose another file.") from error
-    data = b"".join(parts) if parts else data
-    today = ws.clock().date().isoformat()
-    folder = _attachment_folder(ws)
-    if _bytes_attached_on(ws, folder, today) + len(data) > DAY_BYTES:
-        message = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
-        raise Refused(message, "Go on tomorrow, or copy files into the journal yourself.")
     stem = PurePosixPath(own_name).stem
     if suffix not in ATTACHMENTS:  # `setup.py` -> `setup-py.bin`, which the page hands out
         stem = own_name
         suffix = OTHER_SUFFIX
-    stem = _slug(stem)
+    is_plain = suffix in PLAIN and b"\0" not in data
+    remark = "" if parts or is_plain else MAY_TELL.format(own_name)
+    return CleanFile(f"{_slug(stem)}{suffix}", b"".join(parts) if parts else data, remark)
+
+
+def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
+    """Stores a file without its metadata beside the notes; returns (its path in the journal, a
+    remark or ""). It never replaces a file.
+
+    Raises the errors of `clean_file`, and Refused above DAY_BYTES a day.
+    """
+    file = clean_file(name, data)
+    today = ws.clock().date().isoformat()
+    folder = _attachment_folder(ws)
+    _check_room_today(ws, len(file.data))
+    plain = PurePosixPath(file.name)
     with ws.journal.writing():
         for number in range(1, 1_000):
             again = f"-{number}" if number > 1 else ""
-            path = posixpath.join(folder, f"{today}-{stem}{again}{suffix}")
+            path = posixpath.join(folder, f"{today}-{plain.stem}{again}{plain.suffix}")
             put = ws.journal.writer.change(
-                path, lambda _, status: None if status else Draft(data)
+                path, lambda _, status: None if status else Draft(file.data)
             )
             if put:
-                is_plain = suffix in PLAIN and b"\0" not in data
-                return path, "" if parts or is_plain else MAY_TELL.format(own_name)
-    raise Refused(f"There are too many files called `{own_name}`.", "Give it another name.")
+                return path, file.remark
+    raise Refused(f"There are too many files called `{file.name}`.", "Give it another name.")
+
+
+def attach_to_draft(ws: Workspace, box: str, name: str, data: bytes) -> str:
+    """Stores a file without its metadata in the box of a draft; returns its name there. Raises
+    the errors of `attach`.
+    """
+    file = clean_file(name, data)
+    _check_room_today(ws, len(file.data) + ws.journal.draft_files.size())
+    return ws.journal.draft_files.add(box, file.name, file.data)
+
+
+def attach_from_draft(ws: Workspace, box: str, name: str) -> tuple[str, str]:
+    """Stores a copy of a draft's file beside the notes; returns what `attach` returns. Raises
+    NotFound if the draft lost the file, and Refused.
+    """
+    return attach(ws, name, ws.journal.draft_files.find(box, name).read_bytes())
 
 
 def detach(ws: Workspace, paths: Iterable[str]) -> None:
@@ -77,6 +116,19 @@ def detach(ws: Workspace, paths: Iterable[str]) -> None:
     with ws.journal.writing():
         for path in paths:
             ws.journal.writer.change(path, lambda *_: Draft(None))
+
+
+def forget_draft_copies(ws: Workspace, path: str, text: str) -> None:
+    """Removes the files of drafts that are copies of the attachments to which the entry with
+    this text in the file `path` links.
+    """
+    if not ws.journal.draft_files.size():
+        return
+    for target in _LINK.findall(text):
+        place = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target)))
+        with suppress(OSError, JournalError):
+            file = resolve_journal_path(ws.journal.roots, place)
+            ws.journal.draft_files.remove_copies(read_regular_file(file, FILE_BYTES))
 
 
 def _slug(stem: str) -> str:
@@ -96,7 +148,12 @@ def _attachment_folder(ws: Workspace) -> str:
     return "" if folder == "." else folder if is_inside else FOLDER
 
 
-def _bytes_attached_on(ws: Workspace, folder: str, day: str) -> int:
-    """The bytes of the files that were attached on that day."""
-    place = resolve_journal_path(ws.journal.roots, posixpath.join(folder, "x")).parent
-    return sum(one.stat().st_size for one in place.glob(f"{day}-*") if one.is_file())
+def _check_room_today(ws: Workspace, size: int) -> None:
+    """Raises Refused if `size` more bytes would be more than DAY_BYTES on this day."""
+    today = ws.clock().date().isoformat()
+    inside = posixpath.join(_attachment_folder(ws), "x")
+    place = resolve_journal_path(ws.journal.roots, inside).parent
+    present = sum(one.stat().st_size for one in place.glob(f"{today}-*") if one.is_file())
+    if present + size > DAY_BYTES:
+        message = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
+        raise Refused(message, "Go on tomorrow, or copy files into the journal yourself.")

@@ -108,7 +108,7 @@ def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
         with suppress(NotFound):
             yield stamp.path, ws.journal.read(stamp.path), advice
     for path, data in ws.journal.state_file_copies():
-        kind = path.parent.name if path.parent != ws.config.state else path.name
+        kind = path.relative_to(ws.config.state).parts[0]
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
 
@@ -333,6 +333,7 @@ _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
     "lines there.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
+    "drafts": "Log out in the browser with that draft, or delete the file.",
     "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",
 }
 

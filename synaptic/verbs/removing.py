@@ -16,6 +16,7 @@ from ..notes.privacy import shows_private_text
 from ..workspace.preferences import check_may_change, end_confirmation
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
+from .attaching import forget_draft_copies
 from .changing import check_edit_hash
 from .entry_marks import find_stored
 from .receipts import (
@@ -71,6 +72,8 @@ def delete(
     notices: list[str] = []
     if purge:  # before the text leaves its file: after a kill the next process finishes
         ws.index.file.owes_scrub = True
+        if present:
+            forget_draft_copies(ws, path, present[1].content)
 
     def remove(place: str) -> None:
         if purge:

@@ -24,10 +24,15 @@ from photos import (
 )
 
 from synaptic import Workspace
-from synaptic.errors import InvalidArgument, Refused
+from synaptic.errors import InvalidArgument, NotFound, Refused
 from synaptic.notes.pictures import remove_metadata
 from synaptic.verbs import attaching
-from synaptic.verbs.attaching import attach, detach
+from synaptic.verbs.attaching import attach, attach_from_draft, attach_to_draft, detach
+from synaptic.verbs.doctor import list_secrets
+from synaptic.verbs.removing import delete
+from synaptic.verbs.saving import save
+
+TOKEN = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
@@ -136,3 +141,30 @@ def test_what_may_not_be_attached(ws: Workspace, monkeypatch: pytest.MonkeyPatch
     attach(ws, "x.bin", bytes(100))
     with pytest.raises(Refused, match="were attached today"):
         attach(ws, "y.bin", bytes(100))
+
+
+def test_files_of_drafts_count_and_are_found_by_secrets_and_purge(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    box = "b" * 32
+    webp = PICTURES["image/webp"]
+    assert attach_to_draft(ws, box, "My Cat.png", PNG) == "my-cat.png"
+    assert attach_to_draft(ws, box, "My Cat.webp", webp) == "my-cat.webp"
+    assert attach_to_draft(ws, box, "keys.txt", f"key {TOKEN}".encode()) == "keys.txt"
+    [secret] = list_secrets(ws).findings
+    assert secret.message.startswith(".state/drafts/") and "keys.txt:1" in secret.message
+    assert TOKEN not in secret.message
+
+    path, _ = attach_from_draft(ws, box, "my-cat.png")  # and a kill before the draft ended
+    entry = save(ws, f"![My Cat]({path})")
+    delete(ws, entry.id, purge=True)
+    assert sorted(file.name for file in ws.journal.draft_files.folder.glob("*/*")) == [
+        "keys.txt",
+        "my-cat.webp",
+    ]
+    with pytest.raises(NotFound, match="is gone"):
+        attach_from_draft(ws, box, "my-cat.png")
+
+    monkeypatch.setattr(attaching, "DAY_BYTES", ws.journal.draft_files.size())
+    with pytest.raises(Refused, match="GB"):
+        attach_to_draft(ws, box, "again.png", PNG)

@@ -22,21 +22,23 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
-from ...files import is_picture_name
+from ...errors import NotFound, SynapticError
+from ...files import is_picture_name, open_regular_file, picture_media_type
 from ...filters import Filters
+from ...journal.draft_files import links_to_draft_files
 from ...journal.shelf import OTHER, ServableFiles
 from ...models import Entry
 from ...notes.blocks import without_code
 from ...notes.marks import link_key
 from ...notes.reading import composed_form
-from ...verbs.attaching import FILE_BYTES, attach, detach
+from ...verbs.attaching import FILE_BYTES, attach_from_draft, attach_to_draft, detach
 from ...verbs.mentions import link_targets
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .flavours import html_id_of_part
 from .rendering import link_targets_in
-from .site import Page, page, run_verb, session_of, site_of
+from .site import Page, http_status, page, read_form, run_verb, session_of, site_of
 
 PART_BYTES = 65_536
 _FILE_LINK = re.compile(
@@ -68,8 +70,9 @@ async def _picture_page(request: Request) -> Response:
     image = await _open_requested_file(request)
     if image is None or image[1] == OTHER:
         return PlainTextResponse("The journal has no such picture.\n", 404)
-    _, kind, file = image
-    headers = {"Cache-Control": "private, max-age=300"}
+    place, kind, file = image
+    is_draft = place.startswith("draft:")  # in which another file may get the same name
+    headers = {} if is_draft else {"Cache-Control": "private, max-age=300"}
     return StreamingResponse(read_in_parts(file), media_type=kind, headers=headers)
 
 
@@ -78,6 +81,9 @@ async def _open_requested_file(request: Request) -> tuple[str, str, BinaryIO] | 
     file), or None if it does not exist or the visitor may not read it.
     """
     name, path = _requested_link(request)
+    scheme, _, draft_file = unquote(name).partition(":")
+    if scheme == "draft":
+        return await run_verb(request, _open_draft_file, session_of(request).box, draft_file)
     tokens = site_of(request).tokens.path
     shelf = await run_verb(request, open_attachments, tokens)
     entries: Sequence[Entry] = ()
@@ -93,6 +99,16 @@ async def _open_requested_file(request: Request) -> tuple[str, str, BinaryIO] | 
         return file
 
     return await run_in_threadpool(find)
+
+
+def _open_draft_file(ws: Workspace, box: str, name: str) -> tuple[str, str, BinaryIO] | None:
+    """Opens a file of a draft; returns (its link, media type, file), or None if it is gone."""
+    with suppress(NotFound, OSError):
+        file = open_regular_file(ws.journal.draft_files.find(box, name))
+        kind = picture_media_type(file.read(32)) or OTHER
+        file.seek(0)
+        return f"draft:{name}", kind, file
+    return None
 
 
 def _read_entries_of_file(ws: Workspace, path: str) -> Sequence[Entry]:
@@ -203,17 +219,23 @@ def _file_name_of_link(name: str) -> str:
 
 
 class Attachments:
-    """The files that a form uploads for a note."""
+    """The files that a form adds to a note: those of its draft, and those that it uploads
+    itself, which become the draft's first.
+    """
 
-    def __init__(self, request: Request, note: str = "") -> None:
+    def __init__(self, request: Request, text: str, note: str = "") -> None:
         self.request = request
+        self.box = session_of(request).box
+        self.draft = text
+        """The text of the draft, with links to all files that were uploaded so far."""
         self.folder = posixpath.dirname(note)
         self.paths: list[str] = []
         self.remarks: list[str] = []
+        self.names: list[str] = []
 
-    async def store_and_link(self, text: str) -> str:
-        """Stores the files, and returns the text of the note with links to them. Raises
-        InvalidArgument and Refused for a file that is not allowed.
+    async def add_uploads(self) -> str:
+        """Stores the uploaded files with the draft, and returns its text with links to them.
+        Raises InvalidArgument and Refused for a file that is not allowed.
         """
         form = await self.request.form()
         uploads = [upload for upload in form.getlist("files") if isinstance(upload, UploadFile)]
@@ -222,22 +244,75 @@ class Attachments:
             data = await file.read(FILE_BYTES + 1)
             if not (name or data):
                 continue  # no file was chosen
-            path, remark = await run_verb(self.request, attach, name, data)
-            self.paths.append(path)
-            self.remarks += [remark] if remark else []
-            to = posixpath.relpath(path, self.folder or ".")
+            added = await run_verb(self.request, attach_to_draft, self.box, name, data)
             typed = f"](<{name}>)"
-            if typed in text:
-                text = text.replace(typed, f"]({to})", 1)
+            if typed in self.draft:
+                self.draft = self.draft.replace(typed, f"](draft:{added})", 1)
             else:
-                sign = "!" if is_picture_name(path) else ""
+                sign = "!" if is_picture_name(added) else ""
                 label = re.sub(r"[\[\]\n]", "", name)
-                text = f"{text.rstrip()}\n\n{sign}[{label}]({to})".lstrip()
+                link = f"{sign}[{label}](draft:{added})"
+                self.draft = f"{self.draft.rstrip()}\n\n{link}".lstrip()
+        return self.draft
+
+    async def move_beside_note(self) -> str:
+        """Stores the uploaded files and those of the draft beside the notes, and returns the
+        text of the note with links to them. Raises NotFound for a file that the draft lost, and
+        the errors of `add_uploads`.
+        """
+        text = await self.add_uploads()
+        links = links_to_draft_files(text)
+        paths: dict[str, str] = {}
+        for name in dict.fromkeys(unquote(link[1]) for link in links):
+            path, remark = await run_verb(self.request, attach_from_draft, self.box, name)
+            self.paths.append(path)
+            self.names.append(name)
+            self.remarks += [remark] if remark else []
+            paths[name] = posixpath.relpath(path, self.folder or ".")
+        for link in reversed(links):
+            path = paths[unquote(link[1])]
+            target = f"<{path}>" if " " in path else path
+            text = f"{text[: link.start()]}{target}{text[link.end() :]}"
         return text
 
+    async def end_draft(self) -> None:
+        """Removes the files from the draft, because the note was saved."""
+        await run_verb(
+            self.request, lambda ws: ws.journal.draft_files.remove(self.box, self.names)
+        )
+
     async def delete_stored(self) -> None:
-        """Deletes the stored files again, because the note could not be saved."""
+        """Deletes the stored files again, because the note could not be saved. The draft still
+        has them.
+        """
         await run_verb(self.request, detach, self.paths)
+
+
+async def _add_to_draft(request: Request) -> Response:
+    """Stores a file with the draft as soon as it is chosen; returns the links to it as text."""
+    await read_form(request)
+    try:
+        links = await Attachments(request, "").add_uploads()
+    except SynapticError as error:
+        return PlainTextResponse(f"{error.message} {error.hint}", http_status(error))
+    return PlainTextResponse(links)
+
+
+async def lost_draft_files(request: Request, text: str) -> list[SynapticError]:
+    """Returns an error for each file to which this text of a draft links, and which is gone."""
+    names = dict.fromkeys(unquote(link[1]) for link in links_to_draft_files(text))
+    box = session_of(request).box
+
+    def find(ws: Workspace) -> list[SynapticError]:
+        errors: list[SynapticError] = []
+        for name in names:
+            try:
+                ws.journal.draft_files.find(box, name)
+            except NotFound as error:
+                errors.append(error)
+        return errors
+
+    return await run_verb(request, find) if names else []
 
 
 def _requested_link(request: Request) -> tuple[str, str]:
@@ -246,4 +321,8 @@ def _requested_link(request: Request) -> tuple[str, str]:
     return query.get("name", "").strip(), query.get("from", "")
 
 
-PAGES = [Page("/picture", "neither", _picture_page), Page("/to", "reader", _link_page)]
+PAGES = [
+    Page("/picture", "neither", _picture_page),
+    Page("/to", "reader", _link_page),
+    Page("/draft", "writer", _add_to_draft, methods=["POST"]),
+]

@@ -5,6 +5,8 @@ the request names a loopback host, and no proxy says that it handed the request 
 """
 
 import asyncio
+import secrets
+from hashlib import sha256
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -19,6 +21,8 @@ from .site import Page, page, read_form, redirect_with_message, session_of, site
 
 SECRET = "x-synaptic-device"
 """The HTTP header with the second half of a browser's key."""
+DRAFT_COOKIE_S = 365 * 86_400
+"""Seconds for which a browser keeps the cookie that finds its drafts; each login renews it."""
 _FORWARDED = ("forwarded", "via", "x-forwarded", "x-real-ip")
 """Prefixes of headers that proxies add."""
 _BROWSERS = {"Edg": "Edge", "Firefox": "Firefox", "Chrome": "Chrome", "Safari": "Safari"}
@@ -38,14 +42,34 @@ def may_stay_logged_in(request: Request, session: Visitor | None = None) -> bool
 
 
 def open_session(answer: Response, request: Request, session: Visitor) -> None:
-    """Begins a session for `session`, and adds its cookie to the answer."""
+    """Begins a session for `session`, and adds its cookie to the answer, and the one by which
+    the browser's drafts are found again after this session.
+    """
+    site = site_of(request)
+    is_https = request.url.scheme == "https"
+    if not (session.read_only or site.worker.is_published):
+        name = draft_cookie_name(request.scope)
+        browser = request.cookies.get(name) or secrets.token_urlsafe(32)
+        session.box = sha256(f"{session.name} {browser}".encode()).hexdigest()[:32]
+        answer.set_cookie(
+            name,
+            browser,
+            max_age=DRAFT_COOKIE_S,
+            httponly=True,
+            samesite="strict",
+            secure=is_https,
+        )
     answer.set_cookie(
         cookie_name(request.scope),
-        site_of(request).sessions.begin(session),
+        site.sessions.begin(session),
         httponly=True,
         samesite="strict",
-        secure=request.url.scheme == "https",
+        secure=is_https,
     )
+
+
+def draft_cookie_name(scope: Scope) -> str:
+    return f"{cookie_name(scope)}-drafts"
 
 
 async def log_in_with_key(request: Request) -> Response:

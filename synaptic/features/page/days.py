@@ -8,6 +8,7 @@ from calendar import Calendar
 from contextlib import suppress
 from datetime import date, timedelta
 
+from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
@@ -20,8 +21,9 @@ from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from .attachments import lost_draft_files
 from .rendering import plain_heading, render_markdown
-from .site import TEMPLATES, Page, Values, page, read_form, run_verb, site_of
+from .site import TEMPLATES, Page, Values, code_to_html, page, read_form, run_verb, site_of
 
 DAY_ENTRIES = 100
 """The most entries on the page of a day."""
@@ -119,10 +121,19 @@ def _unconfirmed_preferences(ws: Workspace) -> list[tuple[Entry, str]]:
 
 
 async def _preview_html(request: Request) -> Response:
-    """Returns the text of a form as HTML, as the page will show it."""
-    form = await read_form(request)
-    preview = await asyncio.to_thread(render_markdown, form.get("content", ""), "")
-    return HTMLResponse(preview)
+    """Returns the text of a form as HTML, as the page will show it, below the names of files
+    that its draft lost.
+    """
+    text = (await read_form(request)).get("content", "")
+    lost = await lost_draft_files(request, text)
+    warnings = [
+        Markup('<p class="warning" role="alert">{} {}</p>').format(
+            code_to_html(error.message), code_to_html(error.hint)
+        )
+        for error in lost
+    ]
+    preview = await asyncio.to_thread(render_markdown, text, "")
+    return HTMLResponse(Markup("").join([*warnings, preview]))
 
 
 async def _calendar_page(request: Request) -> Response:

@@ -42,11 +42,12 @@ async def _edit_file_page(request: Request) -> Response:
     error = None
     if request.method == "POST":
         form = dict(await read_form(request))
-        files = Attachments(request, path)
+        files = Attachments(request, form.get("text", ""), path)
         try:
-            text = await files.store_and_link(form.get("text", ""))
+            text = await files.move_beside_note()
             seen = form.get("seen", "")
             replaced, notices = await run_verb(request, write_text, path, id, text, seen)
+            await files.end_draft()
             there, undo = await run_verb(request, _find_edited_entry, path, id, replaced)
             message = " ".join(
                 [
@@ -61,6 +62,7 @@ async def _edit_file_page(request: Request) -> Response:
             )
         except SynapticError as refused:
             await files.delete_stored()
+            form["text"] = files.draft
             error = refused
     now = None
     try:

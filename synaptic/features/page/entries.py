@@ -190,7 +190,8 @@ async def _entry_form_page(request: Request) -> Response:
 
 async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> Receipt:
     """Saves the entry that a form sends, with its uploaded files, or restores the earlier
-    version that it names; returns the receipt. If that fails, the files are deleted.
+    version that it names; returns the receipt. If that fails, the files stay with the draft,
+    whose text is then in `form`.
     """
     number = form.get("number")
     if number:
@@ -199,10 +200,10 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
         )
     values = _arguments_from_form(form)
     asked = request.query_params
-    files = Attachments(request)
     text = "append" if "append" in form else "content"
+    files = Attachments(request, form.get(text, ""))
     try:
-        placed = await files.store_and_link(form.get(text, ""))
+        placed = await files.move_beside_note()
         if placed:
             values[text] = placed
         if id:
@@ -216,7 +217,9 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
             receipt = await run_verb(request, saving.save, content, **values)
     except SynapticError:
         await files.delete_stored()
+        form[text] = files.draft
         raise
+    await files.end_draft()
     return replace(receipt, notices=(*receipt.notices, *files.remarks))
 
 

@@ -46,7 +46,7 @@ BODY_BYTES, LOGIN_BYTES, FILES_BYTES = 16_000_000, 10_000, 110_000_000
 """The most bytes of a request, of a login (which needs no session), and of a form with files. A
 form sends three bytes for each byte that is not a letter or digit.
 """
-WITH_FILES = re.compile(r"/new|/edit|/entry/[^/]+/edit")
+WITH_FILES = re.compile(r"/draft|/new|/edit|/entry/[^/]+/edit")
 """Matches the paths of pages whose form uploads files."""
 ANY_ADDRESS = "*"
 """A value in `hosts` that allows any IP address, but no host name."""
@@ -75,7 +75,8 @@ class Visitor:
 
     `notice` is for the next page: what it says, and as `undo` the id that it offers to restore,
     with its file where that is gone. `device` is the id of a browser that stays logged in.
-    `journals` are those that it may read, None for all.
+    `journals` are those that it may read, None for all. `box` names the folder with the files
+    of this browser's drafts; empty if it may not write.
     """
 
     name: str
@@ -86,6 +87,7 @@ class Visitor:
     seen: float = field(default_factory=lambda: time.monotonic())
     device: str = ""
     journals: Texts | None = None
+    box: str = ""
 
 
 class Sessions:

@@ -7,9 +7,15 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from ...errors import ConfigError
 from ...serving.tokens import Grant
-from .browsers import SECRET, log_in_with_key, may_stay_logged_in, open_session
+from .browsers import (
+    SECRET,
+    draft_cookie_name,
+    log_in_with_key,
+    may_stay_logged_in,
+    open_session,
+)
 from .guard import Visitor, cookie_name
-from .site import Page, Site, page, read_form, session_of, site_of
+from .site import Page, Site, page, read_form, run_verb, session_of, site_of
 
 log = logging.getLogger(__name__)
 USED = "This link was used already, or is of an earlier start of Synaptic."
@@ -85,8 +91,13 @@ async def _log_out_session(request: Request) -> Response:
     await read_form(request)
     site = site_of(request)
     site.sessions.end(request.cookies.get(cookie_name(request.scope), ""))
-    site.devices.remove(session_of(request).device)
-    return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
+    session = session_of(request)
+    site.devices.remove(session.device)
+    if session.box:
+        await run_verb(request, lambda ws: ws.journal.draft_files.remove_box(session.box))
+    answer = RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
+    answer.delete_cookie(draft_cookie_name(request.scope), httponly=True, samesite="strict")
+    return answer
 
 
 PAGES = [

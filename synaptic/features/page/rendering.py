@@ -230,7 +230,7 @@ class _Rendering:
         words = size[1] if size else token.content.partition("|")[0]
         words = escape(words or PurePath(unquote(src)).name)  # shown where it is missing
         width = token.attrs.get("width", size[2] if size else "")
-        if not _url_scheme(src):
+        if _url_scheme(src) in ("", "draft"):
             place = escape(self._address("/picture", src))
             token.content = f'<img src="{place}" alt="{words}" width="{width}">'
         elif is_linked:  # nothing is fetched from elsewhere

@@ -173,7 +173,7 @@ def test_files_are_dropped_and_pasted(server: Served) -> None:
                 given = [kind, list(PNG), "image.png", "image/png", where == "/new"]
                 page.evaluate(DROP, given)
             expect(page.locator("#content")).to_have_value(
-                "Look #cat\n\n![image.png](<image.png>)\n\n![image.png](<2-image.png>)\n"
+                "Look #cat\n\n![image.png](draft:image.png)\n\n![image.png](draft:image-2.png)\n"
             )
             page.get_by_role("button", name="Save", exact=True).click()
             expect(page.get_by_role("status")).to_contain_text("Saved")

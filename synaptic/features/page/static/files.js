@@ -1,34 +1,57 @@
-// Files that are dropped, pasted or picked go with the form; its text says where they stand.
+// A file that is dropped, pasted or picked is stored with the draft at once; the text links to it.
 for (const input of document.querySelectorAll("input[name=files]")) {
-  const form = input.form;
+  const { form } = input;
   const text = form.querySelector("textarea:not([readonly])");
-  const kept = new DataTransfer();
-  const add = (files) => {
-    let links = "";
-    for (const file of files) {
-      const plain = file.name.replace(/[<>\n\r\\]/g, "-");
-      let name = plain;
-      for (let n = 2; [...kept.files].some((one) => one.name === name); n++) name = `${n}-${plain}`;
-      kept.items.add(new File([file], name, { type: file.type }));
-      const sign = file.type.startsWith("image/") ? "!" : "";
-      links += `${sign}[${plain.replace(/[[\]]/g, "")}](<${name}>)\n`;
-    }
-    input.files = kept.files;
-    const before = text.value.slice(0, text.selectionStart); // a file stands on a line of its own
+  const news = form.querySelector(".added");
+  let waiting = 0, sender, turn = Promise.resolve();
+  const insert = (link) => { // on lines of its own
+    const before = text.value.slice(0, text.selectionStart);
     const gap = !before || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-    text.setRangeText(gap + links, text.selectionStart, text.selectionEnd, "end");
+    text.setRangeText(`${gap}${link}\n`, text.selectionStart, text.selectionEnd, "end");
     text.dispatchEvent(new Event("input", { bubbles: true }));
   };
+  const store = async (file) => {
+    const body = new FormData();
+    body.append("csrf", form.elements.csrf.value);
+    body.append("files", file);
+    const answer = await fetch("/draft", { method: "POST", body }).catch(() => null);
+    const reply = answer ? await answer.text() : "Synaptic does not answer.";
+    if (answer?.ok) insert(reply);
+    else news.append(`“${file.name}” was not added. ${reply.replaceAll("`", "")} `);
+  };
+  const add = (files) => {
+    news.textContent = "";
+    waiting += files.length;
+    form.ariaBusy = "true";
+    for (const file of files) turn = turn.then(() => store(file)).finally(end);
+  };
+  const end = () => {
+    waiting -= 1;
+    if (waiting) return;
+    form.ariaBusy = null;
+    if (sender && !news.textContent) form.requestSubmit(sender);
+    sender = null;
+  };
   input.classList.add("hidden"); // the label is the button
-  input.addEventListener("change", () => add([...input.files]));
+  input.addEventListener("change", () => {
+    add([...input.files]);
+    input.value = "";
+  });
   const take = (event) => {
     const { files } = event.dataTransfer ?? event.clipboardData;
     if (!files.length) return;
     event.preventDefault();
     event.stopPropagation();
-    add(files);
+    add([...files]);
   };
   form.addEventListener("drop", take, true);
   form.addEventListener("paste", take, true);
   form.addEventListener("dragover", (event) => event.preventDefault());
+  form.addEventListener("submit", (event) => { // a save waits for its files
+    if (!waiting) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    sender = event.submitter;
+  }, true);
+  addEventListener("beforeunload", (event) => { if (waiting) event.preventDefault(); });
 }

@@ -1,0 +1,109 @@
+"""Keeps the files that a person added to a draft, until the draft is saved: `.state/drafts/`.
+
+Each browser of a person has a folder of its own there, its box. A draft links to the file
+`x.jpg` of its box as `![my cat](draft:x.jpg)`. Nobody but the home's owner may read the files
+(0600).
+"""
+
+import os
+import re
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from ..errors import NotFound
+from ..files import picture_media_type
+from ..notes.blocks import without_code
+from . import disk
+
+KEEP_DAYS = 14
+_LINK = re.compile(r"(?<=\]\()<?draft:([\w.%-]+)>?")
+"""Matches the target of a link to a file of a draft: `draft:my-cat.jpg`."""
+
+
+def links_to_draft_files(text: str) -> list[re.Match[str]]:
+    """The targets of a text's links to files of its draft, in order; group 1 is the name."""
+    return [*_LINK.finditer(without_code(text))]
+
+
+class DraftFiles:
+    """The folder `drafts/` of a home. A box is named by letters and digits; "" is no box."""
+
+    def __init__(self, state: Path) -> None:
+        self.folder = state / "drafts"
+
+    def add(self, box: str, name: str, data: bytes) -> str:
+        """Stores a file in a box, and returns its name there: `name`, or with a number if the
+        box has such a file.
+        """
+        self.expire()
+        disk.make_dirs(self.folder / box, private=True)
+        path = self.folder / box / name
+        number = 1
+        while True:
+            again = f"-{number}" if number > 1 else ""
+            place = path.with_stem(f"{path.stem}{again}")
+            with disk.disk_errors(place), suppress(FileExistsError):
+                disk.write_new(place, data, private=True, step="draft-torn")
+                disk.sync_dir(place.parent)
+                return place.name
+            number += 1
+
+    def find(self, box: str, name: str) -> Path:
+        """The path of a file in a box. Raises NotFound if the box has no such file."""
+        path = self.folder / box / name
+        if not box or path.name != name or not path.is_file():
+            raise NotFound(
+                f"The file `{name}` of this draft is gone: a draft keeps its files for "
+                f"{KEEP_DAYS} days, and until you log out.",
+                "Add the file again, or take its link out of the text.",
+            )
+        return path
+
+    def remove(self, box: str, names: Iterable[str]) -> None:
+        """Removes files of a box; a name that it does not have is left out."""
+        for name in names:
+            with suppress(NotFound):
+                disk.unlink(self.find(box, name))
+
+    def remove_box(self, box: str) -> None:
+        """Removes a box with all its files."""
+        for path in self._files() if box else ():
+            if path.parent.name == box:
+                disk.unlink(path)
+        self._remove_empty_boxes()
+
+    def remove_copies(self, data: bytes) -> None:
+        """Removes the files of all boxes that have these bytes."""
+        for path in self._files():
+            if path.stat().st_size == len(data) and path.read_bytes() == data:
+                disk.unlink(path)
+
+    def expire(self) -> None:
+        """Removes files older than KEEP_DAYS."""
+        for path in self._files():
+            with suppress(FileNotFoundError):  # another process removed it
+                if time.time() - path.stat().st_mtime > KEEP_DAYS * 86_400:
+                    disk.unlink(path)
+        self._remove_empty_boxes()
+
+    def texts(self) -> Iterator[Path]:
+        """The paths of the files that a person reads as text, such as a CSV file."""
+        for path in self._files():
+            with path.open("rb") as file:
+                begin = file.read(1_024)
+            if not picture_media_type(begin) and b"\0" not in begin:
+                yield path
+
+    def size(self) -> int:
+        """The bytes of all files."""
+        return sum(path.stat().st_size for path in self._files())
+
+    def _files(self) -> list[Path]:
+        return [path for path in self.folder.glob("*/*") if path.is_file()]
+
+    def _remove_empty_boxes(self) -> None:
+        for box in self.folder.glob("*"):
+            with suppress(OSError):  # it holds files
+                os.rmdir(box)  # noqa: PTH106

@@ -1,0 +1,240 @@
+"""Files of drafts: stored when they are chosen, and never lost in silence."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from photos import JPEG, PLACE, PNG
+from playwright.sync_api import Browser, Page, expect
+from served import Served, browsing, logged_in, served
+
+from synaptic.journal.draft_files import KEEP_DAYS
+
+DAY = "2026-11-24"
+NOW = {"SYNAPTIC_NOW": f"{DAY}T10:00:00"}
+PHOTO = {"name": "my cat.png", "mimeType": "image/png", "buffer": PNG}
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as found:
+        yield found
+
+
+def waiting(home: Path) -> dict[str, bytes]:
+    """The files of drafts by name."""
+    files = (home / ".state" / "drafts").glob("*/*")
+    return {file.name: file.read_bytes() for file in files}
+
+
+def attached(home: Path) -> list[str]:
+    return sorted(file.name for file in home.glob("journal/attachments/*"))
+
+
+def add(server: Served, name: str, data: bytes) -> str:
+    answer = server.client.post(
+        "/draft", data={"csrf": server.csrf()}, files={"files": (name, data)}
+    )
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def picture(server: Served, name: str, status: int = 200) -> bytes:
+    answer = server.client.get("/picture", params={"name": f"draft:{name}", "from": ""})
+    assert answer.status_code == status
+    return answer.content
+
+
+def write(page: Page, text: str) -> None:
+    page.get_by_label("Text", exact=True).fill(text)
+    page.locator("input[name=files]").set_input_files(PHOTO)  # type: ignore[arg-type]
+
+
+def test_a_photo_is_saved_after_a_look_at_another_page(browser: Browser, home: Path) -> None:
+    with served(home, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        write(page, "The cat came back.")
+        shown = page.locator("#preview img")
+        expect(shown).to_have_js_property("naturalWidth", 1)
+        assert [*waiting(home)] == ["my-cat.png"]
+        page.get_by_role("link", name="Calendar").click()
+        page.wait_for_url("**/calendar")
+        page.get_by_role("link", name="Today", exact=True).click()
+        expect(page.get_by_label("Text", exact=True)).to_have_value(
+            "The cat came back.\n\n![my cat.png](draft:my-cat.png)\n"
+        )
+        expect(shown).to_have_js_property("naturalWidth", 1)
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+        saved = page.locator("article img")
+        expect(saved).to_have_js_property("naturalWidth", 1)
+    assert attached(home) == [f"{DAY}-my-cat.png"] and not waiting(home)
+    text = (home / "journal" / f"{DAY}.md").read_text("utf-8")
+    assert f"![my cat.png](attachments/{DAY}-my-cat.png)" in text and "draft:" not in text
+
+
+def test_a_draft_that_lost_its_file_says_so_and_is_not_saved(
+    browser: Browser, home: Path
+) -> None:
+    with served(home, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        write(page, "The cat came back.")
+        expect(page.locator("#preview img")).to_be_visible()
+        for file in (home / ".state" / "drafts").glob("*/*"):
+            file.unlink()
+        page.reload()
+        expect(page.locator("#preview").get_by_role("alert")).to_contain_text(
+            "The file my-cat.png of this draft is gone"
+        )
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("my-cat.png of this draft is gone")
+        expect(page.locator("#content")).to_have_value(
+            re.compile(r"draft:my-cat\.png"), timeout=1_000
+        )
+        assert not [*(home / "journal").glob("*.md")] and not attached(home)
+
+
+def test_a_save_waits_for_a_file_and_a_refused_file_is_named(
+    browser: Browser, home: Path
+) -> None:
+    with served(home, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        page.get_by_label("Text", exact=True).fill("Two files.")
+        broken = {"name": "torn.png", "mimeType": "image/png", "buffer": PNG[:-20]}
+        page.locator("input[name=files]").set_input_files([broken])  # type: ignore[list-item]
+        expect(page.locator(".added")).to_contain_text("“torn.png” was not added.")
+        expect(page.get_by_label("Text", exact=True)).to_have_value("Two files.")
+        page.route("**/draft", lambda route: (page.wait_for_timeout(300), route.continue_()))
+        page.evaluate(
+            """(bytes) => {
+            const input = document.querySelector("input[name=files]");
+            const files = new DataTransfer();
+            files.items.add(new File([new Uint8Array(bytes)], "cat.png", {type: "image/png"}));
+            input.files = files.files;
+            input.dispatchEvent(new Event("change"));
+            input.form.requestSubmit(input.form.querySelector(".primary"));
+        }""",
+            list(PNG),
+        )
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+    assert attached(home) == [f"{DAY}-cat.png"] and not waiting(home)
+
+
+def test_files_of_a_draft_are_private_and_lose_their_metadata(home: Path) -> None:
+    with served(home, **NOW) as server:
+        assert (
+            add(server, "My Photo [1].jpg", JPEG) == "![My Photo 1.jpg](draft:my-photo-1.jpg)"
+        )
+        assert add(server, "report.pdf", b"%PDF-1.7") == "[report.pdf](draft:report.pdf)"
+        assert add(server, "report.pdf", b"%PDF-1.8") == "[report.pdf](draft:report-2.pdf)"
+        assert PLACE not in picture(server, "my-photo-1.jpg")
+        assert PLACE not in waiting(home)["my-photo-1.jpg"]
+        picture(server, "report.pdf", 404)  # no picture
+        for name in ("../devices.json", "..", "", "other.png", "x/../my-photo-1.jpg"):
+            picture(server, name, 404)
+        drafts = home / ".state" / "drafts"
+        if os.name == "posix":
+            modes = {stat.S_IMODE(one.stat().st_mode) for one in drafts.glob("*/*")}
+            folders = {stat.S_IMODE(one.stat().st_mode) for one in (drafts, *drafts.glob("*"))}
+            assert modes == {0o600} and folders == {0o700}
+        for name, data in (("a.md", b"# A"), ("a.png", b""), ("a.bin", bytes(20_000_001))):
+            answer = server.client.post(
+                "/draft", data={"csrf": server.csrf()}, files={"files": (name, data)}
+            )
+            assert answer.status_code == 400 and name in answer.text
+        assert len(waiting(home)) == 3
+
+
+def test_nobody_else_sees_a_draft_and_who_only_reads_has_none(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    tokens = home / "tokens.toml"
+    tokens.write_text(
+        f'[anna]\ntoken = "{"a" * 40}"\npage = true\n[ben]\ntoken = "{"b" * 40}"\npage = true\n'
+        f'[carl]\ntoken = "{"c" * 40}"\npage = true\nread-only = true\n'
+    )
+    tokens.chmod(0o600)
+    with served(home, **NOW) as server:
+        add(server, "cat.png", PNG)
+        picture(server, "cat.png")
+        browser_cookie = {
+            name: value for name, value in server.client.cookies.items() if "drafts" in name
+        }
+        assert len(browser_cookie) == 1
+        for letter in "abc":
+            server.client.cookies.clear()
+            server.client.cookies.update(browser_cookie)
+            answer = server.client.post("/login", data={"token": letter * 40})
+            assert answer.status_code == 303
+            picture(server, "cat.png", 404)
+        csrf = re.search('name="csrf" value="([^"]+)"', server.client.get("/").text)
+        assert csrf
+        answer = server.client.post(
+            "/draft", data={"csrf": csrf[1]}, files={"files": ("dog.png", PNG)}
+        )
+        assert answer.status_code == 403
+        assert [*waiting(home)] == ["cat.png"]
+
+
+def test_a_draft_outlives_the_session_and_ends_with_logging_out(home: Path) -> None:
+    with served(home, "--read-only", **NOW) as server:
+        assert not [name for name in server.client.cookies if "drafts" in name]
+    with served(home, **NOW) as server:
+        add(server, "cat.png", PNG)
+        server.post("/new", content="Another text.")
+        assert [*waiting(home)] == ["cat.png"]
+        drafts = next(
+            value for name, value in server.client.cookies.items() if "drafts" in name
+        )
+    with served(home, log_in=False, **NOW) as server:
+        server.client.cookies.update({f"synaptic-{httpx.URL(server.url).port}-drafts": drafts})
+        server.client.get(server.link)
+        picture(server, "cat.png")
+        answer = server.post("/logout")
+        assert not waiting(home) and not [*(home / ".state" / "drafts").iterdir()]
+        assert re.search('-drafts="";.* Max-Age=0', answer.headers["set-cookie"])
+
+
+def test_a_form_that_is_refused_keeps_its_files_without_javascript(home: Path) -> None:
+    with served(home, **NOW) as server:
+        refused = server.client.post(
+            "/new",
+            data={"csrf": server.csrf(), "content": "See ![it](<my cat.png>).", "type": "odd"},
+            files=[("files", ("my cat.png", PNG)), ("files", ("list.csv", b"tea,milk"))],
+        )
+        assert refused.status_code == 400 and not attached(home)
+        text = "See ![it](draft:my-cat.png).\n\n[list.csv](draft:list.csv)"
+        assert text in refused.text.replace("&#34;", '"')
+        saved = server.client.post("/new", data={"csrf": server.csrf(), "content": text})
+        assert saved.status_code == 303 and not waiting(home)
+        assert attached(home) == [f"{DAY}-list.csv", f"{DAY}-my-cat.png"]
+        written = (home / "journal" / f"{DAY}.md").read_text("utf-8")
+        assert f"See ![it](attachments/{DAY}-my-cat.png).\n" in written
+        code = server.client.post(
+            "/new", data={"csrf": server.csrf(), "content": "Type `![](draft:x.png)`."}
+        )
+        assert code.status_code == 303
+
+
+def test_an_old_file_of_a_draft_goes_with_the_next_save(home: Path) -> None:
+    with served(home, **NOW) as server:
+        add(server, "old.png", PNG)
+        add(server, "new.png", PNG)
+        [old] = (home / ".state" / "drafts").glob("*/old.png")
+        days = old.stat().st_mtime - KEEP_DAYS * 86_400 - 60
+        os.utime(old, (days, days))
+        server.post("/new", content="A text.")
+        assert [*waiting(home)] == ["new.png"]
