@@ -278,7 +278,7 @@ def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     home.ask("setup", "claude-code", "--capture")
     hooks = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
-    assert {"SessionStart", "PreCompact", "SessionEnd"} == set(hooks)
+    assert {"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} == set(hooks)
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
     assert "capture = true" in (home.path / "config.toml").read_text()
     (tmp_path / ".gemini").mkdir()
