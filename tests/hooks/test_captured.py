@@ -296,7 +296,7 @@ def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     )
     home.ask("setup", "claude-code")
     hooks = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
-    assert {"SessionStart"} == set(hooks)
+    assert {"SessionStart", "UserPromptSubmit"} == set(hooks)
     (tmp_path / ".claude" / "settings.json").write_text("{ // my own\n}\n")
     home.run("setup", "codex", "--capture")
     removed = home.run("setup", "--remove")
