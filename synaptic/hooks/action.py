@@ -21,10 +21,11 @@ from .stop import HookMessage
 if TYPE_CHECKING:
     from ..verbs.blame import Memory, RecalledEntry
 
-MOST_ENTRIES, MOST_TOKENS = 2, 120
+MOST_ENTRIES, MOST_TOKENS = 2, 300
 """The most entries, and the most tokens, that a hook gives before an edit or after a
 failure.
 """
+_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|\s*\n\s*")
 TAIL_BYTES = 100_000
 """Bytes at the end of a transcript in which the result of the last command is sought."""
 _PATCHED_FILE = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
@@ -118,7 +119,9 @@ def _new_entries_text(
 
 
 def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
-    """Returns the entries as fenced lines, shortened so that all fit into MOST_TOKENS."""
+    """Returns the entries as fenced lines, with as many whole sentences as fit into
+    MOST_TOKENS.
+    """
     head = f"From Synaptic, on {about}. {DATA_FOLLOWS} context_get gives more."
     starts = []
     for one in chosen:
@@ -131,26 +134,32 @@ def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
     lines = []
     for number, one in enumerate(chosen):
         title = one_line(one.row.title)
-        text = one_line(one.text)
-        if not text.startswith(title.rstrip(".… ")):
+        text = one.text
+        if not one_line(text).startswith(title.rstrip(".… ")):
             text = f"{title}: {text}"
         if one.mark:
             text = title
         share = room // (len(chosen) - number)
-        text = _cut_to_tokens(text, share)
+        text = _cut_to_sentences(text, share)
         room -= count_tokens(text)
         lines.append(starts[number] + text)
     return f"{head}\n{fenced('entries', chr(10).join(lines))}"
 
 
-def _cut_to_tokens(text: str, room: int) -> str:
-    """Returns the first words of a text, as many as fit into `room` tokens."""
-    if count_tokens(text) <= room:
-        return text
-    words = text.split(" ")
-    while words and count_tokens(" ".join(words)) >= room:
-        words.pop()
-    return " ".join(words) + "…"
+def _cut_to_sentences(text: str, room: int) -> str:
+    """Returns the first sentences of a text in one line, as many as fit into `room` tokens, and
+    an ellipsis if there are more. A first sentence that is longer is cut after a word.
+    """
+    sentences = list(filter(None, map(one_line, _SENTENCE_END.split(text))))
+    parts = sentences
+    if sentences and count_tokens(sentences[0]) >= room:
+        parts = sentences[0].split(" ")
+    count = len(parts)
+    while count and count_tokens(" ".join(parts[:count])) >= room:
+        count -= 1
+    beginning = " ".join(parts[:count])
+    is_whole = parts is sentences and count == len(sentences)
+    return beginning if is_whole else f"{beginning} …"
 
 
 ACTIONS: dict[str, Callable[[Config, HookMessage], str]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -36,9 +36,10 @@ OUTPUT_CHARS, OUTPUT_LINES, LINE_CHARS, TEXT_CHARS = 200_000, 60, 1000, 20_000
 LEAST_WEIGHT, LEAST_SHARE = 3.0, 0.6
 SHORT_WEIGHT, SHORT_SHARE = 1.5, 0.9
 LONG_WEIGHT, LONG_SHARE = 4.0, 0.3
+CODE_WEIGHT = 4.0
 """An error is the same if a line shares words of this weight, and this share of its weight,
-with one sentence; a short line must be there nearly whole. Measured by `scripts/bench.py
-actions`.
+with one sentence; a short line must be there nearly whole. The code of an error weighs
+CODE_WEIGHT. Measured by `scripts/bench.py actions`.
 """
 
 _COMMON = frozenset(
@@ -67,6 +68,8 @@ _ASIDE = re.compile(
 """Paths, ids, numbers and times, in which the same error differs."""
 _WORD = re.compile(r"[^\W\d]\w*(?:[.-][^\W\d]\w*)*")
 _CODE = re.compile(r"_|\w\.\w|[a-z][A-Z]|[A-Z]{4}|[A-Z]+\d{2}")
+_ERROR_CODE = re.compile(r"E[A-Z]{6,}|[A-Z]{1,4}-?\d{4,}")
+"""The code of an error, such as EADDRINUSE, TS2742 or ORA-00942."""
 _CLASS = re.compile(r"(?:Error|Exception|Warning)\b")
 _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
@@ -295,6 +298,8 @@ def _weigh_words(text: str) -> dict[str, float]:
         weights[low] = 1.0
         if low in _COMMON or _CLASS.search(word):
             weights[low] = 0.3
+        elif _ERROR_CODE.fullmatch(word):
+            weights[low] = CODE_WEIGHT
         elif _CODE.search(word):
             weights[low] = 2.0
     return weights
@@ -309,12 +314,17 @@ def _error_words(output: str) -> list[dict[str, float]]:
         lines = lines[:OUTPUT_LINES] + lines[-OUTPUT_LINES:]
     errors = []
     for line in dict.fromkeys(lines):
-        whole, *clauses = [line, *line.split(": ")[1:]]
+        whole, *clauses = [line, *line.split(": ")]
         for part, least in ((whole, SHORT_WEIGHT), *((one, LEAST_WEIGHT) for one in clauses)):
             words = _weigh_words(part[:LINE_CHARS])
             if sum(words.values()) >= least:
                 errors.append(words)
     return errors
+
+
+def _holds_code(words: Iterable[str], errors: Sequence[dict[str, float]]) -> bool:
+    """True if one of the words is the code of an error."""
+    return any(error.get(word) == CODE_WEIGHT for error in errors for word in words)
 
 
 def _shared_weight(errors: Sequence[dict[str, float]], text: str) -> float:
@@ -323,7 +333,7 @@ def _shared_weight(errors: Sequence[dict[str, float]], text: str) -> float:
     every = set().union(*errors)
     for sentence in _SENTENCE.split(text[:TEXT_CHARS]):
         shared_words = _weigh_words(sentence[:LINE_CHARS]).keys() & every
-        if len(shared_words) < 2:
+        if len(shared_words) < 2 and not _holds_code(shared_words, errors):
             continue
         for words in errors:
             shared = sum(words[word] for word in shared_words & words.keys())

@@ -103,6 +103,17 @@ def test_two_entries_at_most_and_long_ones_cut(home: Home) -> None:
     assert edit(home, "src/a.py").count(" decision: ") == 2
 
 
+def test_entries_are_shown_in_whole_sentences(home: Home) -> None:
+    story = "The report was off by a cent on invoices with three rates, and nobody saw why."
+    rule = "Never call round() on a float there."
+    long = " ".join([f"Step {n} of the story is told here, e.g. in full." for n in range(60)])
+    save(home, f"{story} {story} {rule}", "--type", "decision", "--files", "src/tax.py")
+    save(home, f"{story} {story} {long}", "--type", "decision", "--files", "src/vat.py")
+    assert rule in edit(home, "src/tax.py")
+    text = edit(home, "src/vat.py")
+    assert text.removesuffix("\n```").endswith("is told here, e.g. in full. …")
+
+
 def test_a_failed_command_brings_the_same_error_of_another_day(home: Home) -> None:
     id = save(home, f"{ERROR} to redis:6379. The broker was down: run `make redis`.")
     save(home, "We talked about redis and exceptions.", "--type", "insight")
@@ -114,6 +125,29 @@ def test_a_failed_command_brings_the_same_error_of_another_day(home: Home) -> No
         "Exit code 1",
     ):
         assert failed(home, other, "s2") == ""
+
+
+@pytest.mark.parametrize(
+    ("note", "error"),
+    [
+        (
+            "EADDRINUSE on 4004: the old worker still runs. `npm run stop` ends it.",
+            "Error: listen EADDRINUSE: address already in use :::4004",
+        ),
+        (
+            "The api dies with listen EADDRINUSE :::4004 after a crash; kill node first.",
+            "Error: listen EADDRINUSE: address already in use :::4004",
+        ),
+        ("TS2742 comes from pnpm's symlinks: name the type.", "a.ts(3,1): error TS2742: The t"),
+    ],
+)
+def test_an_error_is_known_by_its_code(home: Home, note: str, error: str) -> None:
+    id = save(home, note, "--type", "insight")
+    other = save(home, "ECONNRESET at night: the proxy restarts.", "--type", "insight")
+    text = failed(home, f"> node server.js\n{error}\n    at Server.setupListenHandle")
+    assert id in text and other not in text
+    save(home, "The port comes from the environment now.", "--supersedes", id)
+    assert id not in failed(home, error, "s2")
 
 
 def test_gemini_tells_a_failure_by_its_status_and_codex_an_edit_by_its_patch(
