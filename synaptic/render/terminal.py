@@ -36,6 +36,7 @@ from .present import (
 )
 
 if TYPE_CHECKING:
+    from ..journal.last_backup import LastBackup
     from ..verbs.adopt import Adopted
     from ..verbs.browse import Days, Listing, Status
     from ..verbs.doctor import Checkup
@@ -352,6 +353,7 @@ def status_text(status: Status, to: Output) -> str:
         "passages": passages,
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
+        "backup": last_backup_text(status.backup),
         "not read": f"{len(status.left_out):,}",
         "to mend": f"{len(status.issues):,}",
         "months": _counts_text(status.months),
@@ -369,6 +371,13 @@ def status_text(status: Status, to: Output) -> str:
         f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows.items() if value
     ]
     return "\n".join((*lines, *_issue_lines(status.issues, to)))
+
+
+def last_backup_text(backup: LastBackup | None) -> str:
+    """Returns when the last backup was made, and where it lies; else the command for one."""
+    if backup is None:
+        return "none yet; `synaptic backup DIR` makes one"
+    return f"{backup.at:%Y-%m-%d %H:%M}, {one_line(backup.file)}"
 
 
 def _counts_text(counts: Counts) -> str:

@@ -15,6 +15,7 @@ from ..errors import Ambiguous, InvalidArgument, NotFound, check_range, match_va
 from ..filters import Filters
 from ..index.plain_index import PlainIndex
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
+from ..journal.last_backup import LastBackup, read_last_backup
 from ..journal.names import LeftOut, left_out_sentences
 from ..language.query import MAX_LIMIT, build_filters, read_date
 from ..models import (
@@ -121,6 +122,7 @@ class Status:
     roots: dict[str, Json]
     left_out: tuple[LeftOut, ...] = ()
     queued: int = 0
+    backup: LastBackup | None = None
     notices: Texts = ()
 
 
@@ -391,6 +393,7 @@ def status(ws: Workspace) -> Status:
             costs=measure_recent_costs(ws),
             roots=roots,
             left_out=tuple(left_out),
+            backup=read_last_backup(ws.config.state),
             notices=tuple(notices),
         )
 

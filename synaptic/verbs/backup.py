@@ -1,0 +1,238 @@
+"""Writes all that cannot be made again into one zip, and remembers when."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+
+from ..errors import InvalidArgument, JournalError
+from ..files import file_lock, open_regular_file, real_path
+from ..journal import disk
+from ..journal.last_backup import LastBackup, remember_backup
+from ..journal.names import printable_path
+from ..journal.projects import FILE as PROJECTS
+from ..models import Texts, frozen
+from ..workspace.workspace import Workspace
+from .review import ACCEPTED
+
+_STATE = ("trash.md", "done", "imports", "forgotten", disk.PREFERENCES, PROJECTS, ACCEPTED)
+"""The files and folders of `.state` that cannot be made again. Keys, logins and tokens are not
+among them: a new computer makes its own.
+"""
+_NOTES = (".md", ".markdown")
+_LEFT_OUT_SHOWN = 5
+_READ_BYTES = 1 << 20
+_READ_ME = "READ ME.txt"
+_HOW_TO_RESTORE = """\
+A backup of Synaptic, made on {day}. It holds private passages, and it is not encrypted.
+
+To use it on a computer without Synaptic's data: install Synaptic, unpack this zip into the
+folder ~/.synaptic, and run `synaptic doctor --fix`. The next search makes the index anew.
+
+The journal on the old computer was {journal}.
+If config.toml names that folder, move the folder `journal` there, or change the line.
+The notes are plain Markdown files: no program is needed to read them.
+
+Not in it: the index, tokens and logins of the page, folders that are read where they lie
+(`sources`), and the folder `.git`.
+"""
+
+
+@frozen
+class Backup:
+    """A finished backup: the path of its zip, the number of `files` in it and its size.
+    `left_out` names files that could not be read, and links.
+    """
+
+    file: Path
+    files: int
+    bytes: int
+    left_out: Texts
+    notices: Texts
+
+
+def write_backup(ws: Workspace, folder: Path) -> Backup:
+    """Writes a zip of the journal and of Synaptic's own texts into `folder`, which is made
+    if it is missing.
+
+    1. The zip is written beside its final name, the notes while nobody else may write.
+    2. Each file is read out of the zip again and compared with what was put in.
+    3. The zip gets its name, with the day, and the home remembers it. No file is overwritten.
+
+    Raises InvalidArgument for a folder in the journal or the home, and JournalError.
+    """
+    folder = folder.expanduser().absolute()
+    _check_is_outside(ws, folder)
+    now = ws.clock()
+    stem = f"synaptic-{now.date().isoformat()}"
+    ws.journal.prepare()
+    with file_lock(ws.config.state / "backup.lock"), disk.disk_errors(folder):
+        disk.make_dirs(folder, private=False)
+        temp = disk.temp_path_of(folder / f"{stem}.zip")
+        temp.unlink(missing_ok=True)
+        try:
+            hashes, left_out = _write_files(ws, temp)
+            disk.inject_fault("backup-written")
+            _check_zip(temp, hashes)
+            file = _give_free_name(temp, folder / stem)
+        finally:
+            disk.unlink(temp)
+        disk.sync_dir(folder)
+        size = file.stat().st_size
+    remember_backup(ws.config.state, LastBackup(now, str(file)))
+    return Backup(file, len(hashes), size, left_out, _notices(ws, left_out))
+
+
+def _check_is_outside(ws: Workspace, folder: Path) -> None:
+    """Raises InvalidArgument if the folder lies in what is backed up."""
+    real = real_path(folder)
+    for around in (ws.config.journal, ws.config.home):
+        if real.is_relative_to(real_path(around)):
+            raise InvalidArgument(
+                f"{folder} lies in {around}, which goes into the backup.",
+                "Give a folder elsewhere, best on another disk.",
+            )
+
+
+def _notices(ws: Workspace, left_out: Texts) -> Texts:
+    """Sentences about what a person has to know of a new backup."""
+    notices = ["Private passages are in it, and it is not encrypted: keep it to yourself."]
+    if ws.config.sources:
+        names = ", ".join(map(printable_path, ws.config.sources))
+        notices.append(f"Not in it, because they are only read where they lie: {names}.")
+    if left_out:
+        more = ", ..." if len(left_out) > _LEFT_OUT_SHOWN else ""
+        names = ", ".join(left_out[:_LEFT_OUT_SHOWN])
+        notices.append(f"Not in it, links or unreadable: {len(left_out):,} ({names}{more}).")
+    return tuple(notices)
+
+
+def _write_files(ws: Workspace, temp: Path) -> tuple[dict[str, str], Texts]:
+    """Writes the zip `temp`, durably. Returns (hash of each file by its name in the zip, the
+    paths of what was left out).
+    """
+    hashes: dict[str, str] = {}
+    left_out: list[str] = []
+
+    def add_all(archive: ZipFile, files: Iterable[tuple[str, Path]]) -> None:
+        for name, path in files:
+            try:
+                hashes[name] = _add_file(archive, name, path)
+            except FileNotFoundError:
+                continue  # deleted since the folder was listed
+            except (OSError, UnicodeEncodeError):
+                left_out.append(printable_path(name))
+
+    fd = os.open(temp, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with os.fdopen(fd, "w+b") as raw:
+        with ZipFile(raw, "w", ZIP_DEFLATED) as archive:
+            text = _HOW_TO_RESTORE.format(
+                day=ws.clock().date().isoformat(),
+                journal=printable_path(str(ws.config.journal)),
+            )
+            archive.writestr(_READ_ME, text)
+            hashes[_READ_ME] = hashlib.sha256(text.encode()).hexdigest()
+            with ws.journal.writing():
+                files = [*_journal_files(ws), *_home_files(ws.config.home)]
+                add_all(archive, [each for each in files if _is_text_of_ours(each[0])])
+            add_all(archive, [each for each in files if not _is_text_of_ours(each[0])])
+        raw.flush()
+        disk.sync_file(raw.fileno())
+    return hashes, tuple(left_out)
+
+
+def _is_text_of_ours(name: str) -> bool:
+    """True for a note and for all that lies outside of the journal's folder: these are read
+    together, so that an entry that moves from one file to another is in one of them.
+    """
+    return name.lower().endswith(_NOTES) or not name.startswith("journal/")
+
+
+def _journal_files(ws: Workspace) -> Iterator[tuple[str, Path]]:
+    """(name in the zip, path) of each file of the journal but git's own and the home."""
+    home = real_path(ws.config.home)
+    root = real_path(ws.config.journal)
+    for place, folders, names in os.walk(root):
+        here = Path(place)
+        links = [name for name in folders if (here / name).is_symlink()]
+        folders[:] = [
+            name
+            for name in sorted(folders)
+            if name != ".git" and real_path(here / name) != home
+        ]
+        for name in sorted([*names, *links]):
+            path = here / name
+            yield f"journal/{path.relative_to(root).as_posix()}", path
+
+
+def _home_files(home: Path) -> Iterator[tuple[str, Path]]:
+    """(name in the zip, path) of each file of the home that cannot be made again."""
+    for place in ("config.toml", "sessions", *(f".state/{name}" for name in _STATE)):
+        top = home / place
+        below = sorted(top.rglob("*")) if top.is_dir() else [top]
+        for path in below:
+            if not path.is_dir():
+                yield path.relative_to(home).as_posix(), path
+
+
+def _add_file(archive: ZipFile, name: str, path: Path) -> str:
+    """Adds one file to the zip and returns its hash. Raises OSError for a link, a FIFO and what
+    cannot be read, and UnicodeEncodeError for a name that no zip can hold.
+    """
+    name.encode()
+    with open_regular_file(path, follow=path.name == "config.toml") as file:
+        info = ZipInfo.from_file(path, name, strict_timestamps=False)
+        info.external_attr = (stat.S_IFREG | 0o600) << 16
+        info.compress_type = ZIP_DEFLATED
+        with archive.open(info, "w", force_zip64=True) as member:
+            digest = hashlib.sha256()
+            for part in _read_parts(file):
+                digest.update(part)
+                member.write(part)
+    return digest.hexdigest()
+
+
+def _read_parts(file: BinaryIO) -> Iterator[bytes]:
+    while part := file.read(_READ_BYTES):
+        yield part
+
+
+def _check_zip(path: Path, hashes: dict[str, str]) -> None:
+    """Raises JournalError if a file in the zip is missing or differs from what was put in."""
+    broken = "it holds other names"
+    try:
+        with ZipFile(path) as archive:
+            if sorted(archive.namelist()) == sorted(hashes):
+                broken = ""
+            for name in hashes:
+                digest = hashlib.sha256()
+                with archive.open(name) as member:
+                    for part in _read_parts(member):  # type: ignore[arg-type]
+                        digest.update(part)
+                if digest.hexdigest() != hashes[name]:
+                    broken = f"{printable_path(name)} differs"
+    except (BadZipFile, KeyError, OSError) as error:
+        broken = str(error)
+    if broken:
+        raise JournalError(
+            f"The backup was written, but does not read back: {broken}.",
+            "Nothing was kept. Check that disk, or give a folder on another one.",
+        )
+
+
+def _give_free_name(temp: Path, stem: Path) -> Path:
+    """Renames the finished zip to `stem`.zip, or to the first `stem`-2.zip that is free, and
+    returns that path.
+    """
+    number = 1
+    file = stem.with_name(f"{stem.name}.zip")
+    while os.path.lexists(file):
+        number += 1
+        file = stem.with_name(f"{stem.name}-{number}.zip")
+    temp.rename(file)
+    return file
