@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs a hook of Synaptic. Whatever goes wrong, the session goes on without it: the exit status is always 0.
 case $1 in
-session-start) setting= ;;
+session-start | subagent-start) setting= ;;
 session-end) setting='capture *= *true' ;;
 pre-tool | tool-failure) setting='tools *= *true' ;;
 *) setting=$(echo "$1" | tr - _) ;;

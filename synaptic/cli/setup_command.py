@@ -10,6 +10,7 @@ import typer
 from ..config import load_config, resolve_home
 from ..doors import call_only_feature
 from ..errors import InvalidArgument, SynapticError
+from ..hooks.hooks import SETTINGS
 from ..journal.settings import write_setting
 from ..models import Json
 from ..render.fence import clean
@@ -106,7 +107,7 @@ def _hook_events(home: str | None, capture: bool, *, planned: bool) -> list[str]
     """
     config = load_config(home)
     capture = config.capture or capture
-    wanted = dict.fromkeys(("pre-tool", "tool-failure"), config.hooks.tools)
+    wanted = {event: getattr(config.hooks, setting) for event, setting in SETTINGS.items()}
     if planned and "user_prompt" not in _hook_settings(home):
         wanted["user-prompt"] = True
     for event in EVENTS:

@@ -29,8 +29,12 @@ if TYPE_CHECKING:
 
 SYNC_S = 0.5
 """Seconds for which a session that starts waits for the entries of other machines."""
+SUBAGENT_TOKENS = 300
+"""The most tokens of the briefing of a subagent, which has one task."""
 TOOL_EVENTS = ("pre-tool", "tool-failure")
-"""The events around a tool call, which the one setting `hooks.tools` switches on."""
+"""The events around a tool call."""
+SETTINGS = {"subagent-start": "session_start", **dict.fromkeys(TOOL_EVENTS, "tools")}
+"""The setting under `hooks` that switches an event on, where it has not the event's name."""
 _CONTINUE_DECISIONS = {"codex": "block", "gemini": "deny"}
 """The decision by which a client goes on instead of stopping; other clients read the text as
 context.
@@ -38,6 +42,7 @@ context.
 
 _EVENT_NAMES = {
     "session-start": "SessionStart",
+    "subagent-start": "SubagentStart",
     "user-prompt": "UserPromptSubmit",
     "stop": "Stop",
     "pre-tool": "PreToolUse",
@@ -65,8 +70,7 @@ def answer_hook(event: str, home: str | None, client: str) -> None:
     try:
         state = resolve_home(home) / ".state"
         config = load_config(home, for_agent=True)
-        key = "tools" if event in TOOL_EVENTS else event.replace("-", "_")
-        if not getattr(config.hooks, key):
+        if not getattr(config.hooks, SETTINGS.get(event, event.replace("-", "_"))):
             return
         if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
             return
@@ -158,6 +162,22 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
     return briefing_text(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
 
 
+def answer_subagent_start(config: Config, message: HookMessage) -> str:
+    """Returns the briefing for a subagent: preferences, pinned entries, and the first of what a
+    session is shown. It has no hand-off, for the task of a subagent is another.
+    """
+    from ..render.briefing import briefing_text
+    from ..verbs.brief import brief
+    from ..workspace.workspace import open_workspace
+
+    max_tokens = min(config.hooks.max_tokens, SUBAGENT_TOKENS)
+    with open_workspace(config) as ws:
+        briefing = brief(ws, Path(message["cwd"]))
+        text = briefing_text(ws, briefing._replace(handoff=None), max_tokens=max_tokens)
+    _note_briefing_seen(config, message, text)
+    return text
+
+
 def answer_user_prompt(config: Config, message: HookMessage) -> str:
     """Returns entries that answer the prompt."""
     from . import prompt  # the other hooks need nothing of it
@@ -176,6 +196,7 @@ def answer_tool_event(event: str, config: Config, message: HookMessage) -> str:
 
 EVENTS: dict[str, Callable[[Config, HookMessage], str]] = {
     "session-start": answer_session_start,
+    "subagent-start": answer_subagent_start,
     "user-prompt": answer_user_prompt,
     "stop": ask_for_handoff,
     **{event: partial(answer_tool_event, event) for event in TOOL_EVENTS},

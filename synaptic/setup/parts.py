@@ -15,6 +15,7 @@ from .clients import NAME, PROGRAMS, Client, Server, client_path
 
 EVENTS = (
     "session-start",
+    "subagent-start",
     "user-prompt",
     "stop",
     "pre-compact",
@@ -60,6 +61,7 @@ def client_parts(client: Client, server: Server, events: Sequence[str]) -> list[
     parts = [Part(client, "server", NAME, client.file, client.check, edit)]
     hooks = client.hooks
     if hooks:
+        events = _known_events(client, events)
         if "template" in hooks:
             program = _hook_program(client, server, events)
             edit = partial(_edit_block, "/*", "*/", program)
@@ -135,6 +137,17 @@ def _starts_synaptic(there: Mapping[str, Any]) -> bool:
 # ----------------------------------------------------------------------------------------------
 
 
+def _known_events(client: Client, events: Sequence[str]) -> list[str]:
+    """Returns those of the events that the client has. A client without a list of events runs a
+    program of ours, which leaves subagents out.
+    """
+    names = client.hooks.get("events")
+    if names is None:
+        return [event for event in events if event != "subagent-start"]
+    name_by_event = dict(zip(EVENTS, names, strict=True))
+    return [event for event in events if name_by_event[event]]
+
+
 def _hook_program(client: Client, server: Server, events: Sequence[str]) -> str:
     """Returns the code of the plugin that runs the hooks, for a client that has no list of
     hooks.
@@ -149,7 +162,7 @@ def _hook_groups(client: Client, server: Server, events: Sequence[str]) -> dict[
     """Returns the settings of the hook for each event, by the client's name of the event."""
     hooks = {}
     for event, name in zip(EVENTS, client.hooks["events"], strict=True):
-        if event not in events or not name:
+        if event not in events:
             continue
         seconds = _LAST_TIMEOUT_S if event == "session-end" else _TIMEOUT_S
         hook = {

@@ -278,7 +278,13 @@ def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     (tmp_path / ".claude").mkdir()
     home.ask("setup", "claude-code", "--capture")
     hooks = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
-    assert {"SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd"} == set(hooks)
+    assert {
+        "SessionStart",
+        "SubagentStart",
+        "UserPromptSubmit",
+        "PreCompact",
+        "SessionEnd",
+    } == set(hooks)
     assert hooks["SessionEnd"][0]["hooks"][0]["timeout"] == 3
     assert "capture = true" in (home.path / "config.toml").read_text()
     (tmp_path / ".gemini").mkdir()
@@ -296,7 +302,7 @@ def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     )
     home.ask("setup", "claude-code")
     hooks = json.loads((tmp_path / ".claude" / "settings.json").read_text())["hooks"]
-    assert {"SessionStart", "UserPromptSubmit"} == set(hooks)
+    assert {"SessionStart", "SubagentStart", "UserPromptSubmit"} == set(hooks)
     (tmp_path / ".claude" / "settings.json").write_text("{ // my own\n}\n")
     home.run("setup", "codex", "--capture")
     removed = home.run("setup", "--remove")

@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC, TIMEOUT_S, Home
 
-from synaptic.hooks.hooks import EVENTS, run_with_time_limit, session_briefing
+from synaptic.hooks.hooks import EVENTS, SUBAGENT_TOKENS, run_with_time_limit, session_briefing
 from synaptic.hooks.stop import LOG_BYTES
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import TYPES, Entry
@@ -681,7 +681,40 @@ def test_the_log_stays_small(at: ForkedHome) -> None:
 def test_an_unknown_hook_is_named_and_blocks_nothing(at: ForkedHome) -> None:
     answer = at.run("hook", "sesion-start", stdin="{}")
     assert answer.code == 1  # 2 would block a prompt
-    assert "session-start, user-prompt, stop" in answer.err
+    assert "session-start, subagent-start, user-prompt, stop" in answer.err
+
+
+# -- a subagent starts
+# -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_a_subagent_starts_with_a_short_briefing_of_its_own(
+    at: ForkedHome, web: Path, client: str
+) -> None:
+    at.rule("Never mock the database.", "--project", "web")
+    day(
+        at,
+        "08:00 handoff: Login half done | web\nThe form is there.",
+        "08:10 note: Staging truncates its users | web pin",
+        "08:20 decision: Elsewhere | api",
+        *(f"09:{n} decision: Choice {n}, with some reason for it | web" for n in range(10, 60)),
+    )
+    configure(at, "user_prompt = true")
+    said = {"cwd": str(web), "session_id": "one", "agent_id": "a1", "agent_type": "Explore"}
+    answer = at.run("hook", "subagent-start", "--client", client, stdin=json.dumps(said))
+    assert answer.json["hookSpecificOutput"]["hookEventName"] == "SubagentStart"
+    text = answer.json["hookSpecificOutput"]["additionalContext"]
+    assert count_tokens(text) <= SUBAGENT_TOKENS
+    for shown in ("Never mock the database", "Staging truncates", "Choice 59"):
+        assert shown in text
+    assert "Login half done" not in text and "Elsewhere" not in text
+    prompt = {"prompt": "staging truncates its users", "session_id": "one"}
+    assert told(at, web, "user-prompt", **prompt, agent_id="a1") == ""
+    assert "Staging" in told(at, web, "user-prompt", **prompt), "its session saw nothing of it"
+    (at.path / "config.toml").write_text("[hooks]\nsession_start = false\n")
+    assert at.run("hook", "subagent-start", stdin=json.dumps(said)).out == ""
+    assert log(at) == []
 
 
 # -- an agent stops
@@ -846,6 +879,7 @@ def test_the_plugins_hooks_answer_and_fail_open(
     events = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
     assert set(events) == {
         "SessionStart",
+        "SubagentStart",
         "UserPromptSubmit",
         "Stop",
         "SessionEnd",
@@ -874,7 +908,7 @@ def test_the_plugins_hooks_answer_and_fail_open(
         )
         assert done.returncode == 0 and done.stderr == ""
         assert ("Sessions live in Redis" in done.stdout) == (
-            name == "SessionStart" and by != "nothing"
+            name in ("SessionStart", "SubagentStart") and by != "nothing"
         )
     noted = [json.loads(note.read_bytes())["path"] for note in (at.state / "capture").glob("*")]
     assert noted == ([] if by == "nothing" else ["/SessionEnd"])

@@ -500,9 +500,10 @@ def test_the_help_names_every_client(ada: Machine) -> None:
 # -- hooks and guidance
 # ---------------------------------------------------------------------------------
 
+WITH_SUBAGENTS = ["SessionStart", "SubagentStart", "UserPromptSubmit", "Stop"]
 HOOK_FILES = {
-    "claude-code": (".claude/settings.json", ["SessionStart", "UserPromptSubmit", "Stop"], 10),
-    "codex": (".codex/hooks.json", ["SessionStart", "UserPromptSubmit", "Stop"], 10),
+    "claude-code": (".claude/settings.json", WITH_SUBAGENTS, 10),
+    "codex": (".codex/hooks.json", WITH_SUBAGENTS, 10),
     "gemini": (".gemini/settings.json", ["SessionStart", "BeforeAgent", "AfterAgent"], 10_000),
 }
 MEMORY = {
@@ -571,7 +572,8 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
     switch_on(ada, "user_prompt", "stop")
     assert "not up to date" in ada.run(name, "--status").out
     answer = ada.run(name)
-    assert answer.code == 0 and "hooks (session-start, user-prompt, stop)" in answer.out
+    assert answer.code == 0 and ", user-prompt, stop)" in answer.out
+    assert ("subagent-start" in answer.out) == ("SubagentStart" in events)
     assert sorted(hooks_in(file)) == sorted(events)
     if before:
         assert '"command": "date"' in file.read_text()
@@ -580,7 +582,7 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
     assert "Done." not in ada.run(name).out
     (ada.home / ".synaptic" / "config.toml").write_text("[hooks]\nuser_prompt = false\n")
     ada.run(name)
-    assert list(hooks_in(file)) == ["SessionStart"]
+    assert sorted(hooks_in(file)) == [name for name in events if name.endswith("Start")]
     assert ada.run(name, "--remove").code == 0
     if before:
         assert jsonc.parse(file.read_text()) == jsonc.parse(before)
@@ -652,7 +654,7 @@ def test_a_file_of_claude_code_with_comments_is_not_called_done(
     assert ada.run("claude-code", "--remove").code == 0 and file.read_text() == text
     file.write_text('{"model": "opus"}')
     assert ada.run("claude-code").code == 0
-    assert sorted(hooks_in(file)) == ["SessionStart", "UserPromptSubmit"]
+    assert sorted(hooks_in(file)) == ["SessionStart", "SubagentStart", "UserPromptSubmit"]
 
 
 def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:
@@ -667,7 +669,7 @@ def test_hooks_that_a_person_wrote_are_known_and_mended(ada: Machine) -> None:
         theirs % '{"type": "command", "command": "/gone/synaptic hook session-start"},'
     )
     said = ada.run("claude-code", "--status").out
-    assert "hooks (session-start) in" in said and "not up to date" in said
+    assert "hooks (session-start, subagent-start) in" in said and "not up to date" in said
     ada.run("claude-code")
     assert all(hook["command"].startswith(SYNAPTIC) for [hook] in hooks_in(file).values())
     ada.run("claude-code", "--remove")
