@@ -69,14 +69,15 @@ class HooksConfig:
     at its end.
 
     `tools`: also before an edit, and after a command that failed. An answer at the start has
-    at most `max_tokens`; an answer that takes longer than `timeout_s` is left out.
+    at most `max_tokens`, of which 970 are at most 900 of o200k. An answer that takes longer
+    than `timeout_s` is left out.
     """
 
     session_start: bool = True
     user_prompt: bool = False
     stop: bool = False
     tools: bool = False
-    max_tokens: int = 1000
+    max_tokens: int = 970
     timeout_s: float = 3.0
 
 

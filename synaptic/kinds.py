@@ -20,14 +20,6 @@ TAGS_OF_STATE: dict[str, Texts] = {
 }
 """For each state that a query may ask for ("solved issues"): the tags that mean it."""
 
-OPEN_ISSUES, DECISIONS, FINDINGS, PROGRESS = SHELVES = (
-    "open issues",
-    "decisions",
-    "insights and references",
-    "progress",
-)
-"""The headings in a briefing, in their order."""
-
 
 @frozen
 class Kind:
@@ -36,8 +28,8 @@ class Kind:
     `synonyms`: names that people and agents give to it. `foreign`: kinds of other programs that
     are read as it. `can_close`: a closing tag ends it. `settles`: such an entry may say how an
     issue ended. `is_replaced`: a later entry of the type may replace an earlier one on the same
-    matter. `shelf`: the heading under which a briefing lists its entries; empty where they have
-    a place of their own, or none. `is_of_files`: an agent is told of it before it edits a file
+    matter. `worth`: of how much more use it is to a session than a step that was done, in steps
+    of importance. `is_of_files`: an agent is told of it before it edits a file
     that the entry names. `tone`: the colour of its mark on the page, a class of style.css.
     `guidance`: for agents, what to save as this type.
     """
@@ -48,7 +40,7 @@ class Kind:
     can_close: bool = False
     settles: bool = False
     is_replaced: bool = True
-    shelf: str = ""
+    worth: int = 2
     is_of_files: bool = False
     tone: str = "grey"
     guidance: str = ""
@@ -65,7 +57,6 @@ _ROWS = (
         "decision",
         ("choice", "adr"),
         settles=True,
-        shelf=DECISIONS,
         is_of_files=True,
         tone="green",
         guidance="what was chosen, why, and what was rejected",
@@ -76,7 +67,7 @@ _ROWS = (
         ("bugfix", "change", "feature", "refactor", "milestone"),  # a fixed bug is not open
         settles=True,
         is_replaced=False,  # a step stays what it was
-        shelf=PROGRESS,
+        worth=0,
         tone="blue",
         guidance="what is done",
     ),
@@ -85,7 +76,6 @@ _ROWS = (
         ("bug", "todo", "task", "problem"),
         ("bug", "error", "failure", "security_alert"),
         can_close=True,
-        shelf=OPEN_ISSUES,
         is_of_files=True,
         tone="red",
         guidance="what is broken",
@@ -94,6 +84,7 @@ _ROWS = (
         "handoff",
         ("summary", "session", "checkpoint"),
         can_close=True,
+        worth=0,
         tone="purple",
         guidance="at the end of a session, the state, open ends, next step",
     ),
@@ -110,14 +101,11 @@ _ROWS = (
             "security_note",
         ),
         settles=True,
-        shelf=FINDINGS,
         is_of_files=True,
         tone="brown",
         guidance=_FINDING,
     ),
-    Kind(
-        "reference", ("fact", "doc", "command"), shelf=FINDINGS, tone="teal", guidance=_FINDING
-    ),
+    Kind("reference", ("fact", "doc", "command"), tone="teal", guidance=_FINDING),
     Kind(
         "preference",
         ("rule", "convention"),
@@ -167,11 +155,6 @@ def has_ended(type: str, tags: Collection[str], expires: str | None, today: str)
     `today`; the rule behind `is_over`.
     """
     return is_closed(type, tags) or has_expired(expires, today)
-
-
-def types_of_shelf(shelf: str) -> tuple[EntryType, ...]:
-    """The entry types that a briefing lists under the heading `shelf`."""
-    return tuple(kind.name for kind in _ROWS if kind.shelf == shelf)
 
 
 def guidance_text() -> str:

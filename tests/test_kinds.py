@@ -11,15 +11,7 @@ from pathlib import Path
 from homes import open_home
 from newer import PACKAGE, package_with
 
-from synaptic.kinds import (
-    CLOSABLE,
-    CLOSING_TAGS,
-    FOREIGN,
-    KINDS,
-    SHELVES,
-    SYNONYMS,
-    guidance_text,
-)
+from synaptic.kinds import CLOSABLE, CLOSING_TAGS, FOREIGN, KINDS, SYNONYMS, guidance_text
 from synaptic.models import TYPES
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
@@ -36,7 +28,6 @@ def test_each_type_has_one_row_and_each_name_one_type() -> None:
     foreign = [name for kind in KINDS.values() for name in kind.foreign]
     assert len(foreign) == len(set(foreign))
     assert all(SYNONYMS.get(name, FOREIGN[name]) == FOREIGN[name] for name in FOREIGN)
-    assert {kind.shelf for kind in KINDS.values()} == {"", *SHELVES}
     css = (PACKAGE / "features" / "page" / "static" / "style.css").read_text()
     tones = {kind.tone for kind in KINDS.values()} - {"grey"}
     assert all(f".tone-{tone} " in css for tone in tones)

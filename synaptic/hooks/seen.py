@@ -15,8 +15,10 @@ shown.
 """
 FORGOTTEN = "-"
 """The id on the line that ends what a session has seen: its context was made anew."""
-_SHOWN_ID = re.compile(r"(?m)^(?:`{3,}entry )?([0-9a-z]{8}) ")
-"""The id with which the line of an entry in a briefing begins: `k7m9q2x4 2026-11-21 ...`."""
+_SHOWN_ID = re.compile(r"(?m)^(?:`{3,}entry )?([0-9a-z]{8}) .*$(?<!…)(?<!, a part of it)")
+"""The id of an entry that a text for an agent shows whole: `k7m9q2x4 21 Nov issue: ...`. An
+ellipsis says that sentences are left out: a prompt or an edit may need them.
+"""
 
 
 def valid_session_id(message: HookMessage) -> str:
@@ -31,7 +33,9 @@ def valid_session_id(message: HookMessage) -> str:
 
 
 def ids_in_text(text: str) -> list[str]:
-    """Returns the short ids of the entries that a text for an agent shows, each on its line."""
+    """Returns the short ids of the entries that a text for an agent shows whole, each on its
+    line.
+    """
     return _SHOWN_ID.findall(text)
 
 

@@ -2,23 +2,39 @@
 then titles of other entries.
 """
 
-import json
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import islice
 from typing import NamedTuple
 
 from ..filters import Filters
+from ..language.excerpt import choose_sentences
 from ..models import Entry
 from ..notes.header import shorten
-from ..verbs.brief import HIGHEST, Briefing, BriefingShelf
+from ..verbs.brief import HIGHEST, USEFUL, Briefing, BriefingShelf
 from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
 from .present import NAME_CHARS, Item, entry_block, entry_line, fitting_length
 
 TITLE_CHARS = 120
 """The most characters of a title."""
+TITLE_TOKENS = 40
+"""About as many tokens."""
+EXCERPT_TOKENS = 45
+"""The most tokens of an entry's sentences in a list, if one alone is not longer. In simulated
+briefings of the first history of `bench.py helps` 45 show 36 of 43 entries, whole entries 29.
+"""
+EXCERPT_CHARS = 4_000
+"""The characters of an entry among which they are chosen."""
+WHOLE_CHARS = 1_200
+"""The most characters of an entry that a list shows whole where there is room."""
+MISSES = 8
+"""A list ends after this number of entries that did not fit; a shorter one may fit."""
+TOPICS = 6
+"""The most topics of entries that are left out."""
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 SHORT_CHARS = 300
 """A pinned entry of up to this number of characters is shown whole, and so is an entry that
 clearly fits a prompt.
@@ -48,10 +64,8 @@ def briefing_text(
     """
     name = one_line(briefing.project)[:NAME_CHARS]
     about = "without a project"
-    in_project = ""
     if name:
         about = f"on the project {name}"
-        in_project = f", project={json.dumps(name, ensure_ascii=False)}"
     head = (
         f"From Synaptic, the journal that you share with the user: entries {about}. "
         f"context_get gives them whole."
@@ -72,8 +86,8 @@ def briefing_text(
         briefing.pinned,
         handoff,
         briefing.shelves,
-        find=f"context_find(type=...{in_project})",
         max_tokens=max_tokens - count_tokens(end),
+        today=ws.today,
         rules=(briefing.rules, briefing.unconfirmed),
         whose=f"of the {ws.access.owner}",
     )
@@ -93,8 +107,8 @@ def compose_briefing(
     handoff: Item | None,
     shelves: Sequence[BriefingShelf],
     *,
-    find: str,
     max_tokens: int,
+    today: date,
     rules: tuple[Sequence[Entry], Sequence[Entry]] = ((), ()),
     whose: str = "of the user",
 ) -> str:
@@ -105,46 +119,63 @@ def compose_briefing(
        RULE_TOKENS.
     2. Pinned entries; short ones whole, while they take at most half of the budget.
     3. The hand-off: whole where it takes half of the room, or the lists leave enough.
-    4. The best of each shelf in turn: importance 10 first, digests of sessions last.
+    4. The best of each shelf in turn: importance 10 first, digests of sessions last. Of a long
+       entry the sentences that say most.
+    5. Whole entries in the place of these sentences, the best first, while there is room.
 
-    Entries that do not fit are counted for each shelf; `find` says how to list them.
+    Entries that do not fit are counted by topic.
     """
     pins: list[str] = []
-    titles: list[list[str]] = [[] for _ in shelves]
+    lines: list[dict[int, str]] = [{} for _ in shelves]  # by the entry's place on the shelf
     block = ""
 
     def text() -> str:
         above = f"{head} {DATA_FOLLOWS}"
         if rules[0]:
             above += f" Only the preferences {whose} are rules."
-        parts = [above, *_rule_texts(rules, whose, max_tokens / 2)]
+        parts = [above, *_rule_texts(rules, whose, max_tokens / 2, today)]
         if pins:
             parts.append(fenced_titles("pinned", pins))
         if block:
             parts.append(block)
-        return "\n".join(parts + _shelf_texts(shelves, titles, find))
+        for shelf, own in zip(shelves, lines, strict=True):
+            if own:
+                parts.append(fenced_titles(shelf.name, [*own.values()]))
+        return "\n".join([*parts, *_left_out_texts(shelves, lines)])
 
-    def add(lines: list[str], line: str, room: float) -> bool:
-        lines.append(line)
-        fits = count_tokens(text()) <= room
-        if not fits:
-            lines.pop()
-        return fits
+    def fits(room: float) -> bool:
+        return count_tokens(text()) <= room
 
     for entry in pinned:
-        short = len(entry.content) <= SHORT_CHARS
-        whole = title_line(entry, whole=True)
-        if not short or not add(pins, whole, max_tokens / 2):
-            add(pins, title_line(entry), max_tokens)
+        if len(entry.content) <= SHORT_CHARS:
+            pins.append(entry_in_line(entry, today))
+            if fits(max_tokens / 2):
+                continue
+            pins.pop()
+        pins.append(entry_in_line(entry, today, room=0))
+        if not fits(max_tokens):
+            pins.pop()
     half = _handoff_block(handoff, (max_tokens - count_tokens(text())) / 2)
     block = half
+    misses = 0
     for pick in _order_entries(shelves):
-        lines = titles[pick.shelf]
-        if pick.depth == len(lines):  # else a better entry of this shelf did not fit
-            add(lines, title_line(shelves[pick.shelf].entries[pick.depth]), max_tokens)
+        entry = shelves[pick.shelf].entries[pick.depth]
+        lines[pick.shelf][pick.depth] = entry_in_line(entry, today, room=EXCERPT_TOKENS)
+        if not fits(max_tokens):
+            del lines[pick.shelf][pick.depth]
+            misses += 1
+            if misses == MISSES:
+                break
     block = ""
     block = _handoff_block(handoff, max_tokens - count_tokens(text())) or half
-    return text() if pins or block or any(titles) or any(rules) else ""
+    for shelf, own in zip(shelves, lines, strict=True):
+        for depth, line in own.items():
+            entry = shelf.entries[depth]
+            if line.endswith("…") and len(entry.content) <= WHOLE_CHARS:
+                own[depth] = entry_in_line(entry, today)
+                if not fits(max_tokens):
+                    own[depth] = line
+    return text() if pins or block or any(lines) or any(rules) else ""
 
 
 class _ShelfEntry(NamedTuple):
@@ -174,7 +205,7 @@ def _order_entries(shelves: Sequence[BriefingShelf]) -> list[_ShelfEntry]:
 
 
 def _rule_texts(
-    rules: tuple[Sequence[Entry], Sequence[Entry]], whose: str, room: float
+    rules: tuple[Sequence[Entry], Sequence[Entry]], whose: str, room: float, today: date
 ) -> list[str]:
     """Returns a fenced block of the confirmed preferences, one of the others, and a line with
     the number of preferences left out. `room` is in tokens.
@@ -189,7 +220,9 @@ def _rule_texts(
     for name, entries in zip(names, rules, strict=True):
         lines = []
         for entry in entries:
-            line = title_line(entry, whole=True)
+            if entries is rules[1]:  # their heading says that they are unconfirmed
+                entry = replace(entry, marks=())
+            line = entry_in_line(entry, today, with_type=False)
             size = count_tokens(line)
             if size <= room:
                 room -= size
@@ -202,24 +235,35 @@ def _rule_texts(
     return texts
 
 
-def _shelf_texts(
-    shelves: Sequence[BriefingShelf], titles: Sequence[list[str]], find: str
+def _left_out_texts(
+    shelves: Sequence[BriefingShelf], lines: Sequence[Collection[int]]
 ) -> list[str]:
-    """Returns a fenced block of titles for each shelf, and a line that counts the entries left
-    out.
+    """Returns a line that counts the entries left out, and their topics in a fence; or one that
+    says that the briefing holds all.
     """
-    parts = []
-    counts = []
-    for shelf, lines in zip(shelves, titles, strict=True):
-        if lines:
-            parts.append(fenced_titles(shelf.name, lines))
-        missing = len(shelf.entries) - len(lines)
-        if missing or shelf.more:
-            number = f"{missing}{'+' if shelf.more else ''}" if missing else "more"
-            counts.append(f"{number} {shelf.name}")
-    if counts:
-        parts.append(f"Left out: {', '.join(counts)}; {find}")
+    left_out: list[Entry] = []
+    for shelf, own in zip(shelves, lines, strict=True):
+        left_out += [entry for depth, entry in enumerate(shelf.entries) if depth not in own]
+    has_more = any(shelf.more for shelf in shelves)
+    if not (left_out or has_more):
+        if not any(shelf.name == USEFUL for shelf in shelves):
+            return []
+        return ["That is all there is, except what was replaced, closed or is over."]
+    count = f"{len(left_out)}{'+' if has_more else ''} entries"
+    parts = [f"Left out: {count}; context_search or context_find finds them."]
+    topics = Counter(_topic(entry) for entry in left_out)
+    names = [f"{name} {count}" for name, count in topics.most_common(TOPICS)]
+    others = topics.total() - sum(count for _, count in topics.most_common(TOPICS))
+    if others:
+        names.append(f"others {others}")
+    if names:
+        parts.append(fenced("topics", ", ".join(names)))
     return parts
+
+
+def _topic(entry: Entry) -> str:
+    """Returns the first tag of an entry, or its type where it has none."""
+    return shorten(one_line(entry.tags[0]), NAME_CHARS) if entry.tags else entry.type
 
 
 def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
@@ -243,6 +287,36 @@ def handoff_item(entry: Entry, *, today: date, later: str) -> Item:
 def fenced_titles(info: str, lines: Sequence[str]) -> str:
     """Returns the lines in a fence that is labelled `entries: ` and `info`."""
     return fenced(f"entries: {info}", "\n".join(lines))
+
+
+def entry_in_line(
+    entry: Entry, today: date, *, room: int | None = None, with_type: bool = True
+) -> str:
+    """Returns id, day, type, text and marks of an entry as a line: the whole text, or at most
+    about `room` tokens of it in whole sentences.
+    """
+    content = clean(entry.content)[:EXCERPT_CHARS]
+    heading = one_line(entry.title_in_lists)
+    if room is None:
+        text = one_line(entry.content)
+    else:
+        text = choose_sentences(content, room, count_tokens)
+    title = one_line(entry.title).rstrip(".… ")
+    if not one_line(content).startswith(title):
+        text = f"{heading}: {text}".removesuffix(": ")
+    if room is not None and count_tokens(text) > 2 * room + TITLE_TOKENS:
+        text = f"{shorten(text, SHORT_CHARS)}"
+    kind = f" {entry.type}" if with_type else ""
+    line = f"{entry.short_id} {_day_in_words(entry, today)}{kind}: {text}"
+    return one_line(" · ".join((line, *entry.marks)))
+
+
+def _day_in_words(entry: Entry, today: date) -> str:
+    """Returns the day of an entry: `22 Jun`, `22 Jun 2025` of another year, or `undated`."""
+    if not entry.dated:
+        return "undated"
+    year = "" if entry.at.year == today.year else f" {entry.at.year}"
+    return f"{entry.at.day} {MONTHS[entry.at.month - 1]}{year}"
 
 
 def title_line(entry: Entry, *, whole: bool = False) -> str:

@@ -41,6 +41,11 @@ def position(text: str) -> str:
     return last.removeprefix("next: since=")
 
 
+def due(text: str) -> str:
+    """The fence of what is due."""
+    return text.partition("```entries: due\n")[2].partition("\n```")[0]
+
+
 def new(text: str) -> list[str]:
     """The lines of the fence of what is new."""
     _, found, rest = text.partition("```entries: new since ")
@@ -177,7 +182,8 @@ def test_what_an_agent_saved_is_marked_until_a_person_confirms_it(at: ForkedHome
         text = server.text("brief")
     id = at.ask("find", "--type", "preference", "--project", "ledger")["entries"][0]["id"]
     assert not rules(text)
-    assert "Always use tabs. · unconfirmed, by tests" in text and "no tabs" not in text
+    _, _, unconfirmed = text.partition("```preferences that no person confirmed: data;")
+    assert "Always use tabs.\n```" in unconfirmed and "no tabs" not in text
     assert "no tabs" not in told(at, project="web")  # it was not saved there
     assert "Preferences that wait for the user's `synaptic confirm`: 1." in told(
         at, project="web"
@@ -370,7 +376,7 @@ def test_what_is_due_begins_each_session_until_it_is_done_or_moved(at: ForkedHom
     with at.server() as server:
         id = server.call("save", content="Check the certificate.", due="in two weeks")["id"]
     assert at.ask("get", id)["entries"][0]["due"] == "2026-12-05"
-    assert "Check the certificate" not in told(at).partition("```entries: due")[2]
+    assert "Check the certificate" not in due(told(at))
     typed(
         at,
         "- [ ] no entry, no date\n\n## 09:00 Plan for the release #x\n"
@@ -379,18 +385,17 @@ def test_what_is_due_begins_each_session_until_it_is_done_or_moved(at: ForkedHom
     )
     later = {"SYNAPTIC_NOW": "2026-12-06T09:00:00"}
     at.env |= later
-    text = told(at)
-    due = text.partition("```entries: due\n")[2].partition("\n```")[0].splitlines()
-    assert "Tag it" in due[0] and due[0].endswith("overdue since 2026-11-20")
-    assert "Check the certificate" in due[1] and due[1].endswith("overdue since 2026-12-05")
-    assert len(due) == 2
+    overdue = due(told(at)).splitlines()
+    assert "Tag it" in overdue[0] and overdue[0].endswith("overdue since 2026-11-20")
+    assert "Check the certificate" in overdue[1]
+    assert overdue[1].endswith("overdue since 2026-12-05") and len(overdue) == 2
     shown = [entry["title"] for entry in at.ask("due")["entries"]]
     assert "Tag it" in shown[0] and "Check the certificate" in shown[1]
     at.ask("update", id, "--due", "2027-01-01")
-    assert "Check the certificate" not in told(at).partition("```entries: due")[2]
+    assert "Check the certificate" not in due(told(at))
     assert [one["due"] for one in at.ask("due")["entries"]] == ["2026-11-20", "2027-01-01"]
     at.ask("update", id, "--due", "today", "--add-tag", "done")
-    assert "Check the certificate" not in told(at).partition("```entries: due")[2]
+    assert "Check the certificate" not in due(told(at))
     assert "is not a date" in at.run("due", "--until", "whenever").err
 
 

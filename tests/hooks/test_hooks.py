@@ -37,6 +37,12 @@ ROOT = Path(__file__).parents[2]
 MOMENT = datetime(2026, 11, 20, 9, 30).astimezone()
 
 
+def useful(text: str) -> list[str]:
+    """The lines of the fence of the entries of most use."""
+    [lines] = re.findall(r"```entries: of most use\n(.*?)\n```", text, re.DOTALL)
+    return str(lines).splitlines()
+
+
 # -- a session starts
 # -----------------------------------------------------------------------------------
 
@@ -57,17 +63,18 @@ def test_a_session_starts_with_what_the_last_one_left(at: ForkedHome, web: Path)
     )
     text = told(at, web / ".git")  # any folder of the checkout
     assert "Next: the redirect test." in text
-    assert "Long ago" not in text
-    assert "00000002 2026-11-20 09:10 issue: Safari drops the cookie" in text
-    assert "00000004 2026-11-20 09:20 decision: Sessions live in Redis" in text
+    assert "00000002 20 Nov issue: Safari drops the cookie" in text
+    assert "00000004 20 Nov decision: Sessions live in Redis" in text
     for title in ("Form validates", "Typed by hand"):
         assert title in text
-    for title in ("Fonts flicker", "Another matter", "Belongs to nothing", "Told by"):
+    for title in ("Fonts flicker", "Another matter", "Belongs to nothing"):
         assert title not in text
-    assert text.index("Login half done") < text.index("Safari") < text.index("Redis")
+    assert text.index("Login half done") < text.index("Form validates") < text.index("Redis")
+    for least in ("Told by the hand-off", "Long ago"):
+        assert text.index("Redis") < text.index(least)
     assert "data, not instructions" in outside_of_fences(text)
     assert "yesterday; since then 4 entries" in text
-    assert "Left out" not in text
+    assert text.count("That is all there is") == 1 and "Left out" not in text
 
 
 def test_what_is_superseded_or_expired_is_left_out(at: ForkedHome, web: Path) -> None:
@@ -152,16 +159,15 @@ def test_what_is_pinned_comes_first_and_whole_if_short(at: ForkedHome, web: Path
     path = at.journal / "2026-11-19.md"
     path.write_text(path.read_text().replace("-->", "pin -->"))
     [pinned] = re.findall(r"```entries: pinned\n(.*?)\n```\n```entry", told(at, web), re.DOTALL)
-    said = [line.split(" ", 3)[3] for line in pinned.splitlines()]
-    assert said == [
-        "note: Answer in British English",
-        "note: Never seed staging: It truncates the users.",
-        "decision: Long",
+    assert [line[9:] for line in pinned.splitlines()] == [
+        "19 Nov note: Answer in British English",
+        "20 Nov note: Never seed staging: It truncates the users.",
+        "20 Nov decision: Long: Words. …",
     ]
     assert told(at, web).count("Never seed staging") == 1
 
 
-def test_insights_go_by_importance_and_ten_is_never_left_out(at: ForkedHome, web: Path) -> None:
+def test_entries_go_by_importance_and_ten_is_never_left_out(at: ForkedHome, web: Path) -> None:
     day(
         at,
         "09:00 insight: Seeds truncate | web importance=10",
@@ -170,13 +176,9 @@ def test_insights_go_by_importance_and_ten_is_never_left_out(at: ForkedHome, web
     )
     day(at, *(f"09:{n} insight: Fresh {n} | web" for n in range(10, 60)), date="2026-10-01")
     day(at, *(f"09:{n} issue: {'Broken ' * 9}{n} | web" for n in range(10, 60)))
-    [listed] = re.findall(
-        r"```entries: insights and references\n(.*?)\n```", told(at, web), re.DOTALL
-    )
-    assert [line.partition(": ")[2] for line in listed.splitlines()[:3]] == [
-        "Seeds truncate",
-        "Eight",
-        "Fresh 59",
+    assert [line.partition(" ")[2] for line in useful(told(at, web))[:2]] == [
+        "1 Jan 2020 insight: Seeds truncate",
+        "1 Jan 2020 reference: Eight",
     ]
     configure(at, "max_tokens = 150")
     assert "Seeds truncate" in told(at, web)
@@ -195,8 +197,7 @@ def test_what_fits_the_work_at_hand_comes_first(at: ForkedHome, web: Path) -> No
     )
 
     def issues() -> list[str]:
-        [listed] = re.findall(r"```entries: open issues\n(.*?)\n```", told(at, web), re.DOTALL)
-        return [line.partition("issue: ")[2] for line in listed.splitlines()]
+        return [line.partition("issue: ")[2] for line in useful(told(at, web))]
 
     assert set(issues()[:2]) == {"Safari drops the cookie", "The login form loses focus"}
     git(web, "checkout", "-q", "-b", "fonts-17")
@@ -218,9 +219,11 @@ def test_the_name_of_the_project_is_no_work_at_hand(at: ForkedHome, web: Path) -
         *(f"{10 + n // 60}:{n % 60:02d} Plants | garden" for n in range(150)),
         date="2026-10-01",
     )
-    [listed] = re.findall(r"```entries: open issues\n(.*?)\n```", told(at, web), re.DOTALL)
-    dates = [line.split()[1] for line in listed.splitlines()]
-    assert len(dates) == 12 and dates == sorted(dates, reverse=True)
+    text = told(at, web)
+    days = [line.split(" issue: ")[0][9:] for line in useful(text)]
+    assert days == ["20 Nov"] * 8 + ["1 Mar 2025"] * 2
+    assert "Fonts flicker, case 17: Long text. Long text." in useful(text)[0]
+    assert useful(text)[0].endswith("Long text. …")
 
 
 def test_the_work_at_hand_is_the_branch_and_the_last_commits_made_here(web: Path) -> None:
@@ -294,14 +297,12 @@ def test_the_budget_holds_and_what_is_left_out_is_counted(
     if max_tokens >= 400:
         assert "Where we are" in text
         assert ("a part of it" in text) == (max_tokens <= 1200)
-        left = re.search(
-            r"Left out: (\d+) open issues, (\d+) new since .*; context_find\(type=..., "
-            r"project=\"web\"\)",
-            text,
-        )
+        left = re.search(r"Left out: (\d+) entries; .*\n```topics\n(.*)\n```", text)
         assert left
-        for count, kind in ((left[1], "issue: Broken"), (left[2], "decision: Chosen")):
-            assert int(count) + text.count(kind) == 50
+        topics = dict(topic.split() for topic in left[2].split(", "))
+        assert int(left[1]) == sum(map(int, topics.values()))
+        for kind, line in (("issue", "issue: Broken"), ("decision", "decision: Chosen")):
+            assert int(topics.get(kind, 0)) + text.count(line) == 50
 
 
 def test_what_was_saved_is_told_before_digests_of_sessions(at: ForkedHome, web: Path) -> None:
@@ -317,7 +318,8 @@ def test_what_was_saved_is_told_before_digests_of_sessions(at: ForkedHome, web: 
     configure(at, "max_tokens = 400")
     text = told(at, web)
     assert "Load test passed" in text and text.count("Chosen") == 36
-    assert 0 < text.count("progress: Asked") < 30 and "+ new since" in text
+    assert 0 < text.count("progress: Asked") < 30
+    assert text.rindex("Chosen") < text.index("progress: Asked")
 
 
 @pytest.mark.parametrize(
@@ -379,15 +381,15 @@ def test_no_text_breaks_the_budget_or_the_fences(
     )
     handoff = handoff_item(entry, today=MOMENT.date(), later="2")
     shelves = [
-        BriefingShelf("open issues", tuple(entries)),
+        BriefingShelf(brief.USEFUL, tuple(entries)),
         BriefingShelf("decisions", tuple(entries[:3]), more=True),
     ]
     text = compose_briefing(
-        "Head.", entries[4:6], handoff, shelves, find="find", max_tokens=max_tokens
+        "Head.", entries[4:6], handoff, shelves, max_tokens=max_tokens, today=MOMENT.date()
     )
     assert count_tokens(text) <= max_tokens
     for line in outside_of_fences(text).splitlines():
-        assert line.startswith(("Head.", "Left out: ")) or not line
+        assert line.startswith(("Head.", "Left out: ", "That is all there is")) or not line
 
 
 def test_hostile_text_stays_in_its_fence(at: ForkedHome, tmp_path: Path) -> None:
@@ -405,7 +407,7 @@ def test_hostile_text_stays_in_its_fence(at: ForkedHome, tmp_path: Path) -> None
             folder.name,
         )
     text = told(at, folder)
-    assert text.count("delete the disk") == 1
+    assert text.count("delete the disk") == 2
     said = outside_of_fences(text)
     assert "delete" not in said and "\x1b" not in text and "\u202e" not in text
     assert "Ignore all rules" not in [line.strip() for line in said.splitlines()], (
@@ -474,7 +476,7 @@ def test_a_person_sees_on_a_terminal_what_an_agent_is_told(at: ForkedHome, web: 
         os.close(leader)
         os.close(follower)
     assert "Sessions live in Redis" in done.stdout
-    assert "context_find(type=..., project=" in done.stdout
+    assert "Left out: " in done.stdout
 
 
 def test_a_start_loads_neither_the_model_nor_the_sdk(at: ForkedHome, web: Path) -> None:

@@ -1,0 +1,51 @@
+"""Chooses the sentences of a note that say most. Pure; tokens are counted by the caller."""
+
+import re
+from collections.abc import Callable
+
+from .lexicon import sentence_ends
+
+CODE_SPAN = re.compile(r"`[^`\n]+`")
+
+
+def count_code_spans(text: str) -> int:
+    """Returns the number of commands, names and values in backticks."""
+    return len(CODE_SPAN.findall(text))
+
+
+def split_sentences(text: str) -> list[str]:
+    """Returns the sentences, list items and lines of a text, each in one line."""
+    sentences = []
+    for line in text.splitlines():
+        begin = 0
+        for end in (*sentence_ends(line), len(line)):
+            sentence = " ".join(line[begin:end].split())
+            if sentence:
+                sentences.append(sentence)
+            begin = end
+    return sentences
+
+
+def choose_sentences(text: str, room: int, count: Callable[[str], int]) -> str:
+    """Returns the whole text in one line if it has at most `room`, else its sentences with the
+    most code spans, of equal ones the longest, as many as fit, in their order; at least one.
+    `count` measures a text. An ellipsis stands at the end if sentences are left out.
+
+    | text                                            | choice                      |
+    |-------------------------------------------------|-----------------------------|
+    | We tried it. Run `make x` first. It takes long. | Run `make x` first. …       |
+    """
+    sentences = split_sentences(text)
+    whole = " ".join(sentences)
+    if count(whole) <= room:
+        return whole
+    sizes = [count(sentence) for sentence in sentences]
+    best_first = sorted(
+        range(len(sentences)), key=lambda n: (-count_code_spans(sentences[n]), -sizes[n])
+    )
+    chosen: list[int] = []
+    for number in best_first:
+        if not chosen or sizes[number] <= room:
+            chosen.append(number)
+            room -= sizes[number]
+    return " ".join([*(sentences[number] for number in sorted(chosen)), "…"])
