@@ -112,7 +112,8 @@ def init(home: str | None, journal: str | None = None) -> None:
 def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
-    Without TEXT your editor opens; - reads standard input.
+    Without TEXT your editor opens; - reads standard input. A text that begins with its date
+    has that date: "yesterday 5pm: called Ida".
 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """
@@ -135,6 +136,7 @@ def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
             via="cli",
             by_person=not by,
             confirms=is_person(),
+            reads_date=not by,
             **marks,
         )
         print_receipt(ws, f"Saved {resolve_type(type)}", receipt)

@@ -52,7 +52,8 @@ REPEATED = (
 class Marks(SharedMarks, total=False):
     """The marks of a new entry. `by` and `via` say who saves, and how; `source` is the
     origin of a text from outside. Only a person pins. `confirms`: a person does it, at a
-    terminal or on the page, so that a preference is in force.
+    terminal or on the page, so that a preference is in force. `reads_date`: the text may begin
+    with its date, such as `yesterday 5pm: called Ida`.
     """
 
     parent: str | None
@@ -63,6 +64,7 @@ class Marks(SharedMarks, total=False):
     force: bool
     by_person: bool
     confirms: bool
+    reads_date: bool
 
 
 _PASSED = {"title", "type", "tags", "importance", "files", "by", "via"}
@@ -110,7 +112,8 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     by_person = marks.setdefault("by_person", True)
     confirms = marks.get("confirms") or False
     marks["confirms"] = confirms and not marks.get("source")
-    moment = parse_moment(values.get("at"), ws.clock())
+    content, at, dated = _read_own_date(ws, content, values)
+    moment = parse_moment(at, ws.clock())
     check_range("importance", values.get("importance"), 0, 10)
     past = read_date_marks(ws, values)
     here = working_checkout(ws.config)
@@ -153,10 +156,29 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         pin=values.get("pin", False),
         fingerprints=fingerprint_files(entry, here, ws.config.state),
     )
-    notices = [*screen.notices(), *composed, *past, *claimed]
+    notices = [*dated, *screen.notices(), *composed, *past, *claimed]
     if not (by_person or project):
         notices.append(EMPTY_PROJECT if "project" in values else NO_PROJECT)
     return _Draft(entry, notices, marks)
+
+
+def _read_own_date(
+    ws: Workspace, content: str, values: Json
+) -> tuple[str, str | datetime | None, Texts]:
+    """(text, time, notices) of a new entry: the time that is given, or that its text begins
+    with, which is then taken from the text.
+    """
+    at = values.get("at")
+    if at is not None or not values.get("reads_date"):
+        return content, at, ()
+    from ..language.timephrase.typed import split_date  # most saves need none of its words
+
+    dated = split_date(content, ws.clock())
+    if not dated:
+        return content, None, ()
+    day = parse_moment(dated.moment, ws.clock())
+    notice = f"Dated {day:%Y-%m-%d %H:%M}, for the text begins with “{dated.phrase}:”."
+    return dated.rest, dated.moment, (notice,)
 
 
 def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Receipt]:

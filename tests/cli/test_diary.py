@@ -233,3 +233,18 @@ def test_a_day_has_titles_for_headings_and_shows_tags_and_ids(home: Home) -> Non
     )
     assert "## 09:32 Called the roofer.\n" in shown and shown.count("Called the roofer") == 1
     assert "## 09:33 Offers\n" in shown and "Prices in a table." in shown
+
+
+def test_a_text_that_begins_with_its_date_is_of_that_day(home: Home) -> None:
+    home.env["SYNAPTIC_NOW"] = NOW
+    saved = home.ask("save", "yesterday 5pm: called Ida")
+    assert (saved["date"], saved["time"]) == ("2026-11-19", "17:00")
+    assert (
+        "Dated 2026-11-19 17:00, for the text begins with “yesterday 5pm:”." in saved["notices"]
+    )
+    assert home.ask("get", saved["id"])["entries"][0]["content"] == "called Ida"
+    whole = home.ask("save", "yesterday 5pm: called Ida", "--at", "now")
+    assert whole["date"] == NOW[:10]
+    assert home.ask("get", whole["id"])["entries"][0]["content"].startswith("yesterday")
+    home.env["CLAUDECODE"] = "1"  # an agent's words stay as they are
+    assert home.ask("save", "monday: deployed")["date"] == NOW[:10]

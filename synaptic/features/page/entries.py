@@ -210,6 +210,8 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
             receipt = await run_verb(request, changing.update, id, confirms=True, **values)
         else:
             content = values.pop("content", "")
+            values["at"] = f"{form.get('date', '')} {form.get('time', '')}".strip() or None
+            values["reads_date"] = True
             values["by"] = session_of(request).name
             values["parent"] = asked.get("parent")
             values["supersedes"] = asked.getlist("supersedes")
@@ -260,6 +262,8 @@ async def _redirect_after_save(
     """Redirects after a save to the entry, or to the page `back` that links to it, with a
     message and an offer to undo.
     """
+    if back == "/" and receipt.date != await run_verb(request, lambda ws: ws.today.isoformat()):
+        back = f"/day/{receipt.date}"
     near = [one.id for one in receipt.near or ()]
     hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
     entry = f"/entry/{receipt.id}?{hints}".removesuffix("?")

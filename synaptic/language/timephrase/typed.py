@@ -3,6 +3,7 @@
 import re
 from contextlib import suppress
 from datetime import datetime, time, timedelta
+from typing import NamedTuple
 
 from ..tongues import translate_whole_time
 from .find import read_time
@@ -13,13 +14,50 @@ MAX_PHRASE = 60
 
 _MOMENT = re.compile(r"[\d-]{10}(?:t| \d\d:\d\d(?! ?[ap]m))")
 _CLOCK = re.compile(
-    r"(?:\bat )?(?<!\S)(\d{1,2})(?::(\d\d))?(?::(\d\d))?(?: ?([ap])m|(?<=:\d\d))(?!\S)"
+    r"(?:\bat )?(?<!\S)(\d{1,2})(?::(\d\d))?(?::(\d\d))?(?: ?([ap])m| ?uhr|(?<=:\d\d))(?!\S)"
 )
-"""18:00, 18:00:30, 6pm, 6:30 pm."""
+"""18:00, 18:00:30, 6pm, 6:30 pm, 18 Uhr."""
 
+_MARKED = re.compile(r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]")
+_ORDINAL = re.compile(r"(?i)[0-9]+(?:st|nd|rd|th)")
 
 Typed = tuple[datetime | None, datetime | None]
 """The first and the last moment; None means that this end is open. Naive moments are local."""
+
+
+class DatedText(NamedTuple):
+    """A text whose beginning, `phrase`, says when it happened."""
+
+    moment: datetime
+    phrase: str
+    rest: str
+
+
+def split_date(text: str, now: datetime) -> DatedText | None:
+    """Splits a text that begins with its date and a colon, as people write in jrnl; None if no
+    past day or moment stands there.
+
+    | text                            | on Saturday 2026-11-21, at 09:30           |
+    |---------------------------------|--------------------------------------------|
+    | `yesterday 5pm: called Ida`     | 2026-11-20 17:00, `called Ida`             |
+    | `monday: rain`                  | 2026-11-16 09:30, `rain`                   |
+    | `tomorrow: dentist`             | None: it has not happened                  |
+    | `May: she called`               | None: a month is not a day                 |
+    | `3 days: too long`, `1/2: done` | None: a length, a list or a share          |
+    """
+    phrase, colon, rest = text.lstrip().partition(": ")
+    rest = rest.strip()
+    if not colon or not rest or "\n" in phrase or not _MARKED.search(phrase):
+        return None
+    is_length = compile_row("<amount>").fullmatch(" ".join(phrase.lower().split()))
+    if is_length or _ORDINAL.fullmatch(phrase):
+        return None
+    span = read_typed(phrase, now=now)
+    if not span or not span[0] or not span[1] or span[0].date() != span[1].date():
+        return None
+    moment = span[0]
+    present = now if moment.tzinfo else now.replace(tzinfo=None)
+    return DatedText(moment, phrase, rest) if moment <= present else None
 
 
 def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
@@ -79,7 +117,10 @@ def _read_days(value: str, now: datetime, ahead: bool) -> Typed | None:
         rest = " ".join(f"{value[: match.start()]} {value[match.end() :]}".split())
     if rest in ("", "now"):
         rest = "today"
-    span = read_time(rest, When(now.date(), ahead))
+    spans = (
+        read_time(one, When(now.date(), ahead)) for one in (rest, *translate_whole_time(rest))
+    )
+    span = next(filter(None, spans), None)
     if not span:
         return None
     first = datetime.combine(span.start, clock) if span.start else None

@@ -2,7 +2,8 @@
 // elsewhere keeps none: that machine may be anybody's.
 const composer = document.querySelector("form.composer");
 const text = composer?.elements.content;
-const values = () => JSON.stringify([composer.elements.title.value, text.value]);
+const fields = () => ["title", "content", "date", "time"].map((name) => composer.elements[name]);
+const values = () => JSON.stringify(fields().map((field) => field.value));
 const isEmpty = () => !composer.elements.title.value && !text.value;
 const sent = sessionStorage.getItem("sent");
 const isSaved = sent && document.querySelector(".done[role=status]");
@@ -15,7 +16,8 @@ if (composer) {
   const told = document.getElementById("kept");
   let isSending = false;
   if (keeps && isEmpty() && localStorage.getItem("draft")) {
-    [composer.elements.title.value, text.value] = JSON.parse(localStorage.getItem("draft"));
+    const draft = JSON.parse(localStorage.getItem("draft"));
+    draft.forEach((value, at) => { fields()[at].value = value; });
     told.textContent = "Your draft is here again.";
   }
   if (text.value) addEventListener("load", () => htmx.trigger(text, "draft"));

@@ -1,0 +1,83 @@
+"""A diary on the page: any day is written about, and what stands there is shown as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+from served import Served, browsing, logged_in, served
+
+NOW = "2026-11-21T10:00"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("diary") / "home"
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with served(home, SYNAPTIC_NOW=NOW) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browsing() as found:
+        yield found
+
+
+def file_of(home: Path, day: str) -> str:
+    return (home / "journal" / f"{day}.md").read_text()
+
+
+def test_an_empty_day_has_a_box_and_any_day_can_be_written_about(
+    browser: Browser, server: Served, home: Path
+) -> None:
+    page = logged_in(browser, server).new_page()
+    page.goto("/day/2026-11-14")
+    page.get_by_label("Text", exact=True).fill("We found the old map.")
+    page.get_by_label("Time").fill("17:30")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    assert page.url.endswith("/day/2026-11-14")
+    expect(page.get_by_role("article")).to_contain_text("We found the old map.")
+    assert "## 17:30 We found the old map." in file_of(home, "2026-11-14")
+
+    page.get_by_role("link", name="Write about this day").click()
+    expect(page.get_by_label("Date")).to_have_value("2026-11-14")
+    expect(page.locator(".editor").get_by_role("textbox", name="Text")).to_be_focused()
+    page.keyboard.type("It was in the attic.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("Saved.")
+    assert "It was in the attic." in file_of(home, "2026-11-14")
+
+    page.goto("/day/2026-11-25")  # it is still to come
+    expect(page.get_by_role("heading", level=1)).to_contain_text("25 November")
+    assert page.locator("form.composer").count() == 0
+
+
+def test_today_takes_a_date_and_a_text_that_begins_with_one(
+    browser: Browser, server: Served, home: Path
+) -> None:
+    page = logged_in(browser, server).new_page()
+    page.goto("/")
+    page.get_by_label("Text", exact=True).fill("The choir sang.")
+    page.get_by_label("Date", exact=True).fill("2026-11-18")
+    page.reload()  # a draft keeps its date
+    expect(page.get_by_label("Date", exact=True)).to_have_value("2026-11-18")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("article")).to_contain_text("The choir sang.")
+    assert page.url.endswith("/day/2026-11-18")
+    assert "## 10:00 The choir sang." in file_of(home, "2026-11-18")
+
+    page.goto("/")
+    page.get_by_label("Text", exact=True).fill("yesterday 5pm: called Ida")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("Dated 2026-11-20 17:00")
+    assert "## 17:00 called Ida" in file_of(home, "2026-11-20")
+
+    refused = server.post("/new", content="Nothing.", date="yonder", back="/")
+    assert refused.status_code == 400 and 'value="yonder"' in refused.text

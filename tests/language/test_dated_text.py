@@ -1,0 +1,49 @@
+"""The date with which a text begins, as people write it in jrnl."""
+
+from datetime import datetime
+
+import pytest
+
+from synaptic.language.timephrase.typed import split_date
+
+NOW = datetime(2026, 11, 21, 9, 30).astimezone()
+
+
+@pytest.mark.parametrize(
+    ("text", "moment", "rest"),
+    [
+        ("yesterday 5pm: called Ida", "2026-11-20 17:00", "called Ida"),
+        ("Yesterday: rain: all day", "2026-11-20 09:30", "rain: all day"),
+        ("monday at 18:00: choir\n\nWe sang.", "2026-11-16 18:00", "choir\n\nWe sang."),
+        ("2026-11-03: voted", "2026-11-03 09:30", "voted"),
+        ("08:15: the train was late", "2026-11-21 08:15", "the train was late"),
+        ("gestern 17:00: Ida angerufen", "2026-11-20 17:00", "Ida angerufen"),
+        ("gestern 17 Uhr: Ida angerufen", "2026-11-20 17:00", "Ida angerufen"),
+        ("2 hours ago: lunch", "2026-11-21 07:30", "lunch"),
+    ],
+)
+def test_a_text_begins_with_its_date(text: str, moment: str, rest: str) -> None:
+    dated = split_date(text, NOW)
+    assert dated and (f"{dated.moment:%Y-%m-%d %H:%M}", dated.rest) == (moment, rest)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tomorrow: dentist",
+        "18:00: the concert begins",
+        "May: she called",
+        "last week: nothing but rain",
+        "3 days: too long for a ferry",
+        "1st: buy milk",
+        "1/2: half of it is done",
+        "Note: yesterday was long",
+        "yesterday:",
+        "yesterday:nothing",
+        "yesterday\n5pm: called Ida",
+        "https://example.org: down",
+        "std::vector: grows",
+    ],
+)
+def test_other_texts_stay_whole(text: str) -> None:
+    assert split_date(text, NOW) is None
