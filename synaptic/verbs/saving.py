@@ -33,6 +33,7 @@ from .entry_marks import (
     superseded_ids,
 )
 from .receipts import Receipt, index_now, make_receipt, note_preference
+from .weakness import find_weakness
 
 REPEAT_WINDOW = timedelta(minutes=10)
 """An equal save within this time is a retry: agents repeat calls that got no answer."""
@@ -159,6 +160,9 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     notices = [*dated, *screen.notices(), *composed, *past, *claimed]
     if not (by_person or project):
         notices.append(EMPTY_PROJECT if "project" in values else NO_PROJECT)
+    with suppress(SynapticError):  # an index that cannot be used must not stop a save
+        weakness = find_weakness(ws, entry, marks)
+        notices += [weakness] if weakness else []
     return _Draft(entry, notices, marks)
 
 
