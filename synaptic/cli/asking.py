@@ -13,10 +13,12 @@ from ..errors import SynapticError
 from ..models import Entry
 from ..render import terminal
 from ..render.fence import one_line
+from ..render.present import short_id
 from ..render.terminal import say
 from ..serving.arguments import is_person
 from ..verbs import rules
 from ..verbs.browse import Listing
+from ..workspace.proposals import Proposal, name_proposals
 from ..workspace.workspace import Workspace, open_workspace
 from .replies import IN_JSON, can_ask, output_for_workspace
 
@@ -56,6 +58,11 @@ def print_waiting_preferences(ws: Workspace) -> None:
             )
         if new[MOST_PREFERENCES:]:
             say(f"note: {len(new) - MOST_PREFERENCES:,} more wait: `synaptic confirm`")
+    with suppress(OSError):
+        proposed = name_proposals(ws.config.state)
+        if proposed:
+            number = "A rule" if proposed == 1 else f"{proposed:,} rules"
+            say(f"note: {number} from your words in sessions: `synaptic confirm` asks.")
 
 
 def ask_about_new_preferences(home: str | None) -> None:
@@ -68,9 +75,9 @@ def ask_about_new_preferences(home: str | None) -> None:
         ask_to_confirm(ws, rules.newly_waiting(ws, within_s=LOOK_S)[0])
 
 
-def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> None:
+def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> bool:
     """Shows each preference and confirms it if the person presses y; with `remove` takes its
-    confirmation back. Other keys change nothing; q ends the questions.
+    confirmation back. Other keys change nothing; q ends the questions: then it returns False.
     """
     question = "Take it out of force?" if remove else "Shall every agent follow this?"
     done = "Taken back" if remove else "Confirmed"
@@ -81,10 +88,33 @@ def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = Fa
         say(terminal.entries_text(listing, output_for_workspace(ws)._replace(colour=False)))
         key = keys.read_answer(f"\n{question} [y/N, q quits]: ")
         if key == "q":
-            return
+            return False
         if key == "y":
             rules.confirm(ws, entry, remove=remove)
             say(f"{done}: {entry.short_id}")
+    return True
+
+
+def ask_about_proposals(ws: Workspace, proposals: Sequence[Proposal]) -> None:
+    """Shows each sentence that the person typed in a session, and saves it as a preference in
+    force if they press y; n drops it for good, q ends the questions, other keys change nothing.
+    """
+    keys = _KeyReader()
+    for proposal in proposals:
+        place = (
+            f"for the project {one_line(proposal.project)}" if proposal.project else "for all"
+        )
+        say(f"You wrote on {proposal.day}, in {one_line(proposal.client)}, {place}:")
+        say(f"\n    {one_line(proposal.text)}")
+        key = keys.read_answer("\nShall every agent follow this? [y/n, q quits]: ")
+        if key == "q":
+            return
+        if key == "y":
+            receipt = rules.accept_proposal(ws, proposal)
+            say(f"Saved, and in force: {short_id(receipt.id)}")
+        elif key == "n":
+            rules.decline_proposal(ws, proposal)
+            say("Dropped.")
 
 
 class _KeyReader:

@@ -27,10 +27,11 @@ from ..verbs import brief as brief_verb
 from ..verbs import browse, changing, mentions, removing, rules, saving
 from ..verbs.adopt import adopt
 from ..verbs.mentions import Links
+from ..workspace.proposals import read_proposals
 from ..workspace.workspace import Workspace
 from . import editor
 from . import flags as f
-from .asking import ask_about_new_preferences, ask_to_confirm
+from .asking import ask_about_new_preferences, ask_about_proposals, ask_to_confirm
 from .flags import (
     ID_COMPLETION,
     PROJECT_COMPLETION,
@@ -63,6 +64,7 @@ from .replies import (
 BRIEF_TOKENS = 4_000
 """The most tokens of the text that `brief` prints."""
 NONE_WAITS = "No preference waits for your yes."
+PROPOSALS = "Rules that you typed in sessions: {}; `synaptic confirm` asks on a terminal."
 EMBED_MS = 300
 """Milliseconds for which a search may embed new passages before it answers."""
 
@@ -395,11 +397,17 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
         )
     if ids:
         entries = browse.get(ws, [resolve_id(ws, id) for id in ids]).entries
-        return ask_to_confirm(ws, entries, remove=remove)
+        ask_to_confirm(ws, entries, remove=remove)
+        return None
     waiting = rules.list_waiting(ws)
-    if may_ask and waiting and not remove:
-        return ask_to_confirm(ws, waiting)
-    return print_listing(ws, browse.Listing(len(waiting), waiting), NONE_WAITS)
+    proposals = read_proposals(ws.config.state)
+    if may_ask and (waiting or proposals) and not remove:
+        if ask_to_confirm(ws, waiting):
+            ask_about_proposals(ws, proposals)
+        return None
+    notices = (PROPOSALS.format(len(proposals)),) if proposals else ()
+    listing = browse.Listing(len(waiting), waiting, notices=notices)
+    return print_listing(ws, listing, NONE_WAITS)
 
 
 @command(

@@ -31,6 +31,7 @@ from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import checkout_around, describe_recent_work, working_project
 from ..workspace.preferences import CHANGED_END, read_all_preferences, read_consents
+from ..workspace.proposals import read_proposals
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
@@ -374,6 +375,9 @@ def _split_preferences(
             rules.append(marked_entry)
         else:
             waiting += 1
+    if not ws.access.is_past:
+        for proposal in read_proposals(ws.config.state):
+            waiting += project_key(proposal.project) in ("", key)
     replaced = set(chain.from_iterable(entry.supersedes for entry in rules))
     rules = [entry for entry in rules if own_ids[entry.id] not in replaced]
     rules.sort(key=lambda entry: not entry.pin)

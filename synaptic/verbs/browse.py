@@ -43,6 +43,7 @@ from ..search.search import (
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import working_checkout, working_project
 from ..workspace.preferences import waiting_preferences
+from ..workspace.proposals import read_proposals
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
@@ -367,7 +368,7 @@ def status(ws: Workspace) -> Status:
         texts = left_out_sentences(left_out, LEFT_OUT_SHOWN).values()
         notices = [*ws.config.notices, *ws.journal.absent()]
         notices += [" ".join(parts) for parts in texts]
-        waiting = len(waiting_preferences(ws))
+        waiting = len(waiting_preferences(ws)) + len(read_proposals(ws.config.state))
         if waiting:
             notices.append(
                 f"Preferences that wait: {waiting:,}; `synaptic confirm` asks about each, on a "

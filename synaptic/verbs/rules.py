@@ -1,4 +1,6 @@
-"""Shows the preferences that wait for a person, and puts one into force or out of it."""
+"""Shows the preferences that wait for a person, and puts one into force or out of it; makes a
+preference of a rule that a person typed in a session.
+"""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,9 +11,11 @@ from ..journal.disk import disk_errors
 from ..models import Entry
 from ..workspace import preferences
 from ..workspace.preferences import hash_of_rule, read_migrated_log, waiting_preferences
+from ..workspace.proposals import Proposal, note_answer
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .receipts import index_now
+from .receipts import Receipt, index_now
+from .saving import save
 
 
 def list_waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry, ...]:
@@ -101,3 +105,23 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
     with disk_errors(ws.config.state, "used"):
         preferences.put_in_force(ws, path, replace(entry, id=own_id))
     index_now(ws, path)
+
+
+def accept_proposal(ws: Workspace, proposal: Proposal) -> Receipt:
+    """Saves a rule that the person typed in a session as a preference in force."""
+    receipt = save(
+        ws,
+        proposal.text,
+        type="preference",
+        project=proposal.project,
+        by_person=True,
+        confirms=True,
+    )
+    decline_proposal(ws, proposal)
+    return receipt
+
+
+def decline_proposal(ws: Workspace, proposal: Proposal) -> None:
+    """Notes that the person has answered; the sentence is not proposed again."""
+    with disk_errors(ws.config.state, "used"):
+        note_answer(ws.config.state, proposal)

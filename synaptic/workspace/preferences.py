@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import Refused
 from ..journal.disk import PREFERENCES as LOG
-from ..journal.disk import inject_fault, sync_file, write_all
+from ..journal.disk import append_json_lines
 from ..notes.blocks import project_key
 
 if TYPE_CHECKING:
@@ -167,16 +167,7 @@ def _confirmation_row(ws: Workspace, path: str, entry: Entry) -> dict[str, str]:
 
 def _append_rows(state: Path, *rows: Mapping[str, str]) -> None:
     """Adds these rows in one write. Raises OSError."""
-    if not rows:
-        return
-    inject_fault("noted")
-    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    log = os.open(state / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        write_all(log, f"\n{lines}".encode())  # whatever a crash left above it
-        sync_file(log)
-    finally:
-        os.close(log)
+    append_json_lines(state / LOG, rows)
 
 
 # -- what a person does

@@ -200,6 +200,80 @@ def test_a_session_that_ends_is_noted_and_its_digest_grows(
     assert home.ask("find", "--sessions")["total"] == 0
 
 
+RULE = POOL["asked"][2]  # "... from now on please never catch bare Exception in this repo ..."
+WAITS = "Preferences that wait for the user's `synaptic confirm`: 1."
+
+
+def _end_pool_session(home: Home, transcripts: Path) -> None:
+    home.run(
+        "hook", "session-end", stdin=json.dumps({"transcript_path": str(pool_of(transcripts))})
+    )
+
+
+def _brief(home: Home) -> str:
+    with home.server() as server:
+        return server.text("brief", project="harbor")
+
+
+def test_a_rule_typed_in_a_captured_session_waits_for_a_yes(
+    home: Home, transcripts: Path
+) -> None:
+    home.ask("init")
+    _end_pool_session(home, transcripts)
+    assert home.person("recent").text.count("A rule from your words in sessions") == 1
+    assert "your words in sessions" not in home.person("recent").text
+    assert home.ask("find", "--type", "preference")["total"] == 0
+    brief = _brief(home)
+    assert WAITS in brief and "```preferences" not in brief  # its digest says what was asked
+    listed = home.run("confirm").text
+    assert "Rules that you typed in sessions: 1" in listed and "Exception" not in listed
+    asked = home.person("confirm", keys=b"y").text
+    assert RULE in asked and "harbor" in asked
+    [rule] = home.ask("find", "--type", "preference")["entries"]
+    assert (rule["content"], rule["project"]) == (RULE, "harbor")
+    brief = _brief(home)
+    assert "preferences of the user: follow them" in brief and RULE in brief
+    _end_pool_session(home, transcripts)
+    assert RULE not in home.person("confirm", keys=b"y").text
+
+
+def test_a_rule_that_the_person_drops_is_not_proposed_again(
+    home: Home, transcripts: Path
+) -> None:
+    home.ask("init")
+    _end_pool_session(home, transcripts)
+    assert RULE in home.person("confirm", keys=b"x").text  # another key changes nothing
+    assert "Dropped." in home.person("confirm", keys=b"n").text
+    _end_pool_session(home, transcripts)
+    assert WAITS not in _brief(home)
+    assert home.ask("find", "--type", "preference")["total"] == 0
+
+
+def test_a_rule_that_an_agent_saved_is_not_proposed_too(home: Home, transcripts: Path) -> None:
+    home.ask("init")
+    text = "Never catch bare Exception in the repo harbor without re-raising from now on."
+    home.ask("save", text, "--type", "preference", "--project", "harbor")
+    _end_pool_session(home, transcripts)
+    assert "Rules that you typed" not in home.run("confirm").text
+
+
+def test_a_forgotten_session_and_an_excluded_project_propose_nothing(
+    home: Home, transcripts: Path
+) -> None:
+    home.ask("init")
+    (home.path / "config.toml").write_text('exclude_projects = ["harbor"]\n')
+    _end_pool_session(home, transcripts)
+    assert "Rules that you typed" not in home.run("confirm").text
+    (home.path / "config.toml").write_text("")
+    _end_pool_session(home, transcripts)
+    assert "Rules that you typed in sessions: 1" in home.run("confirm").text
+    home.ask("forget", "--session", POOL["session"], "--yes")
+    assert "Rules that you typed" not in home.run("confirm").text
+    assert b"Exception" not in (home.state / "proposals.log").read_bytes()
+    _end_pool_session(home, transcripts)
+    assert "Rules that you typed" not in home.run("confirm").text
+
+
 def test_opencode_leaves_the_session_that_ended_and_no_other(
     home: Home, tmp_path: Path
 ) -> None:

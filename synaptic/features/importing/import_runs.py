@@ -53,6 +53,7 @@ from ...verbs.saving import parse_moment
 from ...workspace.changes import fingerprint_files
 from ...workspace.embed import Progress
 from ...workspace.preferences import end_confirmation, read_log, read_migrated_log
+from ...workspace.proposals import forget_proposals
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .readers.record import (
@@ -65,6 +66,7 @@ from .readers.record import (
     report_errors,
 )
 from .readers.source import find_files, modification_time
+from .session_rules import propose_rules_of_sessions
 
 SETTLED = timedelta(minutes=10)
 """A session's files are assumed to be unchanged for this long after its end."""
@@ -452,8 +454,8 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
 
 
 def digest_noted_sessions(ws: Workspace) -> None:
-    """Makes digests of the sessions that a hook noted. A session that cannot be read now is not
-    tried again.
+    """Makes digests of the sessions that a hook noted, and proposes the rules typed in them. A
+    session that cannot be read now is not tried again.
     """
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
@@ -461,7 +463,10 @@ def digest_noted_sessions(ws: Workspace) -> None:
             client = note["client"]
             path = note["path"]
             for place in find_source_places(client) if client == "opencode" else [Path("/")]:
-                write_plan(ws, plan_import(ws, client, place / path), f"captured-{noted.name}")
+                planned = plan_import(ws, client, place / path)
+                write_plan(ws, planned, f"captured-{noted.name}")
+                if not planned.counts["deleted"]:
+                    propose_rules_of_sessions(ws, client, place / path)
         except Busy:
             return
         except Exception:  # of the note, or of what it names
@@ -556,6 +561,7 @@ def forget_session(ws: Workspace, session: str) -> Done:
     # before its digest goes: a kill must not bring it back
     with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
+    forget_proposals(ws.config.state, session)
     for id in ids:
         delete(ws, id, purge=True)
     return Done("", len(ids))
