@@ -191,11 +191,10 @@ async def test_tools_are_slim_and_say_what_they_do(connect: Callable[..., Client
         answer = await client.list_tools()
     schemas = [json.dumps(tool.input_schema, separators=(",", ":")) for tool in answer.tools]
     said = "".join(f"{tool.name}{tool.description}" for tool in answer.tools)
-    assert len(said) + sum(map(len, schemas)) <= 5_200
+    assert len(said) + sum(map(len, schemas)) <= 4_950
     for tool, schema in zip(answer.tools, schemas, strict=True):
         assert '"title":{"type"' in schema or "title" not in tool.input_schema
         assert "anyOf" not in schema and '"null"' not in schema and '"type":[' not in schema
-        assert tool.input_schema["additionalProperties"] is False
         assert (
             tool.output_schema is None
             and tool.title == f"Synaptic: {tool.name.removeprefix('context_')}"
