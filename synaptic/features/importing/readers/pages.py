@@ -110,7 +110,7 @@ class _Page:
             raise ValueError(f"it has more than {TEXT_BYTES:,} bytes of text")
         text = data.decode("utf-8-sig")
         if self.name.endswith(".html"):
-            text = _html_to_markdown(text)
+            text = html_to_markdown(text)
         title, body = split_off_heading(_LINK.sub(self._show, text).strip())
         title = title or self.titles[self.name]
         tags = _TAGS.search(body[:_HEAD])
@@ -169,7 +169,7 @@ class _Page:
         return f"{PICTURE_FOLDER}/{name}"
 
 
-def _html_to_markdown(html: str) -> str:
+def html_to_markdown(html: str) -> str:
     """Converts an HTML page to Markdown with title, properties and text, as Notion's Markdown
     export has them.
     """

@@ -118,6 +118,7 @@ READERS = {
     "day-one": "day_one",
     "notion": "pages",
     "apple-notes": "pages",
+    "documents": "documents",
     "chatgpt": "conversations",
     "claude-ai": "conversations",
 }

@@ -1,0 +1,106 @@
+"""Plain texts and Word documents, as the reader gives them back."""
+
+from __future__ import annotations
+
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from exported import DATA, WRONG, check_zips, read
+from forks import ForkedHome
+
+from synaptic.errors import InvalidArgument
+from synaptic.features.importing.readers import documents
+
+FOLDER = DATA / "documents"
+
+
+def test_texts_of_all_encodings_are_split_at_their_dates(tmp_path: Path) -> None:
+    diary, skipped = read("documents", FOLDER / "diary.txt")
+    assert [(one.at, one.title, one.text) for one in diary.values()] == [
+        (datetime(2026, 3, 14), "", "At the quay all day.\nIt rained."),
+        (datetime(2026, 3, 15, 21, 10), "Ropes", "Tar on every rope."),
+        (datetime(2026, 3, 16), "Short day", "Short day"),
+        (datetime(2026, 3, 20, 21, 5), "", "Late. On 14 March 2026 we were early."),
+    ]
+    windows, _ = read("documents", FOLDER / "windows.txt")
+    notepad, _ = read("documents", FOLDER / "notepad.txt")
+    assert [one.text for one in windows.values()] == ["Brötchen für 3 €.", "Nichts."]
+    assert [one.text for one in notepad.values()] == ["Déjà vu à Orléans.", "Rien."]
+    days = [one.at.day for one in (*windows.values(), *notepad.values())]
+    assert days == [14, 15, 14, 15] and not skipped
+    [letter] = read("documents", FOLDER / "letter 2025-12-24.txt")[0].values()
+    assert letter.at == datetime(2025, 12, 24) and letter.text.startswith("Dear Ida,\n\nthe")
+    whole, _ = read("documents", FOLDER)
+    assert diary.keys() | windows.keys() <= whole.keys()
+    check_zips("documents", FOLDER, tmp_path)
+
+
+def test_a_word_document_keeps_its_days_marks_lists_and_pictures() -> None:
+    found, skipped = read("documents", FOLDER / "Hafen.docx")
+    before, quay, sea, night = found.values()
+    assert (before.title, before.text) == ("Hafen", "What I wrote at the harbour.")
+    assert quay.at == datetime(2026, 3, 14) and quay.text.startswith("Wir waren **lange** am")
+    assert "3 < 4 & gut." in quay.text and "- Brot\n- Tee" in quay.text
+    [(name, picture)] = quay.pictures
+    assert f"![](attachments/imported/{name})" in quay.text
+    assert picture().startswith(b"\xff\xd8\xff")
+    assert (sea.at, sea.title) == (datetime(2026, 3, 16), "At sea")
+    assert night.at == datetime(2026, 3, 17, 21, 10) and "| wind | north |" in night.text
+    assert not skipped
+
+
+def test_one_date_is_no_diary_and_two_readings_are_named(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("To Ida\n\n3 May 2026\n\nDear Ida\n")
+    (tmp_path / "slashes.txt").write_text("03/02/2026\nTea.\n\n04/02/2026\nRope.\n")
+    found, [note] = read("documents", tmp_path)
+    letter, slashes = found.values()
+    assert letter.text == "To Ida\n\n3 May 2026\n\nDear Ida" and letter.at == datetime(
+        2026, 5, 3
+    )
+    assert slashes.text.startswith("03/02/2026\nTea.") and "2 lines" in note
+    assert note.startswith("slashes.txt: ")
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_no_document_is_refused_or_named(wrong: bytes, tmp_path: Path) -> None:
+    (tmp_path / "a.docx").write_bytes(wrong)
+    found, [why] = read("documents", tmp_path / "a.docx")
+    assert not found and "not a Word document" in why
+    (tmp_path / "a.pdf").write_bytes(wrong)
+    with pytest.raises(InvalidArgument) as refused:
+        read("documents", tmp_path / "a.pdf")
+    assert ".docx" in refused.value.hint
+    (tmp_path / "a.txt").write_bytes(b"\0\1\2\0\0\0 \x81")
+    assert read("documents", tmp_path / "a.txt")[0] == {}
+
+
+def test_a_word_document_that_unpacks_to_too_much_or_names_entities_is_left_out(
+    tmp_path: Path,
+) -> None:
+    with zipfile.ZipFile(FOLDER / "Hafen.docx") as archive:
+        parts = {info.filename: archive.read(info) for info in archive.infolist()}
+    text = parts["word/document.xml"]
+    bomb = text.replace(b"</w:body>", b" " * documents.XML_BYTES + b"</w:body>")
+    doctype = b'<!DOCTYPE x [<!ENTITY a "aaaa">]><w:document'
+    wrong = {
+        "split it": bomb,
+        "declares a document type": text.replace(b"<w:document", doctype, 1),
+        "cannot be understood": text[: len(text) // 2],
+    }
+    for why, document in wrong.items():
+        with zipfile.ZipFile(tmp_path / "a.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, data in (parts | {"word/document.xml": document}).items():
+                archive.writestr(name, data)
+        found, [told] = read("documents", tmp_path / "a.docx")
+        assert not found and why in told
+
+
+def test_documents_are_imported_once_and_taken_back(home: ForkedHome) -> None:
+    first = home.ask("import", "documents", str(FOLDER), "--yes")
+    again = home.ask("import", "documents", str(FOLDER), "--yes")
+    assert len(home.entries()) == 13 and not again.get("run")
+    assert "lange" in home.run("day", "2026-03-14").out
+    home.ask("import", "--undo", first["run"], "--yes")
+    assert not home.entries()
