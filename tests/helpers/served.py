@@ -143,13 +143,15 @@ def served(
 
 
 @contextmanager
-def browsing() -> Iterator[Browser]:
-    """A browser; without one the test is skipped, or fails where one is needed."""
+def browsing(*flags: str) -> Iterator[Browser]:
+    """A browser with these flags; without one the test is skipped, or fails where one is
+    needed.
+    """
     expect.set_options(timeout=TIMEOUT_S * 1_000)
     if CHROMIUM is None:
         (pytest.fail if os.environ.get("SYNAPTIC_NEED_BROWSER") else pytest.skip)(NO_BROWSER)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
         yield browser
         browser.close()
 

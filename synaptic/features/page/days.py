@@ -23,7 +23,7 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .attachments import lost_draft_files
 from .rendering import plain_heading, render_markdown
-from .site import TEMPLATES, Page, Values, code_to_html, page, read_form, run_verb, site_of
+from .site import TEMPLATES, Page, Values, code_to_html, page, read_form, run_verb
 
 DAY_ENTRIES = 100
 """The most entries on the page of a day."""
@@ -106,7 +106,6 @@ async def _day_page(request: Request) -> Response:
         is_more=bool(cursor),
         since=since,
         types=TYPES,
-        local=site_of(request).local,
         **await run_verb(request, read),
     )
 

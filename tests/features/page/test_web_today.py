@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 from homes import open_home
-from playwright.sync_api import Browser, expect
-from served import browsing, logged_in, served
+from playwright.sync_api import Browser, Page, expect
+from served import Served, a_port, browsing, logged_in, served
 
 from synaptic.features.page.site import code_to_html
 from synaptic.verbs.saving import save
@@ -35,7 +35,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with browsing() as found:
+    with browsing("--host-resolver-rules=MAP memory.example 127.0.0.1") as found:
         yield found
 
 
@@ -73,16 +73,85 @@ def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
         assert page.evaluate("Object.keys(localStorage)") == []
 
 
-def test_a_session_from_elsewhere_keeps_no_draft(browser: Browser, home: Path) -> None:
+def test_each_day_has_a_draft_of_its_own(browser: Browser, home: Path) -> None:
+    with served(home, SYNAPTIC_NOW=NOW) as server:
+        page = logged_in(browser, server).new_page()
+        for path, text in (("/", "Of today."), ("/day/2020-02-03", "Of that day.")):
+            page.goto(path)
+            expect(page.get_by_label("Text", exact=True)).to_have_value("")
+            page.get_by_label("Text", exact=True).fill(text)
+            expect(page.locator("#kept")).to_have_text("Draft kept in this browser")
+        page.reload()
+        expect(page.get_by_label("Text", exact=True)).to_have_value("Of that day.")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("article")).to_contain_text("Of that day.")
+        assert page.evaluate("Object.keys(localStorage)") == ["draft"]
+        page.goto("/")
+        expect(page.get_by_label("Text", exact=True)).to_have_value("Of today.")
+
+
+@pytest.fixture
+def elsewhere(home: Path) -> Iterator[Served]:
+    """A server with tokens that the browser reaches by plain HTTP under a name, so in no secure
+    context.
+    """
     tokens = home / "tokens.toml"
-    tokens.write_text('[ines]\ntoken = "' + "k" * 43 + '"\npage = true\n')
+    tokens.write_text(
+        "".join(f'[{name}]\ntoken = "{name * 10}"\npage = true\n' for name in ("ines", "jose"))
+    )
     tokens.chmod(0o600)
     flags = ("--token-file", str(tokens), "--allow-host", "memory.example")
-    with served(home, *flags, SYNAPTIC_NOW=NOW) as server:
-        page = logged_in(browser, server).new_page()
-        page.goto("/")
-        page.get_by_label("Text", exact=True).fill(DRAFT)
-        assert page.evaluate("Object.keys(localStorage)") == []
+    with served(home, *flags, "--port", str(a_port()), SYNAPTIC_NOW=NOW) as server:
+        server.url = server.url.replace("127.0.0.1", "memory.example")
+        yield server
+
+
+def enter(page: Page, name: str) -> None:
+    page.goto("/login")
+    page.get_by_label("token").fill(name * 10)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/")
+
+
+def test_a_draft_of_a_token_is_its_own_and_ends_with_logging_out(
+    elsewhere: Served, browser: Browser
+) -> None:
+    context = browser.new_context(base_url=elsewhere.url)
+    page = context.new_page()
+    enter(page, "ines")
+    assert not page.evaluate("isSecureContext")
+    page.get_by_label("Text", exact=True).fill(DRAFT)
+    page.close()
+    context.clear_cookies()  # her session ended
+    page = context.new_page()
+    enter(page, "jose")
+    expect(page.get_by_label("Text", exact=True)).to_have_value("")
+    context.clear_cookies()
+    enter(page, "ines")
+    expect(page.get_by_label("Text", exact=True)).to_have_value(DRAFT)
+    page.locator(".menu summary").click()
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/login")
+    assert page.evaluate("Object.keys(localStorage)") == []
+
+
+def test_every_page_works_without_a_secure_context(elsewhere: Served, browser: Browser) -> None:
+    page = browser.new_context(base_url=elsewhere.url).new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    enter(page, "ines")
+    [id] = re.findall(r"/entry/([\w-]+)", elsewhere.shown("/tasks"))[:1]
+    for path in (
+        *("/", "/search?q=permit", "/calendar", "/tasks", "/new", "/review", "/health"),
+        *("/statistics", "/deleted", "/devices", f"/entry/{id}", f"/entry/{id}/edit"),
+        *(f"/edit?path=2026-10-02.md&id={id}", f"/print?id={id}"),
+    ):
+        answer = page.goto(path)
+        assert answer and answer.status == 200, path
+    page.goto("/")
+    page.keyboard.press("ControlOrMeta+k")
+    expect(page.get_by_role("combobox")).to_be_focused()
+    assert not faults
 
 
 def test_the_page_follows_and_leaves_alone_what_is_being_typed(

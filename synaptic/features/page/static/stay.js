@@ -5,8 +5,9 @@ const offer = document.getElementById("stay");
 
 const keep = async (answer) => localStorage.setItem("stay", (await answer.json()).secret);
 
-// One tab after the other: the next one finds the key that this one was given.
-const comeBack = () => navigator.locks.request("stay", async () => {
+// One tab after the other: the next one finds the key that this one was given. A browser has
+// locks, and is given a key, only in a secure context.
+const comeBack = () => navigator.locks?.request("stay", async () => {
   const secret = localStorage.getItem("stay");
   if (!secret) return;
   const headers = { "X-Synaptic-Device": secret };

@@ -1,42 +1,39 @@
-// A draft stays in this browser until it was saved or its person logs out. A session from
-// elsewhere keeps none: that machine may be anybody's.
+// A draft stays in this browser, for its person and its day alone, until it was saved or that
+// person logs out. Another person who logs in here finds an empty form.
+const person = document.body.dataset.draft;
 const composer = document.querySelector("form.composer");
 const text = composer?.elements.content;
 const fields = () => ["title", "content", "date", "time"].map((name) => composer.elements[name]);
 const values = () => JSON.stringify(fields().map((field) => field.value));
 const isEmpty = () => !composer.elements.title.value && !text.value;
-const sent = sessionStorage.getItem("sent");
+const [key, sent] = JSON.parse(sessionStorage.getItem("sent") ?? "[]");
 const isSaved = sent && document.querySelector(".done[role=status]");
-if (isSaved && localStorage.getItem("draft") === sent) localStorage.removeItem("draft");
+if (isSaved && localStorage.getItem(key) === sent) localStorage.removeItem(key);
 // a form that was refused shows what was sent, and may still be saved
 if (!document.querySelector("form.edit")) sessionStorage.removeItem("sent");
 
 if (composer) {
-  const keeps = "draft" in composer.dataset;
+  const here = person + composer.dataset.draft;
   const told = document.getElementById("kept");
-  let isSending = false;
-  if (keeps && isEmpty() && localStorage.getItem("draft")) {
-    const draft = JSON.parse(localStorage.getItem("draft"));
+  if (isEmpty() && localStorage.getItem(here)) {
+    const draft = JSON.parse(localStorage.getItem(here));
     draft.forEach((value, at) => { fields()[at].value = value; });
     told.textContent = "Your draft is here again.";
   }
   if (text.value) addEventListener("load", () => htmx.trigger(text, "draft"));
   composer.addEventListener("input", () => {
-    if (!keeps) return;
-    if (isEmpty()) localStorage.removeItem("draft");
-    else localStorage.setItem("draft", values());
+    if (isEmpty()) localStorage.removeItem(here);
+    else localStorage.setItem(here, values());
     told.textContent = isEmpty() ? "" : "Draft kept in this browser";
   });
   composer.addEventListener("submit", () => {
-    isSending = true;
-    sessionStorage.setItem("sent", values());
-  });
-  addEventListener("beforeunload", (event) => {
-    if (!keeps && !isSending && !isEmpty()) event.preventDefault();
+    sessionStorage.setItem("sent", JSON.stringify([here, values()]));
   });
 }
 document.querySelector("form.leave")?.addEventListener("submit", () => {
-  localStorage.removeItem("draft");
+  const mine = (name) => name === person || name.startsWith(`${person}/`);
+  Object.keys(localStorage).filter(mine).forEach((name) => localStorage.removeItem(name));
+  sessionStorage.removeItem("sent");
 });
 
 // The server tells when the journal changed. Only a page that is seen listens: browsers open
