@@ -26,6 +26,7 @@ that it has
 - merge: context_update of the second, with append, then context_delete of the first
 - close: context_update with add_tag ["done"]
 - delete: context_delete of the first
+- mine, theirs, both: nothing; I choose between two versions in `synaptic review` or on the page
 - pin, keep: nothing; I can run `synaptic review pin FINDING`, or keep, so that it is not \
 listed again
 

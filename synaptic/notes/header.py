@@ -15,6 +15,7 @@ from ..errors import match_valid_name
 from ..kinds import SYNONYMS
 from ..models import PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
+from .conflicts import without_conflict_marks
 from .diary import read_date_of_heading
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
@@ -181,7 +182,7 @@ def derive_title(content: str) -> str:
     """The first sentence of the first paragraph as a title: without markup and tags at its end,
     at most 72 characters.
     """
-    lines = content[:20_000].split("\n")
+    lines = without_conflict_marks(content[:20_000]).split("\n")
     filled = [i for i, line in enumerate(lines) if line.strip()][:50]
     prose = [i for i in filled if not _NOT_PROSE.match(lines[i])]
     for start in [*prose, *filled]:

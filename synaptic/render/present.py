@@ -266,6 +266,10 @@ def entry_block(item: Item) -> str:
     return fenced(f"entry {_entry_stamp(entry)}{part}", body)
 
 
+VERSION_CHARS = 2_000
+"""The most characters of each version of a text in a conflict that a terminal shows."""
+
+
 def matter_text(matter: ReviewFinding) -> str:
     """Returns a finding of a review: the problem, a line for each entry, and the command that
     answers it.
@@ -274,7 +278,10 @@ def matter_text(matter: ReviewFinding) -> str:
     problem = f"{matter.kind}: {subject} {matter.sentence}"
     entries = [entry_line(subject.entry) for subject in matter.about]
     command = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
-    return "\n  ".join((problem, *entries, command))
+    versions = []
+    for name, text in zip(("mine", "theirs"), matter.versions, strict=False):
+        versions += [f"{name}:", *(f"  {line}" for line in text[:VERSION_CHARS].split("\n"))]
+    return "\n  ".join((problem, *entries, *versions, command))
 
 
 def clean_json(value: Any) -> Any:

@@ -183,6 +183,7 @@ def finding_json(matter: ReviewFinding) -> Json:
         "kind": matter.kind,
         "about": matter.sentence,
         "entries": entries,
+        "versions": list(matter.versions),
         "answers": commands,
     }
 

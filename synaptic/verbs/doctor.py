@@ -349,8 +349,8 @@ _MENDS = {
     "the comment.",
     "encoding": "Save the file as UTF-8.",
     "front-matter": "Mend this line of the front matter.",
-    "conflict-marker": "Keep what is right of both sides and delete the <<<<<<<, ======= "
-    "and >>>>>>> lines.",
+    "conflict-marker": "`synaptic review` asks which to keep; or delete the <<<<<<<, ======= "
+    "and >>>>>>> lines in your editor.",
 }
 
 _LOSSES = {

@@ -28,6 +28,7 @@ from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
+from . import settling
 from .changing import update
 from .receipts import Receipt
 from .removing import delete
@@ -40,6 +41,7 @@ UNREAD_DAYS = 365
 ACCEPTED = "review.json"
 """The file in the state folder with the findings that a person keeps as they are."""
 FINDINGS = {
+    "conflict": ("has two versions: it was changed on two machines", settling.ANSWERS),
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
     "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
     "repeated": ("says what the second says", ("merge", "delete", "keep")),
@@ -56,11 +58,12 @@ kind comes first.
 
 class ReviewFinding(NamedTuple):
     """A finding of a review: its first entry may be removed; its second, if there is one, is
-    kept.
+    kept. `versions` are the texts of this machine and of another one, in a conflict.
     """
 
     kind: str
     about: tuple[Stored, ...]
+    versions: Texts = ()
 
     @property
     def key(self) -> str:
@@ -91,6 +94,11 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
         stored = ws.index.entries(rows)
         accepted = read_state_json(ws.config.state / ACCEPTED)
         findings: dict[str, list[ReviewFinding]] = {kind: [] for kind in FINDINGS}
+        for conflict in settling.find_open_conflicts(ws):
+            if conflict.about.rowid in stored:
+                versions = (conflict.mine, conflict.theirs)
+                matter = ReviewFinding("conflict", (conflict.about,), versions)
+                findings["conflict"].append(matter)
         for matter in _find_all(ws, {row: stored[row] for row in rows}):
             if accepted.get(matter.key) != matter.state:
                 findings[matter.kind].append(matter)
@@ -104,11 +112,16 @@ def answer_finding(
     ws: Workspace, key: str, chosen: str, *, by_person: bool = True, confirms: bool = False
 ) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
-    remembered until an entry is edited. Only a person `confirms`.
+    remembered until an entry is edited, and where `settle_conflict` returns None. Only a person
+    `confirms`.
     """
     matter = _parse_finding_key(ws, key, chosen)
     first = matter.about[0].entry
     last = matter.about[-1].entry
+    if matter.kind == "conflict":
+        return settling.settle_conflict(
+            ws, first, chosen, by_person=by_person, confirms=confirms
+        )
     if chosen == "keep":
         file = ws.config.state / ACCEPTED
         accepted = read_state_json(file) | {matter.key: matter.state}

@@ -29,6 +29,9 @@ MANY = 10_000
 WEEKS = 53
 MOST_READ = 10
 ANSWERED = {
+    "mine": "Kept your version.",
+    "theirs": "Kept the version of the other machine.",
+    "both": "Kept both versions, one below the other.",
     "supersede": "The second supersedes the first.",
     "merge": "Merged: the second has the text of the first, which Undo brings back.",
     "close": "Closed with the tag #done.",

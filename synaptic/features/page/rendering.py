@@ -22,6 +22,7 @@ from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from ...models import Entry, Json
+from ...notes.conflicts import find_conflicts, without_conflict_marks
 from ...render.fence import clean, one_line
 from ...render.present import IsHit, split_heading
 from .flavours import (
@@ -86,6 +87,10 @@ TASKS = {
 """The sign and name of a task's state, by the character in its brackets, or by Logseq's
 word.
 """
+_VERSIONS = Markup(
+    '<div class="beside versions"><div><p class="place">One version</p>{}</div>'
+    '<div><p class="place">The other version</p>{}</div></div>'
+)
 Quoted = Mapping[str, Entry]
 Quote = Callable[[Sequence[str], str], Quoted]
 """A function (link names, path of the note) that returns the entries to which these links lead,
@@ -107,9 +112,24 @@ _ROW_RULE = re.compile(r"[ \t]*\|?[ \t:|-]*-[ \t:|-]*")
 
 def render_markdown(text: str, path: str, quoted: Quote | None = None) -> Markup:
     """Renders the Markdown of an entry in the file `path` as safe HTML. Links to notes and
-    pictures lead through the server; `quoted` returns the entries that it embeds.
+    pictures lead through the server; `quoted` returns the entries that it embeds. The versions
+    of a conflict stand beside each other.
     """
     text = clean(text)
+    parts = []
+    at = 0
+    for conflict in find_conflicts(text):
+        parts.append(_render_part(text[at : conflict.start], path, quoted))
+        sides = [_render_part(side, path, quoted) for side in (conflict.mine, conflict.theirs)]
+        parts.append(_VERSIONS.format(*sides))
+        at = conflict.end
+    parts.append(_render_part(text[at:], path, quoted))
+    return Markup("").join(parts)
+
+
+def _render_part(text: str, path: str, quoted: Quote | None) -> Markup:
+    """Renders a text that holds no conflict of its own; marks of an inner one are left out."""
+    text = without_conflict_marks(text)
     if _is_renderable(text):
         try:
             return _Rendering(path, quoted, time.thread_time() + LIMIT_S).html(text)
@@ -306,7 +326,7 @@ def plain_lines(text: str) -> str:
     by dots.
     """
     lines = []
-    for row in text.split("\n"):
+    for row in without_conflict_marks(text).split("\n"):
         row = row.strip()
         if row.startswith("```") or _ROW_RULE.fullmatch(row):
             continue

@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from ...errors import NotFound, Refused, SynapticError
 from ...kinds import KINDS
+from ...notes.conflicts import find_conflicts
 from ...render.fence import one_line
 from ...render.present import day_page_length, short_id
 from ...serving.roles import Role
@@ -58,6 +59,7 @@ TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
 ).format(csrf)
 TEMPLATES.globals |= {
     "KINDS": KINDS,
+    "conflicts_in": find_conflicts,
     "headed": plain_heading,
     "page_end": day_page_length,
     "plain": markdown_to_line,

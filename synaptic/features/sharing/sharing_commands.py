@@ -108,7 +108,7 @@ def _sync(
     if done.conflicts:
         notices.append(
             f"Both machines changed one entry in {', '.join(done.conflicts)}: both texts stand "
-            f"there; `synaptic status` names the lines."
+            "there; `synaptic review` asks which to keep."
         )
     text = ""
     if done.sent is not None:

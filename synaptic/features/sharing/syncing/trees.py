@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ....errors import JournalError, Refused
 from ....journal.folder import is_note
+from ....verbs.settling import note_own_conflicts
 from .. import merge_driver
 from ..merge import merge
 from .shares import FILE_MODES, SETUP, find_path_clashes, list_some_paths
@@ -134,6 +135,7 @@ def merge_file_versions(repo: Repo, path: str, versions: Versions) -> tuple[byte
                 return edited, False
             if clash:
                 repo.report.conflicts[path] = None
+                note_own_conflicts(repo.config.state, done.data)
             return done.data or None, clash
     if None in (ours, theirs):
         return edited, False

@@ -1,0 +1,69 @@
+"""Finds the two versions of a text that a merge left between git's marks. Pure.
+
+<<<<<<< ours
+We meet at noon.
+=======
+We meet at one.
+>>>>>>> theirs
+"""
+
+import re
+from typing import NamedTuple
+
+from .blocks import scan_structure, unify_newlines
+
+_MARK = re.compile(r"(?m)^(?:(<{7}) .*|(\|{7})(?: .*)?|(={7})[ \t\r]*|(>{7})(?: .*)?)$")
+_ENDS = re.compile(r"(?m)^[<>]{7} ")
+_MARK_LINE = re.compile(r"(?m)^(?:[<>]{7} .*|\|{7}.*|={7}[ \t]*)(?:\n|\Z)")
+
+
+class Conflict(NamedTuple):
+    """Two versions of the text at `start:end`. `mine` is the one of the machine that merged."""
+
+    start: int
+    end: int
+    mine: str
+    theirs: str
+
+
+def find_conflicts(text: str) -> list[Conflict]:
+    """The conflicts of a text, in order. A conflict within a version of another one, in
+    a code block, or without an end is none.
+    """
+    if "<<<<<<< " not in text:
+        return []
+    opaque = scan_structure(text).opaque
+    conflicts = []
+    depth = 0
+    places: dict[str, re.Match[str]] = {}
+    for mark in _MARK.finditer(text):
+        is_inner = depth > 0
+        if mark[1]:
+            if not is_inner and any(start <= mark.start() < end for start, end in opaque):
+                continue
+            depth += 1
+            if depth == 1:
+                places = {"begin": mark}
+        elif depth == 1 and not mark[4]:
+            places.setdefault("base" if mark[2] else "middle", mark)
+        elif mark[4] and is_inner:
+            depth -= 1
+            if depth == 0 and "middle" in places:
+                conflicts.append(_conflict_between(text, places, mark))
+    return conflicts
+
+
+def _conflict_between(
+    text: str, places: dict[str, re.Match[str]], end: re.Match[str]
+) -> Conflict:
+    begin = places["begin"]
+    middle = places["middle"]
+    mine_end = places.get("base", middle).start()
+    mine = unify_newlines(text[begin.end() + 1 : mine_end])
+    theirs = unify_newlines(text[middle.end() + 1 : end.start()])
+    return Conflict(begin.start(), end.end(), mine.strip("\n"), theirs.strip("\n"))
+
+
+def without_conflict_marks(text: str) -> str:
+    """The text without the lines of git's marks, as for a piece that has only one of them."""
+    return _MARK_LINE.sub("", text) if _ENDS.search(text) else text

@@ -1,0 +1,120 @@
+"""A conflict of a sync is a question that a person answers, on a terminal or on the page."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from forks import ForkedHome, Forks
+from hubs import NOON, Machines, day
+from playwright.sync_api import expect
+from served import AXE, WCAG, browsing, logged_in, served
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
+
+
+@pytest.fixture
+def machines(tmp_path: Path, forks: Forks) -> Machines:
+    return Machines(tmp_path, forks)
+
+
+def in_conflict(machines: Machines, *marks: str) -> tuple[ForkedHome, ForkedHome, str]:
+    """Two machines that changed one entry; the laptop merged. Returns its id, too."""
+    desk, laptop = machines.shared("desk", "laptop")
+    desk.ask("sync")
+    entry = str(desk.ask("search", "first desk")["hits"][0]["id"])
+    desk.ask("update", entry, "--content", "We meet at noon.", *marks)
+    laptop.ask("update", entry, "--content", "We meet at one.")
+    desk.ask("sync")
+    answer = laptop.run("sync")
+    assert "`synaptic review` asks which to keep" in answer.out + answer.err
+    desk.ask("sync")
+    assert day(desk) == day(laptop) and "<<<<<<<" in day(desk)
+    return desk, laptop, entry
+
+
+def finding(home: ForkedHome) -> dict[str, object]:
+    [found] = [one for one in home.ask("review")["findings"] if one["kind"] == "conflict"]
+    return dict(found)
+
+
+def test_each_machine_calls_its_own_text_mine(machines: Machines) -> None:
+    desk, laptop, _ = in_conflict(machines)
+    assert finding(desk)["versions"] == ["We meet at noon.", "We meet at one."]
+    assert finding(laptop)["versions"] == ["We meet at one.", "We meet at noon."]
+    text = desk.run("review").out
+    assert "  mine:\n    We meet at noon.\n  theirs:\n    We meet at one." in text
+    assert "<<<<<<<" not in text
+
+
+@pytest.mark.parametrize(
+    ("answer", "texts"),
+    [
+        ("mine", ["We meet at noon."]),
+        ("theirs", ["We meet at one."]),
+        ("both", ["We meet at one.", "We meet at noon."]),
+    ],
+)
+def test_an_answer_keeps_what_was_chosen_and_reaches_the_other_machine(
+    machines: Machines, answer: str, texts: list[str]
+) -> None:
+    desk, laptop, entry = in_conflict(machines)
+    before = day(desk)
+    key = str(finding(desk)["finding"])
+    refused = desk.run("review", answer, key, AI_AGENT="1")
+    assert refused.code == 1 and "Only a person" in refused.err and day(desk) == before
+    desk.ask("review", answer, key)
+    assert desk.ask("get", entry)["entries"][0]["content"] == "\n\n".join(texts)
+    assert not any(mark in day(desk) for mark in ("<<<", "===", ">>>"))
+    assert desk.ask("review")["total"] == 0 and desk.run("doctor").code == 0
+    desk.ask("sync")
+    laptop.ask("sync")
+    assert day(laptop) == day(desk)
+    desk.ask("restore", entry)
+    assert day(desk) == before
+
+
+@pytest.mark.parametrize("answer", ["mine", "theirs"])
+def test_a_heading_goes_with_its_version(machines: Machines, answer: str) -> None:
+    _, laptop, entry = in_conflict(machines, "--title", "Lunch", "--add-tag", "ely")
+    laptop.ask("review", answer, str(finding(laptop)["finding"]))
+    kept = laptop.ask("get", entry)["entries"][0]
+    if answer == "mine":
+        assert kept["content"] == "We meet at one." and kept["tags"] == []
+    else:
+        assert (kept["title"], kept["tags"]) == ("Lunch", ["ely"])
+        assert kept["content"] == "We meet at noon."
+    assert day(laptop).count(f"syn:{entry}") == 1 and "\\" not in day(laptop)
+
+
+def test_the_page_shows_two_versions_and_asks(machines: Machines) -> None:
+    desk, _, entry = in_conflict(machines)
+    before = day(desk)
+    with served(desk.path, **NOON) as server, browsing() as browser:
+        for path in ("/", f"/entry/{entry}", "/search?q=noon", "/review", f"/print?id={entry}"):
+            text = re.sub("</?mark>", "", server.shown(path))
+            assert "We meet at noon." in text and "We meet at one." in text, path
+            assert "<<<<<<<" not in text and ">>>>>>>" not in text and "=====" not in text
+        page = logged_in(browser, server).new_page()
+        page.goto(f"/entry/{entry}")
+        page.get_by_role("link", name="Choose between the two versions").click()
+        expect(page.locator("#review-waits")).to_have_text("1")
+        page.evaluate(AXE.read_text("utf-8"))
+        rules = {"runOnly": {"type": "tag", "values": WCAG}}
+        assert page.evaluate("(rules) => axe.run(rules).then((r) => r.violations)", rules) == []
+        mine = page.get_by_role("region", name="Mine, of this computer")
+        expect(mine).to_contain_text("We meet at noon.")
+        page.get_by_role("button", name="Keep theirs").click()
+        expect(page.get_by_role("status")).to_contain_text("Kept the version of the other")
+        assert "noon" not in day(desk) and "<<<" not in day(desk)
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status")).to_contain_text("Restored")
+        assert day(desk) == before
+        page.goto("/review")
+        page.get_by_role("button", name="Keep both").click()
+        expect(page.get_by_role("heading", name="Nothing to review")).to_be_visible()
+        page.goto("/")
+        both = page.get_by_role("article").filter(has_text="noon")
+        expect(both).to_contain_text(re.compile(r"We meet at one\.\s*We meet at noon\."))
