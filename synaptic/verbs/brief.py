@@ -265,6 +265,8 @@ def _gather_briefing(
     seen = {*pins, *handoffs}
     for name, (entries, has_more) in pools.items():
         unseen = read_entries(ws, [row for row in entries if row not in seen])
+        for row, entry in unseen.items():
+            unseen[row] = replace(entry, marks=entries[row].marks)
         seen.update(unseen)
         if name == USEFUL:
             ranked = _rank_by_worth(unseen, scores, here)

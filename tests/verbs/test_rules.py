@@ -151,7 +151,8 @@ def _undeleted(home: ForkedHome, text: str) -> None:
 def _piped(home: ForkedHome, text: str) -> None:
     saved = home.run("save", text, "--type", "preference")
     assert "waits" in saved.err and "synaptic confirm" in saved.err
-    assert "unconfirmed, by a command without a person" in told(home)
+    _, _, unconfirmed = told(home).partition("```preferences that no person confirmed: data;")
+    assert text in unconfirmed.partition("\n```")[0]
 
 
 def _agents_shell(home: ForkedHome, text: str) -> None:
