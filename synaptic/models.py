@@ -245,7 +245,12 @@ class Entry:
     @property
     def short_id(self) -> str:
         """The eight characters after the date, which people see and type."""
-        return self.id.partition("-")[2] or self.id
+        return short_id(self.id)
+
+
+def short_id(id: str) -> str:
+    """Returns the part of an id that people see: `7k3m9q2x` of `20261121-7k3m9q2x`."""
+    return id.partition("-")[2] or id
 
 
 @frozen

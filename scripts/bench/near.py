@@ -18,7 +18,7 @@ from synaptic import Workspace
 from synaptic.config import DEFAULT_MODEL
 from synaptic.filters import Filters
 from synaptic.index.rows import unit_vectors
-from synaptic.search.near import find_replaceable_entries
+from synaptic.search.near import find_related_entries
 from synaptic.workspace.readback import read_entries
 
 BEGIN = datetime(2026, 1, 1, 8)
@@ -48,7 +48,7 @@ def _named(workspace: Workspace) -> dict[str, set[str]]:
     _, rowids = workspace.index.list_entries(everything, order="oldest", limit=-1)
     found: dict[str, set[str]] = {}
     for entry in read_entries(workspace, rowids).values():
-        found[entry.id] = {near.id for near in find_replaceable_entries(workspace, entry) or ()}
+        found[entry.id] = {near.id for near in find_related_entries(workspace, entry) or ()}
     return found
 
 

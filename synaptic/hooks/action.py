@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..files import open_regular_file
+from ..models import short_id
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
+from ..workspace.pairs import PERHAPS_REPLACED
 from .seen import note_seen, seen_ids, valid_session_id
 from .stop import HookMessage
 
@@ -25,6 +27,8 @@ MOST_ENTRIES, MOST_TOKENS = 2, 300
 """The most entries, and the most tokens, that a hook gives before an edit or after a
 failure.
 """
+REMARK_CHARS = 60
+"""The largest length of what is said of an entry in brackets."""
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|\s*\n\s*")
 TAIL_BYTES = 100_000
 """Bytes at the end of a transcript in which the result of the last command is sought."""
@@ -126,7 +130,8 @@ def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
     starts = []
     for one in chosen:
         origin = f"from {one.row.origin}" if one.row.origin else ""
-        remark = one_line(f"{one.mark} {origin}")[:40]
+        later = f"{PERHAPS_REPLACED} {short_id(one.later)}" if one.later else ""
+        remark = one_line(" ".join(filter(None, (one.mark, later, origin))))[:REMARK_CHARS]
         remark = f" ({remark})" if remark else ""
         starts.append(f"{one.row.id[9:]} {one.row.date} {one.row.type}{remark}: ")
     frame = head + fenced("entries", "\n".join(starts))

@@ -19,6 +19,7 @@ from ..notes.marks import link_key
 from .conditions import (
     BOUND_LIST,
     COUNTABLE,
+    LATER,
     SUPERSEDED,
     daily_note_condition,
     filter_conditions,
@@ -74,6 +75,16 @@ class _Sample(NamedTuple):
     total: int
     was_waiting: bool
     model: object
+
+
+class Pair(NamedTuple):
+    """The rowids of two entries on one matter, and what the later one does: `replaced` the
+    earlier, or `repeated` it.
+    """
+
+    earlier: int
+    later: int
+    verdict: str
 
 
 class Index:
@@ -250,6 +261,30 @@ class Index:
         condition, values = list_conditions(filters)
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
         return self._rows_by_first_column(sql, json.dumps(rowids), *values)
+
+    def waits_for_pairs(self) -> bool:
+        """True if entries are to be compared with others, or judged."""
+        waiting = "SELECT 1 FROM near WHERE state IN ('compare', 'judge') LIMIT 1"
+        return self.engine.value(waiting) is not None
+
+    def pairs(self) -> list[Pair]:
+        """The pairs of which the later entry seems to replace or repeat the earlier one, the
+        closest first. A published index has none.
+        """
+        if not isinstance(self.engine, SqliteEngine):
+            return []
+        return [Pair(*row) for row in self.engine.rows(_PAIRS)]
+
+    def earlier_entries(self, later: int) -> list[int]:
+        """The entries that this one seems to replace or repeat, the closest first."""
+        return self.engine.column(_EARLIER, later)
+
+    def later_entries(self, rowids: Sequence[int]) -> list[tuple[int, str, int, str, int]]:
+        """The rows of `conditions.LATER` for these entries."""
+        if not isinstance(self.engine, SqliteEngine):
+            return self.engine.rows(_PUBLISHED_LATER, json.dumps(list(rowids)))
+        these = json.dumps(list(rowids))
+        return self.engine.rows(LATER, these, these)
 
     # -- entries out
     # --------------------------------------------------------------------------------
@@ -802,6 +837,23 @@ _COPIES = """
 _BY_ID = """
     SELECT rowid FROM entry WHERE own_id = ? AND twin = 0
     UNION SELECT rowid FROM entry WHERE other_id = ? AND twin = 2"""  # as its index has it
+
+_PAIRED = """
+    SELECT old.rowid old, new.rowid new, n.state, n.closeness FROM near n
+    JOIN entry old ON old.rowid IN (n.entry, n.first)
+    JOIN entry new ON new.rowid = CASE old.rowid WHEN n.entry THEN n.first ELSE n.entry END
+    JOIN source s ON s.id = old.source JOIN source t ON t.id = new.source
+    WHERE n.state IN ('replaced', 'repeated')
+    AND (old.at, s.path, old.seq) < (new.at, t.path, new.seq)"""
+_PAIRS = f"""
+    SELECT old, new, state FROM ({_PAIRED}) GROUP BY old, new
+    ORDER BY max(closeness) DESC, old, new"""
+_PUBLISHED_LATER = f"""
+    SELECT old.rowid, old.id, old.hash, new.id, new.hash
+    FROM entry old JOIN entry new ON new.id = old.later WHERE old.rowid IN {BOUND_LIST}"""
+_EARLIER = f"""
+    SELECT old FROM ({_PAIRED} AND (n.entry = ?1 OR n.first = ?1))
+    WHERE new = ?1 GROUP BY old ORDER BY max(closeness) DESC, old"""
 
 _NEWEST = "e.at DESC, s.path DESC, e.seq DESC"
 _ORDERS: dict[str, str] = {

@@ -84,6 +84,14 @@ class PlainIndex:
         rows = self._db.execute(_HOLDING, (" OR ".join(quoted), limit))
         return list(dict.fromkeys(entry for (entry,) in rows))
 
+    @as_index_errors()
+    def later_entries(self, rowids: Iterable[int]) -> list[tuple[int, str, int, str, int]]:
+        """The rows of `conditions.LATER` for these entries."""
+        from .conditions import LATER
+
+        these = json.dumps(list(rowids))
+        return list(self._db.execute(LATER, (these, these)))
+
     def tags(self, rowid: int) -> list[str]:
         return self._column("SELECT name FROM tag WHERE entry = ?", rowid)
 

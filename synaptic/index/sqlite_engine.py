@@ -95,6 +95,7 @@ class SqliteEngine(Database):
         self._stems = Stems(stemming, lambda: self.db)
         self._sketch: Sketch | None = None
         self.latest_rough: dict[Any, Rough] = {}
+        self.latest_groups: dict[tuple[str, str | None], Any] = {}
 
     def passing_chunks(
         self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..language.lexicon import sentence_ends
 from ..models import Entry, Hit, Json, Link, SearchResult
+from ..models import short_id as short_id
 from ..notes.header import leading_markup, shorten
 from ..notes.marks import fields_of_front_matter
 from ..search.snippet import cut_snippet
@@ -309,11 +310,6 @@ def write_result_text(done: str, notices: Sequence[str]) -> tuple[str, Sequence[
     if notices and notices[0] in nothing_written:
         return nothing_written[notices[0]], notices[1:]
     return done, notices
-
-
-def short_id(id: str) -> str:
-    """Returns the part of an id that people see: `7k3m9q2x` of `20261121-7k3m9q2x`."""
-    return id.partition("-")[2] or id
 
 
 def build_term_test(terms: Sequence[str], stem: Callable[[str], str | None]) -> IsHit:

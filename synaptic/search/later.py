@@ -1,6 +1,4 @@
-"""Puts the later of two entries on one topic first, because it may correct the earlier one;
-where that is not sure enough, marks the earlier.
-"""
+"""Puts the later of two entries on one topic first, because it may correct the earlier one."""
 
 from itertools import chain, combinations
 
@@ -30,16 +28,10 @@ instead of .7335 with .6, with the multilingual model .837 instead of .830. Of 1
 37 come first instead of 50.
 """
 
-MAY_REPLACE, APART = 0.45, 0.1
-"""The least closeness of a later entry for a mark, and how much nearer it is than every other
-entry of the top. Chosen on the even cases of corrections.json. Of the 30 odd ones 8 come later
-first, and 16 have the mark; of 30 old notes that alone answer, one has it.
-"""
-
 
 def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Swaps two of the first hits that are on one topic if the later entry ranks below the
-    earlier one; marks an earlier entry that remains above a later one.
+    earlier one.
 
     They exchange their scores too. Turns of a talk are not moved: a later one does not correct
     an earlier one (LoCoMo and BEAM lose .004 to .013).
@@ -68,7 +60,6 @@ def put_later_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     first.sort(key=lambda r: order.index(r.rowid))
     for r, score in zip(first, scores, strict=True):
         r.score = score
-    _mark_earlier(first, closeness)
     return sort_by_score(ranked)
 
 
@@ -90,25 +81,6 @@ def _measure_pairs(evidence: Evidence, first: Ranking) -> dict[tuple[int, int], 
             apart = (cosine - usual[one]) / (1 - usual[one])
             closeness[pair] = closeness[pair[::-1]] = apart
     return closeness
-
-
-def _mark_earlier(first: Ranking, closeness: dict[tuple[int, int], float]) -> None:
-    """Marks each entry with the later one behind it that is nearer to it than all others."""
-    for place, r in enumerate(first):
-        near = []
-        for other in first:
-            apart = closeness.get((r.rowid, other.rowid))
-            if apart is not None:
-                near.append((apart, other))
-        near.sort(key=lambda pair: -pair[0])
-        best, later = near[0] if near else (0.0, r)
-        second = near[1][0] if len(near) > 1 else 0.0
-        is_behind = later.rowid in [other.rowid for other in first[place + 1 :]]
-        is_later = later.standing.position > r.standing.position
-        is_of_project = later.standing.project == r.standing.project
-        stands_out = best > max(MAY_REPLACE, second + APART)
-        if is_behind and is_later and is_of_project and stands_out:
-            r.later = later.standing.id
 
 
 def _keeps_names(evidence: Evidence, earlier: str, later: str) -> bool:

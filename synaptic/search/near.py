@@ -1,18 +1,16 @@
-"""Finds, for an entry that is saved, tags that fit, older entries that it may replace, and open
-issues that it may settle.
-
-`scripts/bench.py near` measures what is near. Words alone tell nothing: they find none of the
-held corrections.
+"""Finds, for an entry that is saved, tags that fit, the earlier entries that it seems to
+replace (`workspace/pairs`), and open issues that it may settle.
 """
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from ..filters import Filters
 from ..index.rows import unit_vectors
 from ..kinds import CLOSING_TAGS, KINDS, is_closed
 from ..language.words import stems, words
-from ..models import Entry, Near, Texts
+from ..models import Entry, Near, Texts, Vector
 from ..notes.blocks import project_key
 from ..workspace.readback import read_entries
 from ..workspace.workspace import Workspace
@@ -20,27 +18,11 @@ from ..workspace.workspace import Workspace
 NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*(?:\.\d+\w*)*")
 """A word with a capital within a sentence, or with a digit."""
 
-_NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
-
-REJECTED = re.compile(
-    r"""(?ix) \brejected\b [\ \t:*_]* (?:\n+[\ \t]*[-*+]\ .*)+  # Rejected:, and a list of them
-    | \brejected\b (?: [^.\n] | \.(?=\w) )*  # Rejected: Kafka, Node.js (too slow)
-    | \b(?:instead\ of|rather\ than|over)\b  # Chose Argon2id over bcrypt for the portal
-      (?: (?!\b(?:for|in|on|at|because|since|as|to)\b | [,;:(\n] | \.\s) . )*
-    """
-)
-"""Finds the words in which an entry says what it did not choose. A later entry need not name
-it: of 20 pairs with such words (tests/data/replaced.json) 9 of 10 corrections are named instead
-of 4, and no more where nothing is replaced.
-"""
-
-COMPARED, MOST = 40, 2
-"""The number of nearest passages that are compared, and the largest number of entries that are
-returned.
-"""
+MOST = 2
+"""The largest number of issues that a save names."""
 
 ALIKE, APART = 0.5, 0.2
-"""The least cosine of an entry that may be replaced, and how far it must exceed the cosine of
+"""The least cosine of an issue that may be settled, and how far it must exceed the cosine of
 the next. Chosen on freshness.json and on the even cases of corrections.json in tests/data.
 """
 
@@ -48,47 +30,52 @@ MAX_SUGGESTED = 5
 """The largest number of suggested tags."""
 
 
-def find_replaceable_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
-    """Up to MOST older entries of the same project that `new` may replace or settle; None while
-    `new` has no vector.
-
-    It may replace entries of its own type, unless it already supersedes one, and settle open
-    issues if its type can. Raises Stale and IndexFailed.
+def find_related_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
+    """The earlier entries that `new` seems to replace or repeat, and open issues of its project
+    that it may settle; None while `new` has no vector. Raises Stale and IndexFailed.
     """
-    index = ws.index
-    own = index.resolve(new.id).rowid
-    vectors = list(index.first_vectors([own]).values())
+    own = ws.index.resolve(new.id).rowid
+    vectors = ws.index.first_vectors([own])
     if not vectors:
         return None
+    earlier = [] if new.supersedes else ws.index.earlier_entries(own)
+    stored = ws.index.entries(earlier).values()
+    near = [_near(old.entry) for old in stored if not old.entry.pin]
+    issues = _find_settled_issues(ws, new, unit_vectors([vectors[own]])[0])
+    return (*near, *(replace(_near(issue), settled=True) for issue in issues))
+
+
+def _near(entry: Entry) -> Near:
+    return Near(entry.id, entry.date, entry.type, entry.title_in_lists)
+
+
+def _find_settled_issues(ws: Workspace, new: Entry, vector: Vector) -> list[Entry]:
+    """Up to MOST open issues of the project of `new` that stand out as near its vector, and of
+    which it keeps the names.
+    """
+    if not KINDS[new.type].settles:
+        return []
     key = new.project and project_key(new.project)
-    passing = index.passing_chunks(Filters(projects=(key,) if key else ()), None, ())
-    cosines: dict[int, float] = {}
-    for hit in index.semantic(unit_vectors(vectors)[0], passing, limit=COMPARED):
-        cosines.setdefault(hit.entry_rowid, hit.score)  # of its nearest passage
-    candidates = index.entries(list(cosines))
-    replaced = index.superseded_by([stored.entry.id for stored in candidates.values()])
-    alike = []
-    issues = []
-    for row in cosines:
-        old = candidates[row].entry
-        is_older = row != own and old.at <= new.at and not old.pin
-        if not is_older or old.id in replaced or bool(old.project) != bool(key):
-            continue
-        if old.type == new.type and KINDS[new.type].is_replaced and not new.supersedes:
-            alike.append(row)
-        elif is_open_issue(old) and KINDS[new.type].settles:
-            issues.append(row)
-    near = []
-    for rows in (alike, issues):
-        count = count_standing_out([cosines[row] for row in rows])
-        # another process may have taken one away
-        for old in read_entries(ws, rows[:count]).values():
-            if not lacks_a_name(old, new, index.stem):
-                settled = old.type != new.type
-                near.append(
-                    Near(old.id, old.date, old.type, old.title_in_lists, settled=settled)
-                )
-    return tuple(near[:MOST])
+    filters = Filters(types=("issue",), projects=(key,) if key else ())
+    rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
+    issues = {
+        row: stored.entry
+        for row, stored in ws.index.entries(rows).items()
+        if is_open_issue(stored.entry)
+        and stored.entry.at <= new.at
+        and bool(stored.entry.project) == bool(key)
+        and not stored.entry.pin
+    }
+    stored_vectors = ws.index.first_vectors(list(issues))
+    if not stored_vectors:
+        return []
+    products = unit_vectors(list(stored_vectors.values())) @ vector
+    cosines = ws.index.scale_cosines(products)
+    nearest = cosines.argsort()[::-1][: MOST + 1].tolist()
+    places = list(stored_vectors)
+    count = count_standing_out([float(cosines[place]) for place in nearest])
+    read = read_entries(ws, [places[place] for place in nearest[:count]])
+    return [issue for issue in read.values() if not lacks_a_name(issue, new, ws.index.stem)]
 
 
 def count_standing_out(cosines: Sequence[float]) -> int:
@@ -102,25 +89,17 @@ def count_standing_out(cosines: Sequence[float]) -> int:
     return 0
 
 
-def lacks_a_name(old: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
-    """True if the new entry lacks a name that the old one contains: then they are about
-    different things, as Rome and Paris. Numbers are ignored, because they are what changes.
+def lacks_a_name(issue: Entry, new: Entry, stem: Callable[[str], str | None]) -> bool:
+    """True if the new entry lacks a name that the issue contains: then they are about different
+    things, as Rome and Paris. Numbers are ignored.
 
-    Names in what the old entry rejected do not count. In a script without capitals every word
-    may be a name.
+    In a script without capitals every word may be a name.
     """
-    text = REJECTED.sub(" ", f"{old.title}\n{old.content}")
+    text = f"{issue.title}\n{issue.content}"
     names = NAME.findall(text)
     names += [word for _, word in words(text) if word.upper() == word.lower()]
     sought = stems(" ".join(name for name in names if name.isalpha()), stem)
     return not sought <= stems(f"{new.title}\n{new.content}", stem)
-
-
-def numbers_in_entry(entry: Entry) -> set[str]:
-    """The numbers in an entry's title and content. If they differ in two similar entries, the
-    later replaces the earlier.
-    """
-    return set(_NUMBER.findall(f"{entry.title}\n{entry.content}"))
 
 
 def is_open_issue(entry: Entry) -> bool:

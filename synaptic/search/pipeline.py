@@ -36,8 +36,6 @@ from .second_search import missing_names
 from .smart import search_smart
 from .snippet import cut_snippet, stands_alone
 
-MAY_REPLACE = "a later entry may replace this"
-
 REASON_CHARS = 160
 """The largest length, in characters, of the reason why an entry was replaced. By eye."""
 
@@ -231,19 +229,11 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),
             outcome=request.changes.get(ranked.rowid)
-            or later.get(evidence.superseded_by.get(entry.id, ""), "")
-            or _replacement_warning(ranked),
+            or later.get(evidence.superseded_by.get(entry.id, ""), ""),
             also=tuple(others[row].entry.there for row in ranked.also),
             why=_explain_hit(evidence, ranked) if request.explain else None,
         )
     return hits
-
-
-def _replacement_warning(ranked: Ranked) -> str:
-    """Returns a sentence that names the later entry which may replace this hit; "" if there is
-    none.
-    """
-    return f"{MAY_REPLACE}: {ranked.later.partition('-')[2]}" if ranked.later else ""
 
 
 def reasons_of_replacement(evidence: Evidence, ids: Sequence[str]) -> dict[str, str]:

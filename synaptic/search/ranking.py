@@ -47,8 +47,7 @@ class Ranked:
 
     `similarity` is the cosine of its best chunk, `lexical` its BM25 divided by the best BM25,
     `met` the preferences that it meets, `symbolic` their share, 0.5 if nothing is preferred.
-    `decay` is 1 where age does not count. `also` are the rows of entries with the same text,
-    `later` is the id of an entry that may replace this one.
+    `decay` is 1 where age does not count. `also` are the rows of entries with the same text.
     """
 
     standing: RankingFacts
@@ -60,7 +59,6 @@ class Ranked:
     met: Texts = ()
     symbolic: float = 0.5
     also: tuple[int, ...] = ()
-    later: str = ""
 
     @property
     def rowid(self) -> int:

@@ -394,7 +394,8 @@ class Worker:
                 if not self._read_only:
                     call_features("catch_up", ws)
                 return 0.0
-            if in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000):
+            embedded = in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000)
+            if embedded or ws.index.waits_for_pairs():
                 return 0.0
         except Exception as error:
             log.warning("%s", to_user_error(error))  # the next call says so too

@@ -17,8 +17,8 @@ from ..journal.last_backup import LastBackup, remember_backup
 from ..journal.names import printable_path
 from ..journal.projects import FILE as PROJECTS
 from ..models import Texts, frozen
+from ..workspace.pairs import ACCEPTED
 from ..workspace.workspace import Workspace
-from .review import ACCEPTED
 
 _STATE = ("trash.md", "done", "imports", "forgotten", disk.PREFERENCES, PROJECTS, ACCEPTED)
 """The files and folders of `.state` that cannot be made again. Keys, logins and tokens are not

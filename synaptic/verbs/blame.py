@@ -21,6 +21,7 @@ from ..index.rows import hash64
 from ..kinds import KINDS, has_ended
 from ..notes.blocks import MASK, decode_body, project_key
 from ..workspace.checkout import checkout_around, working_project
+from ..workspace.pairs import find_later_ids
 from ..workspace.preferences import CHANGED_END, Consent, hash_of_text, read_log
 
 FILE_BYTES = 4_000_000
@@ -76,13 +77,14 @@ _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
 class RecalledEntry(NamedTuple):
     """An entry about the edited file or the error, with its text and the `mark` by which it is
-    cited. More `weight` fits better.
+    cited. More `weight` fits better. `later`: the id of an entry that seems to replace it.
     """
 
     row: IndexedEntry
     text: str
     weight: float
     mark: str = ""
+    later: str = ""
 
 
 class Target(NamedTuple):
@@ -241,6 +243,8 @@ class Memory:
         in force replaces.
         """
         result = []
+        rows = [one.row.rowid for one in entries]
+        later = find_later_ids(self._index, self.config.state, rows)
         for one in sorted(entries, key=lambda one: -one.weight):
             mark = ""
             if one.row.type == "preference":
@@ -248,7 +252,7 @@ class Memory:
                 if consent.word == "waits" or self._is_hidden(one.row, consent):
                     continue
                 mark = consent.mark
-            result.append(one._replace(mark=mark))
+            result.append(one._replace(mark=mark, later=later.get(one.row.rowid, "")))
         return result
 
     def _consent(self, row: IndexedEntry, text: str) -> Consent:

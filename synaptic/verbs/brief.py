@@ -28,7 +28,7 @@ from ..notes.blocks import project_key, slug_tag
 from ..notes.marks import find_tasks
 from ..notes.reading import add_system_zone
 from ..search.ranking import decay_by_age, score_aware_rrf
-from ..workspace.changes import mark_entries
+from ..workspace.changes import mark_entries, mark_replaced
 from ..workspace.checkout import checkout_around, describe_recent_work, working_project
 from ..workspace.preferences import CHANGED_END, read_all_preferences, read_consents
 from ..workspace.proposals import read_proposals
@@ -478,7 +478,7 @@ def _list_project_entries(
         key=lambda item: (item[1].dated, item[1].at, item[1].there.line),
         reverse=True,
     )
-    return dict(newest_first), more
+    return mark_replaced(ws, dict(newest_first)), more
 
 
 def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:

@@ -2,14 +2,16 @@
 receipt.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from ..errors import NotFound, SynapticError
+from ..errors import IndexBusy, NotFound, SynapticError
 from ..models import PERSON, Entry, Near, Texts, frozen
 from ..notes.blocks import project_key
 from ..workspace.checkout import working_checkout, working_project
 from ..workspace.embed import embed_pending
+from ..workspace.pairs import pair_entries
 from ..workspace.preferences import (
     end_confirmation,
     hash_of_rule,
@@ -17,6 +19,7 @@ from ..workspace.preferences import (
     put_in_force,
     read_migrated_log,
 )
+from ..workspace.readback import Stale
 from ..workspace.sync import UNSCRUBBED, in_step, sync_index
 from ..workspace.workspace import Workspace
 
@@ -25,6 +28,12 @@ EMBED_BUDGET_S = 0.02
 """The time in which a save embeds its text if the model is loaded and free. Later searches or
 an idle server embed the rest.
 """
+EMBEDDED_AT_LEAST = 8
+"""The newest passages that a save embeds however long it takes, if the model is loaded: then
+the same save names the same entries on a busy machine.
+"""
+PAIRING_S = 0.2
+"""The time in which a save looks for earlier entries that the new one replaces."""
 INDEX_WAIT_MS = 10
 """The time that a save waits for the index. Otherwise a later process indexes the entry."""
 NOBODY = "a command without a person at a terminal"
@@ -75,7 +84,11 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
             if shows and not is_indexed(ws, shows):
                 why = "`synaptic: false` in its front matter, or the setting `exclude`"
                 return (f"No search will find it: {paths[0]} is left out by {why}.",)
-            embed_pending(ws, budget_s=EMBED_BUDGET_S)
+            embed_pending(ws, budget_s=EMBED_BUDGET_S, at_least=EMBEDDED_AT_LEAST)
+            if ws.embedder.ready:
+                until = time.monotonic() + PAIRING_S
+                with suppress(IndexBusy, Stale):
+                    pair_entries(ws, until=until, wait_ms=INDEX_WAIT_MS)
         if scrub and (behind or not ws.index.compact()):
             return (UNSCRUBBED,)
     except Exception as error:  # whatever the error, the entry is safe in the journal

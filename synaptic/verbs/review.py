@@ -11,20 +11,15 @@ from typing import NamedTuple
 
 from ..errors import InvalidArgument, match_valid_name
 from ..filters import Filters
-from ..index.rows import Stored, unit_vectors
+from ..index.rows import Stored
 from ..journal.disk import overwrite, read_state_json
-from ..kinds import KINDS, has_expired
+from ..kinds import has_expired
 from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
-from ..search.near import (
-    MOST,
-    count_standing_out,
-    is_open_issue,
-    lacks_a_name,
-    numbers_in_entry,
-)
+from ..search.near import is_open_issue
 from ..search.search import drop_any_project
 from ..workspace.changes import mark_entries
+from ..workspace.pairs import ACCEPTED
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -33,13 +28,11 @@ from .changing import update
 from .receipts import Receipt
 from .removing import delete
 
-SAME = 0.95
-"""The cosine from which on two entries say the same. Chosen by eye."""
 OPEN_DAYS = 60
 UNREAD_DAYS = 365
 
-ACCEPTED = "review.json"
-"""The file in the state folder with the findings that a person keeps as they are."""
+EMBED_MS = 500
+"""The time in which a review embeds and compares what waits for it."""
 FINDINGS = {
     "conflict": ("has two versions: it was changed on two machines", settling.ANSWERS),
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
@@ -105,7 +98,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
         turns = chain.from_iterable(zip_longest(*findings.values()))
         return [matter for matter in turns if matter]
 
-    return in_step(ws, run)
+    return in_step(ws, run, embed_ms=EMBED_MS)
 
 
 def answer_finding(
@@ -172,11 +165,10 @@ def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFin
     now = ws.clock()
     standings = ws.index.ranking_facts(list(stored))
     entries = mark_entries(ws, {row: one.entry for row, one in stored.items()})
-    groups: dict[tuple[str, str], list[int]] = {}
+    handoffs: dict[str, list[int]] = {}
     for row, entry in entries.items():
-        if entry.dated and entry.type != "note":  # a later note replaces nothing
-            group = (project_key(entry.project or ""), entry.type)
-            groups.setdefault(group, []).append(row)
+        if entry.dated and entry.type == "handoff":
+            handoffs.setdefault(project_key(entry.project or ""), []).append(row)
         days = (now - entry.at).days if entry.dated else 0
         is_used = standings[row].accesses or entry.derived_id or entry.pin
         is_diary = entry.type == "note" and entry.by in (None, PERSON)
@@ -189,48 +181,10 @@ def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFin
         }
         for kind in filter(holds.get, holds):
             yield ReviewFinding(kind, (stored[row],))
-    for (_, kind), rows in groups.items():
-        if kind == "handoff":
-            for row in rows[:-1]:
-                yield ReviewFinding("handed-on", (stored[row], stored[rows[-1]]))
-        else:
-            yield from _find_repeated(ws, stored, rows)
-
-
-def _find_repeated(
-    ws: Workspace, stored: Mapping[int, Stored], rows: Sequence[int]
-) -> Iterator[ReviewFinding]:
-    """Entries of one project and type that a later one repeats or seems to replace, the nearest
-    first.
-    """
-    pairs = sorted(_similar_pairs(ws, rows), reverse=True)
-    texts = read_entries(ws, list(chain.from_iterable(both for _, both in pairs)))
-    for cosine, (old, new) in pairs:
-        if cosine >= SAME and numbers_in_entry(texts[old]) == numbers_in_entry(texts[new]):
-            yield ReviewFinding("repeated", (stored[new], stored[old]))
-            continue
-        names_are_lost = lacks_a_name(texts[old], texts[new], ws.index.stem)
-        if KINDS[texts[new].type].is_replaced and not names_are_lost:
-            yield ReviewFinding("replaced", (stored[old], stored[new]))
-
-
-def _similar_pairs(
-    ws: Workspace, rows: Sequence[int]
-) -> Iterator[tuple[float, tuple[int, int]]]:
-    """(cosine, (earlier entry, later entry)) of the pairs of these entries that stand out as
-    near; the entries are in order of time.
-    """
-    stored = ws.index.first_vectors(rows)
-    rows = [row for row in rows if row in stored]
-    if not rows:
-        return
-    vectors = unit_vectors([stored[row] for row in rows])
-    for place, new in enumerate(rows[1:], 1):
-        cosines = ws.index.scale_cosines(vectors[:place] @ vectors[place])
-        nearest = cosines.argsort()[: -MOST - 2 : -1].tolist()
-        near = cosines[nearest].tolist()
-        count = count_standing_out(near)
-        if near[0] >= SAME:
-            count = max(count, 1)
-        for cosine, old in zip(near[:count], nearest, strict=False):
-            yield cosine, (rows[old], new)
+    for rows in handoffs.values():
+        for row in rows[:-1]:
+            yield ReviewFinding("handed-on", (stored[row], stored[rows[-1]]))
+    for earlier, later, verdict in ws.index.pairs():
+        if earlier in stored and later in stored and entries[later].type != "handoff":
+            pair = (stored[earlier], stored[later])
+            yield ReviewFinding(verdict, pair if verdict == "replaced" else pair[::-1])

@@ -13,7 +13,7 @@ from ..models import Entry, Json, Texts
 from ..notes.draft import draft_entry
 from ..notes.markdown import new_id, own_tags
 from ..notes.screening import Screen
-from ..search.near import find_replaceable_entries, suggest_tags
+from ..search.near import find_related_entries, suggest_tags
 from ..workspace.changes import fingerprint_files, is_project_of_checkout
 from ..workspace.checkout import (
     claim_checkout_name,
@@ -228,7 +228,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
         with suppress(Exception):  # whatever fails here, the entry is safe in the journal
             tags = suggest_tags(ws, entry.content, own=entry.tags)
             receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
-            near = find_replaceable_entries(ws, entry)
+            near = find_related_entries(ws, entry)
             receipts[entry.id] = replace(receipts[entry.id], near=near)
     return [receipts[draft.entry.id] for draft in drafts]
 

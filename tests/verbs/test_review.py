@@ -306,10 +306,10 @@ def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Work
     assert [matter.kind for matter in review(known)] == ["replaced"]
 
 
-def test_entries_without_a_type_are_not_compared(known: Workspace) -> None:
-    """A diary says alike things day by day: nothing of it is replaced."""
+def test_notes_of_a_diary_are_not_compared(known: Workspace) -> None:
+    """A diary has no project and says alike things day by day: nothing of it is replaced."""
     for euros, day in ((31, "2026-09-01"), (753, "2026-10-01"), (753, "2026-11-01")):
-        save(known, f"Paid the dentist: {euros} EUR.", at=day)
+        save(known, f"Paid the dentist: {euros} EUR.", at=day, project="")
     assert review(known) == []
     for euros, day in ((31, "2026-09-02"), (753, "2026-10-02")):
         save(known, f"The dentist costs {euros} EUR.", at=day, type="insight")

@@ -1,0 +1,224 @@
+"""Keeps, of each entry, the two that are nearest to it among those of its project and type.
+
+The table `near` is a function of the set of entries and their vectors, whatever the order in
+which they came: an entry that changed is compared with all others of its group, and so is each
+that it was nearest to or now comes nearer to than those before. Products of int8 vectors are
+whole numbers below 2**24, so they are exact however they are added up; of equally near entries
+the earlier wins.
+
+An entry belongs to no group, and has no nearest one, while it has no vector or no date, is a
+whole file or a copy, is superseded, or has a type that no later entry replaces. Notes without a
+project are a diary, which says alike things day by day: they have none, too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ..kinds import KINDS
+from .conditions import BOUND_LIST
+from .engine import distance_scale
+from .sqlite_engine import SqliteEngine
+
+Array = npt.NDArray[Any]
+
+COMPARED_AT_ONCE = 256
+"""Entries that are compared with their whole group in one product: of 10,000 others it takes
+20 MB.
+"""
+MOST_CACHED = 20_000
+"""Vectors of the groups that are kept in memory: 8 MB."""
+LEAST_CLOSENESS = 0.25
+"""Entries that are less close are not kept: they are about something else."""
+
+_REPLACEABLE = tuple(kind.name for kind in KINDS.values() if kind.is_replaced)
+
+
+class Neighbour(NamedTuple):
+    """An entry, the one that is nearest to it, how close they are, and what that exceeds the
+    closeness of either to all others by.
+    """
+
+    entry: int
+    nearest: int
+    closeness: float
+    standout: float
+
+
+class Group(NamedTuple):
+    """The entries of one project and type, oldest first: the rows of `_MEMBERS`, and their int8
+    vectors.
+    """
+
+    members: list[tuple[int, int, int, int]]
+    vectors: Array
+
+    @property
+    def rowids(self) -> list[int]:
+        return [member[0] for member in self.members]
+
+
+_EMPTY = Group([], np.zeros((0, 0), dtype=np.int8))
+
+
+class Nearest:
+    """The table `near` of an open index, within a transaction that may write."""
+
+    def __init__(self, file: SqliteEngine) -> None:
+        self._file = file
+        self._scale = distance_scale(file)
+
+    def compare_some(self) -> bool:
+        """Compares up to COMPARED_AT_ONCE entries that wait for it, of one group; False if
+        none waited.
+        """
+        first = next(iter(self._file.rows(_FIRST_WAITING)), None)
+        if first is None:
+            return False
+        waiting = self._file.column(_WAITING, *first, COMPARED_AT_ONCE)
+        group = self._read_group(*first)
+        rowids = group.rowids
+        places = {rowid: place for place, rowid in enumerate(rowids)}
+        comparable = [places[rowid] for rowid in waiting if rowid in places]
+        outside = [rowid for rowid in waiting if rowid not in places]
+        self._file.db.execute(_LEAVE, (json.dumps(outside),))
+        if comparable:
+            closeness = self._measure(group, comparable)
+            outdone = self._find_outdone(group, comparable, closeness)
+            self._store(group, comparable, closeness)
+            if outdone:
+                self._store(group, outdone, self._measure(group, outdone))
+        return True
+
+    def _read_group(self, type: str, project: str | None) -> Group:
+        """The group of this project and type. The vectors of the last ones are kept in memory,
+        so that a save reads its own alone.
+        """
+        is_diary = type == "note" and project is None
+        if is_diary or type not in _REPLACEABLE:
+            return _EMPTY
+        members = self._file.rows(_MEMBERS, type, project)
+        groups = self._file.latest_groups
+        last: Group = groups.pop((type, project), _EMPTY)
+        places = {member: place for place, member in enumerate(last.members)}
+        missing = [member[1] for member in members if member not in places]
+        stored = self._file.vectors.get_vectors(missing)
+        dimensions, _ = self._file.vectors.shape()
+        vectors = np.empty((len(members), dimensions), dtype=np.int8)
+        for place, member in enumerate(members):
+            if member in places:
+                vectors[place] = last.vectors[places[member]]
+            else:
+                vectors[place] = np.frombuffer(stored[member[1]], dtype=np.int8)
+        groups[type, project] = Group(members, vectors)
+        while (
+            len(groups) > 1 and sum(len(one.members) for one in groups.values()) > MOST_CACHED
+        ):
+            del groups[next(iter(groups))]
+        return Group(members, vectors)
+
+    def _measure(self, group: Group, places: Sequence[int]) -> Array:
+        """The closeness of the entries at these places to all of the group, a row each; -1 to
+        itself.
+        """
+        vectors = group.vectors.astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors)).clip(1.0)
+        products = vectors[places] @ vectors.T
+        cosines = products / np.outer(lengths[places], lengths)
+        closeness = 1 - (1 - cosines) / self._scale
+        closeness[np.arange(len(places)), places] = -1
+        return np.asarray(closeness)
+
+    def _find_outdone(self, group: Group, places: Sequence[int], closeness: Array) -> list[int]:
+        """The places of the entries that do not wait and to which one of `places` is at least
+        as near as their second.
+        """
+        best = closeness.max(axis=0)
+        near = np.flatnonzero(best >= LEAST_CLOSENESS).tolist()
+        rowids = json.dumps([group.rowids[place] for place in near])
+        rows = self._file.rows(_SECONDS, rowids)
+        seconds = {rowid: (second, pair) for rowid, second, *pair in rows}
+        outdone = []
+        for place in near:
+            if group.rowids[place] not in seconds:
+                continue
+            least, pair = seconds[group.rowids[place]]
+            nearer = np.flatnonzero(closeness[:, place] >= (least or LEAST_CLOSENESS))
+            if any(group.rowids[places[row]] not in pair for row in nearer.tolist()):
+                outdone.append(place)
+        return outdone
+
+    def _store(self, group: Group, places: Sequence[int], closeness: Array) -> None:
+        """Writes the two nearest of the entries at `places`; what each makes is to be judged,
+        and so are the pairs of those to which it is nearest.
+        """
+        rows = np.arange(len(places))
+        nearest = []
+        for _ in range(2):
+            best = closeness.argmax(axis=1)
+            nearest.append(
+                list(zip(best.tolist(), closeness[rows, best].tolist(), strict=True))
+            )
+            closeness[rows, best] = -1
+        values = []
+        for place, *two in zip(places, *nearest, strict=True):
+            columns: list[Any] = []
+            for other, close in two:
+                is_close = close >= LEAST_CLOSENESS
+                columns += [group.rowids[other], close] if is_close else [None, None]
+            state = "judge" if columns[0] else "none"
+            values.append((state, *columns, group.rowids[place]))
+        self._file.db.executemany(_STORE, values)
+        changed = json.dumps([group.rowids[place] for place in places])
+        self._file.db.execute(_JUDGE_AGAIN, (changed,))
+
+    def unjudged(self, limit: int) -> list[Neighbour]:
+        """Up to `limit` entries that were not judged since they were compared, each with its
+        nearest.
+        """
+        return [
+            Neighbour(entry, nearest, closeness, closeness - max(own, its, LEAST_CLOSENESS))
+            for entry, nearest, closeness, own, its in self._file.rows(_UNJUDGED, limit)
+        ]
+
+    def store_verdicts(self, verdicts: Sequence[tuple[int, str | None]]) -> None:
+        """Writes what `judge` said of entries and their nearest."""
+        rows = [(verdict or "none", entry) for entry, verdict in verdicts]
+        self._file.db.executemany("UPDATE near SET state = ? WHERE entry = ?", rows)
+
+
+_FIRST_WAITING = """
+    SELECT e.type, e.project_key FROM near n JOIN entry e ON e.rowid = n.entry
+    WHERE n.state = 'compare' LIMIT 1"""
+_WAITING = """
+    SELECT n.entry FROM near n JOIN entry e ON e.rowid = n.entry
+    WHERE n.state = 'compare' AND e.type = ? AND e.project_key IS ? ORDER BY n.entry LIMIT ?"""
+_MEMBERS = """
+    SELECT e.rowid, c.rowid, c.vector, c.crc FROM entry e JOIN source s ON s.id = e.source
+    JOIN chunk c ON c.entry = e.rowid
+    WHERE e.type = ? AND e.project_key IS ? AND e.dated AND e.id IS NOT NULL
+    AND NOT e.whole_file AND c.seq = 0 AND c.vector > 0
+    AND e.own_id NOT IN (SELECT target FROM supersedes)
+    ORDER BY e.at, s.path, e.seq"""
+_LEAVE = f"""
+    UPDATE near SET state = 'none', first = NULL, closeness = NULL, second = NULL,
+        closeness_of_second = NULL WHERE entry IN {BOUND_LIST}"""
+_SECONDS = f"""
+    SELECT entry, closeness_of_second, first, second FROM near
+    WHERE entry IN {BOUND_LIST} AND state <> 'compare'"""
+_STORE = """
+    UPDATE near SET state = ?, first = ?, closeness = ?, second = ?, closeness_of_second = ?
+    WHERE entry = ?"""
+_JUDGE_AGAIN = f"""
+    UPDATE near SET state = 'judge'
+    WHERE first IN {BOUND_LIST} AND state NOT IN ('compare', 'judge')"""
+_UNJUDGED = """
+    SELECT n.entry, n.first, n.closeness, coalesce(n.closeness_of_second, 0),
+        coalesce(CASE o.first WHEN n.entry THEN o.closeness_of_second ELSE o.closeness END, 0)
+    FROM near n JOIN near o ON o.entry = n.first WHERE n.state = 'judge'
+    ORDER BY n.entry LIMIT ?"""

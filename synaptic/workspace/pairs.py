@@ -1,0 +1,123 @@
+"""Finds pairs of entries of which the later seems to replace or repeat the earlier.
+
+There is one set of such pairs. `review` lists it, the receipt of a save names what belongs to
+it, and where the earlier entry is read, the later one is named beside it. It depends on the
+entries alone: each is compared with all others of its project and type (`index/nearest`), and
+`language/replacement` judges it and the one that is nearest to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..index.rows import Stored
+from ..journal.disk import read_state_json
+from ..models import Entry, Json, short_id
+
+if TYPE_CHECKING:
+    from ..index.index import Index
+    from ..index.nearest import Neighbour
+    from ..index.plain_index import PlainIndex
+    from ..language.replacement import Nearness, Verdict
+    from .workspace import Workspace
+
+JUDGED_AT_ONCE = 200
+"""Entries that are judged in one transaction: it takes about .1 s."""
+PERHAPS_REPLACED = "perhaps replaced by"
+"""The mark of an earlier entry where it is read, before the id of the later one."""
+ACCEPTED = "review.json"
+"""The file in the state folder with the findings that a person keeps as they are."""
+
+
+def pair_entries(ws: Workspace, *, until: float | None = None, wait_ms: int) -> bool:
+    """Compares and judges the entries that wait for it, until the `time.monotonic` `until`
+    (None: all); returns True if none is left.
+
+    Raises IndexBusy after `wait_ms` while another process writes, and Stale.
+    """
+    while ws.index.waits_for_pairs():
+        from ..index.nearest import Nearest  # it imports numpy
+
+        if until is not None and time.monotonic() > until:
+            return False
+        with ws.index.writing(wait_ms):
+            nearest = Nearest(ws.index.file)
+            if not nearest.compare_some():
+                neighbours = nearest.unjudged(JUDGED_AT_ONCE)
+                nearest.store_verdicts(_judge_all(ws, neighbours))
+    return True
+
+
+def _judge_all(
+    ws: Workspace, neighbours: Sequence[Neighbour]
+) -> list[tuple[int, Verdict | None]]:
+    """What each of these entries and its nearest are to each other."""
+    from ..language.replacement import Note, judge
+    from .readback import read_entries
+
+    possible = []
+    verdicts: dict[int, Verdict | None] = {one.entry: None for one in neighbours}
+    rows = {row for one in neighbours for row in (one.entry, one.nearest)}
+    stored = ws.index.entries(list(rows))
+    for one in neighbours:
+        near = _nearness(one, stored)
+        if near.is_possible:
+            possible.append((one, near))
+    read = read_entries(ws, list({row for one, _ in possible for row in one[:2]}))
+    notes = {row: Note(_whole_text(entry), ws.index.stem) for row, entry in read.items()}
+    for one, near in possible:
+        earlier, later = sorted(one[:2], key=lambda row: _timeline_position(read[row]))
+        is_issue = read[later].type == "issue"
+        verdicts[one.entry] = judge(notes[earlier], notes[later], near, is_issue=is_issue)
+    return list(verdicts.items())
+
+
+def _nearness(one: Neighbour, stored: Mapping[int, Stored]) -> Nearness:
+    from ..language.replacement import Nearness
+
+    entry, nearest = stored[one.entry].entry, stored[one.nearest].entry
+    tags = set(entry.tags) & set(nearest.tags)
+    files = set(entry.files) & set(nearest.files)
+    return Nearness(one.closeness, one.standout, len(tags) + len(files))
+
+
+def _timeline_position(entry: Entry) -> tuple[datetime, str, int]:
+    return entry.at, entry.there.path, entry.there.line
+
+
+def _whole_text(entry: Entry) -> str:
+    """The content, behind a title that is not made of it."""
+    if entry.content.startswith(entry.title.rstrip(".… ")):
+        return entry.content
+    return f"{entry.title}\n{entry.content}"
+
+
+def find_later_ids(
+    index: Index | PlainIndex, state: Path, rowids: Sequence[int]
+) -> dict[int, str]:
+    """Maps each of these entries that a later one seems to replace or repeat to the id of the
+    latest such one. Left out are pinned entries, and pairs that a person keeps: the folder
+    `state` has a list of these.
+    """
+    rows = index.later_entries(rowids)
+    accepted = read_state_json(state / ACCEPTED) if rows else {}
+    return {
+        row: later_id
+        for row, id, hash_, later_id, later_hash in rows
+        if not is_accepted(accepted, (id, hash_), (later_id, later_hash))
+    }
+
+
+def is_accepted(accepted: Json, earlier: tuple[str, int], later: tuple[str, int]) -> bool:
+    """True if a person said that both entries, each an id and a hash, stay as they are, and
+    neither was edited since. `accepted` maps names of findings to hashes.
+    """
+    for verdict, first, second in (("replaced", earlier, later), ("repeated", later, earlier)):
+        key = f"{verdict}:{short_id(first[0])}:{short_id(second[0])}"
+        if accepted.get(key) == f"{first[1]}:{second[1]}":
+            return True
+    return False
