@@ -9,6 +9,7 @@ import copy
 import gc
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -32,36 +33,29 @@ _EXCLUDED_WORD = re.compile(r"-[^\W\d_]\w")
 _TEXT = re.compile(r"-+\s|-\d|-[^\w\s-]")
 """An argument with a dash that is not an option: `- [ ] Call Ida`, `-5 degrees`, `-> Ely`."""
 USES = {
-    "add": "save",
-    "append": "update",
-    "ask": "search",
-    "cat": "get",
-    "change": "update",
-    "check": "doctor",
-    "create": "save",
-    "del": "delete",
-    "grep": "search",
-    "last": "recent",
-    "list": "recent",
-    "log": "recent",
-    "ls": "recent",
-    "new": "save",
-    "note": "save",
-    "query": "search",
-    "read": "get",
-    "recall": "search",
-    "remember": "save",
-    "remove": "delete",
-    "rm": "delete",
-    "show": "get",
-    "timeline": "find",
-    "todo": "tasks",
-    "undelete": "restore",
-    "undo": "restore",
-    "view": "get",
-    "write": "save",
+    "save": "add create new note remember write",
+    "search": "ask grep query recall",
+    "get": "cat read show view",
+    "recent": "last list log ls",
+    "find": "browse timeline",
+    "update": "append change modify",
+    "delete": "del remove rm",
+    "restore": "trash undelete undo",
+    "today": "diary journal",
+    "week": "calendar",
+    "day yesterday": "yesterday",
+    "tasks": "todo todos",
+    "due": "agenda reminders",
+    "doctor": "check health",
+    "doctor --fix": "fix mend repair",
+    "status": "info stats",
+    "rebuild-index": "index reindex",
+    "setup": "install register",
+    "setup --remove": "uninstall",
+    "serve --open": "gui page start ui web",
+    "--version": "version",
 }
-"""By a command of other programs the one of ours with that use."""
+"""By a command of ours the commands of other programs, and other words, that mean it."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -185,10 +179,24 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     names = [name for name in all_commands if not all_commands[name].hidden]
     typed = typed.strip("'.")
     message = f"{context.command_path} has no command `{typed}`"
-    close = [USES[typed]] if typed in USES else get_close_matches(typed, names, n=1)
-    if close:
-        message += f"; you probably mean: {context.command_path} {close[0]}"
-    return InvalidArgument(message, valid=[] if close else names, hint=hint)
+    meant = _guess_command(typed, names)
+    if meant:
+        message += f"; you probably mean: {context.command_path} {meant}"
+    return InvalidArgument(message, valid=[] if meant else names, hint=hint)
+
+
+def _guess_command(typed: str, names: Sequence[str]) -> str:
+    """Returns the command, with flags, that a person means by a word that is none; "" if that
+    is not clear. Of several words the command was forgotten.
+    """
+    if " " in typed:
+        return f"{'search' if typed.endswith('?') else 'save'} {shlex.quote(typed)}"
+    meant = {word: use for use, words in USES.items() for word in words.split()}
+    meant |= {name: name for name in names}
+    for word in (typed.lower(), *get_close_matches(typed.lower(), meant, n=1)):
+        if word in meant:
+            return meant[word]
+    return ""
 
 
 def _replace_undecodable(arg: str) -> str:

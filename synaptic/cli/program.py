@@ -1,11 +1,12 @@
 """The Typer program of the command line, and the decorator that adds a command to it."""
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
 from ..config import load_config
 from ..doors import call_features
@@ -17,7 +18,43 @@ from .replies import IN_JSON
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
+GROUPS = {
+    "Write": "save update delete restore today edit open",
+    "Find": "search find recent get day week tasks due links tags history",
+    "Keep tidy": "init import review status doctor backup export forget",
+    "Share": "serve token sync git-setup publish",
+    "For your agents": "setup brief pin confirm blame",
+    "For experts": "model rebuild-index evaluate analyze replay hook mcp",
+}
+"""The commands under their headings, in the order in which the help lists them."""
+
+
+class GroupedHelp(TyperGroup):
+    """The program, whose help lists the commands in groups, each with its whole first
+    paragraph.
+    """
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        left = {name: one for name, one in self.commands.items() if not one.hidden}
+        for heading, names in GROUPS.items():
+            rows = [(name, left.pop(name)) for name in names.split() if name in left]
+            _write_commands(formatter, heading, rows)
+        _write_commands(formatter, "Others", [*left.items()])
+
+
+def _write_commands(formatter: Any, heading: str, rows: Sequence[tuple[str, Any]]) -> None:
+    """Writes one group of commands into the help."""
+    lines = []
+    for name, one in rows:
+        paragraph, _, _ = inspect.cleandoc(one.help or "").partition("\n\n")
+        lines.append((name, " ".join(paragraph.split())))
+    if lines:
+        with formatter.section(heading):
+            formatter.write_dl(lines)
+
+
 app = typer.Typer(
+    cls=GroupedHelp,
     suggest_commands=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

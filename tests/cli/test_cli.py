@@ -26,8 +26,10 @@ from forks import Forks, forked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outside import TIMEOUT_S
+from typer.main import get_command
 
 from synaptic.cli.main import USES, main, whole_program
+from synaptic.cli.program import GROUPS
 from synaptic.errors import InvalidArgument
 from synaptic.models import TYPES
 from synaptic.serving.editors import command_to_open
@@ -1056,6 +1058,10 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
         (["rm", "7k3m9q2x"], "you probably mean: synaptic delete"),
         (["undo"], "you probably mean: synaptic restore"),
         (["help", "undo"], "you probably mean: synaptic restore"),
+        (["shwo", "3"], "you probably mean: synaptic get"),
+        (["uninstall"], "you probably mean: synaptic setup --remove"),
+        (["buy milk"], "you probably mean: synaptic save 'buy milk'"),
+        (["who is Ida?"], "you probably mean: synaptic search 'who is Ida?'"),
         (["xyzzy"], "git-setup"),
         (["save", "x", "--title"], "--title"),
     ],
@@ -1228,8 +1234,31 @@ def test_texts_that_are_not_markdown_are_counted(run: Run, tmp_path: Path) -> No
 
 
 def test_each_command_that_is_suggested_by_its_use_is_one() -> None:
-    commands = {info.name for info in whole_program().registered_commands}
-    assert set(USES.values()) <= commands and not set(USES) & commands
+    program = all_commands()
+    commands = {*program}
+    for use, words in USES.items():
+        command, *flags = use.split()
+        if command in commands:
+            valid = program[command].params
+            options = {name for one in valid for name in (*one.opts, *one.secondary_opts)}
+            assert {flag for flag in flags if flag.startswith("--")} <= options, use
+        assert command in {*commands, "--version"} and not {*words.split()} & commands
+    assert len(" ".join(USES.values()).split()) == len({*" ".join(USES.values()).split()})
+
+
+def test_the_help_groups_all_commands_and_cuts_no_sentence(run: Run) -> None:
+    out = run("--help").out
+    grouped = " ".join(GROUPS.values()).split()
+    assert sorted(grouped) == sorted(all_commands()) and "Others:" not in out
+    places = [out.index(f"\n{heading}:\n") for heading in GROUPS]
+    assert places == sorted(places) and "..." not in out.partition("\nWrite:")[2]
+    text = " ".join(out.split())
+    assert "undo an update; without an ID, list what was deleted. today" in text
+
+
+def all_commands() -> dict[str, Any]:
+    group: Any = get_command(whole_program())
+    return {name: one for name, one in group.commands.items() if not one.hidden}
 
 
 @pytest.mark.parametrize(
@@ -1464,7 +1493,7 @@ def test_every_command_has_an_example(run: Run, command: str) -> None:
 def test_help_is_a_command_too_and_shows_the_everyday_first(run: Run) -> None:
     assert run("help").out == run("--help").out
     headings = re.findall(r"^(\w[\w ]*):$", run("help").out, re.MULTILINE)
-    assert headings == ["Options", "Commands"]
+    assert headings == ["Options", *GROUPS]
     text = run("help", "search").out
     flags = re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
     assert flags[:5] == ["--type", "--tag", "--project", "--since", "--until"]
