@@ -40,6 +40,7 @@ from synaptic import open_workspace
 from synaptic.config import Config, load_config
 from synaptic.hooks.hooks import answer_session_start
 from synaptic.hooks.prompt import answer_prompt
+from synaptic.hooks.seen import ids_in_text
 from synaptic.index.embedding import FastEmbedder
 from synaptic.mcp.answers import Call, answer_tool
 from synaptic.render.fence import count_tokens
@@ -374,8 +375,8 @@ def _prompt_rows(
     history: History, prompts: Sequence[Prompt], ids: Mapping[str, str]
 ) -> list[dict[str, Any]]:
     """The prompts of all sessions: those that an earlier entry helps, and the others. The hook
-    is needed where the session has not seen such an entry; it is wrong where it speaks and shows
-    none.
+    is needed where the session has not seen such an entry whole; it is wrong where it speaks
+    and shows none.
     """
     helps = {
         (truth["session"], truth["prompt"]): truth["helps"] for truth in history["prompt_truth"]
@@ -387,14 +388,14 @@ def _prompt_rows(
     for prompt in prompts:
         briefings.setdefault(prompt.session, prompt.briefing)
         before = seen.setdefault(prompt.session, prompt.briefing)
-        seen[prompt.session] = before + prompt.text
+        seen[prompt.session] = f"{before}\n{prompt.text}"
         hook_tokens[prompt.session] += count_o200k(prompt.text)
         helping = [ids[key] for key in helps.get((prompt.session, prompt.number), ())]
         if not helping:
             counts["others"] += 1
             counts["speaks"] += bool(prompt.text)
             continue
-        counts["needed"] += not any(id in before for id in helping)
+        counts["needed"] += not set(helping) & set(ids_in_text(before))
         is_shown = any(id in prompt.text for id in helping)
         counts["shows others"] += bool(prompt.text) and not is_shown
         is_briefed = any(id in briefings[prompt.session] for id in helping)

@@ -42,9 +42,9 @@ BY_MEANING = Threshold(score=0.4, likeness=0.65)
 BY_WORDS = Threshold(score=0.5, likeness=0.4)
 """For a search by words and meaning, and for one by words alone.
 
-Chosen by `bench.py helps`, with and without `--crowded`, on its first history, so that at most 1
-in 20 prompts gets entries of which none answers it: 54 of 114 that need one get it. The score
-alone needs .45 for that, and answers 49. A curve fitted to twelve signs of a hit was not better.
+Chosen by `bench.py helps`, with and without `--crowded`, on its first history, so that at most
+1 in 20 prompts gets entries of which none answers it: 54 of 114 that need one get it. The score
+alone needs .45 for that, and answers 49. A curve fitted to twelve signs of a hit was no better.
 """
 
 
