@@ -173,6 +173,8 @@ def _make_files(checkout: Path, names: Sequence[str]) -> None:
         if name.endswith("/"):
             path.mkdir(parents=True, exist_ok=True)
         else:
+            if path.parent.is_file():  # a folder that an earlier entry named without its slash
+                path.parent.unlink()
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
 

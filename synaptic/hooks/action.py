@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from ..config import Config
 from ..files import open_regular_file
+from ..language.excerpt import choose_sentences
 from ..models import short_id
-from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, one_line
+from ..render.fence import DATA_FOLLOWS, clean, count_tokens, fenced, one_line
 from ..workspace.pairs import PERHAPS_REPLACED
 from .seen import note_seen, seen_ids, valid_session_id
 from .stop import HookMessage
@@ -29,7 +30,6 @@ failure.
 """
 REMARK_CHARS = 60
 """The largest length of what is said of an entry in brackets."""
-_SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)\s+|(?<=[。！？])|\s*\n\s*")
 TAIL_BYTES = 100_000
 """Bytes at the end of a transcript in which the result of the last command is sought."""
 _PATCHED_FILE = re.compile(r"(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$")
@@ -139,32 +139,27 @@ def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
     lines = []
     for number, one in enumerate(chosen):
         title = one_line(one.row.title)
-        text = one.text
+        text = clean(one.text)
         if not one_line(text).startswith(title.rstrip(".… ")):
             text = f"{title}: {text}"
         if one.mark:
             text = title
         share = room // (len(chosen) - number)
-        text = _cut_to_sentences(text, share)
+        text = _cut_to_sentences(text, share - 1)
         room -= count_tokens(text)
         lines.append(starts[number] + text)
     return f"{head}\n{fenced('entries', chr(10).join(lines))}"
 
 
 def _cut_to_sentences(text: str, room: int) -> str:
-    """Returns the first sentences of a text in one line, as many as fit into `room` tokens, and
-    an ellipsis if there are more. A first sentence that is longer is cut after a word.
+    """Returns the sentences of a text that say most, as many as fit into `room` tokens. One
+    sentence that is longer is cut after a word.
     """
-    sentences = list(filter(None, map(one_line, _SENTENCE_END.split(text))))
-    parts = sentences
-    if sentences and count_tokens(sentences[0]) >= room:
-        parts = sentences[0].split(" ")
-    count = len(parts)
-    while count and count_tokens(" ".join(parts[:count])) >= room:
-        count -= 1
-    beginning = " ".join(parts[:count])
-    is_whole = parts is sentences and count == len(sentences)
-    return beginning if is_whole else f"{beginning} …"
+    excerpt = choose_sentences(text, room, count_tokens)
+    words = excerpt.split(" ")
+    while words and count_tokens(" ".join(words)) > room:
+        words.pop()
+    return excerpt if " ".join(words) == excerpt else f"{' '.join(words)} …"
 
 
 ACTIONS: dict[str, Callable[[Config, HookMessage], str]] = {
