@@ -276,10 +276,12 @@ class Attachments:
         return text
 
     async def end_draft(self) -> None:
-        """Removes the files from the draft, because the note was saved."""
-        await run_verb(
-            self.request, lambda ws: ws.journal.draft_files.remove(self.box, self.names)
-        )
+        """Removes the files from the draft, because the note was saved; also those that the
+        form added and to which its text links no more.
+        """
+        form = await self.request.form()
+        names = {*self.names, *(str(name) for name in form.getlist("draft"))}
+        await run_verb(self.request, lambda ws: ws.journal.draft_files.remove(self.box, names))
 
     async def delete_stored(self) -> None:
         """Deletes the stored files again, because the note could not be saved. The draft still

@@ -85,6 +85,21 @@ def test_a_photo_is_saved_after_a_look_at_another_page(browser: Browser, home: P
     assert f"![my cat.png](attachments/{DAY}-my-cat.png)" in text and "draft:" not in text
 
 
+def test_a_photo_that_was_taken_out_again_ends_with_the_save(
+    browser: Browser, home: Path
+) -> None:
+    with served(home, **NOW) as server:
+        add(server, "other.png", PNG)
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        write(page, "The wrong cat.")
+        expect(page.locator("#preview img")).to_be_visible()
+        page.get_by_label("Text", exact=True).fill("No cat.")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+    assert [*waiting(home)] == ["other.png"] and not attached(home)
+
+
 def test_a_draft_that_lost_its_file_says_so_and_is_not_saved(
     browser: Browser, home: Path
 ) -> None:
