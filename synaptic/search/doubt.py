@@ -57,8 +57,8 @@ hit has a large share. Nine of ten first hits of the panel have a smaller one.
 
 
 class Curve(NamedTuple):
-    """The fitted weights that turn the signs of a hit into chances; one curve for searches with
-    meaning, one for searches by words alone.
+    """The fitted weights that turn the signs of a hit into chances: one curve for searches with
+    meaning, one for those with a multilingual model, one for searches by words alone.
 
     `log_odds_of_answer` uses the first five, `estimate_hit_chances` the next four. If the
     log-odds of the best hit are below `doubt`, nothing fits.
@@ -87,6 +87,18 @@ BY_MEANING = Curve(
     share=14.0,
     level=-4.1,
     doubt=-1.72,
+)
+BY_MULTILINGUAL_MEANING = Curve(
+    meaning=17.0,
+    words=10.0,
+    unknown=0.0,
+    size=-0.54,
+    start=-4.5,
+    best=0.24,
+    behind=-0.4,
+    share=14.0,
+    level=-3.8,
+    doubt=-2.32,
 )
 BY_WORDS = Curve(
     meaning=0.0,
@@ -201,8 +213,9 @@ def measure_signs(
     stems = {word: evidence.stem(word) for word in idf}
     weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
     meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
-    # a hit without a vector: words alone can tell
-    curve = BY_WORDS if None in meaning[:LOOKED_AT] else BY_MEANING
+    curve = BY_MULTILINGUAL_MEANING if evidence.ws.embedder.is_multilingual else BY_MEANING
+    if None in meaning[:LOOKED_AT]:  # a hit without a vector: words alone can tell
+        curve = BY_WORDS
     signs = []
     for hit, near in zip(hits, meaning, strict=True):
         entry = hit.entry
