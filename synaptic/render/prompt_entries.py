@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..filters import Filters
-from ..language.lexicon import sentence_ends
+from ..language.excerpt import choose_sentences
 from ..language.query import search_terms
 from ..models import Hit, Texts
 from ..notes.blocks import project_key
@@ -26,7 +26,7 @@ LOOKED_AT = 5
 MIN_WORDS = 3
 """A prompt with fewer words, without stop words, gets no entries."""
 WHOLE_CHARS = 1_200
-"""The most characters of an entry that are shown; a longer one ends after a sentence."""
+"""The most characters of an entry that are shown; of a longer one its best sentences."""
 HEAD = "From Synaptic, the journal that you share with the user."
 """The first sentence of the entries that fit a prompt."""
 
@@ -89,26 +89,14 @@ def entries_for_prompt(
 
 
 def hit_line(hit: Hit) -> str:
-    """Returns a hit as a line: the whole entry, or as many sentences as WHOLE_CHARS hold. Of a
-    preference that no person confirmed only the title is shown.
+    """Returns a hit as a line: the whole entry, or of a long one the sentences of its best
+    passage. Of a preference that no person confirmed only the title is shown.
     """
     entry = hit.entry
     if entry.type == "preference" and "unconfirmed" in " ".join(entry.marks):
         return title_line(entry)
     if len(entry.content) > WHOLE_CHARS:
-        passage = cut_after_sentence(hit.passage, WHOLE_CHARS).removesuffix(" …")
+        passage = choose_sentences(hit.passage, WHOLE_CHARS, len).removesuffix(" …")
         entry = replace(entry, content=f"{passage} …")
     line = title_line(entry, whole=True)
     return f"{line} ({hit.outcome})" if hit.outcome else line
-
-
-def cut_after_sentence(text: str, room: int) -> str:
-    """Returns the first sentences of a text, as many as have at most `room` characters, and an
-    ellipsis. A longer first sentence is cut after a word.
-    """
-    if len(text) <= room:
-        return text
-    beginning = text[:room]
-    ends = [end for end in sentence_ends(beginning) if end < room]
-    end = ends[-1] if ends else beginning.rfind(" ")
-    return f"{text[: end if end > 0 else room].rstrip()} …"
