@@ -493,6 +493,7 @@ class Task:
     or None.
 
     Line 0 means that the entry as a whole is due. `overdue`: open, and due before today.
+    `unticked` is the reason why a person has to tick it in its own program, or "".
     """
 
     text: str
@@ -504,3 +505,4 @@ class Task:
     title: str
     date: str | None
     overdue: bool = False
+    unticked: str = ""

@@ -23,6 +23,7 @@ from urllib.parse import unquote
 from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, without_code
 from .dates import date_in_name
+from .recurring import reason_not_to_move, repeats
 
 MAX_FIELDS, MAX_FIELD = 100, 500
 """The largest number of fields of an entry, and the most characters of a field's value."""
@@ -50,6 +51,7 @@ _TASK = re.compile(
     rf"(?m)^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
     rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)"
 )
+_TICKED_STATES = (" ", "x", "X", "/", "TODO", "DONE")
 _NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
 _ON = r"[ ]?(?:\[\[)?([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
@@ -236,6 +238,7 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
         block = plain[at : following.start() if following else len(plain)]
         due = _DUE.search(block) or _SCHEDULED.search(block)
         done = bool(match["done"]) or match["box"] in ("x", "X", "-")
+        unticked = _reason_without_tick(match, block)
         title = text[match.start("text") : match.end("text")].strip()
         tasks.append(
             Task(
@@ -247,6 +250,17 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
                 entry.id,
                 entry.title_in_lists,
                 day,
+                unticked=unticked,
             )
         )
     return tasks
+
+
+def _reason_without_tick(match: re.Match[str], block: str) -> str:
+    """The reason why this task is not ticked here; "" if it is."""
+    state = match["open"] or match["done"] or match["box"]
+    if state not in _TICKED_STATES:
+        return f"its state {state} is not one of [ ], [x], TODO and DONE"
+    if repeats(block):
+        return reason_not_to_move(block[match.start("text") - match.start() :])
+    return ""

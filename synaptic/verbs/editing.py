@@ -3,6 +3,7 @@
 import hashlib
 import re
 from contextlib import suppress
+from datetime import date, datetime
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -14,6 +15,14 @@ from ..models import Entry, ParsedFile, Task, Texts
 from ..notes.blocks import MASK, unify_newlines, usual_line_end
 from ..notes.marks import find_tasks
 from ..notes.privacy import mask_private
+from ..notes.recurring import (
+    REPEATS,
+    CannotRepeat,
+    moved_stamps,
+    next_occurrence,
+    repeats,
+    with_logbook,
+)
 from ..workspace.file_rows import body_lines
 from ..workspace.preferences import hash_of_rule, put_in_force, read_log
 from ..workspace.sync import in_step
@@ -30,7 +39,7 @@ _TASK = re.compile(
 )
 _BLOCK_NAME = re.compile(rb"(?:[ \t]+\^[\w-]+)?[ \t]*\Z")  # in Obsidian
 _TICKED_ON = re.compile(" ✅ [0-9]{4}-[0-9]{2}-[0-9]{2}".encode())
-_REPEATS = "🔁"
+_NEXT_ITEM = re.compile(rb"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#)")
 
 
 class OpenText(NamedTuple):
@@ -109,19 +118,26 @@ def write_text(
 
 
 def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> str:
-    """Marks the task with this `text` at `path:line` as done or open, and returns its new text.
+    """Marks the task with this `text` at `path:line` as done or open; returns its new text, or
+    "" if it stays open with a later date, as Logseq's tasks that repeat do.
 
     Where the journal has tasks ticked with the date of Obsidian Tasks, it gets one; emptied, it
-    loses it. The task is the one of this text at this line, or the only one of the file. Raises
-    NotFound, Changed without such a task, and Refused.
+    loses it. The next one of a task that repeats (🔁) is written above it, and is taken away if
+    the tick is. The task is the one of this text at this line, or the only one of the file.
+    Raises NotFound, Changed without such a task, and Refused.
     """
     _resolve_own_id(ws, path, "")
     stamp = b""
     if done and any(_TICKED_ON.search(task.text.encode()) for task in tasks(ws, done=True)):
         stamp = f" ✅ {ws.today.isoformat()}".encode()
+    if done and REPEATS in text:
+        stamp = f" ✅ {ws.today.isoformat()}".encode()
     rules = _PreferencesOfFile(ws, path)
+    now = ws.clock().replace(tzinfo=None)
+    stays_open = False
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
+        nonlocal stays_open
         rules.remember_consents(parsed)
         masked = mask_private(data)
         matches = []
@@ -137,23 +153,90 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
             )
         starts = [0, *(match.end() for match in _LINE_ENDS.finditer(data))]
         row = _TASK.match(data, starts[at[0].line - 1])
-        if not row:
-            raise _cannot_tick_error(
-                path, at[0], "its state is not one of [ ], [x], TODO and DONE"
-            )
-        if MASK in masked[row.start() : row.end()]:
+        if not row or at[0].unticked:
+            reason = at[0].unticked or "its state is not one of [ ], [x], TODO and DONE"
+            raise _cannot_tick_error(path, at[0], reason)
+        end = _end_of_block(data, row.end())
+        if MASK in masked[row.start() : end]:
             raise _cannot_tick_error(path, at[0], "its line holds private text")
-        if _REPEATS in text:
-            raise _cannot_tick_error(path, at[0], "it is a task that repeats")
-        before, box, words = row.groups()
-        marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
-        words = _set_done_date(words, stamp, done)
-        return data[: row.start()] + before + marks[done] + words + data[row.end() :]
+        try:
+            if done and REPEATS not in text and repeats(_text(data[row.start() : end])):
+                stays_open = True
+                block = _block_moved(data[row.start() : end], now, usual_line_end(data))
+                return data[: row.start()] + block + data[end:]
+            return _tick_row(data, row, stamp, done)
+        except CannotRepeat as error:
+            raise _cannot_tick_error(path, at[0], str(error)) from error
 
     rewrite_entries(ws.journal, path, change, keep=False)
     rules.confirm_changed()
     index_now(ws, path)
-    return _set_done_date(text.encode(), stamp, done).decode().strip()
+    return "" if stays_open else _set_done_date(text.encode(), stamp, done).decode().strip()
+
+
+def _text(piece: bytes) -> str:
+    return piece.decode("utf-8", "surrogateescape")
+
+
+def _bytes(piece: str) -> bytes:
+    return piece.encode("utf-8", "surrogateescape")
+
+
+def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> bytes:
+    """The file with the task of this row ticked or not; a task with 🔁 gets its next one above
+    it, or loses the one that its tick wrote.
+    """
+    before, box, words = row.groups()
+    indent = before.removeprefix(_BOM)
+    marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
+    start = row.start() + len(before) - len(indent)
+    ticked = indent + marks[done] + _set_done_date(words, stamp, done)
+    if REPEATS.encode() not in words:
+        return data[:start] + ticked + data[row.end() :]
+    ended = _LINE_ENDS.match(data, row.end())
+    line_end = ended[0] if ended else usual_line_end(data)
+    if done:
+        day = date.fromisoformat(stamp[-10:].decode())
+        following = _bytes(next_occurrence(_text(words), day))
+        return (
+            data[:start] + indent + marks[0] + following + line_end + ticked + data[row.end() :]
+        )
+    stamped = _TICKED_ON.search(words)
+    if stamped:
+        day = date.fromisoformat(stamped[0][-10:].decode())
+        following = _bytes(next_occurrence(_text(_set_done_date(words, b"", False)), day))
+        above = indent + marks[0] + following + line_end
+        if data[:start].endswith(above):
+            start -= len(above)
+    return data[:start] + ticked + data[row.end() :]
+
+
+def _end_of_block(data: bytes, start: int) -> int:
+    """The end of the block whose first line ends at `start`: the next item, heading or blank
+    line that is not in its logbook.
+    """
+    ended = _LINE_ENDS.match(data, start)
+    end = ended.end() if ended else len(data)
+    in_logbook = False
+    while end < len(data):
+        ended = _LINE_ENDS.search(data, end)
+        after = ended.end() if ended else len(data)
+        line = data[end:after]
+        words = line.strip()
+        if in_logbook:
+            in_logbook = words != b":END:"
+        elif words == b":LOGBOOK:":
+            in_logbook = True
+        elif not words or _NEXT_ITEM.match(line):
+            break
+        end = after
+    return start if in_logbook else end
+
+
+def _block_moved(block: bytes, now: datetime, line_end: bytes) -> bytes:
+    """A block of Logseq that repeats, with its dates moved and its logbook, if any, longer."""
+    moved = moved_stamps(_text(block), now)
+    return _bytes(with_logbook(moved, now, line_end.decode()))
 
 
 def _set_done_date(words: bytes, stamp: bytes, done: bool) -> bytes:

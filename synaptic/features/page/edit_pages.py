@@ -130,8 +130,10 @@ async def _tick_task(request: Request) -> Response:
     line = int(number) if number.isdecimal() else 0
     text = await run_verb(request, tick_task, path, line, form.get("text", ""), done=is_done)
     message = "Ticked." if is_done else "It is open again."
+    if is_done and not text:
+        message = "Done: it repeats, so its date was moved to the next one."
     answer = redirect_with_message(request, return_address(form) or "/tasks", message)
-    if is_done:
+    if is_done and text:
         ticked = {"ticked": text, "ticked_path": path, "ticked_line": str(line)}
         session_of(request).notice |= ticked
     return answer

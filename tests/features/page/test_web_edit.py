@@ -38,7 +38,7 @@ TASKS = """\
 1. [ ] Paint
 - TODO mow
 - LATER TODO weed
-- [ ] Water 🔁 every day
+- [ ] Water 🔁 every blue moon
 - [ ] twin
 - [ ] twin
 
@@ -256,12 +256,13 @@ def test_a_tick_changes_three_bytes_and_unticking_takes_it_back(
         ("twin", 99, 409),
         ("Walk", 3, 409),
         ("TODO weed", 8, 403),
-        ("Water 🔁 every day", 9, 403),
+        ("Water 🔁 every blue moon", 9, 403),
         ("in code", 14, 409),
     ):
         assert tick(server, "Plan.md", line, text).status_code == status
-    assert "it is a task that repeats." in tick(server, "Plan.md", 9, "Water 🔁 every day").text
-    assert "its state is not one of" in tick(server, "Plan.md", 8, "TODO weed").text
+    refused = tick(server, "Plan.md", 9, "Water 🔁 every blue moon").text
+    assert "its rule" in refused and "is not one that is understood here." in refused
+    assert "its state LATER is not one of" in tick(server, "Plan.md", 8, "TODO weed").text
     assert note.read_text() == TASKS
     # the journal has tasks of Obsidian's plugin
     (home / "journal" / "Done.md").write_text("- [x] Swept ✅ 2026-11-01\n")
@@ -279,6 +280,63 @@ def test_a_tick_changes_three_bytes_and_unticking_takes_it_back(
         answer = tick(server, "Plan.md", 6, "Paint ✅ 2026-11-24", done, back)
         answer = tick(server, "Plan.md", 6, "Paint", done, back) if done == "yes" else answer
         assert answer.headers["location"] == "/tasks"
+
+
+RECURRING = """\
+# Routine\r
+\r
+- [ ] Water 🔁 every week 📅 2026-11-20 ^water\r
+  - with rain water\r
+- [ ] Rent 🔁 every blue moon 📅 2026-11-20\r
+- [/] Last 🔁 every 2 days when done ⏳ 2026-11-01"""
+REPEATED = """\
+- TODO Feed the cat
+  SCHEDULED: <2026-11-20 Fri ++1w>
+  :LOGBOOK:
+  * State "DONE" from "TODO" [2026-11-13 Fri 08:00]
+  :END:
+- TODO Feed the dog
+  DEADLINE: <2026-11-20 Fri .+1d>
+"""
+
+
+def test_tasks_that_repeat_are_ticked_as_their_own_programs_do(
+    server: Served, home: Path
+) -> None:
+    note = home / "journal" / "Routine.md"
+    note.write_bytes(RECURRING.encode())
+    water = "- [ ] Water 🔁 every week 📅 2026-11-20 ^water"
+    done = "- [x] Water 🔁 every week 📅 2026-11-20 ✅ 2026-11-24 ^water"
+    assert tick(server, "Routine.md", 3, water[6:]).status_code == 303
+    after = RECURRING.replace(water, f"- [ ] Water 🔁 every week 📅 2026-11-27\r\n{done}")
+    assert note.read_bytes() == after.encode()
+    again = re.search(r'name="text" value="(Water.*?)"', server.client.get("/tasks").text)
+    assert again and tick(server, "Routine.md", 3, again[1], "no").status_code == 303
+    assert note.read_bytes() == RECURRING.encode()
+
+    last = "Last 🔁 every 2 days when done ⏳ 2026-11-01"
+    assert tick(server, "Routine.md", 6, last).status_code == 303
+    following = (
+        f"- [ ] Last 🔁 every 2 days when done ⏳ 2026-11-26\r\n- [x] {last} ✅ 2026-11-24"
+    )
+    assert note.read_bytes() == RECURRING.replace(f"- [/] {last}", following).encode()
+
+    page = server.client.get("/tasks").text
+    assert "Tick: Rent" not in page and "<code>every blue moon</code> is not one" in page
+    note.unlink()
+
+    graph = home / "journal" / "Graph.md"
+    graph.write_text(REPEATED)
+    assert tick(server, "Graph.md", 1, "Feed the cat").status_code == 303
+    row = '  * State "DONE" from "TODO" [2026-11-24 Tue 10:0'
+    moved = REPEATED.replace("2026-11-20 Fri ++1w", "2026-11-27 Fri ++1w")
+    text = re.sub(r"(10:0)\d\]\n", r"\1", graph.read_text())
+    assert text == moved.replace("  :END:", f"{row}  :END:")
+    shown = server.client.get("/tasks").text
+    assert "its date was moved" in shown and ">Open again:" not in shown
+    assert tick(server, "Graph.md", 6, "Feed the dog").status_code == 303
+    assert "DEADLINE: <2026-11-25 Wed .+1d>" in graph.read_text()
+    graph.unlink()
 
 
 @pytest.mark.parametrize("javascript", [True, False])

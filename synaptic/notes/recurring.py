@@ -1,0 +1,293 @@
+"""Moves tasks that repeat to their next day, in the forms of Obsidian Tasks and Logseq. Pure.
+
+| a task that is done on Friday 2026-11-27     | moves to   |
+|----------------------------------------------|------------|
+| `🔁 every week 📅 2026-11-27`                | 2026-12-04 |
+| `🔁 every month on the 1st ⏳ 2026-11-01`    | 2026-12-01 |
+| `🔁 every 10 days when done 📅 2026-11-01`   | 2026-12-07 |
+| `SCHEDULED: <2026-11-01 Sun +1w>`            | 2026-11-08 |
+| `SCHEDULED: <2026-11-01 Sun ++1w>`           | 2026-11-29 |
+| `SCHEDULED: <2026-11-01 Sun .+1w>`           | 2026-12-04 |
+
+The rules are those of the documentation of Obsidian Tasks ("Recurring Tasks"), and of Logseq's
+repeaters: a date after its time is moved back to the last day of a shorter month.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from itertools import count
+
+REPEATS = "🔁"
+_RULE = re.compile(rf"{REPEATS}\ufe0f?[ \t]*(\w[\w, !]*?)[ \t]*(?=$|[^\w, !])")
+_DATE = "[ ]?([0-9]{4}-[0-9]{2}-[0-9]{2})"
+_DATES = {
+    "due": re.compile(rf"[📅📆🗓]\ufe0f?{_DATE}"),
+    "scheduled": re.compile(rf"[⏳⌛]\ufe0f?{_DATE}"),
+    "start": re.compile(rf"🛫\ufe0f?{_DATE}"),
+}
+"""The dates of a task that move; the first that it has is the one by which it repeats."""
+_CREATED = re.compile(rf"➕\ufe0f?{_DATE}")
+_OF_ONE_ONLY = re.compile(
+    r"[ ]?(?:🆔\ufe0f?[ ]?[\w-]+|⛔\ufe0f?[ ]?[\w-]+(?:[ ]?,[ ]?[\w-]+)*|(?<=[ ])\^[\w-]+[ ]*$)"
+)
+_DELETES_ITSELF = re.compile(r"(?i)🏁\ufe0f?[ ]?delete")
+_IN_DATAVIEW = re.compile(r"[\[(]repeat::")
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_MONTHS = (
+    "january february march april may june july august september october november december"
+).split()
+_EVERY = re.compile(r"every (?:(\d{1,3}) )?(day|week|month|year)s?(?: on (?:the )?(.+))?")
+_EVERY_NAMED = re.compile(r"every (.+?)(?: on the (.+))?")
+_ORDINAL = re.compile(r"(?:(\d{1,2})(?:st|nd|rd|th)(?: (last))?|(last))(?: ([a-z]+))?")
+_LIST = re.compile(r" ?, ?(?:and )?| and ")
+_YEARS_AHEAD = 12
+"""The number of years in which a next day is looked for: 29 February may take eight."""
+
+_STAMP = re.compile(
+    r"(?P<label>SCHEDULED|DEADLINE):(?P<gap>[ ]*)"
+    r"<(?P<day>[0-9]{4}-[0-9]{2}-[0-9]{2})(?P<rest>[^<>\n]*)>"
+)
+_REPEATER = re.compile(
+    r" (?P<name>Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?: (?P<time>[0-9]{2}:[0-9]{2}))?"
+    r" (?P<kind>\.\+|\+\+|\+)(?P<number>[1-9][0-9]{0,2})(?P<unit>[hdwmy])"
+)
+_LOGBOOK = re.compile(r"(?m)^[ \t]*:LOGBOOK:")
+_END = re.compile(r"(?m)^([ \t]*):END:")
+
+
+class CannotRepeat(ValueError):
+    """A task that repeats in a way that is not understood; the message is the reason."""
+
+
+def repeats(block: str) -> bool:
+    """True if a task repeats; `block` is its line and the lines that belong to it."""
+    line = block.partition("\n")[0]
+    if REPEATS in line or _IN_DATAVIEW.search(line):
+        return True
+    return any("+" in match["rest"] for match in _STAMP.finditer(block))
+
+
+def reason_not_to_move(block: str) -> str:
+    """The reason why a task that repeats is not moved to its next day here; "" if it can be."""
+    line, _, _ = block.partition("\n")
+    try:
+        if REPEATS in line or _IN_DATAVIEW.search(line):
+            next_occurrence(line, date(2026, 1, 1))
+        else:
+            moved_stamps(block, datetime(2999, 1, 1))
+    except CannotRepeat as error:
+        return str(error)
+    return ""
+
+
+# -- Obsidian Tasks
+
+
+def next_occurrence(words: str, today: date) -> str:
+    """The words of the next task, where a task with these `words` is done `today`; the words
+    hold no date of its end. Raises CannotRepeat.
+    """
+    if _IN_DATAVIEW.search(words):
+        raise CannotRepeat("it repeats in Dataview's form, `[repeat:: ...]`")
+    if _DELETES_ITSELF.search(words):
+        raise CannotRepeat("its plugin deletes it when it is done (🏁 delete)")
+    rule = _RULE.search(words)
+    if not rule or words.count(REPEATS) != 1:
+        raise CannotRepeat("its rule behind 🔁 is not understood")
+    dates = {name: _date_of(match) for name, match in _matches(words)}
+    reference = next(iter(dates.values()), None)
+    days = _days_of_rule(rule[1], reference, today)
+    if reference and days:
+        shift = days - reference
+        for pattern in _DATES.values():
+            words = pattern.sub(lambda match: _with_date(match, _date_of(match) + shift), words)
+    words = _CREATED.sub(lambda match: _with_date(match, today), words)
+    return _OF_ONE_ONLY.sub("", words)
+
+
+def _matches(words: str) -> Iterator[tuple[str, re.Match[str]]]:
+    for name, pattern in _DATES.items():
+        match = pattern.search(words)
+        if match:
+            yield name, match
+
+
+def _date_of(match: re.Match[str]) -> date:
+    with suppress(ValueError):
+        return date.fromisoformat(match[1])
+    raise CannotRepeat(f"its date {match[1]} is not in the calendar")
+
+
+def _with_date(match: re.Match[str], day: date) -> str:
+    return match[0][: match.start(1) - match.start()] + day.isoformat()
+
+
+def _days_of_rule(text: str, reference: date | None, today: date) -> date | None:
+    """The next day by a rule such as `every 2 weeks on Monday when done`; None for a task
+    without a date.
+    """
+    rule = " ".join(text.lower().replace("!", " ").split())
+    from_done = rule.endswith(" when done")
+    rule = rule.removesuffix(" when done")
+    start = today if from_done or not reference else reference
+    with suppress(OverflowError, ValueError):
+        day = _next_day(rule, start)
+        if day:
+            return day if reference else None
+    raise CannotRepeat(f"its rule `{text.strip()}` is not one that is understood here")
+
+
+def _next_day(rule: str, start: date) -> date | None:
+    """The first day after `start` by a rule; None if the rule is not understood."""
+    match = _EVERY.fullmatch(rule)
+    if match:
+        interval = int(match[1] or 1)
+        unit, days = match[2], match[3]
+        if not interval:
+            return None
+        if not days:
+            return _day_after(start, interval, unit)
+        if unit == "week":
+            return _next_weekday(start, interval, _LIST.split(days))
+        if unit == "month":
+            months = (start.month - 1 + interval * step for step in count())
+            return _next_in_months(start, months, _LIST.split(days))
+        return None
+    match = _EVERY_NAMED.fullmatch(rule)
+    if not match:
+        return None
+    names = _LIST.split(match[1])
+    if match[1] == "weekday" and not match[2]:
+        return _next_weekday(start, 1, _WEEKDAYS[:5])
+    if all(name in _WEEKDAYS for name in names) and not match[2]:
+        return _next_weekday(start, 1, names)
+    if all(name in _MONTHS for name in names) and match[2]:
+        wanted = {_MONTHS.index(name) for name in names}
+        months = (month for month in count(start.month - 1) if month % 12 in wanted)
+        return _next_in_months(start, months, _LIST.split(match[2]))
+    return None
+
+
+def _day_after(start: date, number: int, unit: str) -> date:
+    """`start` and so many days, weeks, months or years; in a shorter month its last day."""
+    if unit in ("day", "week"):
+        return start + timedelta(days=number * (7 if unit == "week" else 1))
+    month = start.month - 1 + number * (12 if unit == "year" else 1)
+    year = start.year + month // 12
+    month = month % 12 + 1
+    return date(year, month, min(start.day, monthrange(year, month)[1]))
+
+
+def _next_weekday(start: date, interval: int, names: list[str]) -> date | None:
+    """The next of these weekdays, in each `interval`th week from that of `start` on."""
+    if not all(name in _WEEKDAYS for name in names):
+        return None
+    numbers = {_WEEKDAYS.index(name) for name in names}
+    monday = start - timedelta(days=start.weekday())
+    for ahead in range(1, 7 * (interval + 1) + 1):
+        day = start + timedelta(days=ahead)
+        week = (day - monday).days // 7
+        if day.weekday() in numbers and week % interval == 0:
+            return day
+    return None
+
+
+def _next_in_months(start: date, months: Iterator[int], places: list[str]) -> date | None:
+    """The next of these places in a month: `1st`, `last`, `2nd last friday`. `months` are
+    counted from January of the year of `start`; a month without the place is left out.
+    """
+    matches = [_ORDINAL.fullmatch(place) for place in places]
+    for month in months:
+        year = start.year + month // 12
+        if month > 12 * _YEARS_AHEAD:
+            return None
+        days = []
+        for match in matches:
+            if not match or (match[4] and match[4] not in _WEEKDAYS):
+                return None
+            days += _days_at(match, year, month % 12 + 1)
+        later = [day for day in days if day > start]
+        if later:
+            return min(later)
+    return None
+
+
+def _days_at(match: re.Match[str], year: int, month: int) -> list[date]:
+    """The day of a month at a place such as `2nd last friday`; [] if the month has none."""
+    length = monthrange(year, month)[1]
+    days = [date(year, month, number) for number in range(1, length + 1)]
+    if match[4]:
+        days = [day for day in days if day.weekday() == _WEEKDAYS.index(match[4])]
+    if match[2] or match[3]:
+        days.reverse()
+    number = int(match[1] or 1)
+    return days[number - 1 : number] if number else []
+
+
+# -- Logseq
+
+
+def moved_stamps(block: str, now: datetime) -> str:
+    """The text of a block whose repeating dates are moved as Logseq moves them when it is done
+    `now` (naive, local). Raises CannotRepeat.
+    """
+
+    def move(match: re.Match[str]) -> str:
+        rest = match["rest"]
+        if "+" not in rest:
+            return match[0]
+        repeater = _REPEATER.fullmatch(rest)
+        if not repeater:
+            raise CannotRepeat(f"its date <{match['day']}{rest}> is not in Logseq's form")
+        try:
+            start = datetime.fromisoformat(f"{match['day']} {repeater['time'] or '00:00'}")
+            moved = _moved_moment(start, repeater, now)
+        except (ValueError, OverflowError):
+            raise CannotRepeat(
+                f"its date <{match['day']}{rest}> is not in the calendar"
+            ) from None
+        clock = f" {moved:%H:%M}" if repeater["time"] else ""
+        tail = rest[repeater.start("kind") :]
+        day = f"{moved:%Y-%m-%d} {_WEEKDAYS[moved.weekday()][:3].title()}"
+        return f"{match['label']}:{match['gap']}<{day}{clock} {tail}>"
+
+    moved = _STAMP.sub(move, block)
+    if moved == block:
+        raise CannotRepeat(
+            "its day is still to come, and `.+` counts from the day when it is done"
+        )
+    return moved
+
+
+def _moved_moment(start: datetime, repeater: re.Match[str], now: datetime) -> datetime:
+    if repeater["kind"] == ".+":
+        return start if start > now else _moment_after(now, repeater)
+    moved = _moment_after(start, repeater)
+    while repeater["kind"] == "++" and moved <= now:
+        moved = _moment_after(moved, repeater)
+    return moved
+
+
+def _moment_after(moment: datetime, repeater: re.Match[str]) -> datetime:
+    units = {"d": "day", "w": "week", "m": "month", "y": "year"}
+    number = int(repeater["number"])
+    if repeater["unit"] == "h":
+        return moment + timedelta(hours=number)
+    day = _day_after(moment.date(), number, units[repeater["unit"]])
+    return datetime.combine(day, moment.time())
+
+
+def with_logbook(block: str, now: datetime, line_end: str) -> str:
+    """The text of a block with a line in its logbook that it was done `now`; unchanged without
+    a logbook. `block` begins before the logbook and holds its end.
+    """
+    drawer = _LOGBOOK.search(block)
+    end = drawer and _END.search(block, drawer.end())
+    if not end:
+        return block
+    name = _WEEKDAYS[now.weekday()][:3].title()
+    row = f'{end[1]}* State "DONE" from "TODO" [{now:%Y-%m-%d} {name} {now:%H:%M}]{line_end}'
+    return block[: end.start()] + row + block[end.start() :]
