@@ -27,6 +27,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -175,7 +176,7 @@ class Bench:
             self._save(session, folder, saved)
 
     def _save(self, session: Mapping[str, Any], folder: Path, saved: Mapping[str, Any]) -> None:
-        _make_files(folder, saved.get("files", ()))
+        _make_files(folder, [self._as_folder(name) for name in saved.get("files", ())])
         arguments: dict[str, Any] = {"content": saved["text"], "type": saved["type"]}
         if saved.get("importance"):
             arguments["importance"] = IMPORTANCE[saved["importance"]]
@@ -200,6 +201,17 @@ class Bench:
             return entries._asdict()
 
         return answer_prompt(self.config, message, ask)
+
+    @cached_property
+    def _folders(self) -> set[Path]:
+        """The folders in which files of the history lie."""
+        saves = chain.from_iterable(session["saves"] for session in self._sessions())
+        names = chain.from_iterable(saved.get("files", ()) for saved in saves)
+        return set(chain.from_iterable(Path(name).parents for name in names))
+
+    def _as_folder(self, name: str) -> str:
+        """The name of a file, with a slash if it is a folder."""
+        return f"{name}/" if Path(name) in self._folders else name
 
     def call(self, tool: str, arguments: dict[str, Any], folder: Path, client: str) -> str:
         """The answer of an MCP tool to a client that works in `folder`."""
