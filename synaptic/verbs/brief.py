@@ -30,6 +30,7 @@ from ..notes.reading import add_system_zone
 from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries, mark_replaced
 from ..workspace.checkout import checkout_around, describe_recent_work, working_project
+from ..workspace.pairs import PERHAPS_REPLACED
 from ..workspace.preferences import CHANGED_END, read_all_preferences, read_consents
 from ..workspace.proposals import read_proposals
 from ..workspace.readback import read_body_lines, read_entries
@@ -523,8 +524,8 @@ def _rank_by_worth(
     entries: Mapping[int, Entry], word_scores: Mapping[int, float], here: Checkout | None
 ) -> tuple[Entry, ...]:
     """Returns the entries by their worth and by how well they fit the work at hand, of equal
-    ones the newest first. Those of the highest importance come before all others, digests of
-    sessions last.
+    ones the newest first. Those of the highest importance come before all others; digests of
+    sessions come last, and what a later entry perhaps replaced.
     """
     branch = here.branch if here and here.branch not in here.default_branches else ""
     best = max((word_scores.get(row, 0.0) for row in entries), default=0.0) or 1.0
@@ -535,8 +536,10 @@ def _rank_by_worth(
         if branch and entry.branch == branch:
             fit = 1.0
         worth = entry_worth(entry) + AT_HAND * fit
+        is_replaced = any(mark.startswith(PERHAPS_REPLACED) for mark in entry.marks)
+        is_least = entry.of_session or is_replaced
         is_below = entry.importance != HIGHEST
-        return entry.of_session, is_below, -worth, not entry.dated, -entry.at.timestamp()
+        return is_least, is_below, -worth, not entry.dated, -entry.at.timestamp()
 
     return tuple(entries[row] for row in sorted(entries, key=place))
 

@@ -1,0 +1,47 @@
+"""The order of the entries that a briefing lists."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+
+from synaptic.models import Entry
+from synaptic.verbs.brief import _rank_by_worth
+from synaptic.workspace.pairs import PERHAPS_REPLACED
+
+MOMENT = datetime(2026, 11, 20, 9, 30).astimezone()
+
+
+def entry(number: int, content: str = "A text.", **marks: Any) -> Entry:
+    """An entry that is `number` days old."""
+    marks = {"type": "decision"} | marks
+    id = f"20261120-0000000{number}"
+    at = MOMENT - timedelta(days=number)
+    return Entry(id=id, at=at, title=content, content=content, **marks)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ({}, {"type": "progress"}),
+        ({"importance": 8, "type": "note"}, {}),
+        ({"content": "Run `make db` first."}, {}),
+        ({"type": "progress"}, {"marks": (f"{PERHAPS_REPLACED} 00000009",)}),
+        ({"type": "progress", "importance": 0}, {"via": "import:codex"}),
+        (
+            {"importance": 10, "type": "handoff"},
+            {"importance": 9, "content": "`a` `b` `c` `d`"},
+        ),
+    ],
+)
+def test_use_comes_before_age(first: dict[str, Any], second: dict[str, Any]) -> None:
+    entries = {1: entry(1, **second), 2: entry(2, **first)}
+    assert _rank_by_worth(entries, {}, None) == (entries[2], entries[1])
+    assert _rank_by_worth({1: entry(1), 2: entry(2)}, {}, None) == (entry(1), entry(2))
+
+
+def test_the_work_at_hand_comes_before_importance() -> None:
+    entries = {1: entry(1, importance=7), 2: entry(2)}
+    assert _rank_by_worth(entries, {2: 1.5}, None) == (entries[2], entries[1])
