@@ -493,7 +493,8 @@ class Task:
     or None.
 
     Line 0 means that the entry as a whole is due. `overdue`: open, and due before today.
-    `unticked` is the reason why a person has to tick it in its own program, or "".
+    `unticked` is the reason why a person has to tick it in its own program, or "". `source` is
+    the day or the name of its note; `tags` are those of its line, or else of its entry.
     """
 
     text: str
@@ -506,3 +507,6 @@ class Task:
     date: str | None
     overdue: bool = False
     unticked: str = ""
+    source: str = ""
+    project: str | None = None
+    tags: Texts = ()

@@ -21,7 +21,7 @@ from itertools import chain
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Pairs, Task, Texts
-from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, without_code
+from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, find_tags, without_code
 from .dates import date_in_name
 from .recurring import reason_not_to_move, repeats
 
@@ -251,9 +251,17 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
                 entry.title_in_lists,
                 day,
                 unticked=unticked,
+                source=source_of_task(entry),
+                project=entry.project,
+                tags=find_tags(title) or entry.tags,
             )
         )
     return tasks
+
+
+def source_of_task(entry: Entry) -> str:
+    """Where a task stands, as a person looks for it: its day, or the name of its note."""
+    return entry.date if entry.dated and not entry.whole_file else entry.title_in_lists
 
 
 def _reason_without_tick(match: re.Match[str], block: str) -> str:

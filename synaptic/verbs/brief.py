@@ -25,7 +25,7 @@ from ..language.query import read_date, search_terms
 from ..language.words import fts5_expression
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import project_key, slug_tag
-from ..notes.marks import find_tasks
+from ..notes.marks import find_tasks, source_of_task
 from ..notes.reading import add_system_zone
 from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries, mark_replaced
@@ -423,7 +423,11 @@ def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[
         if is_ours or own is None:
             path = entry.path
             title = entry.title_in_lists
-            tasks.insert(0, Task(title, False, entry.due, path, 0, entry.id, title, None))
+            whole = Task(title, False, entry.due, path, 0, entry.id, title, None)
+            source = source_of_task(entry)
+            tasks.insert(
+                0, replace(whole, source=source, project=entry.project, tags=entry.tags)
+            )
         for task in tasks:
             due = task.due or ""
             if not task.done and "" < due <= until:

@@ -27,6 +27,8 @@ from .site import TEMPLATES, Page, Values, code_to_html, page, read_form, run_ve
 
 DAY_ENTRIES = 100
 """The most entries on the page of a day."""
+MOST_OVERDUE = 5
+"""The most overdue tasks and entries on Today: the last ones. Tasks lists all."""
 MOST_WAITING = 5
 """The most unconfirmed preferences that a page asks about."""
 GRAIN_NS = 20_000_000
@@ -89,6 +91,8 @@ async def _day_page(request: Request) -> Response:
         entries = days.listing.entries
         if is_today and days.listing.total == len(entries):
             entries = entries[::-1]  # the newest stands below the form that wrote it
+        due = brief.due_tasks(ws, today) if is_today and not cursor else []
+        overdue = [task for task in due if task.overdue]
         return {
             "today": today,
             "is_today": is_today,
@@ -96,7 +100,8 @@ async def _day_page(request: Request) -> Response:
             "entries": entries,
             "total": days.listing.total or browse.find(ws, limit=1).total,
             "waiting": _unconfirmed_preferences(ws) if is_today and not cursor else (),
-            "due": brief.due_tasks(ws, today) if is_today and not cursor else (),
+            "due": [*overdue[-MOST_OVERDUE:], *due[len(overdue) :]],
+            "more_overdue": max(0, len(overdue) - MOST_OVERDUE),
             "project": working_project(ws.config, working_checkout(ws.config)) or "",
         }
 

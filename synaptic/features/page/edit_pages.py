@@ -1,5 +1,6 @@
 """The page on which a person edits a file of the journal as Markdown, and the page of tasks."""
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 from starlette.requests import Request
@@ -101,24 +102,75 @@ def _find_edited_entry(
     return there, there if edited == [there] else ""
 
 
+GROUPS = {
+    "due": "When it is due",
+    "day": "Day",
+    "project": "Project",
+    "tag": "Tag",
+    "note": "Note",
+}
+"""The ways to group tasks on their page."""
+
+
 async def _tasks_page(request: Request) -> Response:
-    """Shows the open tasks and the entries that are due, by the day on which they are due."""
+    """Shows the open tasks and the entries that are due, in groups; only those of a project,
+    tag, note or day that the address names.
+    """
+    query = request.query_params
+    by = query.get("by", "due")
+    chosen = {name: query[name] for name in GROUPS if query.get(name)}
 
     def read(ws: Workspace) -> tuple[date, list[Task]]:
         entries = [one for one in due_tasks(ws) if not one.line]
         return ws.today, [*tasks(ws), *entries]
 
-    today, tasks_due = await run_verb(request, read)
+    today, open_tasks = await run_verb(request, read)
     week = (today + timedelta(days=6)).isoformat()
-    parts: dict[str, list[Task]] = {"Overdue": [], "This week": [], "Later": [], "No day": []}
-    for task in sorted(tasks_due, key=lambda one: one.due or ""):
-        name = "Later" if task.due else "No day"
-        if task.due and task.due <= week:
-            name = "Overdue" if task.overdue else "This week"
-        parts[name].append(task)
+    groups: dict[str, list[Task]] = {}
+    if by not in GROUPS or by == "due":
+        groups = {name: [] for name in ("Overdue", "This week", "Later", "No day")}
+    matches = [
+        task
+        for task in sorted(open_tasks, key=lambda one: one.due or "9")
+        if all(value in _groups_of_task(task, name, week) for name, value in chosen.items())
+    ]
+    for task in matches:
+        for name in _groups_of_task(task, by, week):
+            groups.setdefault(name, []).append(task)
+    if by in ("project", "tag", "note"):
+        groups = dict(sorted(groups.items()))
+    elif by == "day":
+        groups = dict(sorted(groups.items(), reverse=True))
     return await page(
-        request, "tasks.html", parts=parts, total=len(tasks_due), today=today.isoformat()
+        request,
+        "tasks.html",
+        parts=groups,
+        total=len(open_tasks),
+        matches=len(matches),
+        today=today.isoformat(),
+        by=by,
+        groups=GROUPS,
+        chosen=chosen,
     )
+
+
+def _groups_of_task(task: Task, by: str, week: str) -> Sequence[str]:
+    """The groups in which a task stands, by day, project, tag or note, or else by when it is
+    due; `week` is the last day of this week.
+    """
+    if by == "day":
+        return [task.date or "No day"]
+    if by == "project":
+        return [task.project or "No project"]
+    if by == "tag":
+        return task.tags or ["No tag"]
+    if by == "note":
+        return [task.source]
+    if not task.due:
+        return ["No day"]
+    if task.due > week:
+        return ["Later"]
+    return ["Overdue" if task.overdue else "This week"]
 
 
 async def _tick_task(request: Request) -> Response:

@@ -81,3 +81,32 @@ def test_today_takes_a_date_and_a_text_that_begins_with_one(
 
     refused = server.post("/new", content="Nothing.", date="yonder", back="/")
     assert refused.status_code == 400 and 'value="yonder"' in refused.text
+
+
+def test_today_shows_five_overdue_things_and_tasks_are_grouped(
+    browser: Browser, tmp_path: Path
+) -> None:
+    journal = tmp_path / "home" / "journal"
+    journal.mkdir(parents=True)
+    rows = [f"- [ ] Errand {number} 📅 2026-11-{number:02} #shop" for number in range(1, 9)]
+    (journal / "Errands.md").write_text("# Errands\n\n" + "\n".join(rows))
+    (journal / "2026-11-19.md").write_text("## 09:00 Garden #garden\n\n- [ ] Prune the roses\n")
+    with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        due = page.locator(".due li")
+        expect(due).to_have_count(5)
+        expect(due.last).to_contain_text("Errand 8")
+        expect(page.locator(".due")).to_contain_text("And 3 more overdue.")
+        page.get_by_role("link", name="All tasks").click()
+        expect(page.locator(".tasks li")).to_have_count(9)
+        page.get_by_role("link", name="note", exact=True).click()
+        source = page.get_by_role("link", name="19 November 2026").last
+        expect(page.locator("h2").first).to_contain_text("19 November 2026")
+        expect(source).to_be_visible()
+        page.get_by_role("link", name="tag", exact=True).click()
+        page.locator("h2").get_by_role("link", name="garden").click()
+        expect(page.locator(".tasks li")).to_have_count(1)
+        expect(page.get_by_role("main")).to_contain_text("Prune the roses")
+        page.get_by_role("link", name="Show all").click()
+        expect(page.locator(".tasks li")).to_have_count(9)
