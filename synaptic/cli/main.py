@@ -53,6 +53,7 @@ USES = {
     "setup": "install register",
     "setup --remove": "uninstall",
     "serve --open": "gui page start ui web",
+    "serve --phone": "mobile phone qr",
     "--version": "version",
 }
 """By a command of ours the commands of other programs, and other words, that mean it."""

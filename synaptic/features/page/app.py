@@ -39,6 +39,7 @@ from ...serving.worker import GRACE_S, Worker
 from .connections import IDLE_S, Connection, Listener, most_connections
 from .devices import Devices
 from .guard import ANY_ADDRESS, Guard, Sessions
+from .phone_code import PHONE_PORT, PhoneCode
 
 if TYPE_CHECKING:
     from .site import Site
@@ -99,18 +100,23 @@ def serve_site(
     no_link: bool = False,
     token_file: str | None = None,
     allow_host: Collection[str] = (),
+    phone: bool = False,
     publish: Sequence[str] | None = None,
     database: str = "",
     writer: str = "",
 ) -> None:
     """Serves the page and MCP over HTTP until Ctrl-C. With a `database` it serves the journals
-    published there, and forwards changes to the server at `writer`. Raises ConfigError if the
-    address cannot be used, and InvalidArgument.
+    published there, and forwards changes to the server at `writer`. For a `phone` it asks for
+    the address in the network. Raises ConfigError if the address cannot be used, and
+    InvalidArgument.
     """
+    missing = _error_for_missing_library()
+    if phone:
+        host = _choose_phone_address(host, missing, [allow_host, database, no_link])
     local = is_loopback(host) and not allow_host
     tokens = Tokens(home, token_file, of_published=bool(database))
     grants = tokens.read_grants()  # a file that cannot be used is the first error
-    if not local and not (grants and token_file):
+    if not (local or phone or (grants and token_file)):
         command = f"synaptic token NAME --token-file {tokens.path}"
         raise InvalidArgument(
             "A server that listens for other machines needs --token-file with at least one "
@@ -120,6 +126,8 @@ def serve_site(
     if port is None:
         with suppress(ConfigError):  # with a broken one the page says so
             port = load_config(home).port
+    if phone:
+        port = port or PHONE_PORT
     is_fixed = bool(port)
     listening = _open_listener(host, port or 0)
     address, port = listening.getsockname()[:2]
@@ -128,20 +136,29 @@ def serve_site(
         host = socket.gethostname()
         names |= {ANY_ADDRESS, host}
     at = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-    missing = _error_for_missing_library()
     running = None
-    if local and not missing:
+    if (local or phone) and not missing:
         running = RunningServer(at, secrets.token_urlsafe(32), time.time())
     sessions = Sessions(running)
     worker = Worker(home, read_only=read_only, address=database)
     only_shows = read_only or bool(database)
+    code = PhoneCode(at) if phone else None
     site = None
     if not missing:
         from .routes import ROLES
         from .site import Site
 
         site = Site(
-            worker, sessions, tokens, Devices(home), ROLES, only_shows, local, is_fixed, writer
+            worker,
+            sessions,
+            tokens,
+            Devices(home),
+            ROLES,
+            only_shows,
+            local,
+            is_fixed,
+            writer,
+            code,
         )
     link, way = f"{at}/login?token={sessions.link}", "this link works once"
     if no_link:
@@ -152,7 +169,12 @@ def serve_site(
     if missing:
         open_it = False
         text = f"MCP is at {at}/mcp (Ctrl-C ends it).\nThere is no page. {missing}"
-    if not local:
+    if code:
+        from .phones import phone_text
+
+        text = f"Synaptic is at {link}\n(for this computer; {way}; Ctrl-C ends it).\n"
+        text += phone_text(code, port)
+    elif not local:
         text += f"\n{ADVICE}"
     if publish is not None:
         start_synaptic(load_config(home), "publish", "--follow", *publish, parent=True)
@@ -161,6 +183,24 @@ def serve_site(
     mcp = make_mcp_app(worker, tokens, refuses, writer)
     app = build_app(site, sessions, names, mcp, announcing)
     _run_server(app, listening, behind_proxy=bool(allow_host))
+
+
+def _choose_phone_address(
+    host: str, missing: SynapticError | None, others: Collection[object]
+) -> str:
+    """Returns the network address at which phones are served. Raises InvalidArgument beside
+    `others`, the flags of another kind of server, and the error of a `missing` library.
+    """
+    if missing:
+        raise missing
+    if any(others):
+        raise InvalidArgument(
+            "--phone serves this journal in the own network, without a proxy or a database.",
+            valid=("--phone", "--phone --host ADDRESS", "--port", "--read-only", "--open"),
+        )
+    from .phones import choose_address
+
+    return choose_address(host)
 
 
 def _error_for_missing_library() -> SynapticError | None:

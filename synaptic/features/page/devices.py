@@ -12,7 +12,7 @@ import hmac
 import json
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from hashlib import sha256
@@ -39,13 +39,16 @@ class Key(NamedTuple):
 
 class Device(NamedTuple):
     """A browser that stays logged in. `used` is the time of its last login, in seconds since
-    1970.
+    1970. `is_phone`: it was let in by a code of `serve --phone`. `grant` is the hash of the
+    token with which it logged in, "" for the person of this machine.
     """
 
     id: str
     name: str
     hash: str
     used: float
+    is_phone: bool = False
+    grant: str = ""
 
     @property
     def date(self) -> str:
@@ -70,21 +73,23 @@ class Devices:
             return {device.id: device for device in devices if device.used > since}
         return {}
 
-    def add(self, name: str) -> tuple[Device, Key]:
+    def add(self, name: str, *, is_phone: bool = False, grant: str = "") -> tuple[Device, Key]:
         """Stores a new browser; returns it with its key."""
         key = _make_key()
-        device = Device(secrets.token_hex(8), name, key.hash, time.time())
+        device = Device(secrets.token_hex(8), name, key.hash, time.time(), is_phone, grant)
         with self._changing() as devices:
             devices[device.id] = device
         return device, key
 
-    def renew(self, key: Key) -> tuple[Device, Key] | None:
-        """Gives the browser with this key a new key; returns both, or None if no browser has
-        the key.
+    def renew(
+        self, key: Key, may_come_back: Callable[[Device], bool]
+    ) -> tuple[Device, Key] | None:
+        """Gives the browser with this key a new key if it may come back here; returns both, or
+        None if no such browser has the key.
         """
         with self._changing() as devices:
             for id, device in devices.items():
-                if hmac.compare_digest(device.hash, key.hash):
+                if hmac.compare_digest(device.hash, key.hash) and may_come_back(device):
                     next = _make_key()
                     devices[id] = device._replace(hash=next.hash, used=time.time())
                     return devices[id], next

@@ -41,6 +41,7 @@ from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import Attachments, files_by_name, linked_files, open_attachments
+from .browsers import may_stay_logged_in
 from .site import (
     Page,
     Values,
@@ -271,6 +272,9 @@ async def _redirect_after_save(
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
         return redirect_with_message(request, where, same, look=look)
+    session = session_of(request)
+    asks = not session.was_asked_to_stay and may_stay_logged_in(request, session)
+    session.was_asked_to_stay = True
     close = ("", "")
     if near and back:
         titles = await run_verb(request, lambda ws: ws.index.titles(near))
@@ -283,6 +287,7 @@ async def _redirect_after_save(
         file="the text before",
         look=look,
         close=close,
+        asks_to_stay=asks and not session.device,
     )
 
 

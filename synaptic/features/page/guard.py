@@ -10,8 +10,9 @@
 | a change by a page | an Origin too, the session's `csrf`, and a session that may write |
 
 A session begins with the link that `serve` prints, which works once, with one of `synaptic open
---page`, with the key of a browser that stays logged in, or with a token of `tokens.toml` that
-opens the page. It lives in memory: it ends with the server, and after IDLE_S without a request.
+--page`, with the code of `serve --phone`, with the key of a browser that stays logged in, or
+with a token of `tokens.toml` that opens the page. It lives in memory: it ends with the server,
+and after IDLE_S without a request.
 """
 
 import hmac
@@ -22,6 +23,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
+from typing import Any
 from urllib.parse import quote
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -76,18 +78,21 @@ class Visitor:
     `notice` is for the next page: what it says, and as `undo` the id that it offers to restore,
     with its file where that is gone. `device` is the id of a browser that stays logged in.
     `journals` are those that it may read, None for all. `box` names the folder with the files
-    of this browser's drafts; empty if it may not write.
+    of this browser's drafts; empty if it may not write. `grant` is the hash of the token with
+    which it logged in. `was_asked_to_stay`: a page asked whether it shall stay logged in.
     """
 
     name: str
     read_only: bool
     granted: Callable[[], bool] = lambda: True
     csrf: str = field(default_factory=lambda: secrets.token_urlsafe(32))
-    notice: dict[str, str] = field(default_factory=dict)
+    notice: dict[str, Any] = field(default_factory=dict)
     seen: float = field(default_factory=lambda: time.monotonic())
     device: str = ""
     journals: Texts | None = None
     box: str = ""
+    grant: str = ""
+    was_asked_to_stay: bool = False
 
 
 class Sessions:

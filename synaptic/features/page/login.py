@@ -1,23 +1,20 @@
 """The pages at which a person comes in and goes out."""
 
-import logging
-
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from ...errors import ConfigError
-from ...serving.tokens import Grant
 from .browsers import (
+    CODE,
     SECRET,
     draft_cookie_name,
+    let_phone_in,
     log_in_with_key,
-    may_stay_logged_in,
     open_session,
+    visitor_with_token,
 )
 from .guard import Visitor, cookie_name
-from .site import Page, Site, page, read_form, run_verb, session_of, site_of
+from .site import Page, page, read_form, run_verb, session_of, site_of
 
-log = logging.getLogger(__name__)
 USED = "This link was used already, or is of an earlier start of Synaptic."
 
 
@@ -27,6 +24,8 @@ async def _login_page(request: Request) -> Response:
     """
     if SECRET in request.headers and request.method == "POST":
         return await log_in_with_key(request)
+    if CODE in request.headers and request.method == "POST":
+        return await let_phone_in(request)
     if request.method == "POST":
         return await _log_in_with_token(request)
     site = site_of(request)
@@ -50,39 +49,16 @@ async def _log_in_with_token(request: Request) -> Response:
     if not site.sessions.may_try(address):  # and no await until it has failed
         wrong = "Too many wrong tokens: wait a minute."
         return await page(request, "login.html", 429, wrong=wrong)
-    grant = _page_grant(site, token)
-    if grant:
-        is_read_only = grant.read_only or site.read_only
-        return _start_session(
-            request,
-            Visitor(
-                grant.name,
-                is_read_only,
-                lambda: _page_grant(site, token) == grant,
-                journals=grant.journals,
-            ),
-        )
+    session = visitor_with_token(site, token)
+    if session:
+        return _start_session(request, session)
     site.sessions.count_failed_try(address)
     wrong = "That token does not open this page."
     return await page(request, "login.html", 401, wrong=wrong)
 
 
-def _page_grant(site: Site, token: str) -> Grant | None:
-    """Returns the grant of a token that may open the page; None for any other token.
-
-    A file that cannot be used is named in the log only: anyone may ask.
-    """
-    try:
-        grant = site.tokens.find_grant(token)
-    except ConfigError as error:
-        log.error("%s", error)
-        return None
-    return grant if grant and grant.page else None
-
-
 def _start_session(request: Request, session: Visitor) -> Response:
-    where = "/devices" if may_stay_logged_in(request, session) else "/"
-    answer = RedirectResponse(where, 303, {"Referrer-Policy": "no-referrer"})
+    answer = RedirectResponse("/", 303, {"Referrer-Policy": "no-referrer"})
     open_session(answer, request, session)
     return answer
 

@@ -35,6 +35,7 @@ DATABASE_FLAGS = ("read", "publish", "insecure", "writer")
         min=0,
         max=65535,
     ),
+    switch("phone", "Let a phone in your network in: asks for the address, shows a code."),
     switch("open_it", "Open the page in the browser.", "--open"),
     switch("no_link", "Print no login; `synaptic open --page` gives one."),
     switch("install", "Serve from each login on this machine on, by systemd or launchd."),

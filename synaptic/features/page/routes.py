@@ -23,6 +23,7 @@ from . import (
     health_pages,
     login,
     moving,
+    phones,
     searching,
 )
 from .assets import Assets
@@ -40,6 +41,7 @@ PAGES = [
     *exporting.PAGES,
     *health_pages.PAGES,
     *moving.PAGES,
+    *phones.PAGES,
 ]
 """All pages. Two rows with the same path have the same role."""
 ROLES = {row.path: row.role for row in PAGES}

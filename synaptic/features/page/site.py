@@ -28,6 +28,7 @@ from ...verbs.mentions import link_targets
 from ...workspace.workspace import Workspace
 from .devices import Devices
 from .guard import BODY_BYTES, READING, Sessions, Visitor
+from .phone_code import PhoneCode
 from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
 
 Arguments = ParamSpec("Arguments")
@@ -94,6 +95,8 @@ class Site(NamedTuple):
     this machine, so that it may open the person's editor. `fixed`: its port stays the same, so
     that a browser may keep a key for it.
 
+    `phone` holds the code that lets a phone in, if the server was started for phones.
+
     `writer` is the address of the server that writes, if this one reads published journals.
     `roles` maps the paths of pages to their roles.
     """
@@ -107,6 +110,7 @@ class Site(NamedTuple):
     local: bool = True
     fixed: bool = False
     writer: str = ""
+    phone: PhoneCode | None = None
 
     def page_address(self, path: str) -> str:
         """Returns the address of a page, which may be on the writing server; empty if there is
@@ -182,6 +186,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "session": session,
         "csrf": session.csrf if session else "",
         "said": "",
+        "asks_to_stay": False,
         "waits": request.app.state.follower.waits,
         "site": site_of(request),
         **values,
@@ -227,10 +232,14 @@ def redirect_with_message(
     file: str = "",
     look: str = "",
     close: tuple[str, str] = ("", ""),
+    asks_to_stay: bool = False,
 ) -> Response:
-    """Redirects to a page that shows `message`, and offers to undo the change."""
-    notice = {"said": message, "undo": undo, "undo_file": file, "look": look}
+    """Redirects to a page that shows `message`, and offers to undo the change; with
+    `asks_to_stay` it asks whether this browser shall stay logged in.
+    """
+    notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
     notice["close"], notice["close_title"] = close
+    notice["asks_to_stay"] = asks_to_stay
     session_of(request).notice = notice
     return RedirectResponse(where, 303)
 

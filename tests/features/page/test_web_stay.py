@@ -109,8 +109,11 @@ def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
         reports: list[str] = []
         page.on("console", lambda said: reports.append(said.text))
         page.goto(server.link)
+        assert page.locator("#stay").count() == 0  # it is asked after the first save
+        page.get_by_label("Text", exact=True).fill("We sail on Friday.")
+        page.get_by_role("button", name="Save").click()
         page.click("text=Stay logged in for 30 days")
-        page.wait_for_url(f"{server.url}/")
+        page.get_by_text("This browser stays logged in for 30 days").wait_for()
         first = page.evaluate("localStorage.getItem('stay')")
         page.evaluate("navigator.serviceWorker.ready.then(() => 0)")
         entry = f"{server.url}/day/2026-11-21"
@@ -156,7 +159,7 @@ def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
 
 def test_a_key_opens_the_page_at_this_machine_until_it_is_revoked(home: Path) -> None:
     with served(home, "--port", str(a_port()), log_in=False) as server:
-        assert server.client.get(server.link).headers["location"] == "/devices"
+        assert server.client.get(server.link).headers["location"] == "/"
         (secret, cookies), (other, others) = stay(server), stay(server)
         assert come_back(server.url, secret, cookies).status_code == 401  # one for a session
         for name, value in (
@@ -200,7 +203,7 @@ def test_a_key_ends_after_thirty_days(home: Path, monkeypatch: pytest.MonkeyPatc
     assert not devices.read()
 
 
-@pytest.mark.parametrize("flags", ["free port", "read-only", "proxy", "token"])
+@pytest.mark.parametrize("flags", ["free port", "read-only", "proxy"])
 def test_nobody_stays_elsewhere(home: Path, flags: str) -> None:
     tokens = home / "tokens.toml"
     tokens.touch(0o600)
@@ -212,15 +215,44 @@ def test_nobody_stays_elsewhere(home: Path, flags: str) -> None:
         words += ["--allow-host", "memory.example", "--token-file", str(tokens)]
     with served(home, *words, log_in=False) as server:
         let_in = server.client.get(server.link)
-        if flags == "token":
-            server.client.cookies.clear()
-            let_in = server.client.post("/login", data={"token": "p" * 40})
         assert let_in.headers["location"] == "/"
         csrf = re.search(r'name="csrf" value="([^"]+)"', server.client.get("/").text)
         assert csrf
         refused = server.client.post("/devices", data={"csrf": csrf[1]})
         assert refused.status_code == 403 and "secret" not in refused.text
         assert not (home / ".state" / "devices.json").exists()
+
+
+def test_a_page_token_keeps_a_browser_logged_in_while_it_has_its_rights(home: Path) -> None:
+    tokens = home / "tokens.toml"
+    tokens.touch(0o600)
+    both = f'{TOKENS}\n[bea]\ntoken = "{"q" * 40}"\npage = true\n'
+    tokens.write_text(both)
+    host = ("--allow-host", "memory.example", "--token-file", str(tokens))
+    flags = ("--port", str(a_port()), *host)
+    keys = {}
+    with served(home, *flags, log_in=False) as server:
+        for name, token in (("anna", "p" * 40), ("bea", "q" * 40)):
+            server.client.cookies.clear()
+            server.client.post("/login", data={"token": token})
+            keys[name] = stay(server)
+        shown = server.client.get("/devices").text
+        assert shown.count("Log out A browser") == 1  # bea sees her own
+        anna = next(one.id for one in Devices(home).read().values())
+        server.post("/devices", gone=anna)
+        assert anna in Devices(home).read()
+    with served(home, *flags, log_in=False) as server:
+        secret, cookies = keys["anna"]
+        answer = come_back(server.url, secret, cookies, Via="1.1 proxy")
+        assert answer.status_code == 200
+        session = {name: text for name, text in answer.cookies.items() if "device" not in name}
+        assert httpx.get(server.url, cookies=session).status_code == 200
+        tokens.write_text(both.replace("page = true", "page = true\nread-only = true", 1))
+        assert httpx.get(server.url, cookies=session).status_code == 303
+        again = come_back(server.url, answer.json()["secret"], dict(answer.cookies))
+        assert again.status_code == 401
+        tokens.write_text(TOKENS)
+        assert come_back(server.url, *keys["bea"]).status_code == 401
 
 
 # -- the one-time address

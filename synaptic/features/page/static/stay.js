@@ -5,21 +5,38 @@ const offer = document.getElementById("stay");
 
 const keep = async (answer) => localStorage.setItem("stay", (await answer.json()).secret);
 
-// One tab after the other: the next one finds the key that this one was given. A browser has
-// locks, and is given a key, only in a secure context.
-const comeBack = () => navigator.locks?.request("stay", async () => {
+// One tab after the other: the next one finds the key of this one. Plain http has no locks;
+// there the newer key of another tab stays.
+const inTurn = (go) => (navigator.locks ? navigator.locks.request("stay", go) : go());
+const ask = (name, value) => fetch("/login", { method: "POST", headers: { [name]: value } });
+
+const comeBack = () => inTurn(async () => {
   const secret = localStorage.getItem("stay");
   if (!secret) return;
-  const headers = { "X-Synaptic-Device": secret };
-  const answer = await fetch("/login", { method: "POST", headers });
-  if (answer.status === 401) localStorage.removeItem("stay");
+  const answer = await ask("X-Synaptic-Device", secret);
+  if (answer.status === 401 && localStorage.getItem("stay") === secret) {
+    localStorage.removeItem("stay");
+  }
   if (!answer.ok) return;
   await keep(answer);
   const wanted = location.hash.slice(1);
   location.replace(location.origin + (wanted.startsWith("/") ? wanted : "/"));
 });
 
-if (location.pathname === "/login") comeBack();
+const letIn = async (code) => {
+  history.replaceState(null, "", "/login");
+  const answer = await ask("X-Synaptic-Phone", code);
+  if (answer.ok) {
+    await keep(answer);
+    location.replace("/");
+  } else document.getElementById("code").textContent = (await answer.json()).error;
+};
+
+if (location.pathname === "/login") {
+  const code = location.hash.match(/^#phone=(.+)/);
+  if (code) letIn(decodeURIComponent(code[1]));
+  else comeBack();
+}
 if (leave) {
   navigator.serviceWorker?.register("/static/sw.js", { scope: "/" });
   leave.addEventListener("submit", () => {
