@@ -208,7 +208,7 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "info",
             "pending-vectors",
-            f"Passages that are found by words only: {pending:,}.",
+            f"Parts of notes that are found by words, not yet by meaning: {pending:,}.",
             "synaptic rebuild-index",
         )
 

@@ -171,6 +171,9 @@ async def _entry_form_page(request: Request) -> Response:
         if not form:
             raise
         error = gone
+    if was and id and was.whole_file and not form and "add" not in request.query_params:
+        where = urlencode({"path": was.there.path, "id": id})
+        return RedirectResponse(f"/edit?{where}", 303)
     if isinstance(error, Changed) or "seen" not in form:
         form["seen"] = seen  # both are shown: who saves now has seen them
     # a title that is made of the text is left out, as it will be made again

@@ -107,7 +107,7 @@ def test_a_day(browser: Browser, tmp_path: Path, hand: type[Mouse]) -> None:
         expect(page.get_by_label("Text", exact=True)).to_be_focused()
         person.write("Text", "The pump of the north quay moves 40 litres a second. #water")
         expect(page.locator("#preview")).to_contain_text("40 litres")
-        person.unfold("Type, project")
+        person.unfold("More about it")
         person.choose("Type", "insight")
         person.do("button", "Save")
         expect(page.get_by_role("status")).to_contain_text("Saved.")

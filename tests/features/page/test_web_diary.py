@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,3 +111,30 @@ def test_today_shows_five_overdue_things_and_tasks_are_grouped(
         expect(page.get_by_role("main")).to_contain_text("Prune the roses")
         page.get_by_role("link", name="Show all").click()
         expect(page.locator(".tasks li")).to_have_count(9)
+
+
+def test_the_form_is_a_text_and_a_date_and_a_file_opens_whole(
+    browser: Browser, server: Served, home: Path
+) -> None:
+    (home / "journal" / "Ferry.md").write_text("# Ferry\n\nIt runs at nine.\n")
+    page = logged_in(browser, server).new_page()
+    for address in ("/new", "/"):
+        page.goto(address)
+        expect(page.get_by_label("Date", exact=True)).to_be_visible()
+        for name in ("Type", "Importance", "Valid until"):
+            expect(page.get_by_label(name, exact=True)).to_be_hidden()
+        page.locator("summary", has_text="More about it").click()
+        for name in ("Type", "Importance", "Valid until"):
+            field = page.get_by_label(name, exact=True)
+            expect(field).to_be_visible()
+            expect(field).to_have_accessible_description(re.compile(r"\w+ \w+"))
+    page.goto("/tasks")
+    found = re.search(r'"/entry/([\w-]+)"', server.client.get("/search?q=ferry+nine").text)
+    assert found
+    page.goto(f"/entry/{found[1]}/edit")
+    assert "/edit?path=Ferry.md" in page.url
+    expect(page.locator(".editor")).to_contain_text("It runs at nine.")
+    page.goto(f"/entry/{found[1]}")
+    page.locator(".actions .menu summary").click()
+    page.get_by_role("link", name="Add to it").click()
+    expect(page.get_by_label("Add to its end")).to_be_visible()

@@ -338,7 +338,9 @@ def test_a_file_of_a_person_is_only_added_to_and_a_source_only_read(
         re.findall(r'/entry/([\w-]+)">([\w ]+)</a>', server.client.get("/search?q=note").text)
     )
     ids = {title: id for id, title in found.items()}
-    form = server.client.get(f"/entry/{ids['Whole']}/edit")
+    whole = server.client.get(f"/entry/{ids['Whole']}/edit")
+    assert whole.headers["location"].startswith("/edit?path=Whole.md")
+    form = server.client.get(f"/entry/{ids['Whole']}/edit?add=1")
     assert (
         set(fields(form)) - {"importance"} == {"append", "add_tags"}
         and "only adds to it" in form.text
