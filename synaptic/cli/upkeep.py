@@ -5,7 +5,7 @@ Synaptic with agents.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -113,7 +113,7 @@ def run_doctor(
             losses.dismiss_losses(ws.journal, dismiss)
             print_answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
-        check = doctor.run_checkup
+        check: Callable[[Workspace], doctor.Checkup] = doctor.run_checkup
         if fix:
             check = doctor.fix_problems
         elif secrets:

@@ -461,19 +461,34 @@ def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
 # -----------------------------------------------------------------------------------------
 
 
+def pace_text(done: int, seconds: float, left: int) -> str:
+    """Returns the rate and the time that is left, `, 85 a second, about 2 min left`; "" within
+    the first second, in which nobody knows.
+    """
+    if done <= 0 or seconds < 1:
+        return ""
+    rate = done / seconds
+    left_s = left / rate
+    time_left = f"{left_s / 60:.0f} min" if left_s >= 90 else f"{left_s:.0f} s"
+    return f", {rate:,.0f} a second, about {time_left} left"
+
+
 def build_progress_report() -> Callable[[str, int, int], None]:
     """Returns a function of (phase, done, total) that updates a line of progress on the
-    terminal.
+    terminal: how much is done, the rate, and the time that is left.
     """
     last = 0.0
+    began: dict[str, tuple[float, int]] = {}
 
     def report(phase: str, done: int, total: int) -> None:
         nonlocal last
         now = time.monotonic()
         is_last = done >= total
+        since, before = began.setdefault(phase, (now, done))
         if is_terminal(sys.stderr) and (is_last or now - last > REPORT_S):
             last = now
-            line = f"\r{phase} {done:,}/{total:,}"
+            pace = "" if is_last else pace_text(done - before, now - since, total - done)
+            line = f"\r{phase} {done:,}/{total:,}{pace}"
             with suppress(OSError):
                 print(f"{line:60}", end="\n" if is_last else "", file=sys.stderr, flush=True)
 

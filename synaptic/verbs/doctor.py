@@ -50,11 +50,16 @@ class Checkup:
     findings: tuple[Finding, ...]
 
 
-def run_checkup(ws: Workspace) -> Checkup:
+def run_checkup(ws: Workspace, *, whole: bool = True) -> Checkup:
     """Checks the home, the journal and the index and returns the findings, urgent ones first.
     Changes nothing but a damaged index, which is made anew.
+
+    Unless `whole`, it goes by what is known: no note is read to compare it with the index or
+    with stored copies, the index is not searched for damage, and no model is loaded.
     """
-    findings = sorted(_all_findings(ws), key=lambda finding: _URGENCY.index(finding.level))
+    findings = sorted(
+        _all_findings(ws, whole=whole), key=lambda finding: _URGENCY.index(finding.level)
+    )
     return Checkup(
         not any(finding.level in ("error", "warning") for finding in findings), tuple(findings)
     )
@@ -112,7 +117,7 @@ def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
 
 
-def _all_findings(ws: Workspace) -> Iterator[Finding]:
+def _all_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
     yield Finding(
         "ok",
         "python",
@@ -121,16 +126,17 @@ def _all_findings(ws: Workspace) -> Iterator[Finding]:
     for notice in ws.config.notices:
         yield Finding("info", "config", notice)
     try:
-        ws.embedder.load()
-        yield Finding(
-            "ok", "model", f"The model {ws.embedder.name} loads, and its files are intact."
-        )
+        if whole:
+            ws.embedder.load()
+            yield Finding(
+                "ok", "model", f"The model {ws.embedder.name} loads, and its files are intact."
+            )
     except ModelError as error:
         yield Finding("error", error.code, error.message, error.hint)
     yield from _home_findings(ws)
     try:
-        yield from _index_findings(ws)
-        yield from _journal_findings(ws)
+        yield from _index_findings(ws) if whole else _known_index_findings(ws)
+        yield from _journal_findings(ws, whole=whole)
     except SynapticError as error:
         yield Finding("error", error.code, error.message, error.hint)
 
@@ -173,19 +179,20 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding("ok", "permissions", message)
 
 
+def _known_index_findings(ws: Workspace) -> Iterator[Finding]:
+    """Findings on the index that need no comparison with the notes."""
+    pending = in_step(ws, lambda _: ws.index.counts().pending_passages)
+    yield from _trouble_findings(ws)
+    yield from _pending_findings(pending)
+
+
 def _index_findings(ws: Workspace) -> Iterator[Finding]:
+    """Findings on the index, for which each note is read again and compared with it."""
     if not verify_index(ws):
         yield Finding(
             "info", "index-damaged", "The index was damaged; it was made anew from the journal."
         )
-    if ws.index.file.trouble:
-        mend = f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew."
-        if _is_read_only(ws.config.state):
-            mend = _READ_ONLY[1]
-        elif why_locks_fail(ws.config.state, ranges=True):
-            mend = advice_without_locks(ws.config.journal)
-        message = f"{ws.index.file.trouble}, so each process keeps its own in memory."
-        yield Finding("error", "index-error", message, mend)
+    yield from _trouble_findings(ws)
     astray = wrongly_indexed_paths(ws)
     for path in astray[:3]:
         yield Finding(
@@ -204,6 +211,11 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
             "index",
             f"The index is sound and shows the journal (SQLite {SQLITE_VERSION}).",
         )
+    yield from _pending_findings(pending)
+
+
+def _pending_findings(pending: int) -> Iterator[Finding]:
+    """A finding on passages without a vector, if there are any."""
     if pending:
         yield Finding(
             "info",
@@ -213,12 +225,24 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
         )
 
 
-def _journal_findings(ws: Workspace) -> Iterator[Finding]:
+def _trouble_findings(ws: Workspace) -> Iterator[Finding]:
+    """A finding on an index that cannot be written to its disk."""
+    if ws.index.file.trouble:
+        mend = f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew."
+        if _is_read_only(ws.config.state):
+            mend = _READ_ONLY[1]
+        elif why_locks_fail(ws.config.state, ranges=True):
+            mend = advice_without_locks(ws.config.journal)
+        message = f"{ws.index.file.trouble}, so each process keeps its own in memory."
+        yield Finding("error", "index-error", message, mend)
+
+
+def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
     now = status(ws)
     message = f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}."
     yield Finding("ok", "journal", message)
     yield from _source_findings(ws)
-    yield from _file_findings(ws, now)
+    yield from _file_findings(ws, now, whole=whole)
     yield from _loss_findings(ws)
 
 
@@ -245,8 +269,8 @@ def _source_findings(ws: Workspace) -> Iterator[Finding]:
             )
 
 
-def _file_findings(ws: Workspace, now: Status) -> Iterator[Finding]:
-    """Findings on single files and lines."""
+def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Finding]:
+    """Findings on single files and lines; if `whole`, each note is read."""
     copies = list(_differing_copies(ws))
     for original, path in copies:
         message = (
@@ -269,7 +293,7 @@ def _file_findings(ws: Workspace, now: Status) -> Iterator[Finding]:
     for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
         yield Finding(level, "left-out", message, mend)
-    for stamp in ws.journal.scan():
+    for stamp in ws.journal.scan() if whole else ():
         try:
             data = ws.journal.read(stamp.path)
         except NotFound as error:

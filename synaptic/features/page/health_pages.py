@@ -119,14 +119,26 @@ async def _answer_finding(request: Request) -> Response:
     return redirect_with_message(request, where, message, undo=receipt.id if receipt else "")
 
 
-@_show_notice_first
 async def _health_page(request: Request) -> Response:
-    return await page(request, "health.html", **await run_slow_verb(request, _health_values))
+    """Shows at once what is known of the health; with `whole` in the address, after a notice,
+    what a comparison of all notes with the index finds.
+    """
+    if "whole" in request.query_params:
+        return await _compared_health_page(request)
+    values = await run_verb(request, partial(_health_values, whole=False))
+    return await page(request, "health.html", **values)
 
 
-def _health_values(ws: Workspace) -> Values:
-    checkup = doctor.run_checkup(ws)
+@_show_notice_first
+async def _compared_health_page(request: Request) -> Response:
+    values = await run_slow_verb(request, partial(_health_values, whole=True))
+    return await page(request, "health.html", **values)
+
+
+def _health_values(ws: Workspace, *, whole: bool) -> Values:
+    checkup = doctor.run_checkup(ws, whole=whole)
     values: Values = {"checkup": checkup, "now": None, "vanished": (), "uses": {}}
+    values["whole"] = whole
     codes = {finding.code for finding in checkup.findings}
     with suppress(SynapticError):  # the checkup names the cause
         if "vanished" in codes:  # looking for them takes long

@@ -198,7 +198,7 @@ def test_a_page_that_takes_long_says_first_what_is_read(home: Home) -> None:
     saved(home, "The pump is loud.", OLD, "--type", "issue", "--project", "shop")
     few = "from synaptic.features.page import health_pages; health_pages.MANY = 1"
     with served(home.path, first=few, **NOW) as server:
-        for path in ("/review?project=shop", "/health", "/statistics"):
+        for path in ("/review?project=shop", "/health?whole=1", "/statistics"):
             notice = server.client.get(path)
             assert "Reading 1 entries" in seen(notice), path
             after_s, _, at = notice.headers["refresh"].partition(";url=")
@@ -207,6 +207,16 @@ def test_a_page_that_takes_long_says_first_what_is_read(home: Home) -> None:
             assert "refresh" not in answer.headers and "Reading" not in seen(answer)
             assert "pump" in answer.text or path != "/review?project=shop"
         assert "project=shop" in server.client.get("/review?project=shop").headers["refresh"]
+
+
+def test_health_answers_from_what_is_known_and_compares_if_asked(home: Home) -> None:
+    saved(home, "The pump is loud.", OLD)
+    with served(home.path, **NOW) as server:
+        known = seen(server.client.get("/health"))
+        assert "This goes by what is known." in known and "index is sound" not in known
+        compared = seen(server.client.get("/health?whole=1"))
+        assert "This goes by" not in compared and "index is sound" in compared
+        assert "Last backup none yet" in compared
 
 
 def test_statistics_count_what_is_written_and_read(home: Home) -> None:
