@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from ...errors import InvalidArgument
 from ...filters import Filters
 from ...models import TYPES, Entry
+from ...render.present import split_heading
 from ...verbs import brief, browse
 from ...verbs.rules import list_waiting
 from ...workspace.checkout import working_checkout, working_project
@@ -62,10 +63,14 @@ TEMPLATES.filters |= {"spoken": _format_date, "month": _format_month}
 def _heading_and_text_on_day(entry: Entry) -> tuple[str, str]:
     """Returns (heading, text) of an entry for the page of its day.
 
-    A single line is text, not a heading; a heading that only says the date is left out.
+    A single line is text, not a heading, and so is the first sentence of a paragraph that goes
+    on; a heading that only says the date is left out.
     """
     heading, below = plain_heading(entry.title, entry.content)
-    if not below.strip():
+    sentence, rest = split_heading(entry.title, entry.content)
+    first_line = entry.content.strip().partition("\n")[0]
+    goes_on = first_line.startswith(sentence) and first_line.rstrip() != sentence
+    if not below.strip() or goes_on or rest.startswith("…"):
         return "", entry.content
     says_date = heading in (
         entry.date,

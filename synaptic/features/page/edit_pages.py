@@ -28,7 +28,22 @@ from .site import (
     site_of,
 )
 
+
+def _is_one_task(entry: Entry) -> bool:
+    """True for an entry that is one line, a task that can be ticked here."""
+    tasks = find_tasks(entry, entry.content)
+    line = entry.content.strip()
+    return (
+        len(tasks) == 1
+        and not tasks[0].unticked
+        and "\n" not in line
+        and line.endswith(tasks[0].text)
+        and not entry.there.path.startswith("@")
+    )
+
+
 TEMPLATES.globals["tasks_in"] = lambda entry: find_tasks(entry, entry.content)
+TEMPLATES.globals["is_one_task"] = _is_one_task
 TEMPLATES.filters["without_due"] = remove_due_date
 
 

@@ -138,3 +138,51 @@ def test_the_form_is_a_text_and_a_date_and_a_file_opens_whole(
     page.locator(".actions .menu summary").click()
     page.get_by_role("link", name="Add to it").click()
     expect(page.get_by_label("Add to its end")).to_be_visible()
+
+
+def test_prose_has_no_headline_and_a_lone_task_stands_once(
+    browser: Browser, tmp_path: Path
+) -> None:
+    journal = tmp_path / "home" / "journal"
+    journal.mkdir(parents=True)
+    prose = "It rained all day. We stayed in and read.\n\nThen it cleared up."
+    (journal / "2026-11-18.md").write_text(f"## 09:00\n\n{prose}\n")
+    (journal / "2026-11-19.md").write_text("## 10:00\n\n- [ ] Call Ida\n")
+    with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/day/2026-11-18")
+        article = page.get_by_role("article")
+        expect(article.locator(".note p", has_text="It rained")).to_have_text(
+            "It rained all day. We stayed in and read."
+        )
+        assert article.locator("h2").count() == 0
+        plain = logged_in(browser, server, java_script_enabled=False).new_page()
+        for one in (page, plain):
+            one.goto("/day/2026-11-19")
+            article = one.get_by_role("article")
+            expect(article.locator(".tick")).to_contain_text("Call Ida")
+            assert article.locator(".tick").count() == 1
+            assert article.locator(".note").count() == 0
+
+
+def test_large_type_is_kept_by_the_browser_and_nothing_scrolls_sideways(
+    browser: Browser, server: Served
+) -> None:
+    context = logged_in(browser, server, viewport={"width": 640, "height": 400})
+    page = context.new_page()
+    page.goto("/")
+    normal = page.evaluate("getComputedStyle(document.documentElement).fontSize")
+    page.locator(".menu summary").click()
+    page.get_by_label("Large type").check()
+    for address in ("/", "/new", "/tasks", "/calendar", "/search?q=choir", "/day/2026-11-18"):
+        for width in (640, 320):  # 1,280 and 640 pixels at 200 %
+            page.set_viewport_size({"width": width, "height": 400})
+            page.goto(address)
+            size = "getComputedStyle(document.documentElement).fontSize"
+            page.wait_for_function(f"{size} !== '{normal}'")
+            overflow = "document.documentElement.scrollWidth - innerWidth"
+            assert page.evaluate(overflow) <= 0, (address, width)
+    page.set_viewport_size({"width": 900, "height": 900})
+    page.locator(".menu summary").click()
+    page.get_by_label("Large type").uncheck()
+    assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == normal

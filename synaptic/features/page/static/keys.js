@@ -48,6 +48,19 @@ if (part) {
     }));
   });
 }
+// Large type is a setting of this browser.
+const large = document.getElementById("large");
+const resize = () => document.documentElement.classList.toggle("large", large.checked);
+if (large) {
+  large.parentElement.hidden = false;
+  large.checked = localStorage.getItem("type") === "large";
+  resize();
+  large.addEventListener("change", () => {
+    if (large.checked) localStorage.setItem("type", "large");
+    else localStorage.removeItem("type");
+    resize();
+  });
+}
 // What was typed is not left without a question.
 let changed = false;
 form?.addEventListener("input", () => { changed = true; });
