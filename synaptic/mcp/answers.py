@@ -72,7 +72,7 @@ MAX_TOKENS = 4_000
 """The most tokens of an answer in a format other than concise, unless the call sets
 `max_tokens`.
 """
-CONCISE_TOKENS, EACH_TOKENS = 400, 28
+CONCISE_TOKENS, EACH_TOKENS = 600, 28
 """The most tokens of a concise answer without `max_tokens`: CONCISE_TOKENS, or EACH_TOKENS for
 each entry of a long list.
 """

@@ -380,7 +380,7 @@ entries objects several, all or none, each with these fields
         _parse_schemas(f"""
 query text A question or words; "a phrase" must occur.
 {_FILTERS.strip()}
-max_tokens integer default 400
+max_tokens integer default 600
 """),
         required=("query",),
         options=_option_schemas("search", _SEARCH_OPTIONS),

@@ -766,7 +766,8 @@ async def test_a_small_budget_shortens_and_says_so(connect: Callable[..., Client
             for layout in ("concise", "detailed"):
                 said = text(await client.call_tool("context_search", args | {"format": layout}))
                 assert count_tokens(said) <= max_tokens
-                shown = sum(id in said for id in ids)
+                own = re.sub(r"perhaps replaced by \w+", "", said)
+                shown = sum(id in own for id in ids)
                 number = f"{shown} of 20." if shown < 20 else "20 found."
                 assert f"{number} Fenced" in said
                 assert (f"{20 - shown} more did not fit: raise max_tokens" in said) == (
@@ -782,7 +783,7 @@ async def test_a_small_budget_shortens_and_says_so(connect: Callable[..., Client
             )
         assert len(data["hits"]) == 20 and "omitted" not in data
         usual = text(await client.call_tool("context_search", {"query": "harbour"}))
-        assert 360 <= count_tokens(usual) <= 400 and "…" in usual
+        assert 540 <= count_tokens(usual) <= 600 and "…" in usual
 
 
 @pytest.mark.anyio
