@@ -21,6 +21,7 @@ import argparse
 import os
 import re
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -69,7 +70,8 @@ GRADES = ("right", "right, stale below", "stale first", "nothing")
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     history = read("helps_held.json" if arguments.held else "helps_dev.json")
     os.environ["TZ"] = "UTC"  # of the histories' times
-    time.tzset()
+    if sys.platform != "win32":
+        time.tzset()
     bench = Bench(scratch, history, read_crowd(history) if arguments.crowded else [])
     bench.live()
     rows = []

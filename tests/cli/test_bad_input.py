@@ -66,7 +66,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
         1,
     ),
     "hook nonsense": (
-        "There is no hook 'nonsense'. Valid: session-start, user-prompt, stop, pre-tool",
+        "There is no hook 'nonsense'. Valid: session-start, subagent-start, user-prompt, stop, pre-tool",
         1,
     ),
     "import cursors": ("source 'cursors' is unknown. Valid: ", 2),

@@ -524,7 +524,7 @@ def test_an_import_to_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path:
     diary = tmp_path / "diary.txt"
     diary.write_text("\n".join(days))
     refusals = waiting = 0
-    for pages in (24, 80, 84):
+    for pages in (24, 80, 84, 88, 92, 96, 100):
         small_disk.clear()
         small_disk.resize(pages)
         path, seen = small_disk.path / "home", small_disk.seen / "home"

@@ -169,13 +169,18 @@ def test_what_a_save_is_near_to_is_offered(server: Served) -> None:
 
 def test_a_save_on_today_names_and_links_what_it_is_near_to(server: Served) -> None:
     text = "The harbour office closes at noon on the day before a holiday"
-    old = write(server, f"{text}.", type="note")
+    old = write(server, f"{text}.", type="insight")
     named = f'It is close to <a href="/entry/{old}">{text}.</a>'
     before = set(ENTRY_LINK.findall(server.client.get("/").text))
     number = count()
 
     def is_named() -> bool:
-        server.post("/new", content=f"{text}, and on the holiday ({next(number)}).", back="/")
+        server.post(
+            "/new",
+            content=f"{text}, and on the holiday ({next(number)}).",
+            type="insight",
+            back="/",
+        )
         today = server.client.get("/").text
         if named in today:
             return True
