@@ -162,6 +162,6 @@ def _page_values(request: Request) -> dict[str, Any]:
 
 
 PAGES = [
-    Page("/phone", "reader", _phone_page),
-    Page("/phone", "reader", _make_code, methods=["POST"]),
+    Page("/phone", "neither", _phone_page),
+    Page("/phone", "neither", _make_code, methods=["POST"]),
 ]
