@@ -116,7 +116,7 @@ def _new_entries_text(
     with Memory(config) as memory:
         matches = find(memory)
     seen = seen_ids(config, session)
-    new = {one.row.id[9:]: one for one in matches if one.row.id[9:] not in seen}
+    new = {short_id(one.row.id): one for one in matches if short_id(one.row.id) not in seen}
     chosen = dict(islice(new.items(), MOST_ENTRIES))
     note_seen(config, session, chosen)
     return _entries_text(about, list(chosen.values())) if chosen else ""
@@ -133,7 +133,7 @@ def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
         later = f"{PERHAPS_REPLACED} {short_id(one.later)}" if one.later else ""
         remark = one_line(" ".join(filter(None, (one.mark, later, origin))))[:REMARK_CHARS]
         remark = f" ({remark})" if remark else ""
-        starts.append(f"{one.row.id[9:]} {one.row.date} {one.row.type}{remark}: ")
+        starts.append(f"{short_id(one.row.id)} {one.row.date} {one.row.type}{remark}: ")
     frame = head + fenced("entries", "\n".join(starts))
     room = MOST_TOKENS - MOST_ENTRIES - count_tokens(frame)
     lines = []

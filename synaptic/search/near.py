@@ -21,6 +21,9 @@ NAME = re.compile(r"(?<=[\w,;)] )[A-Z]\w*|\b\w*\d\w*(?:\.\d+\w*)*")
 MOST = 2
 """The largest number of issues that a save names."""
 
+READ_AT_ONCE = 32
+"""The number of nearest issues that are read together, until MOST and one more are open."""
+
 ALIKE, APART = 0.5, 0.2
 """The least cosine of an issue that may be settled, and how far it must exceed the cosine of
 the next. Chosen on freshness.json and on the even cases of corrections.json in tests/data.
@@ -57,24 +60,29 @@ def _find_settled_issues(ws: Workspace, new: Entry, vector: Vector) -> list[Entr
         return []
     key = new.project and project_key(new.project)
     filters = Filters(types=("issue",), projects=(key,) if key else ())
-    rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
-    issues = {
-        row: stored.entry
-        for row, stored in ws.index.entries(rows).items()
-        if is_open_issue(stored.entry)
-        and stored.entry.at <= new.at
-        and bool(stored.entry.project) == bool(key)
-        and not stored.entry.pin
-    }
-    stored_vectors = ws.index.first_vectors(list(issues))
-    if not stored_vectors:
+    issues = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
+    vectors = ws.index.first_vectors(issues)
+    if not vectors:
         return []
-    products = unit_vectors(list(stored_vectors.values())) @ vector
-    cosines = ws.index.scale_cosines(products)
-    nearest = cosines.argsort()[::-1][: MOST + 1].tolist()
-    places = list(stored_vectors)
-    count = count_standing_out([float(cosines[place]) for place in nearest])
-    read = read_entries(ws, [places[place] for place in nearest[:count]])
+    rows = list(vectors)
+    cosines = ws.index.scale_cosines(unit_vectors(list(vectors.values())) @ vector)
+    nearest: list[tuple[int, float]] = []
+    by_cosine = cosines.argsort()[::-1].tolist()
+    for start in range(0, len(rows), READ_AT_ONCE):
+        some = by_cosine[start : start + READ_AT_ONCE]
+        stored = ws.index.entries([rows[place] for place in some])
+        for place in some:
+            if rows[place] not in stored:  # a copy
+                continue
+            issue = stored[rows[place]].entry
+            is_of_project = bool(issue.project) == bool(key)
+            if is_open_issue(issue) and issue.at <= new.at and is_of_project and not issue.pin:
+                nearest.append((rows[place], float(cosines[place])))
+        if len(nearest) > MOST:
+            break
+    nearest = nearest[: MOST + 1]
+    count = count_standing_out([cosine for _, cosine in nearest])
+    read = read_entries(ws, [row for row, _ in nearest[:count]])
     return [issue for issue in read.values() if not lacks_a_name(issue, new, ws.index.stem)]
 
 

@@ -22,6 +22,7 @@ FAR = timedelta(days=3 * 365)
 """A day of `due` or `expires` that is further away may be a mistake."""
 
 _SAVES = Words("saves")
+_NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def find_weakness(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> str:
@@ -61,9 +62,6 @@ def _misspelt_project(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> 
         if all(letters) and not is_numbered and typing_distance(key, other, 1) == 1:
             return f"The project {name} is new; is it {other}?"
     return ""
-
-
-_NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def _far_day(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> str:

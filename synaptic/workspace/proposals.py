@@ -25,8 +25,6 @@ from ..notes.blocks import project_key
 LOG = "proposals.log"
 MOST_OF_SESSION = 3
 """The most rules that are proposed of one session."""
-
-
 _FIELDS = ("text", "project", "session", "client", "day")
 
 

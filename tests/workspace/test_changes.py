@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 from forks import ForkedHome, Forks
+from hooked import git
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -47,20 +47,6 @@ def at(tmp_path: Path, web: Path, forks: Forks) -> ForkedHome:
         forks=forks,
         folder=web,
     )
-
-
-def git(folder: Path, *args: str) -> str:
-    author = (
-        "-c",
-        "user.name=a",
-        "-c",
-        "user.email=a@example.org",
-        "-c",
-        "commit.gpgsign=false",
-    )
-    return subprocess.run(
-        ["git", *author, *args], cwd=folder, check=True, capture_output=True, text=True
-    ).stdout
 
 
 def save(at: ForkedHome, *files: str, more: tuple[str, ...] = ()) -> str:
