@@ -104,8 +104,9 @@ class Call(NamedTuple):
 
     `client` is the calling program's name, `session` identifies its session. While `loading`,
     the embedding model is not loaded yet. `may_write` says if the client may change the
-    journal. `notices` are printed above the answer. `sent_notices` holds the notices of
-    ONCE_NOTICES that the client has had; answering the call adds to it.
+    journal. `notices` are printed above the answer, and all that stands there takes
+    `notice_tokens`. `sent_notices` holds the notices of ONCE_NOTICES that the client has had;
+    answering the call adds to it.
     """
 
     args: Json
@@ -117,14 +118,14 @@ class Call(NamedTuple):
     may_write: bool = True
     notices: Texts = ()
     sent_notices: set[str] | None = None
+    notice_tokens: int = 0
 
     def room(self, entries: int) -> int:
         """Returns the most tokens of an answer with this number of entries."""
-        if self.max_tokens:
-            return self.max_tokens
-        if self.layout == "concise":
-            return max(CONCISE_TOKENS, EACH_TOKENS * entries)
-        return MAX_TOKENS
+        most = self.max_tokens
+        if not most and self.layout == "concise":
+            most = max(CONCISE_TOKENS, EACH_TOKENS * entries)
+        return (most or MAX_TOKENS) - self.notice_tokens
 
     @property
     def most_chars(self) -> int:
@@ -134,7 +135,9 @@ class Call(NamedTuple):
     @property
     def json_chars(self) -> int:
         """The most characters of an answer as JSON, which has about three in a token."""
-        return self.max_tokens * CHARS_PER_TOKEN if self.max_tokens else ANSWER_CHARS
+        if not self.max_tokens:
+            return ANSWER_CHARS
+        return max(0, self.max_tokens - self.notice_tokens) * CHARS_PER_TOKEN
 
 
 Answer = tuple[str, Json]
@@ -150,18 +153,15 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
     max_tokens = args.pop("max_tokens", None)
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
     checked = call._replace(args=args, layout=layout, max_tokens=max_tokens)
-    notices = list(call.notices)
-    with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
-        text, data = ANSWERS[name](then, checked)
-        if then.access.remark:
-            notices.append(then.access.remark)
     meant = notices_of_synonyms(call.args.get("type", ())) if name in READING_TOOLS else []
-    if meant:
-        text = "\n".join([*notice_lines(meant), text])
-        data["notices"] += meant
-    if notices:
-        text = "\n".join([*(f"Note: {notice}" for notice in notices), text])
-        data["notices"] = [*notices, *data.get("notices", ())]
+    with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
+        notices = list(filter(None, (*call.notices, then.access.remark)))
+        above = [*(f"Note: {notice}" for notice in notices), *notice_lines(meant)]
+        checked = checked._replace(notice_tokens=count_tokens("\n".join([*above, ""])))
+        text, data = ANSWERS[name](then, checked)
+    if above:
+        text = "\n".join([*above, text])
+        data["notices"] = [*notices, *data.get("notices", ()), *meant]
     if ws.config.metrics:
         _count_use(ws, name, call, data)
     if layout == "json":
@@ -280,7 +280,7 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
         return len(json_text(part[1]) if call.layout == "json" else part[0])
 
     frame = _cut_entries(listing, offset, 0)[0]
-    room = call.max_tokens or MAX_TOKENS
+    room = (call.max_tokens or MAX_TOKENS) - call.notice_tokens
     room = max(room - count_tokens(frame), room // 2)
     share = _tokens_each([count_tokens(entry.content[offset:]) for entry in entries], room)
     text, data = _cut_entries(listing, offset, share)
@@ -557,7 +557,8 @@ def _answer_items(
         blocks = list(map(entry_block, items))
         chars = call.most_chars - REMARK_CHARS - len("\n".join(head))
         fits = count_that_fit([len(block) + 2 for block in blocks], chars)
-        fitting = blocks[: min(fits, count_that_fit(map(count_tokens, blocks), room))]
+        sizes = [count_tokens(f"{block}\n\n") for block in blocks]
+        fitting = blocks[: min(fits, count_that_fit(sizes, room))]
     body = "\n\n".join(fitting)
     if not fitting:
         fitting = list_lines(items, room)

@@ -764,6 +764,10 @@ async def test_a_small_budget_shortens_and_says_so(connect: Callable[..., Client
         for max_tokens in (100, 500, 2_000):
             args = {"query": "harbour", "limit": 20, "max_tokens": max_tokens}
             for layout in ("concise", "detailed"):
+                # a notice above the answer counts, too
+                tight = args | {"format": layout, "type": ["memo", "todo"], "max_tokens": 500}
+                noticed = text(await client.call_tool("context_search", tight))
+                assert noticed.startswith("Note: ") and count_tokens(noticed) <= 500
                 said = text(await client.call_tool("context_search", args | {"format": layout}))
                 assert count_tokens(said) <= max_tokens
                 own = re.sub(r"perhaps replaced by \w+", "", said)
