@@ -315,6 +315,9 @@ def history(ws: Workspace, id: str) -> None:
         **TAG_COMPLETION,
     ),
     text_option("project", "The project; an empty text removes it.", **PROJECT_COMPLETION),
+    text_option(
+        "at", "The day and time when it happened; it moves there. A day alone keeps the time."
+    ),
     opens=False,
 )
 def update(home: str | None, id: str, **changes: Any) -> None:

@@ -378,7 +378,7 @@ class Journal:
                 rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
             after = data[:start] + text + rest
             if not new:
-                self._check_removal(path, parsed, old, block, after)
+                self.check_removal(path, parsed, old, block, after)
             if why and block != trashed:
                 aside = self.replaced_copy(old.id, old.title, text, block)
                 has_vanished |= bool(aside) and aside[0].why == "vanished"
@@ -410,7 +410,7 @@ class Journal:
                 edited.notices.append(_STILL_NAMED.format(id=edited.entry.short_id))
         return edited
 
-    def _check_removal(
+    def check_removal(
         self, path: str, parsed: ParsedFile, old: Entry, block: bytes, after: bytes
     ) -> None:
         """Raises Refused where code fences leave in doubt which text is the entry's."""
@@ -652,7 +652,7 @@ class Journal:
             of_part = newest.why == "delete" and newest.mode is None
             if of_part and self._is_as_after(newest):
                 check(id, None)
-                self._check_pin(newest, False, by_person)
+                self.check_pin(newest, False, by_person)
                 again = self._undo_deletion(newest)
                 if again:
                     return newest.path, again
@@ -665,7 +665,7 @@ class Journal:
                     check(id, present[1])
                     return path, self._restore_older_text(path, *present, mine, by_person)
             check(id, None)
-            self._check_pin(newest, False, by_person)
+            self.check_pin(newest, False, by_person)
             if newest.mode is not None:
                 return newest.path, self._restore_file(newest, newest.mode)
             if id in places:
@@ -712,7 +712,7 @@ class Journal:
         now = normalize_block(block)
         for piece in pieces:
             if normalize_block(piece.text) != now and not shows_private_text(piece.text, block):
-                self._check_pin(piece, entry.pin, by_person)
+                self.check_pin(piece, entry.pin, by_person)
                 if entry.whole_file or self._is_as_after(piece):
                     return self.replace_text(path, entry.id, piece.text, exactly=True)
                 return self.replace_text(path, entry.id, self.saved_text_of_piece(piece).text)
@@ -744,7 +744,7 @@ class Journal:
         self.trash.mark_not_missed(piece.id, UNDOABLE)
         return self.find(piece.path, piece.id)[1]
 
-    def _check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
+    def check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
         entries = self.parse(piece.path, piece.text, block=True).entries
         if not by_person and any(entry.pin != pinned for entry in entries):
             raise Refused(

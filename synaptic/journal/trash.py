@@ -34,6 +34,7 @@ _ESCAPED = re.compile(rb"(?m)^\\(?=\\*<!-- trash )")
 class TrashedText(NamedTuple):
     """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a
     whole-file note. `after` is the hash of the file without it, in which it stood at `offset`.
+    An entry that got another day or time went on to the file `moved_to`.
     """
 
     id: str
@@ -45,6 +46,7 @@ class TrashedText(NamedTuple):
     mode: int | None = None
     after: str = ""
     offset: int = 0
+    moved_to: str = ""
 
 
 def file_hash(data: bytes) -> str:
@@ -131,6 +133,8 @@ def _render_piece(piece: TrashedText) -> bytes:
         head["mode"] = piece.mode
     if piece.after:
         head |= {"after": piece.after, "offset": piece.offset}
+    if piece.moved_to:
+        head["moved_to"] = piece.moved_to
     line = json.dumps(head).replace("-->", "--\\u003e")
     text = _LOOKS_LIKE.sub(rb"\1\\", piece.text)
     return f"\n<!-- trash {line} -->\n".encode() + text + b"\n"
@@ -142,7 +146,7 @@ def _parse_piece(head: bytes, rest: bytes) -> TrashedText | None:
         text = disk.read_checked_text(fields, _ESCAPED.sub(b"", rest))
         at = datetime.fromisoformat(fields["at"])
         id, path, why, title = map(fields.__getitem__, ("id", "path", "why", "title"))
-        file = fields.get("after", ""), fields.get("offset", 0)
+        file = fields.get("after", ""), fields.get("offset", 0), fields.get("moved_to", "")
         return TrashedText(id, path, at, why, title, text, fields.get("mode"), *file)
     except (ValueError, KeyError, TypeError):
         return None

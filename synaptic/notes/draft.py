@@ -92,8 +92,9 @@ def redraft_entry(
     new, notices = _compose_with_clean_title(compose, title, screen, keep=old.title)
     file_tags = tuple(tag for tag in old.file_tags if tag not in new.tags)
     stays = {name: getattr(old, name) for name in _STAYING}
-    if old.whole_file:  # the file's name may be its title, and its mtime its time
-        stays |= {"at": old.at, "title": parts.get("title") or old.title}
+    stays["at"] = parts.get("at", old.at)
+    if old.whole_file:  # the file's name may be its title
+        stays["title"] = parts.get("title") or old.title
         if text == old.content:
             stays["content"] = text
     new = replace(

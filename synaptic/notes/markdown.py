@@ -215,8 +215,9 @@ def rewrite_block(block: bytes, old: Entry, new: Entry, agent: str = "") -> byte
     """Edits `block`, the bytes of `old` in its file, so that it reads as `new`, and returns the
     new bytes. Unchanged parts, and a text that only grows, keep their bytes.
 
-    The heading keeps its time as typed, and the block keeps its line ends and blank lines. The
-    id is written if it was derived in `old` and is fixed in `new`. Private text stays byte for
+    The heading keeps its time as typed unless `new` has another time of day, and the block
+    keeps its line ends and blank lines. The id is written if it was derived in `old` and is
+    fixed in `new`. Private text stays byte for
     byte: a heading that holds some is never changed, and a body that holds some only grows.
     `agent` names the agent that edits; "" is a person. Raises Refused for any other edit, and
     if no such block reads as `new`.
@@ -265,6 +266,7 @@ class _Edit:
         self.eol = b"\r\n" if block.startswith(b"\r\n", parts.line_end) else b"\n"
         line = without_masked(self.masked[parts.time[1] : parts.line_end])
         self.heading = read_heading(line.decode("utf-8", "replace"))
+        self.has_new_time = new.timed and (not old.timed or new.time != old.time)
         self.is_bare = parts.has_body and not self.heading.title
         if self.is_bare and new.title in (old.title, make_title(new.content)):
             self.new = replace(new, title=derive_title(new.content))
@@ -316,11 +318,12 @@ class _Edit:
         stood = self.heading
         new = replace(self.new, title="") if self.is_bare else self.new
         tags = {*stood.tags, *body_tags}
-        if (stood.type, stood.title, tags) == (new.type, new.title, set(new.tags)):
+        is_same = (stood.type, stood.title, tags) == (new.type, new.title, set(new.tags))
+        if is_same and not self.has_new_time:
             return self.block[: parts.line_end]
         if MASK in self.masked[: parts.line_end]:
             raise self.holds_private()
-        time = self.block[slice(*parts.time)].decode()
+        time = new.time if self.has_new_time else self.block[slice(*parts.time)].decode()
         return _heading(new, time, self.mark.level, stood.tags, body_tags).encode()
 
     def _comment(self, own: list[str]) -> bytes:
@@ -342,7 +345,10 @@ class _Edit:
         if new.derived_id:
             return rest
         counted = own if stood.keys() & {"h2", "own"} else None
-        return before + write_comment(new, stood.get("at"), counted).encode() + after
+        at = stood.get("at")
+        if at and new.at != self.old.at:
+            at = new.at.isoformat(timespec="seconds")
+        return before + write_comment(new, at, counted).encode() + after
 
     def holds_private(self) -> Refused:
         place = self.old.place

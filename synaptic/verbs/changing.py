@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any, Unpack
 
 from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
 from ..index.rows import Stored, hash64
 from ..journal.folder import locate_writable
 from ..journal.journal import Edited, Replacement, make_replacement
+from ..journal.redating import file_at, move_entry
+from ..language.query import read_moment
 from ..models import PERSON, Entry, Json
 from ..notes.blocks import unify_newlines
 from ..notes.draft import redraft_entry
@@ -31,12 +34,15 @@ from .receipts import Receipt, change_copies, index_now, make_receipt, note_pref
 
 
 class Parts(SharedMarks, total=False):
-    """The parts of an entry that an update replaces. A part that is missing, or None, stays."""
+    """The parts of an entry that an update replaces. A part that is missing, or None, stays.
+    `at`: another day and time; a day alone keeps the time.
+    """
 
     content: str | None
     append: str | None
     add_tags: Sequence[str] | None
     remove_tags: Sequence[str] | None
+    at: str | None
 
 
 def update(
@@ -52,7 +58,8 @@ def update(
     """The receipt of an edit. Parts that are not given stay; so does every other byte of the
     file.
 
-    An empty `expires` or `due` removes it. The old text goes to the trash. A whole-file note
+    An empty `expires` or `due` removes it. With another `at` it moves to the file of that day,
+    with its id, links and pin. The old text goes to the trash. A whole-file note
     takes `append` and `add_tags` only; to an entry with private text words are only added. Only
     a person pins, and changes what is pinned. `by` is the writer of the new words. Only one who
     `confirms` changes a preference in force, and puts it into force. With `seen`, which
@@ -71,6 +78,10 @@ def update(
     past = read_date_marks(ws, changes)
     stored = find_stored(ws, id)
     entry = stored.entry
+    if "at" in changes:
+        changes["at"] = read_new_moment(entry, changes["at"], ws.clock())
+        if changes["at"] == entry.at:
+            del changes["at"]
     if entry.pin and not by_person:
         raise Refused(
             "A person pinned this entry, and only a person changes it.",
@@ -101,6 +112,15 @@ def _write_update(
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
     agent = "" if by == PERSON else by
+    path = stored.entry.path
+    moment = changes.get("at", stored.entry.at)
+    moves = moment != stored.entry.at
+    target = file_at(ws.journal, stored.entry, moment) if moves else path
+    if target != path and (stored.copies or stored.own_id != stored.entry.id):
+        raise Refused(
+            f"{stored.entry.short_id} stands in several files, so it is not moved.",
+            "Delete it in all but one of them: `synaptic doctor` lists them.",
+        )
 
     def change(old: Entry, block: bytes) -> Replacement:
         if not confirms:
@@ -117,18 +137,56 @@ def _write_update(
 
     def edit(place: str) -> Edited:
         with ws.journal.writing():
+            if moves and stored.entry.date_source != "comment":
+                return move_entry(ws.journal, place, stored.own_id, target, change)
             return ws.journal.replace_entry(place, stored.own_id, change, "update", agent=agent)
 
-    path = stored.entry.path
     copies = stored.copies
     edited = edit(path)
     new = edited.entry
     new_id = replace(new, id=stored.entry.id)
     notices = [*edited.notices, *past]
-    notices += note_preference(ws, new_id, path, edited.before, confirms=confirms)
+    if target != path:
+        notices.append(f"It stands in {target} now.")
+    notices += note_preference(ws, new_id, target, edited.before, confirms=confirms)
     also = change_copies(copies, edit, "changed")
-    notices += [*index_now(ws, path, *copies), *also, *_duplicate_id_notices(ws, new.id)]
-    return make_receipt(new, path=path, notices=notices)
+    notices += [*index_now(ws, path, target, *copies), *also]
+    return make_receipt(
+        new, path=target, notices=[*notices, *_duplicate_id_notices(ws, new.id)]
+    )
+
+
+def read_new_moment(entry: Entry, at: str, now: datetime) -> datetime:
+    """The moment `at` to which an entry is moved; its own one if that is the same to the
+    minute. A day without a time keeps the entry's time. Raises InvalidArgument.
+
+    | `at`                         | for an entry of 2026-11-21 09:31                |
+    |------------------------------|-------------------------------------------------|
+    | `2026-11-20`, `yesterday`    | that day at 09:31                               |
+    | `2026-11-20 17:00`           | that moment                                     |
+    | `17:00`, `2 hours ago`       | today at 17:00, two hours before `now`          |
+    """
+    moment = read_moment(at, now, "at")
+    if not moment.tzinfo and at.strip().lower() != "now":
+        moment = read_moment(
+            at, datetime.combine(now.date(), entry.at.time(), now.tzinfo), "at"
+        )
+    is_same_minute = (moment.hour, moment.minute) == (entry.at.hour, entry.at.minute)
+    if is_same_minute and moment.date() == entry.at.date():
+        return entry.at
+    if is_same_minute:
+        moment = moment.replace(second=entry.at.second, microsecond=entry.at.microsecond)
+    try:
+        return moment.astimezone()
+    except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone
+        return moment.replace(tzinfo=moment.tzinfo or now.tzinfo)
+
+
+def can_move(ws: Workspace, entry: Entry) -> bool:
+    """True if an entry can be moved to another day."""
+    with suppress(OverflowError, Refused):  # there is no day after the last one
+        return bool(file_at(ws.journal, entry, entry.at + timedelta(days=1)))
+    return False
 
 
 def _apply_parts(

@@ -9,6 +9,7 @@ from ..journal.disk import disk_errors
 from ..journal.folder import locate_writable
 from ..journal.journal import Replacement
 from ..journal.losses import restore_vanished_text
+from ..journal.redating import undo_move
 from ..journal.text import match_line_ends
 from ..journal.trash import TrashedText
 from ..models import Entry
@@ -174,13 +175,17 @@ def restore(
         if not confirms:
             check_may_change(ws.config.state, id, present)
 
-    path, entry = (
-        restore_vanished_text(ws.journal, id, check)
-        if vanished
-        else ws.journal.restore(id, check, by_person=by_person)
-    )
+    left = []
+    moved = None if vanished else undo_move(ws.journal, id, check, by_person=by_person)
+    if moved:
+        path, entry = moved.entry.path, moved.entry
+        left = [moved.before.path]
+    elif vanished:
+        path, entry = restore_vanished_text(ws.journal, id, check)
+    else:
+        path, entry = ws.journal.restore(id, check, by_person=by_person)
     notices = _note_restored(ws, path, entry, confirms=confirms)
-    notices += index_now(ws, path, shows=entry.id)
+    notices += index_now(ws, path, *left, shows=entry.id)
     return make_receipt(entry, path=path, notices=notices)
 
 

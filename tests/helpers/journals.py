@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from synaptic.config import Config
-from synaptic.journal.journal import LOCK_TIMEOUT_S, Journal
+from synaptic.journal.journal import LOCK_TIMEOUT_S, Journal, Replacement, make_replacement
 from synaptic.models import Entry
 from synaptic.notes.markdown import render_entry
 
@@ -45,6 +45,12 @@ def make(id: str, title: str, content: str = "") -> Entry:
 
 def retitle(entry: Entry) -> Entry:
     return replace(entry, title="Another title", content="Another text.")
+
+
+def redate(entry: Entry, block: bytes) -> Replacement:
+    """The entry two days earlier, in the evening."""
+    at = entry.at.replace(day=19, hour=17, minute=5)
+    return make_replacement(entry, block, replace(entry, at=at), "")
 
 
 def block_of(entry: Entry) -> bytes:

@@ -19,14 +19,15 @@ from filelock import FileLock
 from forks import ForkedHome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from journals import AT, DAY, block_of, home_journal, make, numbered, retitle
+from journals import AT, DAY, block_of, home_journal, make, numbered, redate, retitle
 from outside import TIMEOUT_S
 
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
 from synaptic.journal.disk import FAULTS
-from synaptic.journal.journal import Journal
+from synaptic.journal.journal import Journal, allow_any_change
 from synaptic.journal.losses import dismiss_losses, find_losses, restore_vanished_text
+from synaptic.journal.redating import move_entry, undo_move
 from synaptic.models import Entry, FileSignature
 
 NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
@@ -67,6 +68,15 @@ EDIT = """
 import sys
 from journals import DAY, home_journal, numbered, retitle
 home_journal(sys.argv[1]).edit(DAY, numbered(1).id, retitle)
+"""
+
+MOVE = """
+import sys
+from journals import DAY, home_journal, numbered, redate
+from synaptic.journal.redating import move_entry
+journal = home_journal(sys.argv[1])
+with journal.writing():
+    move_entry(journal, DAY, numbered(1).id, "2026-11-19.md", redate)
 """
 
 
@@ -473,6 +483,39 @@ def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
     )
     assert len(entries_in(journal)) == 3
     assert [path.name for path in journal.root.iterdir()] == [DAY]
+
+
+@pytest.mark.parametrize("finish", ["undo", "move again"])
+@pytest.mark.parametrize("existing", [True, False])
+@pytest.mark.parametrize("step", FAULTS)
+def test_killed_at_each_step_of_a_move_an_entry_is_never_lost(
+    home: ForkedHome, step: str, existing: bool, finish: str
+) -> None:
+    if existing and step in NEW_FILE_FAULTS:
+        return
+    journal = home_journal(home.path)
+    target = journal.root / "2026-11-19.md"
+    if existing:
+        target.write_text("# 2026-11-19\n\n## 18:00 Last\n\nx\n")
+    for n in range(3):
+        journal.append(numbered(n))
+    before = journal.read(DAY)
+    id = numbered(1).id
+    assert killed(home, MOVE, step)
+    places = [path for path in (DAY, target.name) if journal.find_or_none(path, id)]
+    assert places
+    if finish == "undo" and (target.name in places):
+        assert undo_move(journal, id, allow_any_change, by_person=True)
+        assert journal.read(DAY) == before
+    elif DAY in places:
+        with journal.writing():
+            move_entry(journal, DAY, id, target.name, redate)
+    places = [path for path in (DAY, target.name) if journal.find_or_none(path, id)]
+    assert len(places) == 1
+    assert len(entries_in(journal)) == 3 + existing
+    assert find_losses(journal) == []
+    journal.append(numbered(3))  # the next writer clears up
+    assert {path.name for path in journal.root.iterdir()} <= {DAY, target.name}
 
 
 @pytest.mark.parametrize("step", [step for step in EDIT_FAULTS if not step.startswith("kept")])

@@ -165,8 +165,9 @@ async def _entry_form_page(request: Request) -> Response:
     was = None
     seen = ""
     project = ""
+    moves = False
     try:
-        was, seen, project = await run_verb(request, _initial_form_values, request, id)
+        was, seen, project, moves = await run_verb(request, _initial_form_values, request, id)
     except SynapticError as gone:  # the entry, or the journal
         if not form:
             raise
@@ -187,6 +188,7 @@ async def _entry_form_page(request: Request) -> Response:
         id=id,
         was=was,
         project=project,
+        moves=moves,
         types=TYPES,
         made=made,
     )
@@ -210,11 +212,13 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
         placed = await files.move_beside_note()
         if placed:
             values[text] = placed
+        moment = f"{form.get('date', '')} {form.get('time', '')}".strip()
         if id:
+            values["at"] = moment if form.get("date") else None
             receipt = await run_verb(request, changing.update, id, confirms=True, **values)
         else:
             content = values.pop("content", "")
-            values["at"] = f"{form.get('date', '')} {form.get('time', '')}".strip() or None
+            values["at"] = moment or None
             values["reads_date"] = True
             values["by"] = session_of(request).name
             values["parent"] = asked.get("parent")
@@ -231,16 +235,18 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
 
 def _initial_form_values(
     ws: Workspace, request: Request, id: str
-) -> tuple[Entry | None, str, str]:
+) -> tuple[Entry | None, str, str, bool]:
     """Returns the values with which a form begins: (the entry that it edits or follows, the
-    hash of that entry's text, the project of a new entry).
+    hash of that entry's text, the project of a new entry, True if the entry can be moved to
+    another day).
     """
     if id:
-        return *changing.open_for_edit(ws, id), ""
+        entry, seen = changing.open_for_edit(ws, id)
+        return entry, seen, "", changing.can_move(ws, entry)
     asked = request.query_params
     of = asked.get("supersedes") or asked.get("parent")
     was = browse.get(ws, [of]).entries[0] if of else None
-    return was, "", working_project(ws.config, working_checkout(ws.config)) or ""
+    return was, "", working_project(ws.config, working_checkout(ws.config)) or "", False
 
 
 def _arguments_from_form(form: dict[str, str]) -> Values:

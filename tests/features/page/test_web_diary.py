@@ -186,3 +186,27 @@ def test_large_type_is_kept_by_the_browser_and_nothing_scrolls_sideways(
     page.locator(".menu summary").click()
     page.get_by_label("Large type").uncheck()
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == normal
+
+
+def test_an_edit_moves_an_entry_to_another_day_and_one_undo_takes_it_back(
+    browser: Browser, server: Served, home: Path
+) -> None:
+    before = "## 09:10 The swans came #birds\n\nSeven of them.\n"
+    (home / "journal" / "2026-11-12.md").write_text(before)
+    page = logged_in(browser, server).new_page()
+    page.goto("/day/2026-11-12")
+    page.get_by_role("link", name="The swans came").first.click()
+    address = page.url
+    page.get_by_role("link", name="Edit", exact=True).click()
+    expect(page.get_by_label("Date", exact=True)).to_have_value("2026-11-12")
+    page.get_by_label("Date", exact=True).fill("2026-11-13")
+    page.get_by_label("Time", exact=True).fill("18:45")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text("It stands in 2026-11-13.md now.")
+    assert page.url == address
+    assert "## 18:45 The swans came #birds" in file_of(home, "2026-11-13")
+    assert "swans" not in file_of(home, "2026-11-12")
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_role("status")).to_contain_text("Restored in 2026-11-12.md")
+    assert file_of(home, "2026-11-12") == before
+    assert "swans" not in file_of(home, "2026-11-13")

@@ -1,0 +1,233 @@
+"""Moves an entry to another day or time of the journal, and back.
+
+| the entry stands in             | another day                    | another time of that day  |
+|---------------------------------|--------------------------------|---------------------------|
+| the file of its day             | goes to the file of that day   | goes to its place there   |
+| a file without a date, with its | stays; the date in its comment | stays; likewise           |
+| own in its comment              | is changed                     |                           |
+| any other file                  | refused                        | refused                   |
+
+The new place is written before the old one: after a kill between the two the entry stands
+twice, and never nowhere. `undo_move` then takes it out of the new file, and the same move
+again out of the old one.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from ..errors import Changed, Refused, SynapticError
+from ..models import Entry
+from .comments import find_ids
+from .journal import Check, Edit, Edited, Journal, Replacement
+from .saved import SavedText
+from .text import block_to_append, find_entry_span, normalize_block, resolve_short_id
+from .trash import TrashedText, Why, file_hash
+from .writer import Draft, Stat
+
+
+def file_at(journal: Journal, entry: Entry, moment: datetime) -> str:
+    """The path of the file to which an entry belongs if it happened at `moment`. Raises Refused
+    for an entry whose date stands elsewhere than in its own lines.
+    """
+    path = entry.path
+    place = f"{path}:{entry.there.line}"
+    hint = f"Change the date in {journal.place(path)}."
+    if entry.whole_file:
+        raise Refused(f"{place} is a note without a heading with a time.", hint)
+    if entry.date_source == "comment":
+        return path
+    if entry.date_source not in ("file", "front-matter"):
+        reason = (
+            "has no date" if entry.date_source == "mtime" else "has its date in its heading"
+        )
+        raise Refused(f"{place} {reason}.", hint)
+    if moment.date() == entry.at.date():
+        return path
+    if journal.path_of_day(entry.at) != path:
+        raise Refused(
+            f"{place} has the date of its file, which is not the file of a day.", hint
+        )
+    return journal.path_of_day(moment)
+
+
+@dataclass(frozen=True)
+class _Move:
+    """An entry on its way: as it will read, its bytes in the file `path`, and its text for the
+    file `target`. `origin` is the piece of the trash to which it goes back.
+    """
+
+    journal: Journal
+    entry: Entry
+    path: str
+    block: bytes
+    target: str
+    text: bytes
+    origin: TrashedText | None
+
+    def take_out(self, data: bytes) -> bytes:
+        """The bytes of the old file without the entry. Raises Changed if it has another text
+        meanwhile.
+        """
+        parsed = self.journal.parse(self.path, data)
+        end = find_entry_span(parsed, self.path, self.entry.id)[2]
+        start = end - len(self.block)
+        if data[start:end] != self.block:
+            raise Changed(
+                f"{self.path} changed while the entry was moved; nothing was written.",
+                "Try again.",
+            )
+        return data[:start] + data[end:]
+
+    def put_in(self, data: bytes) -> Draft:
+        """The new file with the entry. Raises Refused if it holds another text of this id, or
+        would not read as before.
+        """
+        if self.origin and file_hash(data) == self.origin.after:
+            at = self.origin.offset
+            return self._draft(data[:at] + self.origin.text + data[at:], self.origin.text)
+        id = self.entry.id
+        here = self.journal.parse(self.target, data)
+        if any(entry.id == id for entry in here.entries):  # a killed move left it there
+            _, start, end = find_entry_span(here, self.target, id)
+            block = normalize_block(data[start:end])
+            origin = normalize_block(self.origin.text) if self.origin else b""
+            if block in (self.text, origin):
+                return self._draft(data, block)
+            raise Refused(
+                f"{self.target} holds another text of {id}; nothing was moved.",
+                "Make the two one text, and try again.",
+            )
+        if self.entry.timed:
+            texts = {id: self.text}
+            after = self.journal.insert_texts(self.target, data, here.entries, texts)
+        else:
+            after = data + block_to_append(self.target, self.text, data)
+        entries = {one.id: one for one in self.journal.parse(self.target, after).entries}
+        own = entries.pop(id, None)
+        reads = own and (own.title, own.content, own.date, own.timed and own.time)
+        wanted = self.entry
+        is_right = reads == (
+            wanted.title,
+            wanted.content,
+            wanted.date,
+            wanted.timed and wanted.time,
+        )
+        others = {one.id: one.content for one in entries.values()}
+        if not is_right or others != {one.id: one.content for one in here.entries}:
+            raise Refused(
+                f"{self.target} would read otherwise with this entry; nothing was moved.",
+                "Close the code fence or the comment that is open there, and try again.",
+            )
+        return self._draft(after, self.text)
+
+    def _draft(self, data: bytes, text: bytes) -> Draft:
+        """The next bytes of the new file, in which the entry has this text."""
+        return Draft(data, self.copy_for_done(self.target, text))
+
+    def copy_for_done(self, path: str, text: bytes) -> tuple[SavedText, ...]:
+        """The copy of a text in this file for `done/`; none if it does not name its id."""
+        if self.entry.id not in find_ids(text):
+            return ()
+        return (self.journal.saved_text(path, self.entry.id, normalize_block(text)),)
+
+
+def move_entry(
+    journal: Journal,
+    path: str,
+    id: str,
+    target: str,
+    change: Edit,
+    why: Why = "update",
+    origin: TrashedText | None = None,
+) -> Edited:
+    """Moves an entry, as `change` returns it, from the file `path` to its place in the file
+    `target`, which may be the same; the old text goes to the trash. The lock is held. `origin`
+    is the piece of the trash to which an undo brings it back.
+
+    Raises NotFound, Refused, Changed if an editor changes a file meanwhile, and JournalError.
+    """
+    data = journal.read(path)
+    parsed = journal.parse(path, data)
+    old, start, end = find_entry_span(parsed, path, id)
+    new, text, notices = change(old, data[start:end])
+    assert new
+    if end == len(data):  # the blank line above it goes, too
+        start -= _blank_line_above(data[:start])
+    block = data[start:end]
+    rest = data[:start] + data[end:]
+    journal.check_removal(path, parsed, old, block, rest)
+    piece = TrashedText(old.id, path, journal.clock(), why, old.title, block)
+    piece = piece._replace(after=file_hash(rest), offset=start, moved_to=target)
+    journal.trash.put(*journal.replaced_copy(old.id, old.title, text, block), piece)
+    move = _Move(journal, new, path, block, target, normalize_block(text), origin)
+    if target == path:
+        draft = journal.writer.change(path, lambda data, _: move.put_in(move.take_out(data)))
+    else:
+        draft = _write_both(move)
+    if not draft.saved:
+        with suppress(OSError):  # the files are written: the move has succeeded
+            journal.saved.forget(old.id)
+    return Edited(new, old, list(notices))
+
+
+def _blank_line_above(above: bytes) -> int:
+    """The number of bytes of the blank line with which these bytes end; 0 without one."""
+    for line_end in (b"\r\n", b"\n"):
+        if above.endswith(line_end * 2):
+            return len(line_end)
+    return 0
+
+
+def _write_both(move: _Move) -> Draft:
+    """Writes the entry into the new file, and then the old one without it; if that fails, the
+    new file becomes what it was. Returns the draft of the new file.
+    """
+    change = move.journal.writer.change
+    before: bytes | None = None
+
+    def put(data: bytes, status: Stat) -> Draft:
+        nonlocal before
+        before = data if status else None
+        if not status:
+            data = move.journal.new_file_heading(move.target, move.text)
+        return move.put_in(data)
+
+    draft = change(move.target, put)
+
+    def take_back(data: bytes, _: Stat) -> Draft | None:
+        if data != draft.data:
+            return None
+        return Draft(before, move.copy_for_done(move.path, move.block))
+
+    try:
+        change(move.path, lambda data, _: Draft(move.take_out(data)))
+    except SynapticError:
+        change(move.target, take_back)
+        raise
+    return draft
+
+
+def undo_move(journal: Journal, id: str, check: Check, *, by_person: bool) -> Edited | None:
+    """Takes an entry, whose id may be short, back to where its last change moved it from, with
+    its text of then; None if its last change did not move it.
+
+    The present text goes to the trash, so that the undo can be undone. `check` may refuse.
+    """
+    with journal.writing():
+        pieces = journal.trashed()[::-1]
+        id = resolve_short_id(id, (piece.id for piece in pieces), "The trash")
+        piece = next(piece for piece in pieces if piece.id == id)
+        present = journal.find_or_none(piece.moved_to, id) if piece.moved_to else None
+        if not present:
+            return None
+        check(id, present[1])
+        journal.check_pin(piece, present[1].pin, by_person)
+        text = journal.saved_text_of_piece(piece).text
+        entry = replace(journal.parse_copy(id, piece.path, text), id=id)
+
+        def change(old: Entry, block: bytes) -> Replacement:
+            return Replacement(entry, text)
+
+        move_entry(journal, piece.moved_to, id, piece.path, change, "restore", piece)
+        return Edited(journal.find(piece.path, id)[1], present[1], [])
