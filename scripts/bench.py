@@ -102,6 +102,8 @@ def parser() -> argparse.ArgumentParser:
         "differs (passes)",
     )
     top.add_argument("--held", action="store_true", help="ask the second set (helps, pairs)")
+    top.add_argument("--learn", action="store_true", help="ask the set to learn from (pairs)")
+    top.add_argument("--third", action="store_true", help="ask the set that reports (pairs)")
     top.add_argument(
         "--crowded", action="store_true", help="with other teams' entries beside (helps)"
     )

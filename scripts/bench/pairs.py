@@ -2,7 +2,8 @@
 where both only sound alike?
 
 Notes and truth are by writers who had not seen the program. Everything is chosen on the first
-set and on the first history of sessions; `--held` asks the second set and history.
+two sets of pairs, on `--learn` and on the first history of sessions; `--held` asks the second
+set and history, and `--third` a set that only reports.
 
 | row | how the pairs are found |
 |---|---|
@@ -36,6 +37,8 @@ from synaptic.verbs.review import review
 
 COPIES, REPEATED = 10, 10
 """Copies of a journal, and the pairs whose later note is saved into each."""
+SETS = ("dev", "held", "learn", "third")
+WITH_HISTORY = ("dev", "held")
 NAMING = ("replaced", "repeated")
 """The kinds of findings that name an earlier and a later entry on the same matter."""
 
@@ -49,7 +52,7 @@ class Note:
     key: str
     at: datetime
     text: str
-    project: str
+    project: str | None
     type: str
     tags: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
@@ -66,9 +69,12 @@ class NoteSet:
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = FastEmbedder(arguments.model, cache=scratch / "models")
-    half = "held" if arguments.held else "dev"
+    half = next((one for one in SETS if getattr(arguments, one, False)), "dev")
+    sets = [read_pairs(half)]
+    if half in WITH_HISTORY:
+        sets.append(read_history(half))
     rows = []
-    for notes in (read_pairs(half), read_history(half)):
+    for notes in sets:
         ids, named = name_at_rebuild(notes, scratch / f"{notes.name}-rebuild", embedder)
         rows.append(count_named(notes, "rebuild", ids, named))
         for how, seed in (("saved in order", None), ("saved at random", 1)):
@@ -77,12 +83,12 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
             rows.append(count_named(notes, how, ids, named))
             if seed is None:
                 rows.append(count_named(notes, "at the save", ids, at_save))
-    rows += repeat_saves(read_pairs(half), scratch, arguments.model)
+    rows += repeat_saves(sets[0], scratch, arguments.model)
     return rows
 
 
 def read_pairs(half: str) -> NoteSet:
-    """The set of pairs `dev` or `held`, with its other notes."""
+    """A set of pairs, of SETS, with its other notes."""
     told = read(f"pairs_{half}.json")
     notes = []
     pairs = {}
@@ -194,7 +200,7 @@ def _save(workspace: Workspace, note: Note) -> Any:
         workspace,
         note.text,
         type=note.type,
-        project=note.project,
+        project=note.project or "",
         tags=list(note.tags),
         at=note.at,
         by="bench",
