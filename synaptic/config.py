@@ -99,6 +99,7 @@ class Config:
     the usual forms.
 
     `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
+    `at_tags`: `@name` in a text is the tag `name`, as in jrnl.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
     `notices` name ignored keys of the file; `status`, `doctor` and briefings show them.
@@ -108,6 +109,7 @@ class Config:
     journal: Path
     day_file: str = "%Y-%m-%d.md"
     day_title: str = ""
+    at_tags: bool = False
     sources: Mapping[str, Path] = field(default_factory=dict)
     capture_into: Literal["sessions", "journal"] = "sessions"
     exclude: tuple[str, ...] = ()
@@ -330,6 +332,7 @@ _RULES: dict[str, Rule] = {
         lambda v: isinstance(v, str) and (not v or is_day_file_setting(f"{v}.md")),
         'a date with year, month and day, like "%m-%d-%Y"',
     ),
+    "at_tags": _SWITCH,
     "exclude": _make_text_list_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
     "sources": _make_text_list_rule(
         'a list of folders, like ["~/vault", "work=~/Documents/vault"]'

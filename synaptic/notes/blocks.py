@@ -90,6 +90,10 @@ _TAG_CHARS = (
 # patterns that begin with a plain character are searched for quickly
 TAG = re.compile(rf"#(?<![^ \t\n]#)([{_TAG_CHARS}]+)")
 WIKI_TAG = re.compile(r"#(?<![^ \t\n]#)\[\[([^\[\]\n]+)\]\]")
+_AT_TAG = re.compile(
+    rf"@(?<![^ \t\n]@)([^\W\d_][{_TAG_CHARS.replace('/', '')}]*+)(?![/@]|[.:]\w)"
+)
+"""`@ida`, but not `@scope/pkg`, `@ida@example.org`, `@ida.example` or `@ida:example.org`."""
 _NOT_TAG = re.compile(rf"[^{_TAG_CHARS}]+")
 _INLINE = re.compile(
     r"`(?<!``)[^`\n]+`(?!`)|"
@@ -573,6 +577,18 @@ def find_tags(text: str) -> tuple[str, ...]:
             if page or "#" not in word:
                 tags.append(slug_tag(page or word))
     return tuple(dict.fromkeys(filter(None, tags)))
+
+
+def find_at_tags(text: str) -> tuple[str, ...]:
+    """The slugs of all `@name` in a text, without duplicates, as jrnl's tags are written. Mail
+    addresses, packages (`@scope/pkg`), links, code and comments hold none.
+    """
+    if "@" not in text:
+        return ()
+    text = without_code(text)
+    text = _blank_out(text, indented_code(text))
+    text = WIKI_LINK.sub("[]", LINK.sub("[]", text))
+    return tuple(dict.fromkeys(filter(None, map(slug_tag, _AT_TAG.findall(text)))))
 
 
 def indented_code(text: str) -> Iterator[tuple[int, int]]:

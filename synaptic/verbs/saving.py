@@ -21,6 +21,7 @@ from ..workspace.checkout import (
     working_checkout,
     working_project,
 )
+from ..workspace.file_rows import with_at_tags
 from ..workspace.workspace import Stopwatch, Workspace
 from .entry_marks import (
     SharedMarks,
@@ -226,7 +227,8 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
             receipts[entry.id] = make_receipt(entry, path=path, notices=notices)
     if len(new) == len(drafts) == 1:
         with suppress(Exception):  # whatever fails here, the entry is safe in the journal
-            tags = suggest_tags(ws, entry.content, own=entry.tags)
+            own = with_at_tags(entry).tags if ws.config.at_tags else entry.tags
+            tags = suggest_tags(ws, entry.content, own=own)
             receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
             near = find_related_entries(ws, entry)
             receipts[entry.id] = replace(receipts[entry.id], near=near)

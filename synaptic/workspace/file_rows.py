@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from itertools import chain
 from operator import attrgetter
@@ -11,8 +11,9 @@ from typing import Any
 from ..index.chunking import cut_passages
 from ..index.rows import ChunkRow, EntryRow, FileRows, hash64
 from ..models import Entry, ParsedFile, Place, Stamp
-from ..notes.blocks import MASK, decode_body, plain_text, unify_newlines
+from ..notes.blocks import MASK, decode_body, find_at_tags, plain_text, unify_newlines
 from ..notes.copies import path_without_conflict_mark
+from ..notes.header import unique
 from ..notes.marks import fields_of_front_matter, find_links, find_tasks, link_keys_of_entry
 from ..notes.privacy import mask_private
 from ..notes.reading import composed_form, is_saved, make_derived_id
@@ -41,6 +42,12 @@ def make_file_rows(
         rows.append(row)
     hides = masked != data
     return FileRows(stamp, hash64(data), settled, tuple(rows), parsed.issues, hides)
+
+
+def with_at_tags(entry: Entry) -> Entry:
+    """The entry with each `@name` in its title and text as a tag, for the setting `at_tags`."""
+    names = (*find_at_tags(entry.title), *find_at_tags(entry.content))
+    return replace(entry, tags=unique((*entry.tags, *names)))
 
 
 def _link_name_task_rows(

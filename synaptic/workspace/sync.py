@@ -24,7 +24,7 @@ from ..models import TYPES, Entry, FileSignature, ParseIssue, Stamp, Texts, froz
 from ..notes.reading import GRAMMAR, add_system_zone
 from .access import NeedsWriter
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing_error
-from .file_rows import make_file_rows
+from .file_rows import make_file_rows, with_at_tags
 from .git import first_commit_days, head_state
 from .pairs import pair_entries
 from .preferences import Log, end_vanished_confirmations, read_log
@@ -538,6 +538,8 @@ def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
         parsed = replace(
             parsed, entries=tuple(_use_git_date(entry, day) for entry in parsed.entries)
         )
+    if ws.config.at_tags:
+        parsed = replace(parsed, entries=tuple(map(with_at_tags, parsed.entries)))
     ws.journal.purge_private_copies(stamp.path, data)
     return make_file_rows(stamp, data, parsed, settled, ws.config.day_title)
 
@@ -563,11 +565,12 @@ def _use_git_date(entry: Entry, day: date | None) -> Entry:
 
 def _reading_version(ws: Workspace) -> str:
     """A text that differs where the same file would be read otherwise: by another grammar,
-    other types, names of days or a time zone.
+    other types, names of days, tags or a time zone.
     """
     types = ",".join(TYPES)
     days = f"{ws.config.day_file} {ws.config.day_title}".strip()
-    return f"{GRAMMAR} {types} {days} {time.timezone} {time.altzone} {time.tzname}"
+    tags = " @" if ws.config.at_tags else ""
+    return f"{GRAMMAR} {types} {days}{tags} {time.timezone} {time.altzone} {time.tzname}"
 
 
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:

@@ -347,6 +347,22 @@ def test_without_text_and_terminal_save_says_how(run: Run) -> None:
     assert "synaptic save -" in answer.err
 
 
+def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
+    home: Path, tmp_path: Path, run: Run, on_terminal: Terminal
+) -> None:
+    diary = tmp_path / "diary.txt"
+    diary.write_text("[2026-11-20 09:00] Plain.\n")
+    assert "at_tags" not in run("import", "jrnl", str(diary), "--yes").err
+    diary.write_text("[2026-11-20 09:00] Lunch with @ida.\n")
+    assert "`at_tags = true`" in run("import", "jrnl", str(diary), "--yes").err
+    diary.write_text("[2026-11-20 10:00] Tea with @ida.\n")
+    answer = on_terminal("import", "jrnl", str(diary), keys=b"y\ny\n")
+    assert "Shall @ida be a tag" in answer.out, answer.out
+    assert (home / "config.toml").read_text() == "at_tags = true\n"
+    run("save", "Rowed with @ida.")
+    assert run("find", "--tag", "@ida", "--json").json["total"] == 3
+
+
 def test_save_without_text_opens_the_editor(
     home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:

@@ -15,7 +15,7 @@ from trials import examples
 
 from synaptic.errors import InvalidArgument, Refused
 from synaptic.models import TYPES, Entry, ParsedFile
-from synaptic.notes.blocks import find_tags, plain_text, slug_tag
+from synaptic.notes.blocks import find_at_tags, find_tags, plain_text, slug_tag
 from synaptic.notes.markdown import compose_entry, new_id, render_entry, rewrite_block
 from synaptic.notes.reading import make_derived_id, parse_entries
 
@@ -693,6 +693,20 @@ def test_indented_code_makes_no_tags_but_indented_text_of_a_list_does(
     text: str, tags: tuple[str, ...]
 ) -> None:
     assert find_tags(text) == tags
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("Met @Ida, @tom-b and @jürgen. @ida left.\n@work: tea", "ida tom-b jürgen work"),
+        ("ida@example.org, <mailto:x@y.de>, @ida@example.org, @ida.example, @ida:x.org", ""),
+        ("npm i @scope/pkg, http://x.org/@ida, (@ida), \\@ida, @ 5pm, @5pm", ""),
+        ("`@a` and `` @b ` @c `` [@d](http://x/@e) [[@f]] <!-- @g -->", ""),
+        ("```py\n@property\n```\n\n    @Override\n\n@real", "real"),
+    ],
+)
+def test_at_tags_are_names_and_neither_addresses_nor_code(text: str, tags: str) -> None:
+    assert find_at_tags(text) == tuple(tags.split())
 
 
 def test_plain_text() -> None:

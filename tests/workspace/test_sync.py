@@ -563,6 +563,26 @@ def test_what_is_excluded_stays_out_when_it_is_saved_to(tmp_path: Path) -> None:
     assert len((tmp_path / "journal" / "diary" / "2026-11-21.md").read_text().splitlines()) > 4
 
 
+def test_at_tags_come_and_go_with_the_setting_and_change_no_file(tmp_path: Path) -> None:
+    def names(ws: Workspace) -> dict[str, int]:
+        return dict(find(ws, filters=Filters(tags=("ida",)), facets=True).facets.tags)
+
+    with open_home(tmp_path) as ws:
+        first = save(ws, "Lunch with @Ida.", tags=["food"]).id
+        assert find(ws, filters=Filters(tags=("ida",))).total == 0
+    before = {file: file.read_bytes() for file in (tmp_path / "journal").iterdir()}
+    with open_home(tmp_path, at_tags=True) as ws:
+        assert names(ws) == {"food": 1, "ida": 1}
+        assert before == {file: file.read_bytes() for file in (tmp_path / "journal").iterdir()}
+        update(ws, first, add_tags=["paid"])
+        assert names(ws) == {"food": 1, "ida": 1, "paid": 1}
+        rebuild(ws)
+        assert names(ws) == {"food": 1, "ida": 1, "paid": 1}
+        assert "#ida" not in next(iter(before)).read_text()
+    with open_home(tmp_path) as ws:
+        assert find(ws, filters=Filters(tags=("ida",))).total == 0
+
+
 def test_a_rebuild_also_embeds_what_another_saved_meanwhile(tmp_path: Path) -> None:
     other = open_home(tmp_path, embedder=HashingEmbedder(broken=True))
     saved: list[object] = []

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import typer
 from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError, match_valid_name, to_synaptic_error
+from ...journal.settings import write_setting
 from ...models import Json
+from ...notes.blocks import find_at_tags
 from ...render import terminal, wire
 from ...render.fence import clean
 from ...serving.arguments import is_person
@@ -25,6 +28,8 @@ NAMED, EXAMPLES = 5, 3
 """The most projects and skipped records that are listed by name, and the most entries that are
 shown as examples.
 """
+TAGS_WITH_AT = ("jrnl",)
+"""Sources in which `@name` is a tag."""
 
 
 def run_import(
@@ -77,7 +82,37 @@ def run_import(
         data = _import_plan_json(planned) | {"success": True, "run": done.run}
         print_answer(data, clean("\n".join(lines)))
         _index_imported(ws)
+        if planned.source in TAGS_WITH_AT and not ws.config.at_tags:
+            _propose_at_tags(ws, planned, yes=yes)
     return 0
+
+
+def _propose_at_tags(ws: Workspace, planned: import_runs.ImportPlan, *, yes: bool) -> None:
+    """Asks a person if `@name` shall be a tag in all notes from now on, as it was in the
+    imported program; says how to set it, where nobody can be asked. Imported texts without such
+    a name bring no question.
+    """
+    names = Counter(chain.from_iterable(find_at_tags(one.entry.content) for one in planned.new))
+    if not names:
+        return
+    [(example, _)] = names.most_common(1)
+    if (
+        not yes
+        and can_ask()
+        and typer.confirm(
+            f"Your diary has tags like @{example}. Shall @{example} be a tag in what you write "
+            "from now on?",
+            default=True,
+            err=True,
+        )
+    ):
+        write_setting(ws.config.home, "at_tags", True)
+        terminal.say("Wrote at_tags = true into config.toml.")
+    else:
+        terminal.say(
+            f"note: `at_tags = true` in {ws.config.home / 'config.toml'} makes @{example} a "
+            "tag in all notes."
+        )
 
 
 def _index_imported(ws: Workspace) -> None:
