@@ -129,7 +129,7 @@ def run_doctor(
 def backup(ws: Workspace, to: str) -> None:
     """Write the journal and Synaptic's own texts into one zip with today's date.
 
-    The zip is read again and compared. Private passages are in it. No file is overwritten.
+    The zip is read again and compared. It is not encrypted. No file is overwritten.
 
     Example: synaptic backup /media/stick
     """

@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
@@ -17,6 +18,7 @@ from ..journal.last_backup import LastBackup, remember_backup
 from ..journal.names import printable_path
 from ..journal.projects import FILE as PROJECTS
 from ..models import Texts, frozen
+from ..notes.privacy import hides_text
 from ..workspace.pairs import ACCEPTED
 from ..workspace.workspace import Workspace
 
@@ -29,7 +31,7 @@ _LEFT_OUT_SHOWN = 5
 _READ_BYTES = 1 << 20
 _READ_ME = "READ ME.txt"
 _HOW_TO_RESTORE = """\
-A backup of Synaptic, made on {day}. It holds private passages, and it is not encrypted.
+A backup of Synaptic, made on {day}. {warning}
 
 To use it on a computer without Synaptic's data: install Synaptic, unpack this zip into the
 folder ~/.synaptic, and run `synaptic doctor --fix`. The next search makes the index anew.
@@ -41,6 +43,24 @@ The notes are plain Markdown files: no program is needed to read them.
 Not in it: the index, tokens and logins of the page, folders that are read where they lie
 (`sources`), and the folder `.git`.
 """
+
+_PRIVATE = "Private passages are in it, and it is not encrypted: keep it to yourself."
+_NOT_ENCRYPTED = "It is not encrypted."
+
+
+@dataclass
+class _Contents:
+    """The files of a zip while it is written: the hash of each by its name in the zip, the
+    paths of what was left out, and if a text has a private passage.
+    """
+
+    hashes: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    has_private: bool = False
+
+    @property
+    def warning(self) -> str:
+        return _PRIVATE if self.has_private else _NOT_ENCRYPTED
 
 
 @frozen
@@ -76,16 +96,17 @@ def write_backup(ws: Workspace, folder: Path) -> Backup:
         temp = disk.temp_path_of(folder / f"{stem}.zip")
         temp.unlink(missing_ok=True)
         try:
-            hashes, left_out = _write_files(ws, temp)
+            contents = _write_files(ws, temp)
             disk.inject_fault("backup-written")
-            _check_zip(temp, hashes)
+            _check_zip(temp, contents.hashes)
             file = _give_free_name(temp, folder / stem)
         finally:
             disk.unlink(temp)
         disk.sync_dir(folder)
         size = file.stat().st_size
     remember_backup(ws.config.state, LastBackup(now, str(file)))
-    return Backup(file, len(hashes), size, left_out, _notices(ws, left_out))
+    left_out = tuple(contents.left_out)
+    return Backup(file, len(contents.hashes), size, left_out, _notices(ws, contents))
 
 
 def _check_is_outside(ws: Workspace, folder: Path) -> None:
@@ -99,9 +120,10 @@ def _check_is_outside(ws: Workspace, folder: Path) -> None:
             )
 
 
-def _notices(ws: Workspace, left_out: Texts) -> Texts:
+def _notices(ws: Workspace, contents: _Contents) -> Texts:
     """Sentences about what a person has to know of a new backup."""
-    notices = ["Private passages are in it, and it is not encrypted: keep it to yourself."]
+    notices = [contents.warning]
+    left_out = contents.left_out
     if ws.config.sources:
         names = ", ".join(map(printable_path, ws.config.sources))
         notices.append(f"Not in it, because they are only read where they lie: {names}.")
@@ -112,38 +134,36 @@ def _notices(ws: Workspace, left_out: Texts) -> Texts:
     return tuple(notices)
 
 
-def _write_files(ws: Workspace, temp: Path) -> tuple[dict[str, str], Texts]:
-    """Writes the zip `temp`, durably. Returns (hash of each file by its name in the zip, the
-    paths of what was left out).
-    """
-    hashes: dict[str, str] = {}
-    left_out: list[str] = []
+def _write_files(ws: Workspace, temp: Path) -> _Contents:
+    """Writes the zip `temp`, durably; returns what it holds."""
+    contents = _Contents()
 
     def add_all(archive: ZipFile, files: Iterable[tuple[str, Path]]) -> None:
         for name, path in files:
             try:
-                hashes[name] = _add_file(archive, name, path)
+                _add_file(archive, name, path, contents)
             except FileNotFoundError:
                 continue  # deleted since the folder was listed
             except (OSError, UnicodeEncodeError):
-                left_out.append(printable_path(name))
+                contents.left_out.append(printable_path(name))
 
     fd = os.open(temp, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     with os.fdopen(fd, "w+b") as raw:
         with ZipFile(raw, "w", ZIP_DEFLATED) as archive:
-            text = _HOW_TO_RESTORE.format(
-                day=ws.clock().date().isoformat(),
-                journal=printable_path(str(ws.config.journal)),
-            )
-            archive.writestr(_READ_ME, text)
-            hashes[_READ_ME] = hashlib.sha256(text.encode()).hexdigest()
             with ws.journal.writing():
                 files = [*_journal_files(ws), *_home_files(ws.config.home)]
                 add_all(archive, [each for each in files if _is_text_of_ours(each[0])])
             add_all(archive, [each for each in files if not _is_text_of_ours(each[0])])
+            text = _HOW_TO_RESTORE.format(
+                day=ws.clock().date().isoformat(),
+                warning=contents.warning,
+                journal=printable_path(str(ws.config.journal)),
+            )
+            archive.writestr(_READ_ME, text)
+            contents.hashes[_READ_ME] = hashlib.sha256(text.encode()).hexdigest()
         raw.flush()
         disk.sync_file(raw.fileno())
-    return hashes, tuple(left_out)
+    return contents
 
 
 def _is_text_of_ours(name: str) -> bool:
@@ -180,11 +200,12 @@ def _home_files(home: Path) -> Iterator[tuple[str, Path]]:
                 yield path.relative_to(home).as_posix(), path
 
 
-def _add_file(archive: ZipFile, name: str, path: Path) -> str:
-    """Adds one file to the zip and returns its hash. Raises OSError for a link, a FIFO and what
-    cannot be read, and UnicodeEncodeError for a name that no zip can hold.
+def _add_file(archive: ZipFile, name: str, path: Path, contents: _Contents) -> None:
+    """Adds one file to the zip and notes it in `contents`. Raises OSError for a link, a FIFO
+    and what cannot be read, and UnicodeEncodeError for a name that no zip can hold.
     """
     name.encode()
+    is_text = _is_text_of_ours(name)
     with open_regular_file(path, follow=path.name == "config.toml") as file:
         info = ZipInfo.from_file(path, name, strict_timestamps=False)
         info.external_attr = (stat.S_IFREG | 0o600) << 16
@@ -194,7 +215,9 @@ def _add_file(archive: ZipFile, name: str, path: Path) -> str:
             for part in _read_parts(file):
                 digest.update(part)
                 member.write(part)
-    return digest.hexdigest()
+                if is_text and not contents.has_private:
+                    contents.has_private = hides_text(part)
+    contents.hashes[name] = digest.hexdigest()
 
 
 def _read_parts(file: BinaryIO) -> Iterator[bytes]:

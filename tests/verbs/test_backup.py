@@ -43,6 +43,7 @@ def test_a_backup_unpacked_on_a_new_computer_is_the_same_journal(
     with ZipFile(file) as archive:
         names = archive.namelist()
         archive.extractall(new.path)
+        assert "Private passages" in archive.read("READ ME.txt").decode()
     assert not [name for name in names if ".git/" in name or "token" in name or ".db" in name]
     for path in home.journal.rglob("*"):
         if path.is_file() and ".git" not in path.parts:
@@ -72,10 +73,13 @@ def test_a_backup_goes_neither_into_the_journal_nor_over_a_file(
 def test_a_backup_that_was_killed_leaves_nothing_that_looks_like_one(
     home: ForkedHome, tmp_path: Path
 ) -> None:
-    home.ask("save", "The quay crane is blue.", **NOW)
+    home.ask("save", "The quay crane is blue; a tag is `<private>`.", **NOW)
     to = tmp_path / "stick"
     answer = home.run("backup", str(to), SYNAPTIC_FAULT="backup-written", **NOW)
     assert answer.code not in (0, 1, 2) and not [*to.glob("synaptic*")]
-    home.ask("backup", str(to), **NOW)
+    notices = home.ask("backup", str(to), **NOW)["notices"]
+    assert notices == ["It is not encrypted."]
     assert [path.name for path in to.iterdir()] == ["synaptic-2026-11-21.zip"]
+    with ZipFile(to / "synaptic-2026-11-21.zip") as archive:
+        assert "rivate" not in archive.read("READ ME.txt").decode()
     shutil.rmtree(to)
