@@ -45,6 +45,7 @@ from .flags import (
 from .program import command, open_home
 from .replies import (
     EXAMPLE,
+    IN_JSON,
     ask_agreed_id,
     can_ask,
     check_can_ask,
@@ -55,6 +56,7 @@ from .replies import (
     print_days,
     print_entries,
     print_listing,
+    print_nearest_entry,
     print_receipt,
     print_search,
     refuse_list_number,
@@ -142,6 +144,8 @@ def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
             **marks,
         )
         print_receipt(ws, f"Saved {resolve_type(type)}", receipt)
+        if is_person() and not IN_JSON.get():
+            print_nearest_entry(saving.compare_saved(ws, receipt))
 
 
 @command(

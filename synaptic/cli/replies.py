@@ -13,9 +13,9 @@ import typer
 
 from ..errors import InvalidArgument, NotFound
 from ..journal.disk import overwrite
-from ..models import Entry, Json, SearchResult
+from ..models import Entry, Json, Near, SearchResult
 from ..render import terminal, wire
-from ..render.fence import clean
+from ..render.fence import clean, one_line
 from ..render.present import build_term_test, short_id, write_result_text
 from ..render.terminal import Output, emit, emit_json, say
 from ..serving.editors import command_to_open
@@ -32,6 +32,7 @@ EXAMPLE = (
 )
 NOTHING_FOUND = "Nothing found."
 _LAST_LIST = "last-list.json"
+_TITLE_CHARS = 60
 IN_JSON = ContextVar("IN_JSON", default=False)
 """True while a command with the flag --json runs."""
 
@@ -104,6 +105,19 @@ def print_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
         f"{done} {short_id(receipt.id)} in {output_for_workspace(ws).full_path(receipt.path)}"
     )
     print_answer({"success": True} | wire.as_json(receipt), text, notices)
+
+
+def print_nearest_entry(entries: Sequence[Near]) -> None:
+    """Prints to standard error the first of the entries that a saved one seems to replace or
+    settle, and the command that records it.
+    """
+    for near in entries[:1]:
+        id = short_id(near.id)
+        title = one_line(near.title)[:_TITLE_CHARS]
+        text = f"perhaps replaces {id} of {near.date}: {title} `synaptic review` asks."
+        if near.settled:
+            text = f"may settle {id}: {title} `synaptic update {id} --add-tag done` closes it."
+        say(f"note: It {text}")
 
 
 def refuse_list_number(name: str) -> None:

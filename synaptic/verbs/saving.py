@@ -6,10 +6,11 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, Unpack
 
+from ..config import SHIPPED_MODELS
 from ..errors import InvalidArgument, SynapticError, check_range
 from ..index.rows import Stored, hash64
 from ..language.query import read_moment
-from ..models import Entry, Json, Texts
+from ..models import Entry, Json, Near, Texts
 from ..notes.draft import draft_entry
 from ..notes.markdown import new_id, own_tags
 from ..notes.screening import Screen
@@ -233,6 +234,24 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
             near = find_related_entries(ws, entry)
             receipts[entry.id] = replace(receipts[entry.id], near=near)
     return [receipts[draft.entry.id] for draft in drafts]
+
+
+def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
+    """The entries that a saved one seems to replace or settle, as its receipt names them where
+    the model is loaded; loads the model, but downloads none. A note without a project is
+    compared with none (`index/nearest`), so it costs nothing.
+    """
+    if receipt.near is not None:
+        return receipt.near
+    if ws.config.model not in SHIPPED_MODELS and not ws.index.meta("model"):
+        return ()
+    with suppress(Exception):  # whatever fails here, the entry is safe in the journal
+        entry = ws.journal.find(receipt.path, receipt.id)[1]
+        if entry.project or entry.type != "note":
+            ws.embedder.load()
+            index_now(ws, receipt.path)
+            return find_related_entries(ws, entry) or ()
+    return ()
 
 
 def _entries_with_same_text(ws: Workspace, entry: Entry) -> list[Stored]:

@@ -363,6 +363,21 @@ def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
     assert run("find", "--tag", "@ida", "--json").json["total"] == 3
 
 
+def test_a_save_on_a_terminal_names_the_entry_that_it_seems_to_replace(
+    run: Run, on_terminal: Terminal
+) -> None:
+    api = ("--project", "api")
+    alone = on_terminal("save", "yesterday: We deploy on Fridays from the main branch.", *api)
+    assert "Saved note" in alone.out and "replaces" not in alone.out
+    first = run("recent", "--json").json["entries"][0]["id"][9:]
+    later = "We no longer deploy on Fridays; deploys are on Tuesdays from the main branch."
+    answer = on_terminal("save", later, *api)
+    assert answer.out.index("Saved note") < answer.out.index(f"perhaps replaces {first}")
+    assert answer.out.count("note: ") == 1
+    for command in (("--json",), ()):
+        assert "replaces" not in run("save", f"{later} {command}", *api, *command).err
+
+
 def test_save_without_text_opens_the_editor(
     home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:
