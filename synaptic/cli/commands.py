@@ -20,11 +20,12 @@ from ..models import PERSON, Entry
 from ..notes.header import resolve_type
 from ..render import terminal, wire
 from ..render.briefing import briefing_text
+from ..render.fence import one_line
 from ..render.present import outline_text, short_id
 from ..search.search import search as search_journal
 from ..serving.arguments import agent_name, is_person, take_filters, why_not_person
 from ..verbs import brief as brief_verb
-from ..verbs import browse, changing, mentions, removing, rules, saving
+from ..verbs import browse, changing, mentions, removing, rules, saving, ticking
 from ..verbs.adopt import adopt
 from ..verbs.mentions import Links
 from ..workspace.proposals import read_proposals
@@ -533,6 +534,34 @@ def tasks(ws: Workspace, **options: Any) -> None:
     print_answer(
         {"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, output_for_workspace(ws))
     )
+
+
+@command("tick", f.WORDS, switch("undo", "Take the last tick back."))
+def tick(ws: Workspace, undo: bool, text: Words = ()) -> None:
+    """Tick a task of any note by its words.
+
+    A task that repeats gets its next date, as in Obsidian Tasks and Logseq.
+
+    Example: synaptic tick call Ida
+    """
+    if undo == bool(text):
+        raise InvalidArgument(
+            "tick takes the words of a task, or --undo.",
+            "`synaptic tasks` lists the open tasks.",
+            valid=("WORDS", "--undo"),
+        )
+    if undo:
+        done = ticking.undo_tick(ws)
+        opening = "Open again"
+    else:
+        task = ticking.find_open_task(ws, " ".join(text))
+        done = ticking.tick_task(ws, task.path, task.line, task.text, done=True)
+        opening = "Done, and moved to its next date" if done.repeats else "Ticked"
+    place = output_for_workspace(ws).full_path(done.path)
+    lines = [f"{opening}: {one_line(done.text)} ({place}:{done.line})"]
+    if done.undo:
+        lines.append("`synaptic tick --undo` takes it back.")
+    print_answer({"success": True} | wire.as_json(done), "\n".join(lines))
 
 
 @command("day", f.DATE)

@@ -19,7 +19,7 @@ from .replies import IN_JSON
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
 GROUPS = {
-    "Write": "save update delete restore today edit open",
+    "Write": "save update delete restore tick today edit open",
     "Find": "search find recent get day week tasks due links tags history",
     "Keep tidy": "init import review status doctor backup export forget",
     "Share": "serve token sync git-setup publish",

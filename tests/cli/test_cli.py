@@ -378,6 +378,18 @@ def test_a_save_on_a_terminal_names_the_entry_that_it_seems_to_replace(
         assert "replaces" not in run("save", f"{later} {command}", *api, *command).err
 
 
+def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, run: Run) -> None:
+    run("save", "Plan of the day\n\n- [ ] call Ida\n- [ ] buy beans")
+    before = today(home).read_bytes()
+    answer = run("tick", "call", "ida")
+    assert "Ticked: call Ida (" in answer.out and "tick --undo" in answer.out
+    assert today(home).read_bytes() == before.replace(b"[ ] call", b"[x] call")
+    assert "Open again: call Ida (" in run("tick", "--undo").out
+    assert today(home).read_bytes() == before
+    for args in ((), ("--undo", "beans")):
+        assert run("tick", *args).code == 2 and "synaptic tasks" in run("tick", *args).err
+
+
 def test_save_without_text_opens_the_editor(
     home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:

@@ -10,8 +10,9 @@ from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.marks import find_tasks, remove_due_date
 from ...verbs.brief import due_tasks
-from ...verbs.editing import open_text, tick_task, write_text
+from ...verbs.editing import open_text, write_text
 from ...verbs.mentions import tasks
+from ...verbs.ticking import tick_task, undo_tick
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
 from .entries import SAME
@@ -189,20 +190,25 @@ def _groups_of_task(task: Task, by: str, week: str) -> Sequence[str]:
 
 
 async def _tick_task(request: Request) -> Response:
-    """Ticks or unticks a task, and redirects to the page on which it was clicked."""
+    """Ticks or unticks a task, or takes a tick back, and redirects to the page on which it was
+    clicked.
+    """
     form = await read_form(request)
+    where = return_address(form) or "/tasks"
+    if form.get("undo"):
+        await run_verb(request, undo_tick, form["undo"])
+        return redirect_with_message(request, where, "It is open again.")
     is_done = form.get("done") == "yes"
     path = form.get("path", "")
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
-    text = await run_verb(request, tick_task, path, line, form.get("text", ""), done=is_done)
+    ticked = await run_verb(request, tick_task, path, line, form.get("text", ""), done=is_done)
     message = "Ticked." if is_done else "It is open again."
-    if is_done and not text:
+    if ticked.repeats:
         message = "Done: it repeats, so its date was moved to the next one."
-    answer = redirect_with_message(request, return_address(form) or "/tasks", message)
-    if is_done and text:
-        ticked = {"ticked": text, "ticked_path": path, "ticked_line": str(line)}
-        session_of(request).notice |= ticked
+    answer = redirect_with_message(request, where, message)
+    if ticked.undo:
+        session_of(request).notice |= {"ticked": ticked.text, "tick_undo": ticked.undo}
     return answer
 
 

@@ -1,0 +1,354 @@
+"""Ticks the tasks of the journal, and takes the last ticks back byte for byte.
+
+What a tick replaced is remembered in the state folder without the words of the task: the places
+that changed, the dates and marks that stood there, and a hash of the lines as they are now.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+from contextlib import suppress
+from datetime import date, datetime
+from difflib import SequenceMatcher
+from hashlib import blake2b
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import Ambiguous, Changed, NotFound, Refused
+from ..journal.disk import overwrite, read_state_json
+from ..journal.rewriting import RewriteFile, rewrite_entries
+from ..models import Json, ParsedFile, Task, frozen
+from ..notes.blocks import MASK, usual_line_end
+from ..notes.marks import find_tasks
+from ..notes.privacy import mask_private
+from ..notes.recurring import (
+    REPEATS,
+    CannotRepeat,
+    moved_stamps,
+    next_occurrence,
+    repeats,
+    with_logbook,
+)
+from ..workspace.file_rows import body_lines
+from ..workspace.workspace import Workspace
+from .editing import BOM, LINE_ENDS, PreferencesOfFile, resolve_own_id
+from .mentions import tasks
+from .receipts import index_now
+
+TICKS = "ticks.json"
+"""The file in the state folder with what the last ticks replaced."""
+MOST_TICKS = 50
+_PARTS = re.compile(rb"[0-9]+|[^0-9]")
+_TASK = re.compile(
+    rb"((?:%b)?[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\#{1,6}[ \t]+)?)"  # before the box
+    rb"(\[[ xX/]\]|TODO|DONE)"
+    rb"([ \t][^\r\n]*)" % BOM
+)
+_BLOCK_NAME = re.compile(rb"(?:[ \t]+\^[\w-]+)?[ \t]*\Z")  # in Obsidian
+_TICKED_ON = re.compile(" ✅ [0-9]{4}-[0-9]{2}-[0-9]{2}".encode())
+_NEXT_ITEM = re.compile(rb"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#)")
+
+
+class _Change(NamedTuple):
+    """The bytes `start:end` of a file, which are whole lines, and those in their place."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+@frozen
+class Ticked:
+    """A task at `path:line` that was ticked or emptied: its new text, and the key for
+    `undo_tick`, "" where it was emptied. `repeats`: it stays open with a later date.
+    """
+
+    text: str
+    path: str
+    line: int
+    undo: str = ""
+    repeats: bool = False
+
+
+def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> Ticked:
+    """Marks the task with this `text` at `path:line` as done or open. A task that repeats, as
+    Logseq's do, stays open with a later date.
+
+    Where the journal has tasks ticked with the date of Obsidian Tasks, it gets one; emptied, it
+    loses it. The next one of a task that repeats (🔁) is written above it, and is taken away if
+    the tick is. The task is the one of this text at this line, or the only one of the file.
+    Raises NotFound, Changed without such a task, and Refused.
+    """
+    resolve_own_id(ws, path, "")
+    stamp = b""
+    if done and any(_TICKED_ON.search(task.text.encode()) for task in tasks(ws, done=True)):
+        stamp = f" ✅ {ws.today.isoformat()}".encode()
+    if done and REPEATS in text:
+        stamp = f" ✅ {ws.today.isoformat()}".encode()
+    now = ws.clock().replace(tzinfo=None)
+    stays_open = False
+    undo: Json = {}
+
+    def change(data: bytes, parsed: ParsedFile) -> bytes:
+        nonlocal stays_open, undo
+        masked = mask_private(data)
+        task = _find_task(parsed, masked, line, text)
+        if not task or task.done == done:
+            raise Changed(
+                "The task was changed meanwhile; nothing was written.",
+                "List the tasks again, and tick it there.",
+            )
+        starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
+        row = _TASK.match(data, starts[task.line - 1])
+        if not row or task.unticked:
+            reason = task.unticked or "its state is not one of [ ], [x], TODO and DONE"
+            raise _cannot_tick_error(path, task, reason)
+        end = _end_of_block(data, row.end())
+        if MASK in masked[row.start() : end]:
+            raise _cannot_tick_error(path, task, "its line holds private text")
+        block = data[row.start() : end]
+        stays_open = done and REPEATS not in text and repeats(_text(block))
+        try:
+            if stays_open:
+                moved = _block_moved(block, now, usual_line_end(data))
+                place = _Change(row.start(), end, moved)
+            else:
+                place = _tick_row(data, row, stamp, done)
+        except CannotRepeat as error:
+            raise _cannot_tick_error(path, task, str(error)) from error
+        undo = _undo_of(path, data, place)
+        return data[: place.start] + place.new + data[place.end :]
+
+    _rewrite(ws, path, change)
+    new = _set_done_date(text.encode(), stamp, done).decode().strip()
+    if not done:
+        return Ticked(new, path, line)
+    ticks = read_state_json(ws.config.state / TICKS) | {undo["key"]: undo}
+    _write_ticks(ws.config.state, ticks)
+    return Ticked(text if stays_open else new, path, line, undo["key"], stays_open)
+
+
+def find_open_task(ws: Workspace, words: str) -> Task:
+    """The open task that holds all these words in its text, path or `path:line`; the one whose
+    text they are, if several do. Raises NotFound and Ambiguous.
+    """
+    asked = words.casefold().split()
+    matches = []
+    for task in tasks(ws):
+        place = f"{task.text} {task.path}:{task.line}".casefold()
+        if all(word in place for word in asked):
+            matches.append(task)
+    exact = [task for task in matches if task.text.casefold().split() == asked]
+    if not asked or not matches:
+        raise NotFound(f"No open task holds {words[:60]!r}.", "`synaptic tasks` lists them.")
+    if len(exact or matches) > 1:
+        raise Ambiguous(
+            f"{len(matches):,} open tasks hold {words[:60]!r}.",
+            "Give more of its words, or its file and line.",
+            valid=tuple(f"{task.text[:60]} ({task.path}:{task.line})" for task in matches[:5]),
+        )
+    return (exact or matches)[0]
+
+
+def undo_tick(ws: Workspace, key: str = "") -> Ticked:
+    """Takes a tick back byte for byte, the last one for ""; returns the task as it is again.
+
+    The lines that the tick wrote must still be there; they may have moved. Raises NotFound
+    without such a tick, Changed, and Refused.
+    """
+    ticks = read_state_json(ws.config.state / TICKS)
+    key = key or next(reversed(ticks), "")
+    if key not in ticks:
+        raise NotFound("No tick is left to take back.", "`synaptic tasks --done` lists tasks.")
+    undo = ticks.pop(key)
+    path = undo["path"]
+    resolve_own_id(ws, path, "")
+    text = b""
+    number = 0
+
+    def change(data: bytes, _: ParsedFile) -> bytes:
+        nonlocal text, number
+        start, end = _find_lines(data, undo)
+        if MASK in mask_private(data)[start:end]:
+            raise Refused(
+                f"The task in {path} is private now; nothing was written.",
+                "Open it again in your editor.",
+            )
+        text = _bytes_before(undo, data[start:end])
+        number = len(LINE_ENDS.findall(data[:start])) + 1
+        return data[:start] + text + data[end:]
+
+    _rewrite(ws, path, change)
+    _write_ticks(ws.config.state, ticks)
+    row = _TASK.match(text)
+    return Ticked(_text(row[3]).strip() if row else "", path, number)
+
+
+def _rewrite(ws: Workspace, path: str, change: RewriteFile) -> None:
+    """Changes the file; a preference in force that it holds stays in force."""
+    rules = PreferencesOfFile(ws, path)
+
+    def change_noted(data: bytes, parsed: ParsedFile) -> bytes:
+        rules.remember_consents(parsed)
+        return change(data, parsed)
+
+    rewrite_entries(ws.journal, path, change_noted, keep=False)
+    rules.confirm_changed()
+    index_now(ws, path)
+
+
+def _find_task(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task | None:
+    """The task of this text at this line, or the only one of the file; None without one."""
+    matches = []
+    for entry in parsed.entries:
+        place = entry.there
+        own = find_tasks(entry, body_lines(masked[place.body_start : place.body_end]))
+        matches += [task for task in own if task.text == text]
+    at = [task for task in matches if task.line == line] or matches
+    return at[0] if len(at) == 1 else None
+
+
+def _undo_of(path: str, data: bytes, change: _Change) -> Json:
+    """What takes a change back, without the words that stay: the pieces of the old lines, of
+    which those that stand in the new lines are places in them.
+    """
+    new = _PARTS.findall(change.new)
+    old = _PARTS.findall(data[change.start : change.end])
+    ends = [0, *accumulate(map(len, new))]
+    pieces: list[Any] = []
+    for kind, start, end, first, last in SequenceMatcher(None, new, old, False).get_opcodes():
+        if kind == "equal":
+            pieces.append([ends[start], ends[end]])
+        elif first < last:
+            pieces.append(b"".join(old[first:last]).hex())
+    return {
+        "key": secrets.token_hex(4),
+        "path": path,
+        "start": change.start,
+        "length": len(change.new),
+        "hash": _hash(change.new),
+        "pieces": pieces,
+    }
+
+
+def _bytes_before(undo: Json, lines: bytes) -> bytes:
+    """The lines as they were before the tick that made them `lines`."""
+    return b"".join(
+        bytes.fromhex(piece) if isinstance(piece, str) else lines[slice(*piece)]
+        for piece in undo["pieces"]
+    )
+
+
+def _find_lines(data: bytes, undo: Json) -> tuple[int, int]:
+    """The span of the lines that a tick wrote: at their place, or the only such lines of the
+    file. Raises Changed.
+    """
+    length = undo["length"]
+
+    def are_there(start: int) -> bool:
+        ends = start + length == len(data) or LINE_ENDS.match(data, start + length)
+        is_whole = ends or data[start : start + length].endswith((b"\n", b"\r"))
+        return bool(is_whole) and _hash(data[start : start + length]) == undo["hash"]
+
+    starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
+    places = [start for start in starts if are_there(start)]
+    if are_there(undo["start"]):
+        places = [undo["start"]]
+    if len(places) != 1:
+        raise Changed(
+            f"The task in {undo['path']} was changed since; nothing was written.",
+            "Open it again in your editor.",
+        )
+    return places[0], places[0] + length
+
+
+def _hash(lines: bytes) -> str:
+    return blake2b(lines, digest_size=16).hexdigest()
+
+
+def _write_ticks(state: Path, ticks: Json) -> None:
+    """Writes the last ticks, so that they can be taken back."""
+    with suppress(OSError):  # the file is written: the tick has succeeded
+        overwrite(state / TICKS, json.dumps(dict([*ticks.items()][-MOST_TICKS:])).encode())
+
+
+def _text(piece: bytes) -> str:
+    return piece.decode("utf-8", "surrogateescape")
+
+
+def _bytes(piece: str) -> bytes:
+    return piece.encode("utf-8", "surrogateescape")
+
+
+def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _Change:
+    """The change that ticks the task of this row, or empties its box; a task with 🔁 gets its
+    next one above it, or loses the one that its tick wrote.
+    """
+    before, box, words = row.groups()
+    indent = before.removeprefix(BOM)
+    marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
+    start = row.start() + len(before) - len(indent)
+    ticked = indent + marks[done] + _set_done_date(words, stamp, done)
+    if REPEATS.encode() not in words:
+        return _Change(start, row.end(), ticked)
+    ended = LINE_ENDS.match(data, row.end())
+    line_end = ended[0] if ended else usual_line_end(data)
+    if done:
+        day = date.fromisoformat(stamp[-10:].decode())
+        following = _bytes(next_occurrence(_text(words), day))
+        return _Change(start, row.end(), indent + marks[0] + following + line_end + ticked)
+    stamped = _TICKED_ON.search(words)
+    if stamped:
+        day = date.fromisoformat(stamped[0][-10:].decode())
+        following = _bytes(next_occurrence(_text(_set_done_date(words, b"", False)), day))
+        above = indent + marks[0] + following + line_end
+        if data[:start].endswith(above):
+            start -= len(above)
+    return _Change(start, row.end(), ticked)
+
+
+def _end_of_block(data: bytes, start: int) -> int:
+    """The end of the block whose first line ends at `start`: the next item, heading or blank
+    line that is not in its logbook.
+    """
+    ended = LINE_ENDS.match(data, start)
+    end = ended.end() if ended else len(data)
+    in_logbook = False
+    while end < len(data):
+        ended = LINE_ENDS.search(data, end)
+        after = ended.end() if ended else len(data)
+        line = data[end:after]
+        words = line.strip()
+        if in_logbook:
+            in_logbook = words != b":END:"
+        elif words == b":LOGBOOK:":
+            in_logbook = True
+        elif not words or _NEXT_ITEM.match(line):
+            break
+        end = after
+    return start if in_logbook else end
+
+
+def _block_moved(block: bytes, now: datetime, line_end: bytes) -> bytes:
+    """A block of Logseq that repeats, with its dates moved and its logbook, if any, longer."""
+    moved = moved_stamps(_text(block), now)
+    return _bytes(with_logbook(moved, now, line_end.decode()))
+
+
+def _set_done_date(words: bytes, stamp: bytes, done: bool) -> bytes:
+    """The words of a task with this stamp before the name of their block, or without their
+    stamp if the task is not done.
+    """
+    if not done:
+        return _TICKED_ON.sub(b"", words, 1)
+    name = _BLOCK_NAME.search(words)
+    end = name.start() if name else len(words)
+    return words[:end] + stamp + words[end:]
+
+
+def _cannot_tick_error(path: str, task: Task, reason: str) -> Refused:
+    message = f"{path}:{task.line} cannot be ticked here: {reason}."
+    return Refused(message, "Tick it in your editor.")
