@@ -52,7 +52,7 @@ _TICKED_ON = re.compile(" ✅ [0-9]{4}-[0-9]{2}-[0-9]{2}".encode())
 _NEXT_ITEM = re.compile(rb"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#)")
 
 
-class _Change(NamedTuple):
+class _Tick(NamedTuple):
     """The bytes `start:end` of a file, which are whole lines, and those in their place."""
 
     start: int
@@ -114,7 +114,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         try:
             if stays_open:
                 moved = _block_moved(block, now, usual_line_end(data))
-                place = _Change(row.start(), end, moved)
+                place = _Tick(row.start(), end, moved)
             else:
                 place = _tick_row(data, row, stamp, done)
         except CannotRepeat as error:
@@ -211,7 +211,7 @@ def _find_task(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task 
     return at[0] if len(at) == 1 else None
 
 
-def _undo_of(path: str, data: bytes, change: _Change) -> Json:
+def _undo_of(path: str, data: bytes, change: _Tick) -> Json:
     """What takes a change back, without the words that stay: the pieces of the old lines, of
     which those that stand in the new lines are places in them.
     """
@@ -229,7 +229,7 @@ def _undo_of(path: str, data: bytes, change: _Change) -> Json:
         "path": path,
         "start": change.start,
         "length": len(change.new),
-        "hash": _hash(change.new),
+        "hash": _hash_of_lines(change.new),
         "pieces": pieces,
     }
 
@@ -251,7 +251,7 @@ def _find_lines(data: bytes, undo: Json) -> tuple[int, int]:
     def are_there(start: int) -> bool:
         ends = start + length == len(data) or LINE_ENDS.match(data, start + length)
         is_whole = ends or data[start : start + length].endswith((b"\n", b"\r"))
-        return bool(is_whole) and _hash(data[start : start + length]) == undo["hash"]
+        return bool(is_whole) and _hash_of_lines(data[start : start + length]) == undo["hash"]
 
     starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
     places = [start for start in starts if are_there(start)]
@@ -265,7 +265,7 @@ def _find_lines(data: bytes, undo: Json) -> tuple[int, int]:
     return places[0], places[0] + length
 
 
-def _hash(lines: bytes) -> str:
+def _hash_of_lines(lines: bytes) -> str:
     return blake2b(lines, digest_size=16).hexdigest()
 
 
@@ -283,7 +283,7 @@ def _bytes(piece: str) -> bytes:
     return piece.encode("utf-8", "surrogateescape")
 
 
-def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _Change:
+def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _Tick:
     """The change that ticks the task of this row, or empties its box; a task with 🔁 gets its
     next one above it, or loses the one that its tick wrote.
     """
@@ -293,13 +293,13 @@ def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _C
     start = row.start() + len(before) - len(indent)
     ticked = indent + marks[done] + _set_done_date(words, stamp, done)
     if REPEATS.encode() not in words:
-        return _Change(start, row.end(), ticked)
+        return _Tick(start, row.end(), ticked)
     ended = LINE_ENDS.match(data, row.end())
     line_end = ended[0] if ended else usual_line_end(data)
     if done:
         day = date.fromisoformat(stamp[-10:].decode())
         following = _bytes(next_occurrence(_text(words), day))
-        return _Change(start, row.end(), indent + marks[0] + following + line_end + ticked)
+        return _Tick(start, row.end(), indent + marks[0] + following + line_end + ticked)
     stamped = _TICKED_ON.search(words)
     if stamped:
         day = date.fromisoformat(stamped[0][-10:].decode())
@@ -307,7 +307,7 @@ def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _C
         above = indent + marks[0] + following + line_end
         if data[:start].endswith(above):
             start -= len(above)
-    return _Change(start, row.end(), ticked)
+    return _Tick(start, row.end(), ticked)
 
 
 def _end_of_block(data: bytes, start: int) -> int:

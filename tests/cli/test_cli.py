@@ -1296,7 +1296,7 @@ def test_the_help_groups_all_commands_and_cuts_no_sentence(run: Run) -> None:
     places = [out.index(f"\n{heading}:\n") for heading in GROUPS]
     assert places == sorted(places) and "..." not in out.partition("\nWrite:")[2]
     text = " ".join(out.split())
-    assert "undo an update; without an ID, list what was deleted. today" in text
+    assert "undo an update; without an ID, list what was deleted. tick" in text
 
 
 def all_commands() -> dict[str, Any]:
