@@ -202,7 +202,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
     checked = {}
     for name, value in (*arguments.items(), *inner.items()):
         parameter = name if name in schemas else name.removesuffix("s")
-        if name == "options" or _is_left_out(parameter, value):
+        if name in ("options", *_CLIENTS_OWN) or _is_left_out(parameter, value):
             continue
         if parameter not in schemas:
             raise InvalidArgument(
@@ -217,6 +217,10 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
             f"{tool.name} needs the argument {missing[0]}.", f"Call it again with {missing[0]}."
         )
     return checked
+
+
+_CLIENTS_OWN = ("wait_for_previous",)
+"""Arguments that a client adds to each tool for itself, and passes on: Gemini CLI's."""
 
 
 def _convert_value(name: str, value: Any, schema: Json) -> Any:

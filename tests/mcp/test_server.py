@@ -417,6 +417,7 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
             {"options": {"limit": "5", "strategy": "lexical", "days": None}},
             {"options": '{"limit": 5}', "tag": "style"},
             {"options": None},
+            {"wait_for_previous": True},  # Gemini CLI's own, which it passes on
         ):
             assert (await call(client, "context_search", query="tabs", **args))["total"] == 1
         more = await call(
