@@ -39,12 +39,17 @@ CONTENT = (
 """The package is built of these."""
 
 ENTRY = "start.py"
-START = '"""The host starts this."""\n\nfrom synaptic.mcp.start import start_server\n\nstart_server()\n'
+START = '''"""The host starts this."""
+
+from synaptic.mcp.start import start_server
+
+start_server(tool_list="short")
+'''
 
 
 def manifest() -> dict[str, Any]:
     """The bundle's description of itself: what pyproject.toml, server.json and the server say."""
-    from synaptic.mcp.tools import TOOLS  # which .venv has
+    from synaptic.mcp.tools import TOOL_LISTS  # which .venv has
 
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     entry = json.loads((ROOT / "server.json").read_text(encoding="utf-8"))
@@ -64,8 +69,8 @@ def manifest() -> dict[str, Any]:
             "mcp_config": {"command": "uv", "args": command},
         },
         "tools": [
-            {"name": tool.name, "description": (tool.description or "").partition("\n")[0]}
-            for tool in TOOLS
+            {"name": tool["name"], "description": tool["description"]}
+            for tool in TOOL_LISTS["short"]
         ],
         "prompts_generated": True,
         "compatibility": {

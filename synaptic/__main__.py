@@ -17,7 +17,9 @@ def main() -> int:
         args = args[2:]
     match args:
         case ["mcp"]:
-            return _serve_mcp(home)
+            return _serve_mcp(home, "whole")
+        case ["mcp", "--tool-list", ("whole" | "short") as tool_list]:
+            return _serve_mcp(home, tool_list)
         case ["hook", event]:
             return _hook(event, home, "claude-code")
         case ["hook", "--client", client, event] | ["hook", event, "--client", client]:
@@ -31,10 +33,10 @@ def _command() -> int:
     return run()
 
 
-def _serve_mcp(home: str | None) -> int:
+def _serve_mcp(home: str | None, tool_list: str) -> int:
     from .mcp.start import start_server
 
-    start_server(home)
+    start_server(home, tool_list)
     return 0
 
 

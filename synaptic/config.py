@@ -102,6 +102,7 @@ class Config:
     `at_tags`: `@name` in a text is the tag `name`, as in jrnl.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
+    `tool_list`: the tools that `synaptic setup` gives each client, as in `serving/tool_lists`.
     `notices` name ignored keys of the file; `status`, `doctor` and briefings show them.
     """
 
@@ -122,6 +123,7 @@ class Config:
     track_access: bool = True
     metrics: bool = True
     port: int = 0
+    tool_list: Literal["by client", "short", "whole"] = "by client"
     search: SearchConfig = field(default_factory=SearchConfig)
     hooks: HooksConfig = field(default_factory=HooksConfig)
     sync: SyncConfig = field(default_factory=SyncConfig)
@@ -349,6 +351,7 @@ _RULES: dict[str, Rule] = {
     "secrets": _make_choice_rule("redact", "refuse", "allow"),
     "track_access": _SWITCH,
     "metrics": _SWITCH,
+    "tool_list": _make_choice_rule("by client", "short", "whole"),
     "port": _make_number_rule(0, 65535, "; 0 takes a free one", kinds=(int,)),
     "search.k": _make_number_rule(1e-9, 1e9),
     "search.weights": (

@@ -30,7 +30,7 @@ from install import Scratch, Unavailable, run
 sys.path.append(str(Path(__file__).parents[1]))
 from environment import SYNAPTIC
 
-from synaptic.mcp.tools import INSTRUCTIONS, TOOLS_BY_NAME
+from synaptic.mcp.tools import INSTRUCTIONS, MORE, TOOLS_BY_NAME
 
 QUESTION = "what is the pgbouncer pool size on the orders cluster?"
 ERROR = "psycopg.OperationalError: FATAL: remaining connection slots are reserved for rds_admin"
@@ -139,9 +139,13 @@ def saying(calls: Sequence[Call]) -> Callable[[Json], Call | None]:
         tool, values = wanted[done]
         if tool not in TOOLS_BY_NAME:
             return tool, values
-        return next(
-            (one for one in known if one.endswith(tool)), f"mcp__synaptic__{tool}"
-        ), values
+        for name in known:
+            if name.endswith(tool):
+                return name, values
+        for name in known:
+            if name.endswith(MORE.name):
+                return name, {"tool": tool, "arguments": values}
+        return f"mcp__synaptic__{tool}", values
 
     return say
 
@@ -236,7 +240,9 @@ def named_in(body: Json) -> list[str]:
     texts = [text for text in texts_of(body) if text not in INSTRUCTIONS]
     whole = " ".join(texts).replace(INSTRUCTIONS, "")
     names = [
-        tool for tool in TOOLS_BY_NAME if f"synaptic_{tool}" in whole or f"__{tool}" in whole
+        tool
+        for tool in (*TOOLS_BY_NAME, MORE.name)
+        if f"synaptic_{tool}" in whole or f"__{tool}" in whole
     ]
     return names or [name for name in ("mcp__synaptic",) if name in whole]
 
@@ -248,7 +254,7 @@ def schemas_in(body: Json) -> list[str]:
         name = str(each.get("name"))
         verb = name[name.find("context_") :]
         if (
-            verb in TOOLS_BY_NAME
+            verb in (*TOOLS_BY_NAME, MORE.name)
             and {"input_schema", "parameters", "parametersJsonSchema"} & each.keys()
         ):
             found[verb] = json.dumps(each, separators=(",", ":"), ensure_ascii=False)

@@ -62,6 +62,7 @@ def run_setup(
         hint = "`synaptic token` sets a token's project. Give --capture where the journal is."
         raise InvalidArgument("--url cannot be given with --project or --capture.", hint)
     wanted = remote_server(url) if url else local_server(home, project)
+    wanted = wanted._replace(tool_list=load_config(home).tool_list)
     clients = clients_by_name(names, remote=bool(url))
     chosen = clients
     if not (names or show or status or remove):

@@ -23,12 +23,13 @@ from ..render.fence import clean
 from ..render.present import matter_text, outline_text
 from ..render.terminal import emit
 from ..serving.arguments import agent_name, is_person, take_filters
+from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs import browse, doctor, removing, review
 from ..workspace.embed import language_notice
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
 from . import flags as f
-from .flags import PROJECT_COMPLETION, argument, switch, text_option
+from .flags import PROJECT_COMPLETION, argument, choice_option, switch, text_option
 from .program import command, open_home
 from .replies import (
     IN_JSON,
@@ -332,8 +333,8 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     return 0
 
 
-@command("mcp", opens=False, json=False)
-def mcp(home: str | None) -> None:
+@command("mcp", choice_option("tool_list", (WHOLE, SHORT), str, WHOLE), opens=False, json=False)
+def mcp(home: str | None, tool_list: str = WHOLE) -> None:
     """Serve agents over MCP, on stdin and stdout.
 
     `synaptic setup` tells your agents to start it.
@@ -342,4 +343,4 @@ def mcp(home: str | None) -> None:
     """
     from ..mcp.start import start_server  # only here
 
-    start_server(home)
+    start_server(home, tool_list)

@@ -21,9 +21,10 @@ from typing import Any
 
 from ..files import DATA, installed_version
 from ..models import Json
+from ..serving.tool_lists import WHOLE
 from .client_process import wait_until_gone
 from .prompts import PROMPTS
-from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOLS
+from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOL_LISTS
 
 HANDSHAKE_VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """The protocol versions that begin with `initialize`; a client that asks for another one gets
@@ -36,12 +37,11 @@ HOUR_MS = 3_600_000
 _SERVER = json.loads((DATA / "server.json").read_text("utf-8"))
 _SERVER["resources/list"]["resources"] += HELP_RESOURCES
 LISTS: Mapping[str, Json] = {
-    "tools/list": {"tools": [tool.as_json() for tool in TOOLS]},
     "prompts/list": {"prompts": [prompt.as_json() for prompt in PROMPTS.values()]},
     **{method: result for method, result in _SERVER.items() if method.endswith("/list")},
 }
-"""By method: the answers that never change, such as the list of tools. The SDK's server sends
-the same ones.
+"""By method: the answers that are the same for every client. The SDK's server sends the same
+ones.
 """
 
 
@@ -52,11 +52,12 @@ def server_info() -> Json:
 
 class Front:
     """Reads the client's lines from standard input and answers the first of them, until the SDK
-    takes over. Standard input is empty afterwards.
+    takes over. Standard input is empty afterwards. `tool_list` is a name of TOOL_LISTS.
     """
 
-    def __init__(self) -> None:
-        self.early = EarlyAnswers()
+    def __init__(self, tool_list: str = WHOLE) -> None:
+        self.tool_list = tool_list
+        self.early = EarlyAnswers(tool_list)
         self.lines = SimpleQueue[str]()
         """The lines for the SDK; an empty one is the end."""
         self._alone = True
@@ -128,7 +129,7 @@ class EarlyAnswers:
     only the SDK can answer.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tool_list: str = WHOLE) -> None:
         self.opening: int | str | None = None
         self.has_listed = False
         self.ended = False
@@ -142,12 +143,13 @@ class EarlyAnswers:
             "_meta": {"io.modelcontextprotocol/serverInfo": info},
         }
         first = {"type": "object"}  # in the SDK's order for this version
-        rows = LISTS["tools/list"]["tools"]
+        rows = TOOL_LISTS[tool_list]
         tools = [tool | {"inputSchema": first | tool["inputSchema"]} for tool in rows]
         own = {"tools": tools, "cacheScope": "private"}  # a grant may show fewer
         discover = {"supportedVersions": [MODERN_VERSION], **about}
         modern = {"server/discover": discover, **LISTS, "tools/list": own}
         self._modern = {method: more | result for method, result in modern.items()}
+        self._lists = {**LISTS, "tools/list": {"tools": rows}}
         self._results: Mapping[str, Json] = {}
 
     def answer(self, line: str) -> Json | None:
@@ -179,7 +181,7 @@ class EarlyAnswers:
         if self.opening is None and is_modern:
             self._results = self._modern
         elif self.opening is None and method == "initialize" and _is_handshake_params(params):
-            self._results = {"ping": {}, **LISTS}
+            self._results = {"ping": {}, **self._lists}
             wanted = params["protocolVersion"]
             version = wanted if wanted in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
             return {"protocolVersion": version, **self._handshake}

@@ -38,6 +38,7 @@ from ..render.wire import error_json
 from ..serving.positions import POSITION, Forwards, IndexPosition
 from ..serving.roles import not_published_error
 from ..serving.tokens import Grant
+from ..serving.tool_lists import HEADER, WHOLE
 from ..serving.turns import Turns
 from ..serving.worker import Lane, Result, Verb, Worker, run_for_client
 from ..workspace.sync import in_step
@@ -52,10 +53,14 @@ from .tools import (
     HELP_RESOURCES,
     HELP_URI,
     INSTRUCTIONS,
+    MORE,
     READING_TOOLS,
+    TOOL_LISTS,
     TOOLS_BY_NAME,
     check_arguments,
+    explain_tool,
     help_text,
+    read_more,
 )
 
 log = logging.getLogger(__name__)
@@ -100,7 +105,7 @@ def serve_stdio(home: str | Path | None, front: Front) -> None:
 
 
 async def _serve_stdio(home: str | Path | None, front: Front) -> None:
-    server = build_server(Worker(home, readers=0))
+    server = build_server(Worker(home, readers=0), front.tool_list)
     calls = OpenCalls()
     lines = ClientLines(front, calls)
     front.hand_over()  # before the SDK takes stdout
@@ -110,9 +115,10 @@ async def _serve_stdio(home: str | Path | None, front: Front) -> None:
         await server.run(reading, answers, server.create_initialization_options())
 
 
-def build_server(worker: Worker) -> Server[Worker]:
-    """Returns an MCP server that runs its calls on this worker. The worker starts with the
-    first request after the handshake, and is closed with the server.
+def build_server(worker: Worker, tool_list: str = WHOLE) -> Server[Worker]:
+    """Returns an MCP server that runs its calls on this worker and shows clients the tools of
+    this list. The worker starts with the first request after the handshake, and is closed with
+    the server.
     """
 
     @asynccontextmanager
@@ -126,7 +132,7 @@ def build_server(worker: Worker) -> Server[Worker]:
         **server_info(),
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
-        on_list_tools=_list_tools,
+        on_list_tools=partial(_list_tools, tool_list),
         on_call_tool=_call_tool,
         on_list_resources=_list_handler(types.ListResourcesResult, "resources/list"),
         on_list_resource_templates=_list_handler(
@@ -170,28 +176,42 @@ def _list_handler(kind: type[Model], method: str) -> Callable[[Context, Any], Aw
 
 
 async def _list_tools(
-    ctx: Context, _: types.PaginatedRequestParams | None
+    tool_list: str, ctx: Context, _: types.PaginatedRequestParams | None
 ) -> types.ListToolsResult:
-    """Returns all tools; for a client that may only read, the tools that read."""
+    """Returns the tools of this list, over HTTP of the list that the request's header names;
+    for a client that may only read, the tools that read.
+    """
+    if ctx.request:
+        tool_list = ctx.request.headers.get(HEADER, tool_list)
+    if tool_list not in TOOL_LISTS:
+        raise _protocol_error(
+            f"There is no list of tools {tool_list!r}. Valid in the header {HEADER}: "
+            f"{', '.join(TOOL_LISTS)}."
+        )
     grant = _client_grant(ctx)
-    tools = LISTS["tools/list"]["tools"]
+    tools = TOOL_LISTS[tool_list]
     if grant and grant.read_only:
-        tools = [tool for tool in tools if tool["name"] in READING_TOOLS]
+        tools = [tool for tool in tools if tool["name"] in (*READING_TOOLS, MORE.name)]
     return types.ListToolsResult.model_validate({"tools": tools})
 
 
 async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
     """Returns the answer of a tool; an error becomes an answer with the error's text."""
-    arguments = params.arguments or {}
+    name, arguments = params.name, params.arguments or {}
     try:
-        if params.name not in TOOLS_BY_NAME:
-            raise InvalidArgument(f"There is no tool {params.name!r}.", valid=TOOLS_BY_NAME)
-        if params.name in READING_TOOLS:
-            return await _answer_call(ctx, params.name, arguments)
+        if name == MORE.name:
+            tool, inner = read_more(arguments)
+            if inner is None:
+                return _tool_result(explain_tool(tool))
+            name, arguments = tool.name, inner
+        if name not in TOOLS_BY_NAME:
+            raise InvalidArgument(f"There is no tool {name!r}.", valid=TOOLS_BY_NAME)
+        if name in READING_TOOLS:
+            return await _answer_call(ctx, name, arguments)
         async with _client_turns(ctx).writing():
             if ctx.request:
-                return await _answer_write(ctx, ctx.request, params.name, arguments)
-            return await _answer_call(ctx, params.name, arguments)
+                return await _answer_write(ctx, ctx.request, name, arguments)
+            return await _answer_call(ctx, name, arguments)
     except Exception as error:
         return _error_result(error, arguments)
 

@@ -21,6 +21,7 @@ from ..errors import InvalidArgument, JournalError
 from ..files import DATA
 from ..journal.disk import make_dirs, overwrite
 from ..models import Json, Texts
+from ..serving.tool_lists import BY_CLIENT, FLAG, HEADER, SHORT, WHOLE
 from . import jsonc
 
 NAME = "synaptic"
@@ -40,13 +41,14 @@ _SERVER_URL = re.compile(
 
 class Server(NamedTuple):
     """The way to reach Synaptic's server: a command with its arguments and environment, or a
-    `url`.
+    `url`. `tool_list` is the key of config.toml.
     """
 
     command: str
     args: Texts
     env: Mapping[str, str] = {}
     url: str = ""
+    tool_list: str = BY_CLIENT
 
     def hook_words(self, client: str) -> list[str]:
         """Returns the words of the command that runs this client's hooks; the name of the event
@@ -116,16 +118,23 @@ class Client(NamedTuple):
     strict: bool = False
     memory: str = ""
     hooks: Mapping[str, Any] = {}
+    tool_list: str = SHORT
 
     def build_entry(self, server: Server) -> Json:
         """Returns the settings that register this server with the client, as its file holds
         them.
         """
+        tool_list = server.tool_list
+        if tool_list == BY_CLIENT:
+            tool_list = self.tool_list
+        args = [*server.args]
+        if tool_list != WHOLE:
+            args += [FLAG, tool_list]
         values = {
             "{url}": server.url,
             "{command}": server.command,
-            "{args}": list(server.args),
-            "{words}": [server.command, *server.args],
+            "{args}": args,
+            "{words}": [server.command, *args],
             "{env}": dict(server.env),
         }
         entry = {}
@@ -134,6 +143,8 @@ class Client(NamedTuple):
             filled = values.get(str(value), value)
             if filled != {}:
                 entry[name] = filled
+        if "headers" in entry and tool_list != WHOLE:
+            entry["headers"] = {**entry["headers"], HEADER: tool_list}
         return entry
 
     @property

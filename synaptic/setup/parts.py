@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..files import DATA
+from ..models import Json
+from ..serving.tool_lists import FLAG, HEADER
 from . import jsonc, toml
 from .clients import NAME, PROGRAMS, Client, Server, client_path
 
@@ -104,10 +106,8 @@ def _edit_server(client: Client, server: Server, text: str, *, drop: bool = Fals
     there = form.parse(text).get(client.key, {}).get(NAME)
     if there is None:
         return str(form.put(text, path, entry))
-    if (
-        not (_starts_synaptic(there) and "command" in entry)
-        and not there.items() >= entry.items()
-    ):
+    starts_both = _starts_synaptic(there) and "command" in entry
+    if not starts_both and not _without_header(there).items() >= _without_header(entry).items():
         raise ValueError(
             f"a server named {NAME} is registered with other settings; "
             f"`synaptic setup {client.name} --remove` removes it"
@@ -117,7 +117,7 @@ def _edit_server(client: Client, server: Server, text: str, *, drop: bool = Fals
         if old is not None and name in _USER_FIELDS:
             continue
         if isinstance(old, dict):
-            value = old | value
+            value = {key: old[key] for key in old if key != HEADER} | value
         if value != old:
             text = form.put(text, (*path, name), value)
     return text
@@ -130,7 +130,18 @@ def _starts_synaptic(there: Mapping[str, Any]) -> bool:
     command = there.get("command")
     words = command if isinstance(command, list) else [command, *there.get("args", ())]
     programs = [word for word in words if Path(str(word)).stem in PROGRAMS]
+    if words[-2:-1] == [FLAG]:
+        words = words[:-2]
     return bool(programs) and words[-1] == "mcp" and "--home" not in words
+
+
+def _without_header(entry: Mapping[str, Any]) -> Json:
+    """Returns the registration without the header that names the list of tools."""
+    bare = dict(entry)
+    if "headers" in entry:
+        headers = entry["headers"]
+        bare["headers"] = {name: headers[name] for name in headers if name != HEADER}
+    return bare
 
 
 # -- hooks

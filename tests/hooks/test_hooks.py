@@ -25,7 +25,7 @@ from outside import SYNAPTIC, TIMEOUT_S, Home
 
 from synaptic.hooks.hooks import EVENTS, SUBAGENT_TOKENS, run_with_time_limit, session_briefing
 from synaptic.hooks.stop import LOG_BYTES
-from synaptic.mcp.tools import TOOLS
+from synaptic.mcp.tools import TOOL_LISTS, TOOLS
 from synaptic.models import TYPES, Entry
 from synaptic.render.briefing import compose_briefing, handoff_item
 from synaptic.render.fence import count_tokens
@@ -935,8 +935,10 @@ def test_the_bundle_says_what_the_server_says(monkeypatch: pytest.MonkeyPatch) -
     from build_bundle import CONTENT, ENTRY, START, manifest
 
     said, project = manifest(), _project()
-    assert [tool["name"] for tool in said["tools"]] == [tool.name for tool in TOOLS]
-    assert all(tool["description"] for tool in said["tools"])
+    shown = [
+        {key: tool[key] for key in ("name", "description")} for tool in TOOL_LISTS["short"]
+    ]
+    assert said["tools"] == shown and 'tool_list="short"' in START
     assert (said["name"], said["version"]) == (project["name"], project["version"])
     assert said["server"]["type"] == "uv" and said["server"]["entry_point"] == ENTRY
     assert said["server"]["mcp_config"]["args"][-1] == ENTRY

@@ -21,11 +21,11 @@ from pydantic import ValidationError
 
 from synaptic.mcp.front import HANDSHAKE_VERSIONS, LISTS, MODERN_VERSION, EarlyAnswers
 
-FRONT = "from synaptic.mcp.start import start_server; start_server()"
+FRONT = "from synaptic.mcp.start import start_server; start_server(None, {!r})"
 SDK = """
 from synaptic.mcp.front import Front
 from synaptic.mcp.server import serve_stdio
-front = Front()
+front = Front({!r})
 front.hand_over()
 front.begin()
 serve_stdio(None, front)
@@ -35,7 +35,7 @@ serve_stdio(None, front)
 INFO = {"name": "a client", "title": "A client", "version": "1"}
 ABILITIES = {"roots": {"listChanged": True}, "sampling": {}, "elicitation": {"form": {}}}
 INITIALIZED = '{"jsonrpc": "2.0", "method": "notifications/initialized"}'
-ASKED = ("ping", *LISTS)
+ASKED = ("ping", "tools/list", *LISTS)
 
 
 def request(id: Any, method: str, params: Any = None) -> str:
@@ -138,7 +138,11 @@ def talk(tmp_path: Path, forks: Forks) -> Callable[..., list[str]]:
     """Speaks to a server: all lines, then one more request, whose answer is the last."""
 
     def said(
-        code: str, lines: list[str], config: str = "", last: str = "context_recent"
+        code: str,
+        lines: list[str],
+        config: str = "",
+        last: str = "context_recent",
+        tool_list: str = "whole",
     ) -> list[str]:
         home = tmp_path / str(len(list(tmp_path.iterdir())))
         home.mkdir()
@@ -146,7 +150,12 @@ def talk(tmp_path: Path, forks: Forks) -> Callable[..., list[str]]:
             (home / "config.toml").write_text(config)
         env = {k: v for k, v in os.environ.items() if not k.startswith("SYNAPTIC_")}
         env |= {"SYNAPTIC_HOME": str(home), "SYNAPTIC_NOW": "2026-11-21T10:30:00"}
-        call = {"args": ["-c"], "code": code, "env": env, "folder": str(tmp_path)}
+        call = {
+            "args": ["-c"],
+            "code": code.format(tool_list),
+            "env": env,
+            "folder": str(tmp_path),
+        }
         process = forks.start((), call, errors=False)
         answers = list(map(readable, answers_of(process, lines, last)))
         return sorted(answer.replace(str(home), "HOME") for answer in answers)
@@ -182,6 +191,14 @@ def readable(answer: dict[str, Any]) -> str:
 @pytest.mark.parametrize("name", TALKS)
 def test_the_front_answers_as_the_sdk_does(talk: Callable[..., list[str]], name: str) -> None:
     assert talk(FRONT, TALKS[name]) == talk(SDK, TALKS[name])
+
+
+@pytest.mark.parametrize("name", ["2025-11-25", "modern"])
+def test_the_short_list_is_the_same_from_both(
+    talk: Callable[..., list[str]], name: str
+) -> None:
+    front, sdk = (talk(code, TALKS[name], tool_list="short") for code in (FRONT, SDK))
+    assert front == sdk and sum("context_more" in answer for answer in front) >= 1
 
 
 def test_a_broken_config_changes_no_answer_but_a_calls(talk: Callable[..., list[str]]) -> None:

@@ -76,8 +76,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def connect(home: Path, model: FastEmbedder) -> Callable[..., Client]:
-    def connecting(mode: str = "2026-07-28", **more: Any) -> Client:
-        return Client(build_server(Worker(home, model)), mode=mode, client_info=ME, **more)
+    def connecting(mode: str = "2026-07-28", tool_list: str = "whole", **more: Any) -> Client:
+        server = build_server(Worker(home, model), tool_list)
+        return Client(server, mode=mode, client_info=ME, **more)
 
     return connecting
 
@@ -217,6 +218,56 @@ async def test_tools_are_slim_and_say_what_they_do(connect: Callable[..., Client
     assert list(search.input_schema["properties"]) == eight.split()
     for phrase in ("what did we decide", "like last time", "where did we leave off"):
         assert phrase in said
+
+
+@pytest.mark.anyio
+async def test_the_short_list_is_short_and_reaches_every_tool_and_argument(
+    connect: Callable[..., Client],
+) -> None:
+    async with connect(tool_list="short") as client:
+        listed = (await client.list_tools()).tools
+        explained = [
+            text(await client.call_tool("context_more", {"tool": name})) for name in NINE
+        ]
+
+        async def more(tool: str, **given: Any) -> str:
+            result = await client.call_tool("context_more", {"tool": tool, **given})
+            assert not result.is_error, text(result)
+            return text(result)
+
+        saved = await call(client, "context_save", content="The pump is red.", tag=["sea"])
+        await more("context_update", arguments={"id": saved["id"], "add_tag": ["done"]})
+        found = await more("find", arguments='{"tag": "done", "has_body": false}')
+        detailed = await more("context_get", id=saved["id"], format="detailed")
+        await more("synaptic_context_delete", id=saved["id"])
+        nothing = await more("context_find", arguments={})
+        refusals = [
+            await refusal(client, "context_more", **given)
+            for given in ({}, {"tool": "sing"}, {"tool": "delete", "arguments": {"x": 1}})
+        ]
+    sent = [
+        f"{tool.name}{tool.description}{json.dumps(tool.input_schema, separators=(',', ':'))}"
+        for tool in listed
+    ]
+    # 383 tokens of o200k; 679 in Gemini CLI, which adds 54 to each. The instructions: 301.
+    assert len("".join(sent)) <= 1_450 and len(INSTRUCTIONS) <= 1_310
+    for name, shown in zip(NINE, explained, strict=True):
+        tool = TOOLS_BY_NAME[name]
+        lines = [
+            f"- `{argument}` (" in shown for argument in {**tool.parameters, **tool.options}
+        ]
+        assert tool.description in shown and all(lines)
+        assert any(name == one.name or name in sent[-1] for one in listed)
+    assert (
+        "The pump is red." in found
+        and "#sea #done · project" in detailed
+        and "The journal is empty" in nothing
+    )
+    assert [one.partition(".")[0] for one in refusals] == [
+        "context_more needs the argument tool",
+        "There is no tool 'sing'",
+        "context_delete has no argument 'x'",
+    ]
 
 
 @pytest.mark.anyio

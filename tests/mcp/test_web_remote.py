@@ -76,8 +76,10 @@ def token(home: Path, *words: str) -> str:
 
 
 @asynccontextmanager
-async def client(server: Served, token: str, mode: str = "auto") -> AsyncIterator[Client]:
-    headers = {"Authorization": f"Bearer {token}"}
+async def client(
+    server: Served, token: str, mode: str = "auto", **more: str
+) -> AsyncIterator[Client]:
+    headers = {"Authorization": f"Bearer {token}", **more}
     async with (
         httpx2.AsyncClient(headers=headers, timeout=60) as http,
         Client(
@@ -211,6 +213,28 @@ def test_a_token_says_whose_a_save_is_and_what_comes_first(
                 "ledger",
                 "other",
             ]
+
+    anyio.run(run)
+
+
+def test_a_header_says_which_tools_are_listed(server: Served, tokens: dict[str, str]) -> None:
+    async def run() -> None:
+        for name, tool_list, count in (
+            ("anna", "whole", 9),
+            ("anna", "short", 5),
+            ("ben", "short", 4),
+        ):
+            async with client(server, tokens[name], **{"Synaptic-Tool-List": tool_list}) as one:
+                names = [tool.name for tool in (await one.list_tools()).tools]
+                assert len(names) == count
+                assert ("context_more" in names) == (tool_list == "short")
+                if name == "ben":
+                    sent = {"tool": "context_delete", "id": "x"}
+                    refused = await one.call_tool("context_more", sent)
+                    assert refused.is_error and "nothing was written" in str(refused.content)
+        async with client(server, tokens["anna"], **{"Synaptic-Tool-List": "long"}) as one:
+            with pytest.raises(MCPError, match=r"'long'.*whole, short"):
+                await one.list_tools()
 
     anyio.run(run)
 
@@ -467,6 +491,7 @@ def test_clients_learn_of_a_server_elsewhere_and_never_its_token(tmp_path: Path)
     said = [
         next(iter(next(iter(data.values())).values()))["headers"] for data in entries.values()
     ]
+    assert sum(headers.get("Synaptic-Tool-List") == "short" for headers in said) == 5
     assert sorted(header["Authorization"] for header in said) == sorted(BEARER.values())
     states = json.loads(setup(tmp_path, "--url", URL, "--status", "--json").out)["clients"]
     assert {state["client"] for state in states if state["state"] == "registered"} == set(names)

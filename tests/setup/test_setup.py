@@ -41,6 +41,7 @@ FILES = {
     "opencode": ".config/opencode/opencode.json",
 }
 BACKUP = ".before-synaptic"
+SHORT_LIST = ["mcp", "--tool-list", "short"]
 
 
 class Machine:
@@ -258,7 +259,7 @@ def test_another_way_to_start_it_is_left_alone(ada: Machine, entry: Any) -> None
     assert file.read_bytes() == before
     assert ada.run("cursor", "--remove").code == 0
     assert ada.ask("cursor")["clients"][0]["done"] is True
-    assert entry_of("cursor", file.read_text()) == {"command": SYNAPTIC, "args": ["mcp"]}
+    assert entry_of("cursor", file.read_text()) == {"command": SYNAPTIC, "args": SHORT_LIST}
 
 
 def test_another_installation_gives_way(ada: Machine) -> None:
@@ -279,9 +280,49 @@ def test_another_installation_gives_way(ada: Machine) -> None:
     assert ada.run("cursor").code == 0
     assert entry_of("cursor", ada.file("cursor").read_text()) == {
         "command": SYNAPTIC,
-        "args": ["mcp"],
+        "args": SHORT_LIST,
         "env": {"A": "b"},
     }
+
+
+# -- the list of tools
+# -------------------------------------------------------------------------------
+
+
+def test_each_client_gets_the_list_of_tools_that_suits_it(ada: Machine) -> None:
+    """By what it loads at its start, unless config.toml says which; nothing changes before the
+    next `setup`.
+    """
+
+    def lists() -> dict[str, str]:
+        shown = {}
+        for name in NAMES:
+            entry = entry_of(name, ada.file(name).read_text())
+            words = [*entry.get("args", ()), *entry["command"]]
+            shown[name] = "short" if "--tool-list" in words and "short" in words else "whole"
+        return shown
+
+    by_client = {
+        name: "whole" if name in ("claude-code", "codex") else "short" for name in NAMES
+    }
+    config = ada.home / ".synaptic" / "config.toml"
+    for setting, expected in (
+        ("", by_client),
+        ('tool_list = "whole"\n', dict.fromkeys(NAMES, "whole")),
+        ('tool_list = "short"\n', dict.fromkeys(NAMES, "short")),
+        ('tool_list = "by client"\n', by_client),
+    ):
+        before = lists() if setting else expected
+        config.parent.mkdir(exist_ok=True)
+        config.write_text(setting)
+        for name in NAMES if setting else ():
+            stale = "registered" if before[name] == expected[name] else "outdated"
+            assert (name, ada.state(name)) == (name, stale)
+        ada.run(*NAMES, "--no-hooks")
+        assert lists() == expected
+    config.write_text('tool_list = "long"\n')
+    refused = ada.run("cursor")
+    assert refused.code == 1 and '"by client" or "short" or "whole"' in refused.err
 
 
 # -- the home that was chosen
