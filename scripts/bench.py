@@ -103,7 +103,14 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--held", action="store_true", help="ask the second set (helps, pairs)")
     top.add_argument("--learn", action="store_true", help="ask the set to learn from (pairs)")
-    top.add_argument("--third", action="store_true", help="ask the set that reports (pairs)")
+    top.add_argument(
+        "--third", action="store_true", help="ask the set that reports (helps, pairs)"
+    )
+    top.add_argument(
+        "--captured",
+        action="store_true",
+        help="with digests of ten sessions (helps: the first and the third history)",
+    )
     top.add_argument(
         "--crowded", action="store_true", help="with other teams' entries beside (helps)"
     )

@@ -1,10 +1,12 @@
-"""Two invented histories of 110 sessions of coding agents in three repositories: does an agent
+"""Three invented histories of 110 sessions of coding agents in three repositories: does an agent
 that does a task get the entry that helps, before the one that was replaced?
 
-Histories, tasks and the truth about prompts are by two writers who had not seen the program.
-Everything is chosen on the first; `--held` asks the second. Each entry is saved by the tool, at
-its time, in a real checkout on its branch. With `--crowded` the entries of two other teams
-stand in the same three projects, so that a journal holds about 500.
+Histories, tasks and the truth about prompts are by three writers who had not seen the program.
+Everything is chosen on the first two, of which `--held` asks the second; `--third` asks the
+one that only reports. Each entry is saved by the tool, at its time, in a real checkout on its
+branch. With `--crowded` the entries of two other teams stand in the same three projects, so
+that a journal holds about 500. With `--captured` ten sessions leave a transcript, of which a
+digest is made, and the briefing of the next session is asked for what only this digest says.
 
 | way | what the agent reads |
 |---|---|
@@ -18,6 +20,7 @@ stand in the same three projects, so that a journal holds about 500.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -40,6 +43,8 @@ from repositories import ROOM, _greps, _make_files
 
 from synaptic import open_workspace
 from synaptic.config import Config, load_config
+from synaptic.features.importing.import_runs import digest_noted_sessions
+from synaptic.hooks.captured import note_ended_session
 from synaptic.hooks.hooks import answer_session_start
 from synaptic.hooks.prompt import answer_prompt
 from synaptic.hooks.seen import ids_in_text
@@ -68,13 +73,16 @@ GRADES = ("right", "right, stale below", "stale first", "nothing")
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    history = read("helps_held.json" if arguments.held else "helps_dev.json")
+    history = read(f"helps_{_name_history(arguments)}.json")
     os.environ["TZ"] = "UTC"  # of the histories' times
     if sys.platform != "win32":
         time.tzset()
     bench = Bench(scratch, history, read_crowd(history) if arguments.crowded else [])
+    bench.captured = history["digests"] if arguments.captured else []
     bench.live()
     rows = []
+    if arguments.captured:
+        rows.append(_digest_row(bench.captured, bench.next_briefings, arguments.wrong))
     for name, answer in bench.ways().items():
         texts = [answer(task) for task in history["tasks"]]
         rows.append(_task_row(name, history["tasks"], texts, bench.ids))
@@ -92,6 +100,12 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         }
     )
     return [*rows, *_prompt_rows(history, bench.prompts, bench.ids)]
+
+
+def _name_history(arguments: argparse.Namespace) -> str:
+    if arguments.third:
+        return "third"
+    return "held" if arguments.held else "dev"
 
 
 def count_o200k(text: str) -> int:
@@ -136,6 +150,10 @@ class Bench:
     lines: dict[str, list[str]] = field(default_factory=dict)
     """The lines of MEMORY.md by repository."""
     prompts: list[Prompt] = field(default_factory=list)
+    captured: Sequence[Mapping[str, Any]] = ()
+    """What an agent answered last in some sessions, and what the next one must know of it."""
+    next_briefings: dict[str, str] = field(default_factory=dict)
+    """The briefing of the session that begins after a captured one, by the captured one."""
 
     def __post_init__(self) -> None:
         self.home = self.scratch / "home"
@@ -172,10 +190,48 @@ class Bench:
             for number, prompt in enumerate(session["prompts"]):
                 text = self._answer_prompt({**message, "prompt": prompt})
                 self.prompts.append(Prompt(session["id"], number, text, briefing))
+                for item in self.captured:
+                    is_next = item["repository"] == session["repository"]
+                    if is_next and item["at"] == session["at"] and not number:
+                        self.next_briefings[item["session"]] = briefing
                 briefing = ""
         for saved in session["saves"]:
             self.now += timedelta(minutes=1)
             self._save(session, folder, saved)
+        for item in self.captured:
+            if item["session"] == session["id"]:
+                self._capture(session, folder, item["captured"])
+
+    def _capture(self, session: Mapping[str, Any], folder: Path, answer: str) -> None:
+        """Ends a session in which `answer` came last, as Claude Code ends one, and makes its
+        digest.
+        """
+        lines = []
+        for number, prompt in enumerate(session["prompts"]):
+            edit: dict[str, Any] = {"type": "tool_use", "id": f"t{number}", "name": "Edit"}
+            edit["input"] = {"file_path": f"{folder}/CHANGES.md"}
+            blocks = [edit]
+            if number == len(session["prompts"]) - 1:
+                blocks.append({"type": "text", "text": answer})
+            lines.append(("user", prompt, number))
+            lines.append(("assistant", blocks, number))
+        begin = datetime.fromisoformat(session["at"]).replace(tzinfo=UTC)
+        transcript = self.scratch / "transcripts" / f"{session['id']}-0-0-0-0.jsonl"
+        transcript.parent.mkdir(exist_ok=True)
+        with transcript.open("w", encoding="utf-8") as file:
+            for place, (role, content, number) in enumerate(lines):
+                line = {
+                    "type": role,
+                    "uuid": f"{session['id']}-{place}",
+                    "timestamp": (begin + timedelta(minutes=number)).isoformat(),
+                    "cwd": str(folder),
+                    "gitBranch": session["branch"],
+                    "message": {"content": content},
+                }
+                file.write(f"{json.dumps(line)}\n")
+        ended = json.dumps({"transcript_path": str(transcript)}).encode()
+        note_ended_session(str(self.home), "claude-code", ended)
+        digest_noted_sessions(self.workspace)
 
     def _save(self, session: Mapping[str, Any], folder: Path, saved: Mapping[str, Any]) -> None:
         _make_files(folder, [self._as_folder(name) for name in saved.get("files", ())])
@@ -375,6 +431,31 @@ def _task_row(
     row |= {each: grades.count(each) for each in GRADES}
     row["of these named"] = named
     return row | {TOKENS: round(median(tokens)), "most": tokens[-1]}
+
+
+def _digest_row(
+    items: Sequence[Mapping[str, Any]], briefings: Mapping[str, str], wrong: bool
+) -> dict[str, Any]:
+    """How many captured sessions the next briefing tells whole, and how many in part."""
+    counts: Counter[str] = Counter()
+    for item in items:
+        text = " ".join(briefings[item["session"]].split())
+        present = sum(words in text for words in item["must"])
+        grade = "none"
+        if present:
+            grade = "right" if present == len(item["must"]) else "in part"
+        counts[grade] += 1
+        if wrong and grade != "right":
+            print(f"- digest of {item['session']}: {grade}: {item['task']}\n  {item['must']}")
+            print(f"{item['captured']}\n{briefings[item['session']]}\n")
+    tokens = [count_o200k(briefings[item["session"]]) for item in items]
+    return {
+        "digests": len(items),
+        "right": counts["right"],
+        "in part": counts["in part"],
+        f"brief, {TOKENS}": round(median(tokens)),
+        "most": max(tokens),
+    }
 
 
 def _print_wrong(name: str, tasks: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> None:
