@@ -164,7 +164,7 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
 
 def answer_subagent_start(config: Config, message: HookMessage) -> str:
     """Returns the briefing for a subagent: preferences, pinned entries, and the first of what a
-    session is shown. It has no hand-off, for the task of a subagent is another.
+    session is shown, without the hand-off and the last session: its task is another.
     """
     from ..render.briefing import briefing_text
     from ..verbs.brief import brief
@@ -173,7 +173,9 @@ def answer_subagent_start(config: Config, message: HookMessage) -> str:
     max_tokens = min(config.hooks.max_tokens, SUBAGENT_TOKENS)
     with open_workspace(config) as ws:
         briefing = brief(ws, Path(message["cwd"]))
-        text = briefing_text(ws, briefing._replace(handoff=None), max_tokens=max_tokens)
+        text = briefing_text(
+            ws, briefing._replace(handoff=None, session=None), max_tokens=max_tokens
+        )
     _note_briefing_seen(config, message, text)
     return text
 

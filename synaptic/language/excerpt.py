@@ -26,6 +26,21 @@ def split_sentences(text: str) -> list[str]:
     return sentences
 
 
+def last_sentences(text: str, room: int, count: Callable[[str], int]) -> str:
+    """Returns the last sentences of a text that have at most `room` together, at least one, in
+    one line. `count` measures a text. An ellipsis stands before them if others are left out.
+    """
+    sentences = split_sentences(text)
+    chosen: list[str] = []
+    for sentence in reversed(sentences):
+        room -= count(sentence)
+        if chosen and room < 0:
+            chosen.append("…")
+            break
+        chosen.append(sentence)
+    return " ".join(reversed(chosen))
+
+
 def choose_sentences(text: str, room: int, count: Callable[[str], int]) -> str:
     """Returns the whole text in one line if it has at most `room`, else its sentences with the
     most code spans, of equal ones the longest, as many as fit, in their order; at least one.

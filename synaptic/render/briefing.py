@@ -10,8 +10,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..filters import Filters
-from ..language.excerpt import choose_sentences
+from ..language.excerpt import choose_sentences, last_sentences
 from ..models import Entry
+from ..notes.digests import answers_in_digest
 from ..notes.header import shorten
 from ..verbs.brief import HIGHEST, USEFUL, Briefing, BriefingShelf
 from ..workspace.workspace import Workspace
@@ -30,6 +31,11 @@ EXCERPT_CHARS = 4_000
 """The characters of an entry among which they are chosen."""
 WHOLE_CHARS = 1_200
 """The most characters of an entry that a list shows whole where there is room."""
+SESSION_TOKENS = 120
+"""The most tokens of the end of the last session's answers. In the first history of
+`bench.py helps --captured` they hold what the next session needs of all ten; 80 tokens of nine.
+"""
+SESSION_TITLE_CHARS = 60
 MISSES = 8
 """A list ends after this number of entries that did not fit; a shorter one may fit."""
 TOPICS = 6
@@ -86,6 +92,7 @@ def briefing_text(
         briefing.pinned,
         handoff,
         briefing.shelves,
+        session=briefing.session,
         max_tokens=max_tokens - count_tokens(end),
         today=ws.today,
         rules=(briefing.rules, briefing.unconfirmed),
@@ -109,6 +116,7 @@ def compose_briefing(
     *,
     max_tokens: int,
     today: date,
+    session: Entry | None = None,
     rules: tuple[Sequence[Entry], Sequence[Entry]] = ((), ()),
     whose: str = "of the user",
 ) -> str:
@@ -118,16 +126,18 @@ def compose_briefing(
     1. `rules`: preferences in force, `whose` they are, then others, in full, at most
        RULE_TOKENS.
     2. Pinned entries; short ones whole, while they take at most half of the budget.
-    3. The hand-off: whole where it takes half of the room, or the lists leave enough.
-    4. The best of each shelf in turn: importance 10 first, digests of sessions last. Of a long
+    3. The end of the last session's answers.
+    4. The hand-off: whole where it takes half of the room, or the lists leave enough.
+    5. The best of each shelf in turn: importance 10 first, digests of sessions last. Of a long
        entry the sentences that say most.
-    5. Whole entries in the place of these sentences, the best first, while there is room.
+    6. Whole entries in the place of these sentences, the best first, while there is room.
 
     Entries that do not fit are counted by topic.
     """
     pins: list[str] = []
     lines: list[dict[int, str]] = [{} for _ in shelves]  # by the entry's place on the shelf
     block = ""
+    ended = ""
 
     def text() -> str:
         above = f"{head} {DATA_FOLLOWS}"
@@ -136,6 +146,8 @@ def compose_briefing(
         parts = [above, *_rule_texts(rules, whose, max_tokens / 2, today)]
         if pins:
             parts.append(fenced_titles("pinned", pins))
+        if ended:
+            parts.append(ended)
         if block:
             parts.append(block)
         for shelf, own in zip(shelves, lines, strict=True):
@@ -155,6 +167,10 @@ def compose_briefing(
         pins.append(entry_in_line(entry, today, room=0))
         if not fits(max_tokens):
             pins.pop()
+    if session:
+        ended = fenced_titles("end of the last session", [session_in_line(session, today)])
+        if not fits(max_tokens):
+            ended = ""
     half = _handoff_block(handoff, (max_tokens - count_tokens(text())) / 2)
     block = half
     misses = 0
@@ -175,7 +191,7 @@ def compose_briefing(
                 own[depth] = entry_in_line(entry, today)
                 if not fits(max_tokens):
                     own[depth] = line
-    return text() if pins or block or any(lines) or any(rules) else ""
+    return text() if pins or ended or block or any(lines) or any(rules) else ""
 
 
 class _ShelfEntry(NamedTuple):
@@ -309,6 +325,18 @@ def entry_in_line(
     kind = f" {entry.type}" if with_type else ""
     line = f"{entry.short_id} {_day_in_words(entry, today)}{kind}: {text}"
     return one_line(" · ".join((line, *entry.marks)))
+
+
+def session_in_line(entry: Entry, today: date) -> str:
+    """Returns id, day and title of a session's digest and the end of the agent's answers as a
+    line.
+    """
+    answers = last_sentences(
+        answers_in_digest(clean(entry.content)), SESSION_TOKENS, count_tokens
+    )
+    title = shorten(one_line(entry.title), SESSION_TITLE_CHARS)
+    line = f"{entry.short_id} {_day_in_words(entry, today)} {title}: {answers}"
+    return one_line(f"{line} · {entry.by or 'a client'}, a part of it")
 
 
 def _day_in_words(entry: Entry, today: date) -> str:

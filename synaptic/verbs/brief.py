@@ -62,6 +62,9 @@ OPEN_ISSUES = "open issues"
 WEEK = timedelta(days=7)
 """Entries younger than this, and than the last hand-off, are new to a session that starts."""
 
+MONTH = timedelta(days=30)
+"""A digest of a session that began earlier says nothing of the state of the work."""
+
 READING_SHARE = 0.3
 """The share of a hook's time in which new files may be read; the rest is for the answer."""
 
@@ -105,6 +108,7 @@ class Reader(NamedTuple):
 
 class Briefing(NamedTuple):
     """Entries for a new session; `later` counts the entries since the hand-off, as text.
+    `session` is the digest of the last session, where no hand-off came after it.
 
     `rules` are the preferences in force, `unconfirmed` those that an agent saved here, and
     `waiting` counts the others. `remark` tells how `since` was read.
@@ -116,6 +120,7 @@ class Briefing(NamedTuple):
     waiting: int
     pinned: tuple[Entry, ...]
     handoff: Entry | None
+    session: Entry | None
     later: str
     shelves: tuple[BriefingShelf, ...]
     unread_files: int
@@ -252,7 +257,8 @@ def _gather_briefing(
         left_off = handoff.at + timedelta(microseconds=1)
     is_asked = isinstance(since, str)
     start = _find_news_start(ws, since, before, left_off)
-    later = _list_later_entries(ws, key, left_off or start.at)
+    later = _list_later_entries(ws, key, left_off or now - MONTH)
+    session = None if is_asked else _find_last_session(later[0], now - MONTH)
     if is_asked:
         pools = _news_pools(ws, key, start)
     else:
@@ -264,6 +270,8 @@ def _gather_briefing(
     owed = _due_with_entries(ws, today, key)
     shelves = [BriefingShelf("due", tuple(map(_task_as_entry, owed)))]
     seen = {*pins, *handoffs}
+    if session:
+        seen.add(session)
     for name, (entries, has_more) in pools.items():
         unseen = read_entries(ws, [row for row in entries if row not in seen])
         for row, entry in unseen.items():
@@ -290,6 +298,7 @@ def _gather_briefing(
         waiting=waiting,
         pinned=tuple(entry for entry in pinned if not is_over(entry, today)),
         handoff=handoff,
+        session=read_entries(ws, [session])[session] if session else None,
         later=f"{len(later[0])}{'+' if later[1] else ''}" if left_off else "0",
         shelves=tuple(shelves),
         unread_files=report.unread,
@@ -306,6 +315,16 @@ def _list_later_entries(ws: Workspace, key: str | None, since: datetime) -> Pool
     """Returns the entries since the hand-off, or since another time, without hand-offs."""
     types = tuple(type for type in _useful_types(key) if type != "handoff")
     return _list_project_entries(ws, key, types, since)
+
+
+def _find_last_session(later: Mapping[int, Entry], since: datetime) -> int | None:
+    """Returns the row of the newest digest of a session among the entries, newest first, that
+    began `since` then.
+    """
+    for row, entry in later.items():
+        if entry.of_session and entry.dated and entry.at >= since:
+            return row
+    return None
 
 
 def _useful_types(key: str | None) -> tuple[EntryType, ...]:

@@ -237,6 +237,20 @@ def test_a_rule_typed_in_a_captured_session_waits_for_a_yes(
     assert RULE not in home.person("confirm", keys=b"y").text
 
 
+def test_the_next_session_is_told_how_the_last_one_ended_until_a_hand_off(
+    home: Home, transcripts: Path
+) -> None:
+    home.env |= {"SYNAPTIC_NOW": "2026-11-20T09:00:00"}
+    home.ask("init")
+    _end_pool_session(home, transcripts)
+    _, _, ended = _brief(home).partition("```entries: end of the last session\n")
+    line = ended.partition("\n```")[0]
+    assert POOL["last_answer"] in line and line.endswith(" · claude-code, a part of it")
+    assert not any(asked in line for asked in POOL["asked"])
+    home.ask("save", "The pool is done.", "--project", "harbor", "--type", "handoff")
+    assert "last session" not in _brief(home)
+
+
 def test_a_rule_that_the_person_drops_is_not_proposed_again(
     home: Home, transcripts: Path
 ) -> None:

@@ -17,6 +17,7 @@ from ....errors import InvalidArgument
 from ....language.words import words
 from ....models import Texts
 from ....notes.blocks import without_masked
+from ....notes.digests import COMMITTED, EDITED, MORE_COMMANDS, RAN, REQUEST
 from ....notes.privacy import (
     contains_any_line,
     has_private_tag,
@@ -224,7 +225,7 @@ def _turn_lines(turn: Sequence[Event]) -> Iterator[str]:
     """
     request, *after = turn
     for line in _to_entry_markdown(request.text, ASKED_CHARS).splitlines():
-        yield f"> {line}".rstrip()
+        yield f"{REQUEST} {line}".rstrip()
     answers = [event.text for event in after if event.kind == "said"]
     reply = _to_entry_markdown("".join(answers[-1:]), SAID_CHARS)
     if reply:
@@ -234,11 +235,11 @@ def _turn_lines(turn: Sequence[Event]) -> Iterator[str]:
         _first_line_as_code(event.text) for event in after if event.kind == "edited"
     )
     if files:
-        yield f"- Edited: {_shorten(', '.join(files), ASKED_CHARS)}"
+        yield f"{EDITED}{_shorten(', '.join(files), ASKED_CHARS)}"
     yield from _command_lines(after)
     for event in after:
         if event.commit:
-            yield f"- Committed: {_first_line_as_code(event.commit)}"
+            yield f"{COMMITTED}{_first_line_as_code(event.commit)}"
 
 
 def _command_lines(after: Sequence[Event]) -> Iterator[str]:
@@ -255,10 +256,10 @@ def _command_lines(after: Sequence[Event]) -> Iterator[str]:
     for event in ran[-COMMANDS:]:
         status = "" if event.status is None else f", exit {event.status}"
         error = f": {_first_line_as_code(event.error)}" if event.error else ""
-        lines.append(f"- Ran: {_first_line_as_code(event.text)}{status}{error}")
+        lines.append(f"{RAN}{_first_line_as_code(event.text)}{status}{error}")
     yield from dict.fromkeys(lines)
     if len(ran) > COMMANDS:
-        yield f"- and {len(ran) - COMMANDS} more commands"
+        yield MORE_COMMANDS.format(len(ran) - COMMANDS)
 
 
 def _remove_private_text(text: str, private: Collection[bytes]) -> str:
