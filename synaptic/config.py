@@ -99,7 +99,8 @@ class Config:
     the usual forms.
 
     `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
-    `at_tags`: `@name` in a text is the tag `name`, as in jrnl.
+    `at_tags`: `@name` in a text is the tag `name`, as in jrnl. `hours_in_text`: `(2h)` and
+    `(1:30)` in a text count as its hours.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
     `tool_list`: the tools that `synaptic setup` gives each client, as in `serving/tool_lists`.
@@ -111,6 +112,7 @@ class Config:
     day_file: str = "%Y-%m-%d.md"
     day_title: str = ""
     at_tags: bool = False
+    hours_in_text: bool = False
     sources: Mapping[str, Path] = field(default_factory=dict)
     capture_into: Literal["sessions", "journal"] = "sessions"
     exclude: tuple[str, ...] = ()
@@ -335,6 +337,7 @@ _RULES: dict[str, Rule] = {
         'a date with year, month and day, like "%m-%d-%Y"',
     ),
     "at_tags": _SWITCH,
+    "hours_in_text": _SWITCH,
     "exclude": _make_text_list_rule('a list of globs, like ["archive/**", "*.excalidraw.md"]'),
     "sources": _make_text_list_rule(
         'a list of folders, like ["~/vault", "work=~/Documents/vault"]'

@@ -14,6 +14,7 @@ from typing import Any
 from ..config import load_config, make_clock
 from ..doors import call_only_feature
 from ..errors import Ambiguous, InvalidArgument, Refused
+from ..filters import Filters
 from ..journal.journal import Journal
 from ..language.query import build_preference
 from ..models import PERSON, Entry
@@ -50,6 +51,7 @@ from .replies import (
     ask_agreed_id,
     can_ask,
     check_can_ask,
+    check_sum,
     empty_journal_text,
     open_or_print_path,
     output_for_workspace,
@@ -60,6 +62,7 @@ from .replies import (
     print_nearest_entry,
     print_receipt,
     print_search,
+    print_totals,
     refuse_list_number,
     resolve_id,
 )
@@ -248,17 +251,34 @@ def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
     switch("facets", "Also count types, tags and projects."),
     f.LIMIT,
     text_option("cursor", "Continue the list that ended with this cursor."),
+    f.SUM,
+    f.BY,
     f.AS_OF,
 )
-def find(ws: Workspace, text: Words = (), **options: Any) -> None:
+def find(
+    ws: Workspace,
+    text: Words = (),
+    sum_of: str | None = None,
+    by: str | None = None,
+    **options: Any,
+) -> None:
     """List entries by marks and dates.
 
-    Without TEXT a timeline, newest first; with TEXT, best matches first.
+    Without TEXT a timeline, newest first; with TEXT, best matches first. With --sum, the sum of
+    a field over all entries that pass, by month or as --by says.
 
     Example: synaptic find --type decision --since "last month"
     """
     filters = take_filters(ws, options)
-    print_listing(ws, browse.find(ws, " ".join(text), filters=filters, **options))
+    check_sum(sum_of, by)
+    if sum_of:
+        if text:
+            raise InvalidArgument(
+                "--sum adds up all entries that pass the filters, and takes no TEXT.",
+                "Narrow it by --project, --tag, --since or --where.",
+            )
+        return print_totals(ws, filters, sum_of, by)
+    return print_listing(ws, browse.find(ws, " ".join(text), filters=filters, **options))
 
 
 @command(
@@ -564,22 +584,32 @@ def tick(ws: Workspace, undo: bool, text: Words = ()) -> None:
     print_answer({"success": True} | wire.as_json(done), "\n".join(lines))
 
 
-@command("day", f.DATE)
-def day(ws: Workspace, date: Words = ("today",)) -> None:
-    """Read what you wrote on a day.
+@command("day", f.DATE, f.SUM, f.BY)
+def day(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
+    """Read what you wrote on a day, or add up a field of it.
 
     Example: synaptic day last tuesday
     """
-    print_days(ws, browse.entries_of_days(ws, " ".join(date)))
+    _print_days_or_sums(ws, browse.entries_of_days(ws, " ".join(date)), **sums)
 
 
-@command("week", f.DATE)
-def week(ws: Workspace, date: Words = ("today",)) -> None:
-    """Read what you wrote in a week.
+@command("week", f.DATE, f.SUM, f.BY)
+def week(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
+    """Read what you wrote in a week, or add up a field of it.
 
-    Example: synaptic week 2026-11-17
+    Example: synaptic week 2026-11-17, synaptic week --sum hours
     """
-    print_days(ws, browse.entries_of_days(ws, " ".join(date), week=True))
+    _print_days_or_sums(ws, browse.entries_of_days(ws, " ".join(date), week=True), **sums)
+
+
+def _print_days_or_sums(
+    ws: Workspace, days: browse.Days, sum_of: str | None = None, by: str | None = None
+) -> None:
+    check_sum(sum_of, by)
+    if sum_of:
+        filters = Filters(since=days.since, until=days.until, include_superseded=True)
+        return print_totals(ws, filters, sum_of, by or "project")
+    return print_days(ws, days)
 
 
 @command(

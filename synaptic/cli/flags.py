@@ -17,6 +17,7 @@ from ..filters import FILTERS, LISTS, Filter
 from ..index.plain_index import NameKind, PlainIndex
 from ..models import ORDERS, STRATEGIES, TYPES
 from ..search.ranking import PRESETS, SIGNALS
+from ..verbs.totals import GROUPS
 
 
 def _build_parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
@@ -186,6 +187,11 @@ WEIGHTS = texts_option(
     "--weight",
     "--weights",
 )
+
+SUM = text_option(
+    "sum_of", "Add up a field, such as hours:: 1.5 in entries.", "--sum", metavar="FIELD"
+)
+BY = choice_option("by", GROUPS)
 
 # what a command does
 YES = switch("yes", "Do not ask.", "--yes", "-y")

@@ -12,6 +12,7 @@ from pathlib import Path
 import typer
 
 from ..errors import InvalidArgument, NotFound
+from ..filters import Filters
 from ..journal.disk import overwrite
 from ..models import Entry, Json, Near, SearchResult
 from ..render import terminal, wire
@@ -23,6 +24,7 @@ from ..verbs import browse
 from ..verbs.browse import Days, Listing
 from ..verbs.mentions import id_of_name
 from ..verbs.receipts import Receipt
+from ..verbs.totals import sum_field
 from ..workspace.past import NOTHING_THEN
 from ..workspace.workspace import Workspace
 from . import editor
@@ -212,6 +214,19 @@ def print_days(ws: Workspace, days: Days) -> None:
     """Prints the entries of days, and the titles of the same day in other years."""
     text = terminal.days_text(days, output_for_workspace(ws))
     print_answer(wire.days_json(days), text, days.listing.notices)
+
+
+def check_sum(sum_of: str | None, by: str | None) -> None:
+    """Raises InvalidArgument if groups are given without a field to sum."""
+    if by and not sum_of:
+        raise InvalidArgument("--by groups sums.", "Add the field to sum: --sum hours.")
+
+
+def print_totals(ws: Workspace, filters: Filters, sum_of: str, by: str | None) -> None:
+    """Prints the sums of a field over all entries that pass the filters."""
+    totals = sum_field(ws, sum_of, by, filters=filters)
+    text = terminal.totals_text(totals, output_for_workspace(ws))
+    print_answer(wire.totals_json(totals), text, totals.notices)
 
 
 def _save_last_list(ws: Workspace, entries: Sequence[Entry]) -> None:

@@ -25,6 +25,7 @@ from ..render.terminal import emit
 from ..serving.arguments import agent_name, is_person, take_filters
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs import browse, doctor, removing, review
+from ..verbs.totals import sum_field
 from ..workspace.embed import language_notice
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
@@ -33,6 +34,7 @@ from .flags import PROJECT_COMPLETION, argument, choice_option, switch, text_opt
 from .program import command, open_home
 from .replies import (
     IN_JSON,
+    check_sum,
     empty_journal_text,
     output_for_workspace,
     print_answer,
@@ -225,15 +227,24 @@ def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding])
     argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
     switch("as_rows", "Write a JSON array, one object a line.", "--json"),
     switch("as_csv", "Write a table for spreadsheets.", "--csv"),
+    f.SUM,
+    f.BY,
     *f.filter_flags("export"),
     json=False,
 )
 def export_rows(
-    ws: Workspace, as_rows: bool, as_csv: bool, to: str = "", **options: Any
+    ws: Workspace,
+    as_rows: bool,
+    as_csv: bool,
+    to: str = "",
+    sum_of: str | None = None,
+    by: str | None = None,
+    **options: Any,
 ) -> None:
     """Write entries as rows for other programs, oldest first.
 
-    Private passages are left out, superseded entries are not. No file is overwritten.
+    Private passages are left out, superseded entries are not. No file is overwritten. With
+    --sum, the rows are the sums of a field.
 
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """
@@ -242,8 +253,13 @@ def export_rows(
             "export takes either --json or --csv.", valid=("--json [FILE]", "--csv [FILE]")
         )
     filters = replace(take_filters(ws, options), include_superseded=True)
-    entries = browse.export(ws, filters)
-    lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
+    check_sum(sum_of, by)
+    if sum_of:
+        totals = sum_field(ws, sum_of, by, filters=filters)
+        lines = wire.totals_json_rows(totals) if as_rows else wire.totals_csv_rows(totals)
+    else:
+        entries = browse.export(ws, filters)
+        lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
     if not to:
         for line in lines:
             emit(clean(line) if terminal.is_terminal(sys.stdout) else line)

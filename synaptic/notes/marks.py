@@ -80,6 +80,11 @@ def fields_of_front_matter(entry: Entry) -> list[tuple[str, str]]:
     return [field for field in entry.fields if f"{field[0]}::" not in text]
 
 
+def properties_in_text(text: str) -> list[tuple[str, str]]:
+    """(name, value) of each property in a text, those that are repeated too."""
+    return [(field_name(name), " ".join(value.split())) for name, value in _properties(text)]
+
+
 def read_title_and_aliases(text: str) -> tuple[str | None, Texts]:
     """(title, aliases) from the lines of properties at the beginning of a page."""
     title = None

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ..verbs.doctor import Checkup
     from ..verbs.mentions import Links
     from ..verbs.removing import Deleted
+    from ..verbs.totals import Totals
     from ..workspace.sync import RebuildReport
 
 _STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
@@ -306,6 +307,19 @@ def facets_text(facets: Facets, to: Output) -> str:
         lines.append(to.paint(name, "bold"))
         counts = getattr(facets, name)
         lines += [f"{count:>7,}  {one_line(value)}" for value, count in counts]
+    return "\n".join(lines)
+
+
+def totals_text(totals: Totals, to: Output) -> str:
+    """Returns the sums of a field as a table: a row for each group, and below them the sum over
+    all entries.
+    """
+    width = max(len(row.text) for row in (*totals.rows, *totals.all))
+    lines = [to.paint(f"{one_line(totals.field)} by {totals.by}", "bold")]
+    lines += [f"{row.text:>{width}}  {one_line(totals.label(row))}" for row in totals.rows]
+    for total in totals.all:
+        entries = "1 entry" if total.entries == 1 else f"{total.entries:,} entries"
+        lines.append(to.paint(f"{total.text:>{width}}  in all, {entries}", "bold"))
     return "\n".join(lines)
 
 

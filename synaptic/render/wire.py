@@ -18,6 +18,7 @@ from ..models import Entry, Facets, Hit, Json, SearchResult, Why
 if TYPE_CHECKING:
     from ..verbs.browse import Days, Listing, Status
     from ..verbs.review import ReviewFinding
+    from ..verbs.totals import Total, Totals
 
 WHOLE_CONTENT = 2_000
 """The most characters of an entry that a search shows whole; of a longer entry it shows the
@@ -71,9 +72,20 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
 
 def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
     """Yields the lines of a JSON array with an object for each entry."""
+    return _array_rows(
+        {name: data[name] for name in ROW_FIELDS} for data in map(entry_json, entries)
+    )
+
+
+def totals_json_rows(totals: Totals) -> Iterator[str]:
+    """Yields the lines of a JSON array with an object for each sum."""
+    return _array_rows(map(total_json, totals.rows))
+
+
+def _array_rows(rows: Iterable[Json]) -> Iterator[str]:
     before = "["
-    for data in map(entry_json, entries):
-        yield before + json.dumps({name: data[name] for name in ROW_FIELDS}, ensure_ascii=False)
+    for row in rows:
+        yield before + json.dumps(row, ensure_ascii=False)
         before = ","
     yield "]" if before == "," else "[]"
 
@@ -81,18 +93,56 @@ def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
 def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
     """Yields the lines of a CSV table (RFC 4180), the column names first; a list fills one
     cell, with an item a line.
-
-    A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
-    Injection).
     """
     yield ",".join(ROW_FIELDS)
     for data in map(entry_json, entries):
-        line = io.StringIO()
-        csv.writer(line).writerow(_csv_cell(data[name]) for name in ROW_FIELDS)
-        yield line.getvalue().removesuffix("\r\n")
+        yield csv_line(data[name] for name in ROW_FIELDS)
+
+
+TOTAL_FIELDS = ("group", "value", "unit", "entries")
+"""The columns of a table of sums, in order."""
+
+
+def total_json(total: Total) -> Json:
+    return {name: getattr(total, name) for name in TOTAL_FIELDS} | {
+        "value": round(float(total.value), 4)
+    }
+
+
+def totals_json(totals: Totals) -> Json:
+    """Returns the JSON of the sums of a field: those of each group, and those over all
+    entries.
+    """
+    return {
+        "field": totals.field,
+        "by": totals.by,
+        "rows": list(map(total_json, totals.rows)),
+        "all": list(map(total_json, totals.all)),
+        "notices": list(totals.notices),
+    }
+
+
+def totals_csv_rows(totals: Totals) -> Iterator[str]:
+    """Yields the lines of a CSV table of sums, the column names first."""
+    yield csv_line((totals.by, totals.field, *TOTAL_FIELDS[2:]))
+    for row in map(total_json, totals.rows):
+        yield csv_line(row.values())
+
+
+def csv_line(cells: Iterable[Any]) -> str:
+    """Returns a line of a CSV table (RFC 4180).
+
+    A cell that a spreadsheet would take for a formula begins with an apostrophe (OWASP, CSV
+    Injection); a number does not.
+    """
+    line = io.StringIO()
+    csv.writer(line).writerow(map(_csv_cell, cells))
+    return line.getvalue().removesuffix("\r\n")
 
 
 def _csv_cell(value: Any) -> Any:
+    if isinstance(value, float):
+        return f"{value:g}" if value.is_integer() else value
     text = "\n".join(value) if isinstance(value, list) else value
     return f"'{text}" if str(text).startswith(_FORMULA_SIGNS) else text
 

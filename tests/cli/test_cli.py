@@ -355,12 +355,27 @@ def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
     assert "at_tags" not in run("import", "jrnl", str(diary), "--yes").err
     diary.write_text("[2026-11-20 09:00] Lunch with @ida.\n")
     assert "`at_tags = true`" in run("import", "jrnl", str(diary), "--yes").err
-    diary.write_text("[2026-11-20 10:00] Tea with @ida.\n")
-    answer = on_terminal("import", "jrnl", str(diary), keys=b"y\ny\n")
-    assert "Shall @ida be a tag" in answer.out, answer.out
-    assert (home / "config.toml").read_text() == "at_tags = true\n"
-    run("save", "Rowed with @ida.")
+    diary.write_text("[2026-11-20 10:00] Tea with @ida (2h).\n")
+    answer = on_terminal("import", "jrnl", str(diary), keys=b"y\ny\ny\n")
+    assert "Shall @ida be a tag" in answer.out and "times like (2h)" in answer.out, answer.out
+    assert (home / "config.toml").read_text().splitlines()[::-1] == [
+        "at_tags = true",
+        "hours_in_text = true",
+    ]
+    run("save", "Rowed with @ida (0:45).", "--project", "boat")
     assert run("find", "--tag", "@ida", "--json").json["total"] == 3
+    assert run("find", "--sum", "hours", "--by", "project").out.splitlines() == [
+        "hours by project",
+        "0.75  boat",
+        "   2  no project",
+        "2.75  in all, 2 entries",
+    ]
+    assert run("week", "--sum", "hours", "--json").json["all"][0]["value"] == 2.75
+    assert run("export", "--csv", "--sum", "hours", "--by", "tag").out == (
+        "tag,hours,unit,entries\nida,2.75,,2\n"
+    )
+    assert "takes no TEXT" in run("find", "tea", "--sum", "hours").err
+    assert "Add the field to sum" in run("day", "--by", "tag").err
 
 
 def test_a_save_on_a_terminal_names_the_entry_that_it_seems_to_replace(

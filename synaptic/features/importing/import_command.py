@@ -14,6 +14,7 @@ from ...config import load_config
 from ...errors import InvalidArgument, ModelError, match_valid_name, to_synaptic_error
 from ...journal.settings import write_setting
 from ...models import Json
+from ...notes.amounts import read_hours_in_text
 from ...notes.blocks import find_at_tags
 from ...render import terminal, wire
 from ...render.fence import clean
@@ -28,8 +29,8 @@ NAMED, EXAMPLES = 5, 3
 """The most projects and skipped records that are listed by name, and the most entries that are
 shown as examples.
 """
-TAGS_WITH_AT = ("jrnl",)
-"""Sources in which `@name` is a tag."""
+WITH_OWN_SIGNS = ("jrnl",)
+"""Sources in which `@name` is a tag, and `(2h)` a time that was worked."""
 
 
 def run_import(
@@ -82,37 +83,47 @@ def run_import(
         data = _import_plan_json(planned) | {"success": True, "run": done.run}
         print_answer(data, clean("\n".join(lines)))
         _index_imported(ws)
-        if planned.source in TAGS_WITH_AT and not ws.config.at_tags:
-            _propose_at_tags(ws, planned, yes=yes)
+        if planned.source in WITH_OWN_SIGNS:
+            _propose_settings(ws, planned, yes=yes)
     return 0
 
 
-def _propose_at_tags(ws: Workspace, planned: import_runs.ImportPlan, *, yes: bool) -> None:
-    """Asks a person if `@name` shall be a tag in all notes from now on, as it was in the
-    imported program; says how to set it, where nobody can be asked. Imported texts without such
-    a name bring no question.
+def _propose_settings(ws: Workspace, planned: import_runs.ImportPlan, *, yes: bool) -> None:
+    """Asks a person if `@name` and `(2h)` shall mean in all notes from now on what they meant
+    in the imported program. Imported texts without them bring no question.
     """
-    names = Counter(chain.from_iterable(find_at_tags(one.entry.content) for one in planned.new))
-    if not names:
-        return
-    [(example, _)] = names.most_common(1)
-    if (
-        not yes
-        and can_ask()
-        and typer.confirm(
-            f"Your diary has tags like @{example}. Shall @{example} be a tag in what you write "
-            "from now on?",
-            default=True,
-            err=True,
+    texts = [one.entry.content for one in planned.new]
+    names = Counter(chain.from_iterable(map(find_at_tags, texts)))
+    if names and not ws.config.at_tags:
+        [(name, _)] = names.most_common(1)
+        _propose_setting(
+            ws,
+            "at_tags",
+            f"Your diary has tags like @{name}. Shall @{name} be a tag in what you write from "
+            "now on?",
+            f"makes @{name} a tag in all notes",
+            yes=yes,
         )
-    ):
-        write_setting(ws.config.home, "at_tags", True)
-        terminal.say("Wrote at_tags = true into config.toml.")
+    if not ws.config.hours_in_text and any(map(read_hours_in_text, texts)):
+        _propose_setting(
+            ws,
+            "hours_in_text",
+            "Your diary has times like (2h). Shall they count as hours that `synaptic find "
+            "--sum hours` adds up?",
+            "lets `synaptic find --sum hours` count times like (2h)",
+            yes=yes,
+        )
+
+
+def _propose_setting(ws: Workspace, name: str, question: str, does: str, *, yes: bool) -> None:
+    """Sets a switch of config.toml if a person says yes; says how to set it, where nobody can
+    be asked.
+    """
+    if not yes and can_ask() and typer.confirm(question, default=True, err=True):
+        write_setting(ws.config.home, name, True)
+        terminal.say(f"Wrote {name} = true into config.toml.")
     else:
-        terminal.say(
-            f"note: `at_tags = true` in {ws.config.home / 'config.toml'} makes @{example} a "
-            "tag in all notes."
-        )
+        terminal.say(f"note: `{name} = true` in {ws.config.home / 'config.toml'} {does}.")
 
 
 def _index_imported(ws: Workspace) -> None:

@@ -1,0 +1,195 @@
+"""Sums a field of the entries that pass some filters, by day, week, month, tag or project."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import field as member
+from decimal import Decimal
+from itertools import chain
+
+from ..errors import InvalidArgument, match_valid_name
+from ..filters import Filters
+from ..models import Entry, Texts, frozen
+from ..notes.amounts import HOURS, Amount, read_amount, read_hours_in_text
+from ..notes.blocks import without_code
+from ..notes.marks import field_name, fields_of_front_matter, properties_in_text
+from ..workspace.workspace import Workspace
+from .browse import export
+
+GROUPS = ("day", "week", "month", "tag", "project")
+"""What the sums can be grouped by."""
+NOT_READ_SHOWN = 3
+"""Values that a notice quotes of those that are no amount."""
+FIELDS_SHOWN = 10
+"""Fields that an error names."""
+
+
+@frozen
+class Total:
+    """The sum of the amounts with one `unit` in one group: a day, a week such as `2026-W47`, a
+    month, a tag or a project; "" stands for no tag, no project or no date. `entries` counts the
+    entries that have such an amount.
+    """
+
+    group: str
+    value: Decimal
+    unit: str
+    entries: int
+
+    @property
+    def text(self) -> str:
+        """The sum with its unit, to two decimals: `1,200.5 EUR`."""
+        number = f"{self.value:,.2f}".rstrip("0").rstrip(".")
+        return f"{number} {self.unit}".strip()
+
+
+@frozen
+class Totals:
+    """The sums of the field `field`: `rows` by group, and `all` over all entries, one for each
+    unit. An entry with several tags counts in the row of each, and once in `all`.
+    """
+
+    field: str
+    by: str
+    rows: tuple[Total, ...]
+    all: tuple[Total, ...]
+    notices: Texts = member(default=())
+
+    def label(self, row: Total) -> str:
+        """The name of a row's group, or that the entries have none: `no project`."""
+        return row.group or f"no {self.by if self.by in ('tag', 'project') else 'date'}"
+
+    @property
+    def sentence(self) -> str:
+        """The sums over all entries in a few words: `hours: 12.5 in 7 entries`."""
+        sums = " and ".join(f"{total.text} in {_entries(total.entries)}" for total in self.all)
+        return f"{self.field}: {sums}"
+
+
+def _entries(number: int) -> str:
+    return "1 entry" if number == 1 else f"{number:,} entries"
+
+
+def sum_field(
+    ws: Workspace, name: str, by: str | None = None, *, filters: Filters | None = None
+) -> Totals:
+    """The sums of the field `name` over all entries that pass, by one of GROUPS (default:
+    month). Replaced entries count only if the filters include them.
+
+    Values that are no amount are left out, and a notice quotes some. Raises InvalidArgument if
+    no entry that passes has an amount in that field, with the names of fields that have some.
+    """
+    group = match_valid_name(GROUPS, by or "month", "by")
+    totals, fields = sum_entries(
+        export(ws, filters or Filters()), name, group, hours_in_text=ws.config.hours_in_text
+    )
+    if not totals.all:
+        raise InvalidArgument(
+            f"None of these entries has a number in the field {field_name(name)!r}.",
+            "Write a line such as `hours:: 1.5` into an entry, or name another field.",
+            valid=fields,
+        )
+    return totals
+
+
+def sum_entries(
+    entries: Iterable[Entry], name: str, by: str, *, hours_in_text: bool = False
+) -> tuple[Totals, Texts]:
+    """(the sums of the field `name` over these entries, fields that have amounts)."""
+    wanted = field_name(name)
+    by_group, over_all = _Sums(), _Sums()
+    fields: set[str] = set()
+    not_read: list[str] = []
+    within_lines = 0
+    counted: set[tuple[str, str, str]] = set()
+    for entry in entries:
+        amounts: dict[str, Decimal] = defaultdict(Decimal)
+        for field, text, amount in _amounts_of_entry(entry, counted, hours_in_text):
+            if amount:
+                fields.add(field)
+            if field == wanted and amount:
+                amounts[amount.unit] += amount.value
+            elif field == wanted:
+                not_read.append(text)
+        within_lines += _stands_within_line(entry.content, wanted)
+        for unit, value in amounts.items():
+            over_all.add("", unit, value)
+            for group in _groups_of_entry(entry, by):
+                by_group.add(group, unit, value)
+    notices = _notices_of_uncounted(wanted, not_read, within_lines)
+    totals = Totals(wanted, by, by_group.totals(), over_all.totals(), notices)
+    return totals, tuple(sorted(fields))[:FIELDS_SHOWN]
+
+
+class _Sums:
+    """Sums of amounts, and the number of their entries, by group and unit."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, str], Decimal] = defaultdict(Decimal)
+        self.entries: Counter[tuple[str, str]] = Counter()
+
+    def add(self, group: str, unit: str, value: Decimal) -> None:
+        """Adds the amount of one more entry."""
+        self.values[group, unit] += value
+        self.entries[group, unit] += 1
+
+    def totals(self) -> tuple[Total, ...]:
+        """The sums by the names of their groups, those without a name last."""
+        keys = sorted(self.values, key=lambda key: (not key[0], key))
+        return tuple(Total(key[0], self.values[key], key[1], self.entries[key]) for key in keys)
+
+
+def _amounts_of_entry(
+    entry: Entry, counted: set[tuple[str, str, str]], hours_in_text: bool
+) -> Iterator[tuple[str, str, Amount | None]]:
+    """(field, its value as written, the amount or None) of each field of an entry; with
+    `hours_in_text` also the times in its title and text as HOURS.
+
+    Front matter tells of a whole file, so each of its fields counts once: with the first entry
+    of the file. `counted` holds (path, field, value) of those before; theirs are added.
+    """
+    for name, text in fields_of_front_matter(entry):
+        field = (entry.there.path, name, text)
+        if field not in counted:
+            counted.add(field)
+            yield name, text, read_amount(text)
+    for name, text in properties_in_text(entry.content):
+        yield name, text, read_amount(text)
+    if hours_in_text:
+        title = "" if entry.content.startswith(entry.title) else entry.title
+        for amount in chain.from_iterable(map(read_hours_in_text, (title, entry.content))):
+            yield HOURS, "", amount
+
+
+def _groups_of_entry(entry: Entry, by: str) -> Texts:
+    if by == "tag":
+        return entry.tags or ("",)
+    if by == "project":
+        return (entry.project or "",)
+    if not entry.dated:
+        return ("",)
+    if by == "week":
+        year, week, _ = entry.at.isocalendar()
+        return (f"{year}-W{week:02}",)
+    return (entry.date if by == "day" else entry.date[:7],)
+
+
+def _stands_within_line(text: str, field: str) -> bool:
+    """True if `field::` stands in a text more often than it is a property there."""
+    properties = sum(name == field for name, _ in properties_in_text(text))
+    return without_code(text).lower().count(f"{field}::") > properties
+
+
+def _notices_of_uncounted(field: str, not_read: list[str], within_lines: int) -> Texts:
+    notices = []
+    if not_read:
+        some = ", ".join(f"“{text[:30]}”" for text in dict.fromkeys(not_read[:NOT_READ_SHOWN]))
+        number = f"{len(not_read):,} values are" if not_read[1:] else "1 value is"
+        notices.append(
+            f"{number} no number and not counted: {some}. Write 1200, 1.2, 1:30 or 12 EUR."
+        )
+    if within_lines:
+        notices.append(
+            f"{field}:: within a line is not counted, in {_entries(within_lines)}: write "
+            f"[{field}:: 1.5], or a line of its own."
+        )
+    return tuple(notices)
