@@ -100,7 +100,7 @@ _INLINE = re.compile(
     rf"(?P<ticks>`+)|(?P<comment><!--)|{WIKI_TAG.pattern}|\[\[[^\[\]\n]*\]\]"
     rf"|\[[^\[\]\n]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|{TAG.pattern}"
 )
-_TAG_PROPERTY = re.compile(r"(?im)^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)")
+TAG_PROPERTY = re.compile(r"(?im)^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+([^\n]+)")
 LIST_ITEM = re.compile(r"\[\[([^\[\]|]+)[^\[\]]*\]\]|([^,\[\]]+)")
 """A page or a text in the value of a property, which may list several."""
 LOGSEQ_OWN = (
@@ -568,11 +568,11 @@ def find_tags(text: str) -> tuple[str, ...]:
     """
     if "#" not in text and "::" not in text:
         return ()
-    text = _blank_out(text, scan_structure(text).opaque)
+    text = blank_out(text, scan_structure(text).opaque)
     if _MAY_TAG_IN_CODE.search(text):
-        text = _blank_out(text, indented_code(text))
+        text = blank_out(text, indented_code(text))
     tags = [tag for _, _, tag in inline_tags(text)]
-    for value in _TAG_PROPERTY.findall(text):
+    for value in TAG_PROPERTY.findall(text):
         for page, word in LIST_ITEM.findall(value):
             if page or "#" not in word:
                 tags.append(slug_tag(page or word))
@@ -663,17 +663,17 @@ def without_code(text: str) -> str:
     """Replaces fences, comments and code spans by blanks; lines and offsets do not change."""
     if not any(sign in text for sign in ("`", "~~~", "<!--")):
         return text
-    text = _blank_out(text, scan_structure(text).opaque)
+    text = blank_out(text, scan_structure(text).opaque)
     spans = []
     at = 0
     for ticks in TICKS.finditer(text):
         if ticks.start() >= at:
             at = _code_span_end(text, ticks.end(), len(ticks[0]))
             spans.append((ticks.start(), at))
-    return _blank_out(text, spans)
+    return blank_out(text, spans)
 
 
-def _blank_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
+def blank_out(text: str, spans: Iterable[tuple[int, int]]) -> str:
     pieces = []
     at = 0
     for start, end in spans:

@@ -33,6 +33,10 @@ _KEY = r"(?P<indent>[ \t]*)(?P<key>[^\W\d_][\w .-]{0,40}?)[ \t]*"
 _YAML_LINE = re.compile(_KEY + r":(?P<value>[ \t].*|\r?\Z)")
 _TOML_LINE = re.compile(_KEY + r"=(?P<value>.*)")
 _ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)")
+_ITEM = re.compile(r"[^\s\"'](?:[^\n\"']*[^\s\"'])?")
+_WORD = re.compile(r"[^\s,\"']+")
+_TOML_TAGS = re.compile(r"(?im)^tags?[ \t]*=[ \t]*(?P<list>\[[^\]]*\]|[\"'][^\n]*)")
+_TOML_STRING = re.compile(r"([\"'])([^\"'\n]+)\1")
 _CREATED = ("date", "created", "created_at", "created at", "date created", "created time")
 """Keys whose value is the day on which a note was written."""
 _TAGS = re.compile(
@@ -162,6 +166,49 @@ def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
         new = between.join([items, *named] if items else named)[len(items) :]
     changed = data[:at] + new + data[at:]
     return data if _has_problem(changed) and not _has_problem(data) else changed
+
+
+def find_tag_words(text: str, *, is_toml: bool) -> list[tuple[int, int]]:
+    """The span of each tag in the text of front matter, without quotes; none where it cannot be
+    read.
+    """
+    if is_toml:
+        lists = (line.span("list") for line in _TOML_TAGS.finditer(text))
+        return [word.span(2) for span in lists for word in _TOML_STRING.finditer(text, *span)]
+    root = _compose_yaml(text)
+    spans = _spans_of_tags(text, root)
+    for _, value in getattr(root, "value", ()) if not spans else ():
+        spans += _spans_of_tags(text, value)
+    return sorted(set(spans))
+
+
+def _compose_yaml(text: str) -> yaml.Node | None:
+    """The nodes of a text in YAML, with their places; None if it cannot be read."""
+    import yaml  # slow, and few files have front matter
+
+    if len(_NESTS.findall(text)) > 2 * _DEEPEST:
+        return None
+    try:
+        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, RecursionError):
+        return None
+
+
+def _spans_of_tags(text: str, mapping: yaml.Node | None) -> list[tuple[int, int]]:
+    """The spans of the tags in the values of `tags` and `tag` of one mapping."""
+    import yaml
+
+    spans = []
+    for key, value in mapping.value if isinstance(mapping, yaml.MappingNode) else ():
+        if not isinstance(key, yaml.ScalarNode) or key.value.lower() not in ("tags", "tag"):
+            continue
+        is_list = isinstance(value, yaml.SequenceNode)
+        for node in value.value if is_list else [value]:
+            if isinstance(node, yaml.ScalarNode):
+                word = _ITEM if is_list else _WORD
+                begin, end = node.start_mark.index, node.end_mark.index
+                spans += [match.span() for match in word.finditer(text, begin, end)]
+    return spans
 
 
 def _has_problem(data: bytes) -> bool:

@@ -1,0 +1,90 @@
+"""Finds each tag of a note with its place: in text, headings, front matter and `tags::`.
+Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .blocks import LIST_ITEM, TAG_PROPERTY, inline_tags, slug_tag
+from .frontmatter import find_tag_words, match_front_matter
+from .link_places import NoteText, Splice, byte_offsets
+
+
+class TagPlace(NamedTuple):
+    """A tag as it is written, without its `#`, and its span in a `NoteText`."""
+
+    start: int
+    end: int
+    written: str
+
+
+def find_tag_places(text: NoteText) -> list[TagPlace]:
+    """The tags of a note, in order of their places."""
+    places = {*_tags_in_text(text), *_tags_in_properties(text), *_tags_in_front_matter(text)}
+    return sorted(places)
+
+
+def renamed_tag(written: str, old: str, new: str) -> str | None:
+    """The tag `written` after the tag `old`, a slug, is called `new`; None for another tag.
+
+    | written     | old | new  | result         |
+    |-------------|-----|------|----------------|
+    | `Db`        | db  | data | `data`         |
+    | `db/Sqlite` | db  | data | `data/Sqlite`  |
+    | `dbs`       | db  | data | None           |
+    """
+    slug = slug_tag(written)
+    if slug == old:
+        return new
+    if not slug.startswith(f"{old}/"):
+        return None
+    steps = written.split("/")
+    depth = old.count("/") + 1
+    if slug_tag("/".join(steps[:depth])) != old:
+        return None
+    return "/".join([new, *steps[depth:]])
+
+
+def splices_of_tag(text: NoteText, old: str, new: str) -> list[Splice]:
+    """The changes by which each tag `old`, and each below it, is called `new`."""
+    changes = []
+    for place in find_tag_places(text):
+        target = renamed_tag(place.written, old, new)
+        if target not in (None, place.written):
+            changes.append((place, target or ""))
+    offsets = byte_offsets(text.raw, [place.start for place, _ in changes])
+    return [Splice(offsets[place.start], place.written, target) for place, target in changes]
+
+
+def _tags_in_text(text: NoteText) -> Iterator[TagPlace]:
+    body = text.plain[text.body :]
+    for begin, end, _ in inline_tags(body):
+        written = body[begin + 1 : end]
+        start = text.body + begin + 1
+        if written.startswith("[["):
+            written = written[2:-2]
+            start += 2
+        yield TagPlace(start, start + len(written), written)
+
+
+def _tags_in_properties(text: NoteText) -> Iterator[TagPlace]:
+    for line in TAG_PROPERTY.finditer(text.plain, text.body):
+        for item in LIST_ITEM.finditer(text.plain, *line.span(1)):
+            written = (item[1] or item[2]).strip()
+            if written and (item[1] or "#" not in written):
+                start = text.plain.index(written, item.start())
+                yield TagPlace(start, start + len(written), written)
+
+
+def _tags_in_front_matter(text: NoteText) -> Iterator[TagPlace]:
+    begin = 1 if text.raw.startswith("\ufeff") else 0
+    front = match_front_matter(text.raw, begin)
+    if not front:
+        return
+    offset = front.start("fields")
+    for start, end in find_tag_words(front["fields"], is_toml=not front["yaml"]):
+        written = front["fields"][start:end]
+        start += offset + len(written) - len(written.lstrip("#"))
+        yield TagPlace(start, offset + end, written.lstrip("#"))
