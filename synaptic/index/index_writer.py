@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from operator import attrgetter
 from typing import Any
@@ -127,6 +127,12 @@ class IndexWriter:
         the whole journal is read.
         """
         drop_spare(self._db)
+
+    def move_counts(self, ids: Mapping[str, str]) -> None:
+        """Gives the counts of reads of entries that got a new id to that id."""
+        rows = [(new, old) for old, new in ids.items()]
+        self._db.executemany(_MOVE_COUNTS, rows)
+        self._db.executemany("DELETE FROM access WHERE id = ?", [(old,) for old in ids])
 
     def forget_deleted(self) -> None:
         """Overwrites deleted words, which segments of FTS5 keep, and counts of deleted ids."""
@@ -335,6 +341,9 @@ _SEE = """
     ON CONFLICT (id) DO UPDATE SET said = excluded.said, number = excluded.number
     WHERE said <> excluded.said"""
 _ADD_SOURCE = "INSERT OR IGNORE INTO source VALUES (NULL, ?, 0, 0, 0, 0, 0, 0)"
+_MOVE_COUNTS = """
+    INSERT INTO access SELECT ?, count, at FROM access WHERE id = ?
+    ON CONFLICT (id) DO UPDATE SET count = count + excluded.count, at = max(at, excluded.at)"""
 _STAMP = """
     UPDATE source SET mtime_ns = ?2, ctime_ns = nullif(?3, ?2), size = ?4, inode = ?5,
         digest = coalesce(?6, digest), settled = ?7 WHERE path = ?1"""

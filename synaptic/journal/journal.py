@@ -31,7 +31,7 @@ from .comments import find_comment, find_ids
 from .disk import disk_errors
 from .names import LeftOut
 from .projects import project_of_folder
-from .runs import Runs
+from .runs import UNFINISHED, Runs
 from .saved import SavedText
 from .text import (
     block_to_append,
@@ -131,10 +131,16 @@ class Journal:
         self.saved = self.writer.saved
         self.trash = Trash(config.state)
         self.trashed = self.trash.pieces
-        self.runs = Runs(config.state)
+        self.runs = Runs(config.state / "imports")
+        self.renames = Runs(config.state / "renames")
         self.draft_files = self.writer.draft_files
         self._config = config
         self._lock_timeout_s = lock_timeout_s
+
+    @property
+    def has_unfinished_rename(self) -> bool:
+        """True while a rename is carried out, and after one was killed."""
+        return (self.renames.folder / UNFINISHED).exists()
 
     # -- reading
 
@@ -543,6 +549,7 @@ class Journal:
             "trash.md": self.trash.purge,
             "done": self.saved.forget,
             "imports": self.runs.purge,
+            "renames": self.renames.purge,
         }
         with self.writing():
             with suppress(NotFound):

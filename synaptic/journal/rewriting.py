@@ -38,6 +38,14 @@ def rewrite_entries(
     be restored. Raises what `change` raises, NotFound, Refused for a file that is only read,
     Busy, Changed when the file changes during each try, and JournalError.
     """
+    with journal.writing():
+        return rewrite_entries_in_lock(journal, path, change, keep=keep)
+
+
+def rewrite_entries_in_lock(
+    journal: Journal, path: str, change: RewriteFile, *, keep: bool = True
+) -> list[Entry]:
+    """Does what `rewrite_entries` does for a caller that holds the write lock."""
 
     def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status:
@@ -74,15 +82,14 @@ def rewrite_entries(
             journal.trash.put(*pieces)
         return _Rewritten(text, tuple(saved), replaced=replaced)
 
-    with journal.writing():
-        draft = journal.writer.change(path, make)
-        if not draft:
-            return []
-        stays = {text.id for text in draft.saved}
-        for entry in draft.replaced:
-            if entry.id not in stays:
-                with suppress(OSError):  # the file is written: the edit has succeeded
-                    journal.saved.forget(entry.id)
+    draft = journal.writer.change(path, make)
+    if not draft:
+        return []
+    stays = {text.id for text in draft.saved}
+    for entry in draft.replaced:
+        if entry.id not in stays:
+            with suppress(OSError):  # the file is written: the edit has succeeded
+                journal.saved.forget(entry.id)
     return draft.replaced
 
 

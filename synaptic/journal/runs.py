@@ -1,8 +1,8 @@
-"""Keeps unfinished imports: a file in `.state/imports/` holds all blocks of one run until they
-are in the journal.
+"""Keeps runs, which change several files as one: a file in `.state/imports/` holds all blocks
+of an import until they are in the journal, one in `.state/renames/` all edits of a rename.
 
 The file is JSON, with the blocks sorted by path, and durable before the journal changes. When
-every block stands in its file, their texts are left out; by their hashes `undo` sees what was
+every block stands in its file, their texts are left out; by the hashes `undo` sees what was
 edited since.
 """
 
@@ -15,9 +15,13 @@ from dataclasses import asdict, field, replace
 from itertools import groupby
 from pathlib import Path
 
-from ..models import Entry, frozen
+from ..models import Entry, Json, frozen
+from ..notes.link_places import Splice
 from ..notes.markdown import render_verified_block
 from . import disk
+
+UNFINISHED = "unfinished"
+"""The file of the rename that is being carried out, or that was killed."""
 
 
 @frozen
@@ -36,15 +40,38 @@ class Block:
 
 
 @frozen
+class FileEdit:
+    """The pieces of a file that a rename replaces; `to` is its path afterwards. `before` and
+    `after` are the hashes (`file_hash`) of its bytes.
+    """
+
+    path: str
+    to: str
+    before: str
+    after: str
+    pieces: tuple[Splice, ...] = ()
+
+
+@frozen
 class Run:
-    """The content of the file of a run. `open`: not all of its blocks stand in the journal.
-    `pictures` are hashes by paths of the pictures that its entries show.
+    """The content of the file of a run. `open`: not all of it stands in the journal. `pictures`
+    are hashes by paths of the pictures that the entries of an import show.
+
+    Of a rename: its `edits`; the `ids` that entries without a written id lose, each with the
+    new one; `rules` are rows for the log of preferences, `folders` those that it makes. `back`:
+    it takes the rename of its name back, and `left` are the edits that stay.
     """
 
     name: str
-    blocks: tuple[Block, ...]
+    blocks: tuple[Block, ...] = ()
     open: bool = True
     pictures: Mapping[str, str] = field(default_factory=dict)
+    edits: tuple[FileEdit, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[Mapping[str, str], ...] = ()
+    folders: tuple[str, ...] = ()
+    back: bool = False
+    left: tuple[FileEdit, ...] = ()
 
     def by_path(self) -> dict[str, list[Block]]:
         return {
@@ -54,10 +81,10 @@ class Run:
 
 
 class Runs:
-    """The folder of runs. Whoever changes a run holds the write lock."""
+    """A folder of runs. Whoever changes a run holds the write lock."""
 
-    def __init__(self, state: Path) -> None:
-        self.folder = state / "imports"
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
 
     def names(self) -> list[str]:
         """The runs, of each source the oldest first."""
@@ -65,37 +92,56 @@ class Runs:
             return sorted(path.name for path in self.folder.glob("[!.]*"))
 
     def all(self) -> Iterator[Run]:
-        for name in self.names():
-            with disk.disk_errors(self.folder / name, "read"):
-                fields = json.loads((self.folder / name).read_bytes())
-            yield Run(
-                **fields | {"blocks": tuple(Block(**block) for block in fields["blocks"])}
-            )
+        return map(self.get, self.names())
+
+    def get(self, name: str) -> Run:
+        """The run in the file of this name."""
+        with disk.disk_errors(self.folder / name, "read"):
+            fields = json.loads((self.folder / name).read_bytes())
+        fields["blocks"] = tuple(Block(**block) for block in fields["blocks"])
+        for key in ("edits", "left"):
+            fields[key] = tuple(map(_read_edit, fields.get(key, ())))
+        return Run(**fields)
 
     def open(self) -> list[Run]:
         """The runs that were interrupted."""
         return [run for run in self.all() if run.open]
 
     def purge(self, id: str) -> bool:
-        """Removes the text of this entry from open runs; True if one held it."""
-        runs = [run for run in self.open() if any(block.id == id for block in run.blocks)]
-        for run in runs:
-            self.put(
-                replace(run, blocks=tuple(block for block in run.blocks if block.id != id))
-            )
-        return bool(runs)
+        """Removes the text of this entry from open imports, and the renames that gave or took
+        its id; returns True if there was one.
+        """
+        had_copies = False
+        for name in self.names():
+            run = self.get(name)
+            if id in (*run.ids, *run.ids.values()):
+                self.drop(name)
+                had_copies = True
+            elif run.open and any(block.id == id for block in run.blocks):
+                others = tuple(block for block in run.blocks if block.id != id)
+                self.put(replace(run, blocks=others))
+                had_copies = True
+        return had_copies
 
     def drop(self, name: str) -> None:
         (self.folder / name).unlink(missing_ok=True)
 
-    def put(self, run: Run) -> None:
-        """Writes the file of a run durably, whole or not at all."""
+    def put(self, run: Run, name: str = "") -> None:
+        """Writes the file of a run durably, whole or not at all; its name is that of the run,
+        or `name`.
+        """
         disk.make_dirs(self.folder, private=True)
         with disk.disk_errors(self.folder):
             for torn in self.folder.glob(".*"):  # of a process that was killed
                 torn.unlink()
-            disk.overwrite(self.folder / run.name, json.dumps(asdict(run), indent=0).encode())
+            data = json.dumps(asdict(run), indent=0).encode()
+            disk.overwrite(self.folder / (name or run.name), data)
             disk.inject_fault("run-written")
+
+
+def _read_edit(fields: Json) -> FileEdit:
+    pieces = tuple(Splice(*piece) for piece in fields["pieces"])
+    return FileEdit(**fields | {"pieces": pieces})
 
 
 def hash_of_block(block: bytes) -> str:

@@ -67,6 +67,13 @@ class SavedTexts:
             pass
         return None
 
+    def put(self, text: SavedText) -> None:
+        """Makes a text the latest of its id, durably."""
+        temp = disk.temp_path_of(self.path_of(text.id))
+        disk.unlink(temp)
+        self.write_temp(temp, text)
+        self.accept(temp, text.id)
+
     def ids(self) -> list[str]:
         with disk.disk_errors(self.folder, "read"):
             try:

@@ -50,7 +50,7 @@ journal.
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
 You may delete index* (only access counts and figures are lost), models/, lines/ and done/.
-trash.md holds replaced texts. Keep preferences.log (your yes), imports/ and forgotten.
+trash.md holds replaced texts. Keep preferences.log (your yes), imports/, renames/, forgotten.
 """
 
 
@@ -122,11 +122,10 @@ class FileWriter:
         with disk_errors(path, "locked"):
             self._acquire_lock(lock, timeout_s)
         try:
-            with suppress(OSError):
-                self._note_holder()
+            self.note_holder()
             with disk_errors(self._state, "used"):
                 inject_fault("locked")
-                self._remove_temps(self.saved.folder)
+                self.remove_temps(self.saved.folder)
                 self.settle_intent()
                 yield
         finally:
@@ -162,14 +161,16 @@ class FileWriter:
                     "Try again.",
                 )
 
-    def _note_holder(self) -> None:
+    def note_holder(self) -> None:
+        """Notes that this process has the lock and gets on: those who wait go on waiting."""
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
-        fd = os.open(self._holder, flags, 0o600)
-        try:
-            disk.set_mode(fd, 0o600)  # whatever the umask took
-            os.write(fd, f"{os.getpid()} {time.time_ns()}".encode())
-        finally:
-            os.close(fd)
+        with suppress(OSError):
+            fd = os.open(self._holder, flags, 0o600)
+            try:
+                disk.set_mode(fd, 0o600)  # whatever the umask took
+                os.write(fd, f"{os.getpid()} {time.time_ns()}".encode())
+            finally:
+                os.close(fd)
 
     def _read_holder(self) -> str:
         """The holder of the lock; "" if nobody, or another program, holds it."""
@@ -197,6 +198,32 @@ class FileWriter:
                     file.write(json.dumps(path) + "\n")
             self._intent.unlink()
 
+    def move(self, path: str, to: str) -> None:
+        """Gives a file another path in the journal, durably. The caller holds the lock.
+
+        Raises Refused for a link, and where another file has the path; JournalError.
+        """
+        old = self.roots.place(path)
+        folder.locate_writable(self.roots, path)
+        new = folder.locate_writable(self.roots, to)
+        with disk_errors(to):
+            if old.is_symlink():
+                raise Refused(
+                    f"{path} is a link to another file.", "Rename the file that it leads to."
+                )
+            private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
+            disk.make_dirs(new.parent, private=private)
+            try:
+                disk.rename_to_free_name(old, new)
+            except FileExistsError:
+                raise Refused(
+                    f"{to} is there already, and no file is written over.",
+                    "Give another name, or move that file away.",
+                ) from None
+            inject_fault("moved")
+            for place in {old.parent, new.parent}:
+                disk.sync_dir(place)
+
     def is_ours(self, text: SavedText) -> bool:
         """True unless the text belongs to another journal of this home; a moved home keeps its
         texts.
@@ -217,7 +244,7 @@ class FileWriter:
         for attempt in range(ATTEMPTS):
             time.sleep(0.01 * attempt)
             real = folder.resolve_journal_path(self.roots, path)
-            self._remove_temps(real.parent)
+            self.remove_temps(real.parent)
             data, status = self._read(path)
             if status and status.st_nlink > 1:  # an exchange would part the two
                 raise Refused(
@@ -318,7 +345,7 @@ class FileWriter:
     def _temp_path_of(self, file: Path) -> Path:
         return file.with_name(f".{file.name}{self._hidden}")
 
-    def _remove_temps(self, folder: Path) -> None:
+    def remove_temps(self, folder: Path) -> None:
         """Removes the hidden files that a killed writer of this home left in a folder."""
         with suppress(OSError):
             for name in os.listdir(folder):  # noqa: PTH208

@@ -190,6 +190,29 @@ def note_named(state: Path, entries: Iterable[Entry]) -> None:
     _append_rows(state, *(_log_row("named", entry.id, entry) for entry in entries))
 
 
+def rows_of_changed_rules(
+    ws: Workspace, changed: Iterable[tuple[Entry, Entry]]
+) -> tuple[dict[str, str], ...]:
+    """The rows by which each entry keeps what it was, when it is changed by a rename: in force,
+    or saved here by an agent. `changed` are entries before and after, with their own ids.
+    """
+    log = read_migrated_log(ws)
+    rows = []
+    for before, after in changed:
+        rule = hash_of_rule(before)
+        consent = log.consent(before.id, rule)
+        place = str(ws.journal.place(after.there.path))
+        if consent.word == "yes" and log.confirmed[before.id].place != place:
+            rows.append({"word": "over", "id": before.id, "rule": rule})
+        elif (before.id, rule) == (after.id, hash_of_rule(after)):
+            continue
+        if consent.word == "yes":
+            rows.append(_confirmation_row(ws, after.there.path, after))
+        elif consent.word == "said":
+            rows.append(_log_row("said", after.id, after, by=consent.by))
+    return tuple(rows)
+
+
 # -- what others do
 
 

@@ -190,7 +190,7 @@ def count_unimported_files(config: Config) -> dict[str, int]:
 
     Digests that a hook made do not count as imports. A missing home is not created.
     """
-    taken = {name.rsplit("-", 2)[0] for name in Runs(config.state).names()}
+    taken = {name.rsplit("-", 2)[0] for name in Runs(config.state / "imports").names()}
     counts = {}
     for source in READERS:
         if source not in taken and source != "claude-code-memory":
