@@ -669,16 +669,33 @@ def today(home: str | None) -> None:
     ask_about_new_preferences(home)
 
 
-@command("tags")
-def tags(ws: Workspace) -> None:
-    """Count types, tags and projects.
+@command(
+    "tags",
+    option(
+        tuple[str, str] | None,
+        "rename",
+        "Rename a tag, and the tags below it, in all notes.",
+        metavar="OLD NEW",
+    ),
+    text_option("undo", "Take the renaming with this name back."),
+    f.DRY_RUN,
+    f.YES,
+)
+def tags(
+    ws: Workspace, dry_run: bool, yes: bool, rename: tuple[str, str] | None = None, **undo: str
+) -> None:
+    """Count types, tags and projects; rename a tag.
 
-    Example: synaptic tags
+    Example: synaptic tags --rename db databases --dry-run
     """
+    if rename or undo:
+        from .rename_command import run_tag_rename  # rarely needed
+
+        return run_tag_rename(ws, rename, dry_run=dry_run, yes=yes, **undo)
     facets = browse.find(ws, facets=True, limit=1).facets
     assert facets
     text = empty_journal_text(ws) or terminal.facets_text(facets, output_for_workspace(ws))
-    print_answer(wire.facets_json(facets), text)
+    return print_answer(wire.facets_json(facets), text)
 
 
 def _join_words(text: Words) -> str:

@@ -41,6 +41,7 @@ USES = {
     "update": "append change modify",
     "delete": "del remove rm",
     "restore": "trash undelete undo",
+    "rename": "move mv",
     "today": "diary journal",
     "week": "calendar",
     "day yesterday": "yesterday",

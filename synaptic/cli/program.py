@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import typer
@@ -10,6 +10,8 @@ from typer.core import TyperGroup
 
 from ..config import load_config
 from ..doors import call_features
+from ..errors import SynapticError
+from ..render.terminal import say
 from ..workspace.past import as_of
 from ..workspace.workspace import Workspace, open_workspace
 from .asking import print_waiting_preferences
@@ -19,7 +21,7 @@ from .replies import IN_JSON
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
 GROUPS = {
-    "Write": "save update delete restore tick today edit open",
+    "Write": "save update delete restore rename tick today edit open",
     "Find": "search find recent get day week tasks due links tags history",
     "Keep tidy": "init import review status doctor backup export forget",
     "Share": "serve token sync git-setup publish",
@@ -68,8 +70,20 @@ def open_home(home: str | None) -> Iterator[Workspace]:
     confirmed.
     """
     with open_workspace(load_config(home)) as ws:
+        if ws.journal.has_unfinished_rename:
+            _finish_rename(ws)
         yield ws
         print_waiting_preferences(ws)
+
+
+def _finish_rename(ws: Workspace) -> None:
+    """Finishes a rename that was killed, and says so."""
+    from ..verbs.many_edits import finish_edits  # rarely needed
+
+    with suppress(SynapticError):  # the command itself says what is wrong
+        name = finish_edits(ws)
+        if name:
+            say(f"note: The rename {name} had been interrupted and is finished now.")
 
 
 def command(

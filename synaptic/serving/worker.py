@@ -394,6 +394,10 @@ class Worker:
                 if not self._read_only:
                     call_features("catch_up", ws)
                 return 0.0
+            if ws.journal.has_unfinished_rename and not self._read_only:
+                from ..verbs.many_edits import finish_edits  # rarely needed
+
+                finish_edits(ws)
             embedded = in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000)
             if embedded or ws.index.waits_for_pairs():
                 return 0.0

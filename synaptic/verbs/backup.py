@@ -22,7 +22,10 @@ from ..notes.privacy import hides_text
 from ..workspace.pairs import ACCEPTED
 from ..workspace.workspace import Workspace
 
-_STATE = ("trash.md", "done", "imports", "forgotten", disk.PREFERENCES, PROJECTS, ACCEPTED)
+_STATE = (
+    *("trash.md", "done", "imports", "renames", "forgotten"),
+    *(disk.PREFERENCES, PROJECTS, ACCEPTED),
+)
 """The files and folders of `.state` that cannot be made again. Keys, logins and tokens are not
 among them: a new computer makes its own.
 """

@@ -25,6 +25,7 @@ from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
 from ..workspace.workspace import Workspace
 from .browse import Status, status
+from .many_edits import finish_edits
 
 FIX = "synaptic doctor --fix"
 LEFT_OUT_SHOWN = 50
@@ -75,6 +76,7 @@ def fix_problems(ws: Workspace) -> Checkup:
     with suppress(SynapticError):  # the obstacle is a finding
         with ws.journal.writing():  # which takes what an older version left waiting
             pass
+        finish_edits(ws)
         call_features("recover", ws)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
@@ -247,10 +249,13 @@ def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
 
 
 def _source_findings(ws: Workspace) -> Iterator[Finding]:
-    """Findings on interrupted imports, and on folders that are not read."""
+    """Findings on interrupted imports and renames, and on folders that are not read."""
     for run in ws.journal.runs.open():
         mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
         yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
+    if ws.journal.has_unfinished_rename:
+        mend = f"`{FIX}` finishes it."
+        yield Finding("warning", "rename", "A rename was interrupted.", mend)
     for absent in ws.journal.roots.absent():
         yield Finding(
             "warning",

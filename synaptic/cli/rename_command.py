@@ -1,0 +1,106 @@
+"""The commands `rename` and `tags --rename`: they show what would change, ask and do it."""
+
+from __future__ import annotations
+
+from ..errors import InvalidArgument
+from ..render import wire
+from ..render.fence import clean
+from ..serving.arguments import is_person
+from ..verbs import many_edits
+from ..verbs.many_edits import EditPlan, Renamed
+from ..verbs.renaming import plan_rename
+from ..verbs.retagging import plan_tag_rename
+from ..workspace.workspace import Workspace
+from .replies import IN_JSON, ask_agreement, print_answer
+
+MOST_LINES = 40
+"""The most changed lines that are listed before the question. `--dry-run` lists all."""
+
+
+def run_rename(
+    ws: Workspace, *, dry_run: bool, yes: bool, note: str = "", new: str = "", undo: str = ""
+) -> None:
+    """Renames a note, or takes a rename back."""
+    if undo:
+        return _take_back(ws, "rename", undo, yes=yes)
+    if not (note and new):
+        raise InvalidArgument(
+            "rename takes a note and its new name.",
+            valid=("rename NOTE NEW", "rename --undo NAME"),
+            hint='For example: synaptic rename "Zelazny" "Roger Zelazny" --dry-run',
+        )
+    plan = plan_rename(ws, note, new, confirms=is_person())
+    return _carry_out(ws, plan, "rename", dry_run=dry_run, yes=yes)
+
+
+def run_tag_rename(
+    ws: Workspace, names: tuple[str, str] | None, *, dry_run: bool, yes: bool, undo: str = ""
+) -> None:
+    """Renames a tag, or takes that back."""
+    if undo or not names:
+        return _take_back(ws, "tags", undo, yes=yes)
+    plan = plan_tag_rename(ws, *names, confirms=is_person())
+    return _carry_out(ws, plan, "tags", dry_run=dry_run, yes=yes)
+
+
+def _carry_out(
+    ws: Workspace, plan: EditPlan, command: str, *, dry_run: bool, yes: bool
+) -> None:
+    yes = yes or IN_JSON.get()
+    data = plan_json(plan)
+    text = plan_text(plan, most=None if dry_run else MOST_LINES)
+    if dry_run:
+        return print_answer(data, text, plan.notices)
+    if not IN_JSON.get():
+        print_answer({}, text, plan.notices)
+    if not ask_agreement(command, "Change them?", yes=yes):
+        return None
+    done = many_edits.make_edits(ws, plan)
+    done_text = f"Done. `synaptic {command} --undo {done.run}` takes it back."
+    for path in done.stay:
+        done_text += f"\n  stays: {path} (it was edited meanwhile)"
+    return print_answer({"success": True, "run": done.run} | data, clean(done_text))
+
+
+def _take_back(ws: Workspace, command: str, name: str, *, yes: bool) -> None:
+    yes = yes or IN_JSON.get()
+    if not ask_agreement(f"{command} --undo", f"Take {name} back?", yes=yes):
+        return None
+    back = many_edits.take_back(ws, name)
+    return print_answer({"success": True} | wire.as_json(back), clean(taken_back_text(back)))
+
+
+def taken_back_text(back: Renamed) -> str:
+    """A rename that was taken back, with the files that stay."""
+    text = f"Took {back.run} back."
+    for path in back.stay:
+        text += f"\n  stays: {path} (it was edited since; `synaptic review` mends its links)"
+    return text
+
+
+def plan_text(plan: EditPlan, most: int | None = None) -> str:
+    """The files and lines of a plan; of the lines at most so many."""
+    rows = [f"{old} -> {new}" for old, new in plan.moves.items() if old != new]
+    for line in plan.lines[:most]:
+        rows += [f"{line.path}:{line.line}", f"  - {line.before}", f"  + {line.after}"]
+    if most is not None and len(plan.lines) > most:
+        rows.append(f"and {len(plan.lines) - most:,} lines more; --dry-run lists all.")
+    if plan.stays:
+        rows.append("Not changed:")
+        rows += [f"  {stay.path}:{stay.line} ({stay.why})" for stay in plan.stays[:most]]
+        if plan.kind != "tags":
+            rows.append("These links will break.")
+    lines = "1 line" if len(plan.lines) == 1 else f"{len(plan.lines):,} lines"
+    files = "1 file" if plan.files == 1 else f"{plan.files:,} files"
+    rows.append(f"{lines} in {files} would change.")
+    return clean("\n".join(rows))
+
+
+def plan_json(plan: EditPlan) -> dict[str, object]:
+    """The files and lines of a plan as JSON."""
+    return {
+        "moves": [{"from": old, "to": new} for old, new in plan.moves.items()],
+        "changes": wire.as_json(plan.lines),
+        "stays": wire.as_json(plan.stays),
+        "notices": list(plan.notices),
+    }

@@ -1,0 +1,381 @@
+"""Changes many files as one, as a rename does: plans the edits, makes them, takes them back,
+and finishes what was killed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field, replace
+from operator import attrgetter
+
+from ..errors import Busy, IndexFailed, NotFound, Refused, SynapticError
+from ..index.database import BUSY_TIMEOUT_MS
+from ..journal import renames
+from ..journal.folder import OWN
+from ..journal.runs import FileEdit, Run
+from ..journal.trash import file_hash
+from ..models import Entry, Texts, frozen
+from ..notes.blocks import LONE_CR, MASK
+from ..notes.header import hash_of_heading
+from ..notes.link_places import Splice, read_note_text, replace_pieces, splices_of_ids
+from ..notes.privacy import mask_private
+from ..workspace.preferences import rows_of_changed_rules
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+
+IN_SOURCE = "in a source that is only read"
+ROUNDS = 4
+"""The most rounds in which ids that change change others. Two are usual."""
+_AROUND = 40
+"""Characters that are shown before and after a change."""
+_H2 = re.compile(rb"(?m)^##[ \t][^\n]*$")
+_OWN = re.compile(rb"(?<=[ \t])own=([0-9a-f,]+)(?=[ \t]|-->)")
+
+
+@frozen
+class ChangedLine:
+    """A line that changes: the part of it around the change, before and after."""
+
+    path: str
+    line: int
+    before: str
+    after: str
+
+
+@frozen
+class StayingLine:
+    """A place that a rename does not change, although it names what is renamed, and why."""
+
+    path: str
+    line: int
+    why: str
+
+
+@frozen
+class EditPlan:
+    """The changes of a rename, all of them or none. `moves` are the new paths of notes by the
+    old ones.
+    """
+
+    kind: str
+    moves: Mapping[str, str] = field(default_factory=dict)
+    lines: tuple[ChangedLine, ...] = ()
+    stays: tuple[StayingLine, ...] = ()
+    edits: tuple[FileEdit, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
+    rules: tuple[Mapping[str, str], ...] = ()
+    notices: Texts = ()
+
+    @property
+    def files(self) -> int:
+        """The number of files in which lines change."""
+        return len({line.path for line in self.lines})
+
+
+@frozen
+class Renamed:
+    """A rename that was carried out, or taken back, by its name; the paths of files that
+    `stay`, because they were edited since.
+    """
+
+    run: str
+    files: int
+    stay: Texts = ()
+
+
+class CannotEdit(Exception):
+    """Raised with the reason why a file would read differently after an edit."""
+
+
+class EditedFile:
+    """The edit of one file: its bytes before and after, its entries before and after, and the
+    ids that change.
+    """
+
+    def __init__(
+        self, ws: Workspace, path: str, to: str, data: bytes, splices: Sequence[Splice]
+    ) -> None:
+        self.splices = tuple(sorted([*splices, *_splices_of_owners(data, splices)]))
+        after = replace_pieces(data, self.splices)
+        was = ws.journal.parse(path, data)
+        now = ws.journal.parse(to, after)
+        counts = len(was.entries), len(was.issues)
+        if counts != (len(now.entries), len(now.issues)):
+            raise CannotEdit("its entries would be read differently")
+        self.entries = list(zip(was.entries, now.entries, strict=True))
+        if any(_is_other(*pair) for pair in self.entries):
+            raise CannotEdit("its entries would be read differently")
+        self.ids = {old.id: new.id for old, new in self.entries if old.id != new.id}
+        self.edit = FileEdit(path, to, file_hash(data), file_hash(after), self.splices)
+
+
+def _is_other(before: Entry, after: Entry) -> bool:
+    """True if an entry changed in more than its words, its tags and its id."""
+    if before.dated != after.dated or before.derived_id != after.derived_id:
+        return True
+    kind = before.type, before.project, before.whole_file, before.at if before.dated else None
+    return kind != (
+        after.type,
+        after.project,
+        after.whole_file,
+        after.at if after.dated else None,
+    )
+
+
+def _splices_of_owners(data: bytes, splices: Sequence[Splice]) -> Iterator[Splice]:
+    """Yields the changes of comments that name the H2s of an agent's entry by their hashes,
+    where such a heading changes.
+    """
+    if b"own=" not in data:
+        return
+    hashes = {}
+    for heading in _H2.finditer(data):
+        inside = [
+            splice._replace(at=splice.at - heading.start())
+            for splice in splices
+            if heading.start() <= splice.at < heading.end()
+        ]
+        if inside:
+            old, new = heading[0], replace_pieces(heading[0], inside)
+            names = [hash_of_heading(line.decode("latin-1")) for line in (old, new)]
+            hashes[names[0]] = names[1]
+    for owner in _OWN.finditer(data) if hashes else ():
+        for name in re.finditer(rb"[0-9a-f]{6}", owner[1]):
+            new_hash = hashes.get(name[0].decode())
+            if new_hash:
+                at = owner.start(1) + name.start()
+                yield Splice(at, name[0].decode(), new_hash)
+
+
+class Notes:
+    """The notes of a journal and its sources, each read once."""
+
+    def __init__(self, ws: Workspace) -> None:
+        self._ws = ws
+        self._data: dict[str, bytes] = {}
+        self.paths = [stamp.path for stamp in ws.journal.scan()]
+
+    def read(self, path: str) -> bytes:
+        """The bytes of a note; none of one that is gone."""
+        if path not in self._data:
+            self._data[path] = self._ws.journal.read_all([path]).get(path, b"")
+        return self._data[path]
+
+    def is_own(self, path: str) -> bool:
+        """True for a note that Synaptic may change, and not only read."""
+        return self._ws.journal.roots.split_path(path)[0] in OWN
+
+
+@frozen
+class Changes:
+    """What a rename replaces in each note, and the notes that move. `check` raises CannotEdit
+    where an edit would say something else.
+    """
+
+    kind: str
+    splices: Mapping[str, Sequence[Splice]]
+    moves: Mapping[str, str] = field(default_factory=dict)
+    check: Callable[[EditedFile], None] = lambda _: None
+
+
+def plan_edits(
+    ws: Workspace,
+    notes: Notes,
+    changes: Changes,
+    stays: Sequence[StayingLine],
+    *,
+    confirms: bool,
+) -> EditPlan:
+    """The plan of these changes, and of those by which other notes follow an entry that gets
+    another id. Raises Refused where a preference in force would change, and nobody `confirms`
+    it.
+    """
+    ids: dict[str, str] = {}
+    edited: dict[str, EditedFile] = {}
+    failures: list[StayingLine] = []
+    for _ in range(ROUNDS):
+        edited, failures = _edit_files(ws, notes, changes, ids)
+        new_ids: dict[str, str] = {}
+        for one in edited.values():
+            new_ids |= one.ids
+        if new_ids == ids:
+            break
+        ids = new_ids
+    pairs = [pair for one in edited.values() for pair in one.entries]
+    rules = in_step(ws, lambda _: rows_of_changed_rules(ws, pairs))
+    if any(row["word"] == "yes" for row in rules) and not confirms:
+        raise Refused(
+            "It would change a preference that the user confirmed; only the user does that.",
+            "Ask them to rename it in a terminal of their own, or on the page.",
+        )
+    lines = [
+        line
+        for path, one in edited.items()
+        for line in changed_lines(path, notes.read(path), one.splices)
+    ]
+    return EditPlan(
+        changes.kind,
+        changes.moves,
+        tuple(lines),
+        tuple(sorted({*stays, *failures}, key=attrgetter("path", "line", "why"))),
+        tuple(one.edit for one in edited.values()),
+        ids,
+        rules,
+    )
+
+
+def _edit_files(
+    ws: Workspace, notes: Notes, changes: Changes, ids: Mapping[str, str]
+) -> tuple[dict[str, EditedFile], list[StayingLine]]:
+    """(the edits by path, moved notes first; the lines that cannot be edited)."""
+    edited: dict[str, EditedFile] = {}
+    failures = []
+    named = [id[9:].encode() for id in ids]
+    others = notes.paths if ids else ()
+    for path in dict.fromkeys((*changes.moves, *changes.splices, *others)):
+        data = notes.read(path)
+        to = changes.moves.get(path, path)
+        splices = list(changes.splices.get(path, ()))
+        if notes.is_own(path) and any(name in data for name in named):
+            taken = {splice.at for splice in splices}
+            more = splices_of_ids(data, read_note_text(data), ids)
+            splices += [splice for splice in more if splice.at not in taken]
+        if not splices and to == path:
+            continue
+        try:
+            one = EditedFile(ws, path, to, data, splices)
+            changes.check(one)
+        except CannotEdit as error:
+            lines = {line_at(data, splice.at) for splice in splices}
+            failures += [StayingLine(path, line, str(error)) for line in sorted(lines)]
+            if to == path:
+                continue
+            one = EditedFile(ws, path, to, data, [])
+        edited[path] = one
+    return edited, failures
+
+
+def line_at(data: bytes, at: int) -> int:
+    """The line number of an offset, from 1."""
+    return LONE_CR.sub("\n", data[:at].decode("latin-1")).count("\n") + 1
+
+
+def changed_lines(path: str, data: bytes, splices: Sequence[Splice]) -> Iterator[ChangedLine]:
+    """Yields the lines that change, cut to what stands around the change, without private
+    text.
+    """
+    before = mask_private(data).replace(MASK, b" ")
+    after = replace_pieces(before, splices)
+    texts = [LONE_CR.sub("\n", text.decode("utf-8", "replace")) for text in (before, after)]
+    lines = [text.split("\n") for text in texts]
+    for number in sorted({line_at(data, splice.at) for splice in splices}):
+        pair = _cut_around_change(lines[0][number - 1], lines[1][number - 1])
+        yield ChangedLine(path, number, *pair)
+
+
+def _cut_around_change(before: str, after: str) -> tuple[str, str]:
+    """Two texts of a line, cut to the parts that differ and some words around them."""
+    start = _equal_signs(before, after)
+    end = _equal_signs(before[start:][::-1], after[start:][::-1])
+    cut = []
+    for text in (before, after):
+        first = max(0, start - _AROUND)
+        last = min(len(text), len(text) - end + _AROUND)
+        piece = " ".join(text[first:last].split())
+        cut.append(("…" if first else "") + piece + ("…" if last < len(text) else ""))
+    return cut[0], cut[1]
+
+
+def _equal_signs(one: str, other: str) -> int:
+    """The number of characters with which both texts begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def describe_stays(stays: Sequence[StayingLine]) -> Texts:
+    """A sentence for each reason why links stay and will break."""
+    reasons: dict[str, list[StayingLine]] = {}
+    for stay in stays:
+        reasons.setdefault(stay.why, []).append(stay)
+    texts = []
+    for why, those in reasons.items():
+        count = "1 link" if len(those) == 1 else f"{len(those):,} links"
+        will = "is" if len(those) == 1 else "are"
+        texts.append(f"{count} {will} not changed, and will break: {why}.")
+    return tuple(texts)
+
+
+# -- making them
+
+
+def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
+    """Carries a plan out, all of it or nothing; returns it with the name that takes it back.
+
+    Raises Changed if a file changed since it was planned, Refused, Busy and JournalError.
+    """
+    finish_edits(ws)
+    ws.index.flush()  # the counts of reads, while the ids are the old ones
+    name = f"{plan.kind}-{ws.clock():%Y%m%d-%H%M%S}"
+    names = set(ws.journal.renames.names())
+    while name in names:
+        name += "a"
+    folders = renames.folders_to_make(ws.journal, list(plan.moves.values()))
+    run = Run(name, edits=plan.edits, ids=plan.ids, rules=plan.rules, folders=folders)
+    with ws.journal.writing():
+        renames.begin(ws.journal, run)
+        run = renames.carry_out(ws.journal, run)
+    return _end(ws, run)
+
+
+def take_back(ws: Workspace, name: str) -> Renamed:
+    """Takes a rename back. Files that were edited since stay, and are named.
+
+    Raises InvalidArgument for an unknown name, Refused if a note's old path is taken.
+    """
+    finish_edits(ws)
+    run = renames.find_run(ws.journal, name)
+    with ws.journal.writing():
+        back = renames.reversed_run(ws.journal, run)
+    pairs = [pair for one in _reread_edits(ws, back.edits) for pair in one.entries]
+    rules = in_step(ws, lambda _: rows_of_changed_rules(ws, pairs))
+    back = replace(back, rules=rules)
+    with ws.journal.writing():
+        renames.begin(ws.journal, back)
+        back = renames.carry_out(ws.journal, back)
+    return _end(ws, back)
+
+
+def _reread_edits(ws: Workspace, edits: Sequence[FileEdit]) -> Iterator[EditedFile]:
+    for edit in edits:
+        with suppress(CannotEdit, NotFound):
+            yield EditedFile(ws, edit.path, edit.to, ws.journal.read(edit.path), edit.pieces)
+
+
+def finish_edits(ws: Workspace) -> str:
+    """Finishes a rename that was killed; returns its name, "" if there is none.
+
+    While another process carries it out, it is left to that one.
+    """
+    if ws.access.is_past or not renames.unfinished_run(ws.journal):
+        return ""
+    run = None
+    with suppress(Busy), ws.journal.writer.locked(0):
+        run = renames.unfinished_run(ws.journal)
+        if run:
+            run = renames.carry_out(ws.journal, run)
+    return _end(ws, run).run if run else ""
+
+
+def _end(ws: Workspace, run: Run) -> Renamed:
+    """Indexes what a run changed, lets the counts of reads follow the ids, and closes it."""
+    with suppress(SynapticError):  # the next search reads the files
+        in_step(ws, lambda _: None)
+        if run.ids:
+            with suppress(IndexFailed), ws.index.writing(BUSY_TIMEOUT_MS) as writer:
+                writer.move_counts(run.ids)
+    with ws.journal.writing():
+        renames.close(ws.journal, run)
+    paths = {edit.path for edit in run.edits if edit.before != edit.after}
+    return Renamed(run.name, len(paths), tuple(sorted(edit.path for edit in run.left)))

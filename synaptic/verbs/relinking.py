@@ -1,0 +1,242 @@
+"""Plans how links follow notes that move: each link that led to a note still leads to it, and
+each other link where it led before.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from urllib.parse import unquote
+
+from ..errors import NotFound
+from ..journal.folder import is_logseq_graph, is_note
+from ..notes.blocks import LONE_CR, MASK
+from ..notes.link_places import (
+    LinkPlace,
+    LinkTargets,
+    NoteText,
+    Splice,
+    byte_offsets,
+    find_link_places,
+    find_titles,
+    how_written,
+    name_key,
+    page_key,
+    page_of_path,
+    read_note_text,
+)
+from ..notes.marks import link_key
+from ..notes.privacy import mask_private
+from ..workspace.workspace import Workspace
+from .many_edits import IN_SOURCE, Changes, EditPlan, Notes, StayingLine, line_at, plan_edits
+
+_SWITCHED_OFF = re.compile(r"(?im)^synaptic:[ \t]*[\"']?(?:false|no|off)\b")
+
+
+class Pages:
+    """The names of the pages of a graph of Logseq, by their files; none of another folder."""
+
+    def __init__(self, ws: Workspace, paths: Iterable[str]) -> None:
+        self.in_graph = is_logseq_graph(ws.journal.root)
+        self.names: dict[str, str] = {}
+        for path in paths if self.in_graph else ():
+            if path.startswith("pages/"):
+                self.names[path] = page_of_path(path)
+                with suppress(NotFound):
+                    titles = find_titles(read_note_text(ws.journal.read(path)))
+                    for title in titles[:1]:
+                        self.names[path] = title.target
+
+
+def list_files(ws: Workspace) -> set[str]:
+    """The paths of all files of the journal's own folder, also of pictures; no hidden ones."""
+    root = ws.journal.root
+    paths = set()
+    for place, folders, names in os.walk(root):
+        within = Path(place).relative_to(root).as_posix()
+        prefix = "" if within == "." else f"{within}/"
+        folders[:] = [name for name in folders if name[0] != "."]
+        folders[:] = [name for name in folders if prefix + name not in ws.journal.roots.apart]
+        paths |= {prefix + name for name in names if name[0] != "."}
+    return paths
+
+
+class LinkMoves:
+    """Notes that get other paths (`moves`) and other names of pages in a graph of Logseq
+    (`pages`, by the old paths).
+    """
+
+    def __init__(
+        self, ws: Workspace, moves: Mapping[str, str], pages: Mapping[str, str] | None = None
+    ) -> None:
+        self._ws = ws
+        self._moves = moves
+        back = {new: old for old, new in moves.items()}
+        now = list_files(ws)
+        self._is_done = not (moves.keys() & now)
+        before = {back.get(path, path) for path in now} if self._is_done else now
+        after = {moves.get(path, path) for path in before}
+        names = Pages(ws, sorted(path for path in now if is_note(path)))
+        self._in_graph = names.in_graph
+        old_pages = {back.get(path, path) for path in names.names} if self._is_done else ()
+        pages_before = dict(names.names)
+        if self._is_done:
+            pages_before = {back.get(path, path): page for path, page in names.names.items()}
+            for old in old_pages & moves.keys():
+                pages_before[old] = page_of_path(old)
+        named = pages or {}
+        pages_after = {
+            moves.get(path, path): named.get(path, page) for path, page in pages_before.items()
+        }
+        self.before = LinkTargets(before, pages_before)
+        self.after = LinkTargets(after, pages_after)
+        self._needles = self._words_of_names()
+        self._notes = Notes(ws)
+        self._stays: list[StayingLine] = []
+
+    def _words_of_names(self) -> set[str]:
+        """The last step of each old and new name, by which files are chosen that may hold a
+        link to it.
+        """
+        words = set()
+        for path in (*self._moves, *self._moves.values()):
+            words.add(name_key(posixpath.splitext(posixpath.basename(path))[0]))
+        for targets, paths in ((self.before, self._moves), (self.after, self._moves.values())):
+            for path in paths:
+                page = targets.pages.get(path)
+                if page:
+                    words.add(page_key(page).rpartition("/")[2])
+        return words - {""}
+
+    def plan(self, kind: str, *, confirms: bool, only: Sequence[str] | None = None) -> EditPlan:
+        """The plan of all edits, in the files `only` if given. Raises Refused where a
+        preference in force would change, and nobody confirms it.
+        """
+        splices = {}
+        for path in self._notes.paths if only is None else only:
+            pieces = self._find_splices(path)
+            if pieces:
+                splices[path] = pieces
+        moves = {} if self._is_done else self._moves
+        changes = Changes(kind, splices, moves)
+        return plan_edits(self._ws, self._notes, changes, self._stays, confirms=confirms)
+
+    def _may_name(self, data: bytes) -> bool:
+        """True if a text may hold a link that changes."""
+        if b"[" not in data and not self._in_graph:
+            return False
+        text = data.decode("utf-8", "surrogateescape")
+        text = name_key(unquote(text, errors="surrogateescape") if "%" in text else text)
+        text = text.replace("___", "/")
+        return any(word in text for word in self._needles)
+
+    def _find_splices(self, path: str) -> list[Splice]:
+        """The changes of one file, apart from the ids in it; notes what stays."""
+        data = self._notes.read(path)
+        is_moved = path in self._moves and not self._is_done
+        if not (is_moved or self._may_name(data)):
+            return []
+        text = read_note_text(data)
+        if not self._notes.is_own(path):
+            self._report_source(path, text)
+            return []
+        if text.body and _SWITCHED_OFF.search(text.raw, 0, text.body):
+            if not is_moved:
+                self._report_switched_off(path, text)
+            return []
+        self._report_unread(path, data, text)
+        return self._splices(path, text)
+
+    def _changes(
+        self, path: str, places: Iterable[LinkPlace]
+    ) -> Iterator[tuple[LinkPlace, str]]:
+        """Yields each of these links of a file that has to change, with its new target."""
+        back = {new: old for old, new in self._moves.items()}
+        source = back.get(path, path) if self._is_done else path
+        there = self._moves.get(source, source)
+        for place in places:
+            old = self.before.resolve(place.form, place.target, source)
+            if old is None:
+                continue
+            wanted = self._moves.get(old, old)
+            leads_there = self.after.resolve(place.form, place.target, there) == wanted
+            if place.form == "markdown" and self.before.find_beside(place.target, source):
+                leads_there = self.after.find_beside(place.target, there) == wanted
+            if leads_there:
+                continue
+            written = how_written(place, old, source, self.before)
+            yield place, self.after.write_target(place, wanted, there, written)
+
+    def _splices(self, path: str, text: NoteText) -> list[Splice]:
+        places = find_link_places(text.plain, in_graph=self._in_graph)
+        changes = list(self._changes(path, places))
+        if self._in_graph and path in self._moves:
+            page = self.before.pages.get(path, "")
+            new = self.after.pages.get(self._moves[path], "")
+            titles = [title for title in find_titles(text) if title.target != new]
+            own = [title for title in titles if page_key(title.target) == page_key(page)]
+            changes += [(title, new) for title in own]
+        offsets = byte_offsets(text.raw, [place.start for place, _ in changes])
+        splices = []
+        for place, target in changes:
+            if place.start < text.body and _is_single_quoted(text.raw, place.start):
+                target = target.replace("'", "''")
+            old = text.raw[place.start : place.end]
+            splices.append(Splice(offsets[place.start], old, target))
+        return splices
+
+    # -- what stays
+
+    def _stay(self, path: str, line: int, why: str) -> None:
+        self._stays.append(StayingLine(path, line, why))
+
+    def _report_unread(self, path: str, data: bytes, text: NoteText) -> None:
+        """Notes the links of a file that stand in private passages, in code and in comments,
+        and will break.
+        """
+        whole = data.decode("utf-8", "surrogateescape")
+        masked = mask_private(data)
+        places = find_link_places(LONE_CR.sub("\n", whole))
+        active = find_link_places(text.plain)
+        read = set(byte_offsets(text.raw, [place.start for place in active]).values())
+        offsets = byte_offsets(whole, [place.start for place in places])
+        others = [place for place in places if offsets[place.start] not in read]
+        for place, _ in self._changes(path, others):
+            at = offsets[place.start]
+            is_private = masked[at : at + 1] == MASK
+            why = "in a private passage" if is_private else "in code or a comment"
+            self._stay(path, line_at(data, at), why)
+
+    def _report_switched_off(self, path: str, text: NoteText) -> None:
+        for place, _ in self._changes(path, find_link_places(text.plain)):
+            line = text.raw.count("\n", 0, place.start) + 1
+            self._stay(path, line, "`synaptic: false`: the note is left out")
+
+    def _report_source(self, path: str, text: NoteText) -> None:
+        """Notes the links of a source, which is only read, that will break."""
+        old: set[int] = set()
+        new: set[int] = set()
+        for before, after in self._moves.items():
+            for keys, name in ((old, before), (new, after)):
+                parts = posixpath.splitext(name)[0].split("/")
+                keys.update(link_key("/".join(parts[start:])) for start in range(len(parts)))
+        for place in find_link_places(text.plain):
+            key = link_key(unquote(place.target))
+            if key not in old - new:
+                continue
+            others = self._ws.index.entries_by_name_key([key]).get(key, [])
+            paths = {one.entry.path for one in self._ws.index.entries(others).values()}
+            if paths <= self._moves.keys():
+                line = text.raw.count("\n", 0, place.start) + 1
+                self._stay(path, line, IN_SOURCE)
+
+
+def _is_single_quoted(text: str, at: int) -> bool:
+    """True if this offset stands in single quotes of YAML, in its line."""
+    line = text[text.rfind("\n", 0, at) + 1 : at]
+    quotes = re.sub(r'"[^"]*"', "", line).replace("''", "")
+    return quotes.count("'") % 2 == 1 and '"' not in quotes.partition("'")[0]

@@ -1,0 +1,242 @@
+"""Renames a note: its file, and all links to it in the notes that the journal owns.
+
+1. `plan_rename` finds the note, refuses names that cannot be, and lists what would change.
+2. `many_edits.make_edits` carries that out as one change, and `take_back` takes it back.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import unicodedata
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import PurePosixPath
+from urllib.parse import quote
+
+from ..errors import Ambiguous, InvalidArgument, NotFound, Refused
+from ..journal.folder import is_note, locate_writable
+from ..journal.names import why_forbidden
+from ..models import Texts
+from ..notes.dates import date_in_path
+from ..notes.link_places import name_key, page_key, page_of_path
+from ..notes.marks import link_key
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .many_edits import EditPlan
+from .mentions import id_of_name
+from .relinking import LinkMoves, Pages, list_files
+
+
+def plan_rename(ws: Workspace, note: str, new: str, *, confirms: bool = False) -> EditPlan:
+    """The plan that gives a note another name, or another folder.
+
+    `note` is its path, name, title, alias or id. `new` is a name, a path from the journal's
+    folder on, or a folder with a `/` at its end; in a graph of Logseq the name of a page. Only
+    a person `confirms` a change of a preference in force. Raises NotFound, Ambiguous,
+    InvalidArgument for a name that a system forbids, and Refused.
+    """
+    files = list_files(ws)
+    pages = Pages(ws, (path for path in files if is_note(path)))
+    old = find_note(ws, note, files, pages)
+    locate_writable(ws.journal.roots, old)
+    if ws.journal.place(old).is_symlink():
+        raise Refused(f"{old} is a link to another file.", "Rename the file it leads to.")
+    is_page = old in pages.names
+    moves = {}
+    names = {}
+    if is_page:
+        page = new.strip().removesuffix(".md").strip("/ ")
+        for path in _with_subpages(old, pages):
+            names[path] = page + pages.names[path][len(pages.names[old]) :]
+            stem = _stem_of_page(names[path], files)
+            end = PurePosixPath(path).suffix
+            moves[path] = posixpath.join(posixpath.dirname(path), stem + end)
+        moves = {path: to for path, to in moves.items() if path != to or names.get(path)}
+    else:
+        moves[old] = _new_path(old, new)
+    for path, to in moves.items():
+        _check_new_path(ws, path, to, names.get(path, ""), files, moves)
+    if all(path == to for path, to in moves.items()) and not any(
+        names[path] != pages.names[path] for path in names
+    ):
+        raise InvalidArgument(f"{old} has this name already.", "Give another name.")
+    for path, to in moves.items():
+        _check_name_is_free(ws, path, to, names.get(path, ""), files, moves, pages)
+    plan = in_step(ws, lambda _: LinkMoves(ws, moves, names).plan("rename", confirms=confirms))
+    return replace(plan, notices=(*plan.notices, *_heading_notice(ws, old, moves[old])))
+
+
+def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) -> str:
+    """The path of the note of this name. Raises NotFound, Ambiguous for a name of several
+    notes, and Refused for an entry that is only a part of its file.
+    """
+    notes = sorted(path for path in files if is_note(path))
+    key = name_key(name.strip())
+    exact = [path for path in notes if name_key(path) in (key, f"{key}.md")]
+    fitting = exact or [
+        path
+        for path in notes
+        if f"/{name_key(path)}".endswith((f"/{key}", f"/{key}.md"))
+        or page_key(pages.names.get(path, "")) == page_key(name)
+    ]
+    if len(fitting) > 1:
+        raise Ambiguous(
+            f"{len(fitting)} notes are called {name[:40]!r}.",
+            valid=fitting[:6],
+            hint="Give the path of one.",
+        )
+    if fitting:
+        return fitting[0]
+    id = id_of_name(ws, name)
+    if id is None:
+        raise NotFound(
+            f"No note is called {name[:60]!r}.",
+            "Give its path, its name, its title or its id: `synaptic search` shows them.",
+        )
+    entry = in_step(ws, lambda _: ws.index.resolve(id)).entry
+    if not entry.whole_file:
+        raise Refused(
+            f"{entry.short_id} is an entry in {entry.path}, and not a whole note.",
+            f"To rename the file: synaptic rename {entry.path} NEW",
+        )
+    return entry.path
+
+
+def _with_subpages(path: str, pages: Pages) -> list[str]:
+    """A page of Logseq, and the pages in its namespace."""
+    above = f"{page_key(pages.names[path])}/"
+    below = [one for one, page in pages.names.items() if page_key(page).startswith(above)]
+    return [path, *sorted(below)]
+
+
+def _stem_of_page(page: str, files: Iterable[str]) -> str:
+    """The name of the file of a page, as the graph writes namespaces."""
+    parts = page.split("/")
+    is_old_form = any("%2F" in path for path in files) and not any("___" in p for p in files)
+    return ("%2F" if is_old_form else "___").join(quote_percent(part) for part in parts)
+
+
+def quote_percent(part: str) -> str:
+    """A part of a page's name with a percent sign that would be read as an encoded sign
+    encoded.
+    """
+    return re.sub("%(?=[0-9a-fA-F]{2})", quote("%"), part)
+
+
+def _new_path(old: str, new: str) -> str:
+    """The path that `new` means for the note `old`."""
+    new = new.strip()
+    name = posixpath.basename(old)
+    if new.endswith("/"):
+        new += name
+    end = PurePosixPath(old).suffix
+    if not is_note(new):
+        new += end
+    return new if "/" in new else posixpath.join(posixpath.dirname(old), new)
+
+
+def _check_new_path(
+    ws: Workspace, old: str, new: str, page: str, files: Collection[str], moves: Collection[str]
+) -> None:
+    """Raises InvalidArgument for a name that a system or a program forbids, and Refused for a
+    path that the journal would not read, and for days.
+    """
+    for step in new.split("/"):
+        reason = why_forbidden(step)
+        if reason:
+            raise InvalidArgument(
+                f"{(page or new)[:80]!r} cannot be the name of a note: {reason}.",
+                "Give another name; letters, digits, blanks, - and _ are possible everywhere.",
+            )
+    if ws.journal.roots.split_path(new)[0] or ws.journal.roots.withholds(new):
+        raise Refused(
+            f"{new} would not be read as a note of the journal.", "Give another folder."
+        )
+    day_file = ws.config.day_file
+    days = [date_in_path(path, day_file) for path in (old, new)]
+    if days[0] != days[1]:
+        words = "is the file of a day, and its name is its date"
+        subject = old if days[0] and days[0].is_day else new
+        if any(day and day.is_day for day in days):
+            raise Refused(f"{subject} {words}.", "Give a note that is no day, and no date.")
+
+
+def _fold(path: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
+
+
+def _check_name_is_free(
+    ws: Workspace,
+    old: str,
+    new: str,
+    page: str,
+    files: Collection[str],
+    moves: Collection[str],
+    pages: Pages,
+) -> None:
+    """Raises Refused if a file has the new path, but for case and Unicode form, or if another
+    note has the new name.
+    """
+    others = set(files) - {old}
+    steps = {_fold(path): path for path in others}
+    for path in others | {old}:
+        for folder in PurePosixPath(path).parents:
+            steps.setdefault(_fold(folder.as_posix()), folder.as_posix())
+    there = steps.get(_fold(new))
+    if there:
+        raise Refused(
+            f"{there} is there already."
+            if there == new
+            else f"{there} is there already, and some systems take {new} for the same name.",
+            "Give another name, or rename that one first.",
+        )
+    for folder in PurePosixPath(new).parents:
+        there = steps.get(_fold(folder.as_posix()), folder.as_posix())
+        if there != folder.as_posix():
+            raise Refused(
+                f"The folder {there} is there already, and some systems take "
+                f"{folder.as_posix()} for the same name.",
+                f"Write it as {there}.",
+            )
+    stem = page or PurePosixPath(new).stem
+    if link_key(stem) == link_key(pages.names.get(old) or PurePosixPath(old).stem):
+        return
+    named = [
+        path
+        for path in sorted(others - set(moves))
+        if is_note(path)
+        and link_key(pages.names.get(path) or PurePosixPath(path).stem) == link_key(stem)
+    ]
+    named += _notes_called(ws, stem, {old, *moves})
+    if named:
+        raise Refused(
+            f"{named[0]} has the name {stem!r} already; of two notes of one name, nobody could "
+            "say which one a link means.",
+            "Give another name, or rename that one first.",
+        )
+
+
+def _notes_called(ws: Workspace, name: str, apart: Collection[str]) -> list[str]:
+    """The paths of notes of which this is the name, a title or an alias."""
+    key = link_key(name)
+
+    def run(_: object) -> list[str]:
+        rows = ws.index.entries_by_name_key([key]).get(key, [])
+        entries = [stored.entry for stored in ws.index.entries(rows).values()]
+        return [entry.path for entry in entries if entry.whole_file]
+
+    return [path for path in in_step(ws, run) if path not in apart]
+
+
+def _heading_notice(ws: Workspace, old: str, new: str) -> Texts:
+    """A sentence if the note has a title of its own that still says the old name."""
+    was = page_of_path(old)
+    with suppress(NotFound, IndexError):
+        entry = ws.journal.parse(new, ws.journal.read(old)).entries[0]
+        if link_key(entry.title) == link_key(was) and link_key(was) != link_key(
+            page_of_path(new)
+        ):
+            return (f"Its own heading still says {entry.title!r}; it is not changed.",)
+    return ()

@@ -1,0 +1,74 @@
+"""Renames a tag, with the tags below it, in all notes that the journal owns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+
+from ..errors import InvalidArgument, NotFound
+from ..models import Texts
+from ..notes.blocks import TAG, check_tag
+from ..notes.link_places import Splice, name_key, read_note_text
+from ..notes.tag_places import renamed_tag, splices_of_tag
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .many_edits import (
+    IN_SOURCE,
+    CannotEdit,
+    Changes,
+    EditedFile,
+    EditPlan,
+    Notes,
+    StayingLine,
+    line_at,
+    plan_edits,
+)
+
+
+def plan_tag_rename(ws: Workspace, old: str, new: str, *, confirms: bool = False) -> EditPlan:
+    """The plan by which the tag `old`, and each tag below it, is called `new`.
+
+    Raises NotFound if no note has it, InvalidArgument for a name that is no tag, and Refused
+    where a preference in force would change, and nobody confirms it.
+    """
+    tag = check_tag(old)
+    written = new.strip().lstrip("#")
+    if not TAG.fullmatch(f"#{written}"):
+        written = check_tag(new)
+    slug = check_tag(written)
+    if slug == tag:
+        raise InvalidArgument(f"The tag is called #{tag} already.", "Give another name.")
+    counts = in_step(ws, lambda _: ws.index.vocabulary().tags)
+    there = counts.get(slug, 0)
+    notices: Texts = ()
+    if there:
+        notices = (f"#{slug} is there already ({there:,}): the two become one tag.",)
+    needle = name_key(re.findall(r"\w+", tag)[0])
+    notes = Notes(ws)
+    splices: dict[str, list[Splice]] = {}
+    stays: list[StayingLine] = []
+    for path in notes.paths:
+        data = notes.read(path)
+        if needle not in name_key(data.decode("utf-8", "replace")):
+            continue
+        pieces = splices_of_tag(read_note_text(data), tag, written)
+        if pieces and notes.is_own(path):
+            splices[path] = pieces
+            continue
+        stays += [StayingLine(path, line_at(data, piece.at), IN_SOURCE) for piece in pieces]
+    if not splices:
+        raise NotFound(
+            f"No note of the journal has the tag #{tag}.", "`synaptic tags` lists the tags."
+        )
+    changes = Changes("tags", splices, check=partial(_check_tags, tag, slug))
+    plan = plan_edits(ws, notes, changes, stays, confirms=confirms)
+    return replace(plan, notices=notices)
+
+
+def _check_tags(old: str, new: str, edited: EditedFile) -> None:
+    """Raises CannotEdit if an entry would have other tags than its own and the new name."""
+    for before, after in edited.entries:
+        wanted = {renamed_tag(tag, old, new) or tag for tag in before.tags}
+        if wanted != set(after.tags):
+            raise CannotEdit("its tags would be read differently")

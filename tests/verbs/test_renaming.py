@@ -1,0 +1,357 @@
+"""A note or a tag is renamed with all that names it, and nothing else changes; it is one change,
+which is finished or taken back.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from forks import ForkedHome
+from homes import Clock, open_home
+from vaults import ends_of_links, files_of, unpack
+
+from synaptic import Workspace, save
+from synaptic.errors import Changed, SynapticError
+from synaptic.filters import Filters
+from synaptic.models import Entry
+from synaptic.verbs import browse
+from synaptic.verbs.changing import update
+from synaptic.verbs.many_edits import EditPlan, make_edits, take_back
+from synaptic.verbs.removing import restore
+from synaptic.verbs.renaming import plan_rename
+from synaptic.verbs.retagging import plan_tag_rename
+from synaptic.workspace.preferences import read_log
+from synaptic.workspace.sync import in_step
+
+OLD, NEW = "people/Roger Zelazny.md", "authors/Zelazny (R).md"
+FORMS = {
+    # links in every form                                 and as they lead to the new name
+    b"[[Roger Zelazny]] ![[roger zelazny#Life|him]]": (
+        b"[[Zelazny (R)]] ![[Zelazny (R)#Life|him]]"
+    ),
+    b"[[people/Roger Zelazny#^b1]] [[Roger Zelazny.md]]": (
+        b"[[authors/Zelazny (R)#^b1]] [[Zelazny (R).md]]"
+    ),
+    b"| [[Roger Zelazny\\|a [b]]] |": b"| [[Zelazny (R)\\|a [b]]] |",
+    b'[a](../people/Roger%20Zelazny.md#Life "t") [b](<../people/Roger Zelazny.md>)': (
+        b'[a](../authors/Zelazny%20%28R%29.md#Life "t") [b](<../authors/Zelazny (R).md>)'
+    ),
+    b"[![i](../pic.png)](../people/Roger%20Zelazny.md)": (
+        b"[![i](../pic.png)](../authors/Zelazny%20%28R%29.md)"
+    ),
+    b"\r\n[r]: ../people/Roger%20Zelazny.md\r": b"\r\n[r]: ../authors/Zelazny%20%28R%29.md\r",
+    b"\n- [ ] ask \xc3\xa9\xff [[Roger Zelazny]] \xf0\x9f\x90\xa6": (
+        b"\n- [ ] ask \xc3\xa9\xff [[Zelazny (R)]] \xf0\x9f\x90\xa6"
+    ),
+    # texts that stay
+    b"Roger Zelazny #Roger [x](http://a/Roger%20Zelazny.md) [[Other Zelazny]]": None,
+    b"`[[Roger Zelazny]]` ``[a](../people/Roger%20Zelazny.md)``": None,
+    b"\n\n```\n[[Roger Zelazny]]\n```\n\n# H\n\n    [[Roger Zelazny]]\n\n": None,
+    b"<private>[[Roger Zelazny]]</private> <!-- [[Roger Zelazny]] -->": None,
+}
+
+
+def put(ws: Workspace, name: str, data: bytes | str) -> None:
+    file = ws.config.journal / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data.encode() if isinstance(data, str) else data)
+
+
+def rename(ws: Workspace, note: str, new: str) -> str:
+    return make_edits(ws, plan_rename(ws, note, new, confirms=True)).run
+
+
+def test_links_in_all_forms_follow_and_no_other_byte_changes(ws: Workspace) -> None:
+    front = b"\xef\xbb\xbf---\nup: '[[Roger Zelazny]]'\n---\n"
+    before = front + b" x ".join(FORMS)
+    after = front.replace(b"Roger Zelazny", b"Zelazny (R)")
+    after += b" x ".join(new or old for old, new in FORMS.items())
+    put(ws, "notes/From.md", before)
+    put(ws, "pic.png", "x")
+    put(ws, OLD, "[p](../pic.png) [[#Life]] [s](Sub/Amber.md) [[Roger Zelazny]]\n")
+    put(ws, "people/Sub/Amber.md", "# Amber\n")
+    put(ws, "Off.md", "---\nsynaptic: false\n---\n[[Roger Zelazny]]\n")
+    first = files_of(ws.config.journal)
+    plan = plan_rename(ws, "roger zelazny", NEW)
+    assert files_of(ws.config.journal) == first
+    why = Counter(stay.why.partition(":")[0] for stay in plan.stays)
+    assert why == {"in code or a comment": 4, "in a private passage": 1, "`synaptic": 1}
+    assert {line.path for line in plan.lines} == {"notes/From.md", OLD}
+    assert not any("private>[[" in line.after for line in plan.lines)
+    run = make_edits(ws, plan).run
+    assert (ws.config.journal / "notes/From.md").read_bytes() == after
+    moved = "[p](../pic.png) [[#Life]] [s](../people/Sub/Amber.md) [[Zelazny (R)]]\n"
+    assert (ws.config.journal / NEW).read_text() == moved
+    assert take_back(ws, run).stay == ()
+    assert files_of(ws.config.journal) == first
+
+
+def test_pages_of_logseq_follow_with_their_namespace(ws: Workspace) -> None:
+    texts = {
+        "logseq/config.edn": "{}",
+        "pages/tools.md": "alias:: kit\n\n- A page. #tools/Knife\n",
+        "pages/tools___Knife.md": "title:: tools/Knife\nis:: [[tools]]\n\n- Sharp.\n",
+        "journals/2026_11_20.md": (
+            "- tags:: tools, [[x]]\n- [[Tools]] #tools #[[tools/Knife]] #toolset [[kit]]\n"
+            "- {{embed [[tools/knife]]}} [k](../pages/tools___Knife.md) ((abc))\n"
+        ),
+    }
+    for name, text in texts.items():
+        put(ws, name, text)
+    first = files_of(ws.config.journal)
+    run = rename(ws, "tools", "My gear")
+    after = files_of(ws.config.journal)
+    assert after["pages/My gear.md"] == b"alias:: kit\n\n- A page. #[[My gear/Knife]]\n"
+    assert after["pages/My gear___Knife.md"] == (
+        b"title:: My gear/Knife\nis:: [[My gear]]\n\n- Sharp.\n"
+    )
+    assert after["journals/2026_11_20.md"].decode() == (
+        "- tags:: My gear, [[x]]\n- [[My gear]] #[[My gear]] #[[My gear/Knife]] #toolset "
+        "[[kit]]\n- {{embed [[My gear/Knife]]}} [k](../pages/My%20gear___Knife.md) ((abc))\n"
+    )
+    take_back(ws, run)
+    assert files_of(ws.config.journal) == first
+
+
+@pytest.mark.parametrize("name", ["obsidian", "logseq"])
+def test_in_real_vaults_each_link_leads_to_its_note(tmp_path: Path, name: str) -> None:
+    """The most linked note, and two others, get names that are hard to write."""
+    vault = unpack(name, tmp_path)
+    is_logseq = name == "logseq"
+    with open_home(tmp_path / "home", journal=vault, clock=Clock()) as ws:
+        first = files_of(vault)
+        ends = ends_of_links(first, logseq=is_logseq)
+        linked = Counter(end for found in ends.values() for end in found if end)
+        notes = [note for note, _ in linked.most_common() if note in ends]
+        notes = [note for note in notes if not note.startswith(("journals/", "Daily/"))]
+        news = ("Ñew näme (1)", "O'Neil & co", "Topic/Sub")
+        for note, new in zip((notes[0], notes[7], notes[-1]), news, strict=True):
+            plan = plan_rename(ws, note, new)
+            run = make_edits(ws, plan).run
+            now = ends_of_links(files_of(vault), logseq=is_logseq)
+            for path, found in ends.items():
+                wanted = Counter(plan.moves.get(end, end) for end in found if end)
+                assert not wanted - Counter(now[plan.moves.get(path, path)]), (note, path)
+            take_back(ws, run)
+            assert files_of(vault) == first
+
+
+def find_at(ws: Workspace, path: str) -> Entry:
+    everything = Filters(include_superseded=True)
+    [entry] = [one for one in browse.find(ws, filters=everything).entries if one.path == path]
+    return entry
+
+
+def reads_of(ws: Workspace, id: str) -> int:
+    ws.index.flush()
+    rowid = in_step(ws, lambda _: ws.index.resolve(id)).rowid
+    return ws.index.ranking_facts([rowid])[rowid].accesses
+
+
+def test_what_names_an_entry_without_a_written_id_follows(ws: Workspace) -> None:
+    put(ws, OLD, "# A rule\n\nSome words.\n")
+    put(ws, "2026-11-20.md", "# 2026-11-20\n\n## 10:00 Ask [[Roger Zelazny]]\n\nx\n")
+    note, typed = find_at(ws, OLD), find_at(ws, "2026-11-20.md")
+    later = save(ws, "It continues.", parent=note.id, supersedes=[typed.id])
+    linking = save(ws, f"See [[{note.short_id}]] and [[{note.id}|it]].")
+    update(ws, note.id, append="More.")
+    browse.get(ws, [note.id])
+    first = files_of(ws.config.journal)
+    assert reads_of(ws, note.id) == 1
+    run = rename(ws, note.id, NEW)
+    new, heading = find_at(ws, NEW), find_at(ws, "2026-11-20.md")
+    assert new.id != note.id and heading.title == "Ask [[Zelazny (R)]]"
+    [entry, link] = browse.get(ws, [later.id, linking.id]).entries
+    assert entry.parent == new.id and entry.supersedes == (heading.id,)
+    assert link.content == f"See [[{new.short_id}]] and [[{new.id}|it]]."
+    assert reads_of(ws, new.id) == 1
+    restore(ws, new.id)
+    assert b"More." not in (ws.config.journal / NEW).read_bytes()
+    restore(ws, new.id)
+    take_back(ws, run)
+    assert files_of(ws.config.journal) == first
+    assert reads_of(ws, note.id) == 1
+
+
+def test_a_preference_stays_in_force_and_no_agent_changes_it(home: ForkedHome) -> None:
+    home.ask("save", "First.")
+    (home.journal / "Zelazny.md").write_text("Text.\n")
+    id = home.rule("Read [[Zelazny]] first.")
+    refused = home.run("rename", "Zelazny", "Roger", "--yes")
+    assert refused.code == 1 and "only the user" in refused.err
+    assert home.person("rename", "Zelazny", "Roger", keys=b"y\r").code == 0
+    [entry] = home.ask("get", id)["entries"]
+    assert entry["content"] == "Read [[Roger]] first."
+    assert id in read_log(home.state).confirmed
+    assert home.ask("doctor")["ok"]
+
+
+REFUSED: dict[tuple[str, str], str] = {
+    ("Roger Zelazny", "AMBER"): "has the name 'AMBER' already",
+    ("Roger Zelazny", "books/amber"): "some systems take",
+    ("Roger Zelazny", "Books/New"): "The folder books is there",
+    ("Roger Zelazny", "e\u0301t\u00e9"): "some systems take",
+    ("Roger Zelazny", "a:b"): "Windows",
+    ("Roger Zelazny", "C#"): "Obsidian",
+    ("Roger Zelazny", "aux"): "device",
+    ("Roger Zelazny", "x."): "at its end",
+    ("Roger Zelazny", "../out"): "empty",
+    ("Roger Zelazny", ".hidden"): "hidden",
+    ("Roger Zelazny", "x" * 300): "bytes",
+    ("Roger Zelazny", "2026-01-02"): "day",
+    ("Roger Zelazny", "Roger Zelazny"): "already",
+    ("Twin", "Other"): "2 notes",
+    ("2026-11-20", "Other"): "day",
+    ("Nobody", "Other"): "No note",
+    ("@vault/Far.md", "Other"): "read in place",
+}
+
+
+def test_names_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    sources = {"@vault": tmp_path / "vault"}
+    (tmp_path / "vault").mkdir()
+    with open_home(tmp_path / "home", sources=sources, clock=Clock()) as ws:
+        for name in (OLD, "books/Amber.md", "people/été.md", "a/Twin.md", "b/Twin.md"):
+            put(ws, name, "x\n")
+        put(ws, "2026-11-20.md", "# 2026-11-20\n\n## 10:00 x\n\ny\n")
+        (tmp_path / "vault" / "Far.md").write_text("see [[Roger Zelazny]]\n")
+        first = files_of(ws.config.journal)
+        for (note, new), words in REFUSED.items():
+            with pytest.raises(SynapticError, match=words):
+                plan_rename(ws, note, new)
+        plan = plan_rename(ws, "Roger Zelazny", "roger zelazny")
+        assert plan.moves == {OLD: "people/roger zelazny.md"}
+        plan = plan_rename(ws, "Roger Zelazny", "Roger")
+        assert [(stay.path, stay.line) for stay in plan.stays] == [("@vault/Far.md", 1)]
+        assert files_of(ws.config.journal) == first
+
+
+def test_a_link_by_name_that_would_lead_elsewhere_is_written_out(ws: Workspace) -> None:
+    """Another note of this name is nearer after the move."""
+    put(ws, "x/Index.md", "one\n")
+    put(ws, "y/deep/Index.md", "two\n")
+    put(ws, "y/From.md", "[[Index]] [[x/Index]]\n")
+    put(ws, "z/From too.md", "[[Index]]\n")
+    run = rename(ws, "y/deep/Index.md", "z/")
+    assert (ws.config.journal / "y/From.md").read_text() == "[[z/Index]] [[x/Index]]\n"
+    assert (ws.config.journal / "z/From too.md").read_text() == "[[x/Index]]\n"
+    take_back(ws, run)
+    assert not (ws.config.journal / "z/Index.md").exists()
+
+
+TAGS = {
+    "a.md": (
+        "---\ntags: [db, 'Db/Sub', \"#db\", dbs]\n---\n# Head #db\n\n#DB, `#db` #[[db/Two w]]\n"
+        "<private>#db</private> é #db <!-- #db -->\n",
+        "---\ntags: [Data, 'Data/Sub', \"#Data\", dbs]\n---\n# Head #Data\n\n#Data, `#db` "
+        "#[[Data/Two w]]\n<private>#db</private> é #Data <!-- #db -->\n",
+    ),
+    "b.md": ("---\ntag: x db, db/é\n---\ny\n", "---\ntag: x Data, Data/é\n---\ny\n"),
+    "c.md": (
+        "tags:: db, [[db]], #db, dbs\n\n- y #dbx\n",
+        "tags:: Data, [[Data]], #Data, dbs\n\n- y #dbx\n",
+    ),
+    "2026-11-20.md": (
+        "# 2026-11-20\r\n\r\n## 10:00 decision: Chose #db/lite\r\n\r\nWhy #db.\r\n",
+        "# 2026-11-20\r\n\r\n## 10:00 decision: Chose #Data/lite\r\n\r\nWhy #Data.\r\n",
+    ),
+}
+
+
+def test_a_tag_is_renamed_in_each_form(ws: Workspace) -> None:
+    for name, (text, _) in TAGS.items():
+        put(ws, name, text)
+    first = files_of(ws.config.journal)
+    plan = plan_tag_rename(ws, "#db", "Data")
+    run = make_edits(ws, plan).run
+    wanted = {name: text.encode() for name, (_, text) in TAGS.items()}
+    assert files_of(ws.config.journal) == wanted and not plan.stays
+    names = dict(in_step(ws, lambda _: ws.index.vocabulary().tags))
+    assert names.keys() == {
+        "data",
+        "data/sub",
+        "data/two-w",
+        "data/lite",
+        "data/é",
+        "dbs",
+        "x",
+    } | {"dbx"}
+    take_back(ws, run)
+    assert files_of(ws.config.journal) == first
+
+
+def test_files_edited_since_stay_when_a_rename_is_taken_back(ws: Workspace) -> None:
+    put(ws, OLD, "x [[Roger Zelazny]]\n")
+    put(ws, "one.md", "[[Roger Zelazny]]\n")
+    put(ws, "two.md", "[[Roger Zelazny]]\n")
+    run = rename(ws, "Roger Zelazny", "Roger")
+    put(ws, "two.md", "[[Roger]] and more\n")
+    assert take_back(ws, run).stay == ("two.md",)
+    assert (ws.config.journal / "one.md").read_text() == "[[Roger Zelazny]]\n"
+    assert (ws.config.journal / "two.md").read_text() == "[[Roger]] and more\n"
+    assert (ws.config.journal / OLD).read_text() == "x [[Roger Zelazny]]\n"
+    put(ws, "two.md", "[[Roger]]\n")
+    assert take_back(ws, run).stay == ()
+    assert (ws.config.journal / "two.md").read_text() == "[[Roger Zelazny]]\n"
+
+
+def test_a_file_that_changed_since_the_plan_changes_nothing(ws: Workspace) -> None:
+    put(ws, OLD, "x\n")
+    put(ws, "one.md", "[[Roger Zelazny]]\n")
+    plan: EditPlan = plan_rename(ws, "Roger Zelazny", "Roger")
+    put(ws, "one.md", "[[Roger Zelazny]] now\n")
+    first = files_of(ws.config.journal)
+    with pytest.raises(Changed):
+        make_edits(ws, plan)
+    assert files_of(ws.config.journal) == first
+
+
+STEPS = """
+    locked overwrite-torn run-written replace-torn replace-written replace-swapped replaced
+    renamed moved noted
+"""
+
+
+@pytest.mark.parametrize("step", STEPS.split())
+def test_a_kill_leaves_all_as_it_was_or_is_finished(home: ForkedHome, step: str) -> None:
+    home.ask("save", "See [[Roger Zelazny]].", "--at", "2026-11-02T12:00")
+    (home.journal / "people").mkdir()
+    (home.journal / OLD).write_text("Links to [[Roger Zelazny]].\n")
+    id = home.rule("Read [[Roger Zelazny]].")
+    first = home.files()
+    words = ("rename", "Roger Zelazny", NEW)
+    killed = home.person(*words, keys=b"y\r", SYNAPTIC_FAULT=step)
+    assert killed.code == -signal.SIGKILL
+    if step not in ("locked", "overwrite-torn"):
+        assert "is finished now" in home.run("recent").err
+        done = home.files()
+        assert OLD not in done and b"[[Zelazny (R)]]" in done[NEW]
+        assert not any(b"[[Roger" in data for data in done.values())
+        assert id in read_log(home.state).confirmed
+        [run] = [path.name for path in (home.state / "renames").iterdir()]
+        home.ask("rename", "--undo", run)
+    else:
+        home.ask("recent")
+    assert home.files() == first
+    assert home.ask("doctor")["ok"]
+
+
+def test_a_rename_is_shown_made_and_taken_back_in_a_terminal(home: ForkedHome) -> None:
+    home.ask("save", "See [[Zelazny]]. #sf", "--at", "2026-11-02T12:00")
+    (home.journal / "Zelazny.md").write_text("x\n")
+    first = home.files()
+    shown = home.run("rename", "Zelazny", "Roger", "--dry-run")
+    assert "Zelazny.md -> Roger.md" in shown.out and "+ See [[Roger]]. #sf" in shown.out
+    assert home.person("rename", "Zelazny", "Roger", keys=b"n\r").code == 0
+    assert home.files() == first
+    answer: dict[str, Any] = home.ask("rename", "Zelazny", "Roger")
+    assert answer["moves"] == [{"from": "Zelazny.md", "to": "Roger.md"}]
+    tags = home.ask("tags", "--rename", "sf", "scifi")
+    assert home.run("tags", "--undo", tags["run"], "--yes").code == 0
+    assert home.run("rename", "--undo", answer["run"], "--yes").code == 0
+    assert home.files() == first
+    assert home.run("rename", "Zelazny").code == 2
