@@ -90,7 +90,7 @@ _TAG_CHARS = (
 # patterns that begin with a plain character are searched for quickly
 TAG = re.compile(rf"#(?<![^ \t\n]#)([{_TAG_CHARS}]+)")
 WIKI_TAG = re.compile(r"#(?<![^ \t\n]#)\[\[([^\[\]\n]+)\]\]")
-_AT_TAG = re.compile(
+AT_TAG = re.compile(
     rf"@(?<![^ \t\n]@)([^\W\d_][{_TAG_CHARS.replace('/', '')}]*+)(?![/@]|[.:]\w)"
 )
 """`@ida`, but not `@scope/pkg`, `@ida@example.org`, `@ida.example` or `@ida:example.org`."""
@@ -586,9 +586,9 @@ def find_at_tags(text: str) -> tuple[str, ...]:
     if "@" not in text:
         return ()
     text = without_code(text)
-    text = _blank_out(text, indented_code(text))
+    text = blank_out(text, indented_code(text))
     text = WIKI_LINK.sub("[]", LINK.sub("[]", text))
-    return tuple(dict.fromkeys(filter(None, map(slug_tag, _AT_TAG.findall(text)))))
+    return tuple(dict.fromkeys(filter(None, map(slug_tag, AT_TAG.findall(text)))))
 
 
 def indented_code(text: str) -> Iterator[tuple[int, int]]:

@@ -7,7 +7,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .blocks import LIST_ITEM, TAG_PROPERTY, inline_tags, slug_tag
+from .blocks import (
+    AT_TAG,
+    LINK,
+    LIST_ITEM,
+    TAG_PROPERTY,
+    WIKI_LINK,
+    blank_out,
+    inline_tags,
+    slug_tag,
+)
 from .frontmatter import find_tag_words, match_front_matter
 from .link_places import NoteText, Splice, byte_offsets
 
@@ -20,9 +29,15 @@ class TagPlace(NamedTuple):
     written: str
 
 
-def find_tag_places(text: NoteText) -> list[TagPlace]:
-    """The tags of a note, in order of their places."""
+def find_tag_places(text: NoteText, *, at_tags: bool = False) -> list[TagPlace]:
+    """The tags of a note, in order of their places. `at_tags`: also `@name`, as in jrnl."""
     places = {*_tags_in_text(text), *_tags_in_properties(text), *_tags_in_front_matter(text)}
+    if at_tags and "@" in text.plain:
+        words = text.plain
+        for form in (WIKI_LINK, LINK):
+            words = blank_out(words, [link.span() for link in form.finditer(words)])
+        for match in AT_TAG.finditer(words, text.body):
+            places.add(TagPlace(*match.span(1), match[1]))
     return sorted(places)
 
 
@@ -47,10 +62,12 @@ def renamed_tag(written: str, old: str, new: str) -> str | None:
     return "/".join([new, *steps[depth:]])
 
 
-def splices_of_tag(text: NoteText, old: str, new: str) -> list[Splice]:
+def splices_of_tag(
+    text: NoteText, old: str, new: str, *, at_tags: bool = False
+) -> list[Splice]:
     """The changes by which each tag `old`, and each below it, is called `new`."""
     changes = []
-    for place in find_tag_places(text):
+    for place in find_tag_places(text, at_tags=at_tags):
         target = renamed_tag(place.written, old, new)
         if target not in (None, place.written):
             changes.append((place, target or ""))

@@ -52,7 +52,8 @@ def plan_tag_rename(ws: Workspace, old: str, new: str, *, confirms: bool = False
         data = notes.read(path)
         if needle not in name_key(data.decode("utf-8", "replace")):
             continue
-        pieces = splices_of_tag(read_note_text(data), tag, written)
+        text = read_note_text(data)
+        pieces = splices_of_tag(text, tag, written, at_tags=ws.config.at_tags)
         if pieces and notes.is_own(path):
             splices[path] = pieces
             continue

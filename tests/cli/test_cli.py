@@ -1311,7 +1311,7 @@ def test_the_help_groups_all_commands_and_cuts_no_sentence(run: Run) -> None:
     places = [out.index(f"\n{heading}:\n") for heading in GROUPS]
     assert places == sorted(places) and "..." not in out.partition("\nWrite:")[2]
     text = " ".join(out.split())
-    assert "undo an update; without an ID, list what was deleted. tick" in text
+    assert "undo an update; without an ID, list what was deleted. rename" in text
 
 
 def all_commands() -> dict[str, Any]:
@@ -1573,7 +1573,8 @@ def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, ru
             COMP_CWORD=str(len(words) - 1),
         ).out.split()
 
-    assert complete("synaptic re") == ["recent", "restore", "rebuild-index", "review", "replay"]
+    names = ["recent", "restore", "rebuild-index", "review", "rename", "replay"]
+    assert complete("synaptic re") == names
     assert complete("synaptic save x --type d") == ["decision"]
     assert complete("synaptic find --type in") == ["insight"]
     assert complete("synaptic find --order o") == ["oldest"]

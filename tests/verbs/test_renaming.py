@@ -262,6 +262,16 @@ TAGS = {
 }
 
 
+def test_a_tag_of_jrnl_is_renamed_where_it_is_one(tmp_path: Path) -> None:
+    text = "Met @ida, a@ida.org, [@ida](http://x/@ida) #ida\n"
+    for at_tags, new in ((True, "Met @Eve, a@ida.org"), (False, "Met @ida, a@ida.org")):
+        with open_home(tmp_path / f"{at_tags}", at_tags=at_tags, clock=Clock()) as ws:
+            put(ws, "a.md", text)
+            make_edits(ws, plan_tag_rename(ws, "ida", "Eve"))
+            data = (ws.config.journal / "a.md").read_text()
+            assert data == f"{new}, [@ida](http://x/@ida) #Eve\n"
+
+
 def test_a_tag_is_renamed_in_each_form(ws: Workspace) -> None:
     for name, (text, _) in TAGS.items():
         put(ws, name, text)
