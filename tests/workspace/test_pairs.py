@@ -16,6 +16,7 @@ from synaptic import Workspace, delete, rebuild, recent, restore, save, search, 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.nearest import Nearest
+from synaptic.render.terminal import Output, listing_text
 from synaptic.verbs.review import answer_finding, review
 from synaptic.workspace.pairs import pair_entries
 
@@ -138,6 +139,10 @@ def test_the_earlier_entry_is_marked_where_it_is_read(known: Workspace) -> None:
     assert mark not in found[ids[4]]
     listed = {entry.id: entry.marks for entry in recent(known).entries}
     assert [id for id, marks in listed.items() if mark in marks] == [ids[3]]
+    for width in (80, None):  # a terminal names the way to the later one
+        text = listing_text(recent(known), Output(False, width, Path))
+        command = f"`synaptic get {mark.split()[-1]}` shows the later entry."
+        assert text.endswith(command) == (width == 80)
 
 
 def test_keep_silences_a_pair_until_one_of_both_is_edited(known: Workspace) -> None:

@@ -25,6 +25,7 @@ from ...serving.roles import Role
 from ...serving.tokens import Tokens
 from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
 from ...verbs.mentions import link_targets
+from ...workspace.pairs import PERHAPS_REPLACED
 from ...workspace.workspace import Workspace
 from .devices import Devices
 from .guard import BODY_BYTES, READING, Sessions, Visitor
@@ -60,6 +61,7 @@ TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
 ).format(csrf)
 TEMPLATES.globals |= {
     "KINDS": KINDS,
+    "PERHAPS_REPLACED": PERHAPS_REPLACED,
     "conflicts_in": find_conflicts,
     "headed": plain_heading,
     "page_end": day_page_length,

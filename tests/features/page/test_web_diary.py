@@ -156,6 +156,11 @@ def test_prose_has_no_headline_and_a_lone_task_stands_once(
             "It rained all day. We stayed in and read."
         )
         assert article.locator("h2").count() == 0
+        article.get_by_role("link", name="Open").click()  # nor on its own page
+        expect(page.get_by_role("heading", level=1)).to_have_text("Wednesday, 18 November 2026")
+        expect(page.locator(".note p").first).to_have_text(
+            "It rained all day. We stayed in and read."
+        )
         plain = logged_in(browser, server, java_script_enabled=False).new_page()
         for one in (page, plain):
             one.goto("/day/2026-11-19")
