@@ -13,6 +13,7 @@ from ..journal.text import find_entry_span
 from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import MASK, unify_newlines, usual_line_end
 from ..notes.privacy import mask_private
+from ..notes.unmarked import put_comments_back, take_out_comments
 from ..workspace.preferences import hash_of_rule, put_in_force, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -23,8 +24,8 @@ LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
 
 
 class OpenText(NamedTuple):
-    """The text of a file, or of one entry of it, as its person edits it; `seen` proves it, and
-    it stands in the bytes `start:end`.
+    """The text of a file, or of one entry of it, as its person edits it, without our comments;
+    `seen` proves it, and it stands in the bytes `start:end`.
     """
 
     title: str
@@ -76,7 +77,9 @@ def write_text(
                 f"{path} was changed meanwhile; nothing was written.",
                 "Compare your text with the present one, and save again.",
             )
-        new = _with_line_ends(typed, data[now.start : now.end], usual_line_end(data))
+        before = data[now.start : now.end]
+        marked = put_comments_back(take_out_comments(unify_newlines(before.decode())), typed)
+        new = _with_line_ends(marked, before, usual_line_end(data))
         after = data[: now.start] + new + data[now.end :]
         if MASK in mask_private(after)[now.start : now.start + len(new)]:
             raise Refused(
@@ -166,7 +169,8 @@ def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -
         text = "\0"
     if "\0" in text:
         raise Refused(f"{path} is not UTF-8 text.", "Edit it in your editor.")
-    return OpenText(title, unify_newlines(text), hashlib.sha256(piece).hexdigest(), start, end)
+    shown = take_out_comments(unify_newlines(text)).text
+    return OpenText(title, shown, hashlib.sha256(piece).hexdigest(), start, end)
 
 
 def _with_line_ends(text: str, before: bytes, usual: bytes) -> bytes:

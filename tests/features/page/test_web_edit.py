@@ -155,6 +155,30 @@ def test_an_entry_of_a_file_is_edited_alone_and_undone(server: Served, home: Pat
         assert fields(answer)["text"] == text and day.read_bytes() == DAY
 
 
+def test_no_form_shows_our_comments_and_an_edit_keeps_them(server: Served, home: Path) -> None:
+    day = home / "journal" / "2026-11-17.md"
+    ids = ("20261117-aaaaaaaa", "20261117-bbbbbbbb")
+    blocks = [
+        f"## 1{number}:00 Part {number}\n<!-- syn:{id} at=2026-11-17T1{number}:00:00+00:00 h2=0"
+        f" pin -->\n\nText {number}.\n"
+        for number, id in enumerate(ids)
+    ]
+    day.write_text("\n".join(blocks))
+    server.client.get("/search?q=Part")
+    whole = opened(server, day.name)
+    alone = opened(server, day.name, ids[1])
+    assert "<!--" not in whole["text"] + alone["text"]
+    alone["text"] = alone["text"].replace("Part 1", "The second part")
+    answer = sent(server, day.name, ids[1], **alone)
+    assert answer.headers["location"] == f"/entry/{ids[1]}"
+    whole = opened(server, day.name)
+    first, second = whole["text"].replace("\r", "").split("\n\n## ")
+    whole["text"] = f"## {second}\n{first}\n"
+    assert sent(server, day.name, **whole).status_code == 303
+    blocks[1] = blocks[1].replace("Part 1", "The second part")
+    assert day.read_text() == "\n".join(reversed(blocks))
+
+
 def test_what_changed_meanwhile_is_shown_beside_and_nothing_typed_is_lost(
     server: Served, home: Path
 ) -> None:

@@ -303,5 +303,7 @@ def test_the_mark_of_a_replaced_entry_leads_to_the_later_one(home: Home) -> None
     with served(home.path, **NOW) as server:
         server.client.get("/review")  # compares the two
         page = server.shown("/search?q=parish+hall")
-        [link] = re.findall(r'<a class="badge" href="([^"]+)">perhaps replaced by a later', page)
+        [link] = re.findall(
+            r'<a class="badge" href="([^"]+)">perhaps replaced by a later', page
+        )
         assert str(server.client.get(link, follow_redirects=True).url).endswith(later)
