@@ -187,8 +187,12 @@ def test_large_type_is_kept_by_the_browser_and_nothing_scrolls_sideways(
             page.wait_for_function(f"{size} !== '{normal}'")
             overflow = "document.documentElement.scrollWidth - innerWidth"
             assert page.evaluate(overflow) <= 0, (address, width)
+            page.locator(".menu summary").first.click()
+            panel = page.locator(".panel").first.bounding_box()
+            assert panel and panel["x"] >= 0 and panel["x"] + panel["width"] <= width
+            page.locator(".menu summary").first.click()
     page.set_viewport_size({"width": 900, "height": 900})
-    page.locator(".menu summary").click()
+    page.locator(".menu summary").first.click()
     page.get_by_label("Large type").uncheck()
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == normal
 

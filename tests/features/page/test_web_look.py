@@ -39,7 +39,9 @@ HARD = f"""# 2026-11-16
 # A heading of the first rank
 """
 ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-hard0000"}
-ALL |= {"tasks": "/tasks", "text": "/edit?path=2026-11-16.md"}
+ALL |= {"tasks": "/tasks", "text": "/edit?path=2026-11-16.md", "phone": "/phone"}
+ALL |= {"browsers": "/devices", "deleted": "/deleted", "folder": "/folder"}
+ALL |= {"print": "/print?since=2026-11-05&until=2026-11-05", "tag": "/tag/tag-1"}
 OF_A_MODE = {
     "type": "rule",
     "values": ["color-contrast", "target-size", "scrollable-region-focusable"],
@@ -147,7 +149,7 @@ def test_every_page_reads_and_searches_without_javascript(
     page.get_by_label("Search the journal").fill("what do gulls do to a gauge")
     page.keyboard.press("Enter")
     page.get_by_role("link", name="Gulls sit on gauge 2").first.click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("60 cm too high")
+    expect(page.get_by_role("article")).to_contain_text("60 cm too high")
     page.goto("/")
     page.get_by_label("Text", exact=True).fill("The gauge is _clean_ again.")
     page.get_by_role("button", name="Save").click()

@@ -192,5 +192,5 @@ def test_a_deleted_text_can_be_read_before_it_is_restored(server: Served) -> Non
     server.post(f"/entry/{id}/delete", agreed=html.unescape(agreed[1]))
     row = text_of(server.client.get("/deleted"))
     assert re.search(
-        r"deleted on 2026-11-24 at 10:0\d, of \S+ Its text A single line. Restore", row
+        r"deleted on 2026-11-24 at 10:0\d from \S+ Its text A single line. Restore", row
     )

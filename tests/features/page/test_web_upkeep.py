@@ -213,7 +213,7 @@ def test_health_answers_from_what_is_known_and_compares_if_asked(home: Home) -> 
     saved(home, "The pump is loud.", OLD)
     with served(home.path, **NOW) as server:
         known = seen(server.client.get("/health"))
-        assert "This goes by what is known." in known and "index is sound" not in known
+        assert "Only quick checks were made." in known and "index is sound" not in known
         compared = seen(server.client.get("/health?whole=1"))
         assert "This goes by" not in compared and "index is sound" in compared
         assert "Last backup none yet" in compared
