@@ -169,8 +169,8 @@ def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -
         text = "\0"
     if "\0" in text:
         raise Refused(f"{path} is not UTF-8 text.", "Edit it in your editor.")
-    shown = take_out_comments(unify_newlines(text)).text
-    return OpenText(title, shown, hashlib.sha256(piece).hexdigest(), start, end)
+    unmarked = take_out_comments(unify_newlines(text)).text
+    return OpenText(title, unmarked, hashlib.sha256(piece).hexdigest(), start, end)
 
 
 def _with_line_ends(text: str, before: bytes, usual: bytes) -> bytes:

@@ -31,11 +31,11 @@ Ash floats.
 
 
 def test_what_nobody_changed_comes_back_and_a_sample_is_text() -> None:
-    shown = take_out_comments(FILE)
-    assert shown.text == FILE.replace(f"\n{ONE}", "", 1).replace(f"\n{TWO}", "").replace(
+    unmarked = take_out_comments(FILE)
+    assert unmarked.text == FILE.replace(f"\n{ONE}", "", 1).replace(f"\n{TWO}", "").replace(
         " <!-- by=claude -->", ""
     )
-    assert put_comments_back(shown, shown.text) == FILE
+    assert put_comments_back(unmarked, unmarked.text) == FILE
 
 
 BREAD, FERRY = FILE.index("## 09:31"), FILE.index("## 10:31")
