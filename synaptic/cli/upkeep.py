@@ -25,6 +25,7 @@ from ..render.terminal import emit
 from ..serving.arguments import agent_name, is_person, take_filters
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs import browse, doctor, removing, review
+from ..verbs.settling import SettledReceipt
 from ..verbs.totals import sum_field
 from ..workspace.embed import language_notice
 from ..workspace.sync import in_step, rebuild
@@ -196,6 +197,13 @@ def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
     )
     if not receipt:
         return print_answer({"success": True, "kept": key}, f"Kept {key}")
+    if isinstance(receipt, SettledReceipt) or choice == review.UNDO:
+        place = output_for_workspace(ws).full_path(receipt.path)
+        text = f"Both versions stand in {place} again."
+        if isinstance(receipt, SettledReceipt):
+            text = f"Settled in {place}. `synaptic review undo {receipt.undo}` takes it back."
+        data = {"success": True} | wire.as_json(receipt)
+        return print_answer(data, text, receipt.notices)
     done = "Deleted" if choice in ("delete", "merge") else "Updated"
     return print_receipt(ws, done, receipt)
 

@@ -33,6 +33,7 @@ from .names import LeftOut
 from .projects import project_of_folder
 from .runs import UNFINISHED, Runs
 from .saved import SavedText
+from .settled import SettledFile, SettledFiles
 from .text import (
     block_to_append,
     find_entry_span,
@@ -131,6 +132,7 @@ class Journal:
         self.saved = self.writer.saved
         self.trash = Trash(config.state)
         self.trashed = self.trash.pieces
+        self.settled = SettledFiles(config.state)
         self.runs = Runs(config.state / "imports")
         self.renames = Runs(config.state / "renames")
         self.draft_files = self.writer.draft_files
@@ -545,11 +547,12 @@ class Journal:
         entry = None
         had_copies = False
         left = {}
-        purges = {
+        purges: dict[str, Callable[[str], bool]] = {
             "trash.md": self.trash.purge,
             "done": self.saved.forget,
             "imports": self.runs.purge,
             "renames": self.renames.purge,
+            "settled.json": partial(self._forget_settled, path),
         }
         with self.writing():
             with suppress(NotFound):
@@ -572,13 +575,17 @@ class Journal:
             raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
         return entry
 
+    def _forget_settled(self, path: str, id: str) -> bool:
+        return self.settled.drop(lambda one: one.path == path or id.encode() in one.before)
+
     def state_file_copies(self) -> Iterator[tuple[Path, bytes]]:
         """Path and bytes of every file outside the journal that holds text: trash,
-        `done/`, open runs, and texts that were added to drafts.
+        `done/`, open runs, settled conflicts, and texts that were added to drafts.
         """
         done = (self.saved.path_of(id) for id in self.saved.ids())
         runs = (self.runs.folder / run.name for run in self.runs.open())
-        for path in (self.trash.path, *done, *runs, *self.draft_files.texts()):
+        own = (self.trash.path, self.settled.path)
+        for path in (*own, *done, *runs, *self.draft_files.texts()):
             with disk_errors(path, "read"), suppress(FileNotFoundError):
                 yield path, path.read_bytes()
 
@@ -609,6 +616,7 @@ class Journal:
         `doctor` names them.
         """
         with suppress(Busy, JournalError):
+            self._forget_private_settled(path, data)
             copies = self.copies_with_private_text(path, data)
             if not copies:
                 return
@@ -622,6 +630,17 @@ class Journal:
                     text = self.saved.get(id)
                     if text and text.text == block:
                         self.saved.forget(id)
+
+    def _forget_private_settled(self, path: str, data: bytes) -> None:
+        if not has_private_tag(data) or unclosed_tags(data):
+            return
+
+        def is_open(one: SettledFile) -> bool:
+            return one.path == path and shows_private_text(one.before, data)
+
+        if any(map(is_open, self.settled.all())):
+            with self.writer.locked(0):
+                self.settled.drop(is_open)
 
     # -- bringing back
 

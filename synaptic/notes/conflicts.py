@@ -18,12 +18,16 @@ _MARK_LINE = re.compile(r"(?m)^(?:[<>]{7} .*|\|{7}.*|={7}[ \t]*)(?:\n|\Z)")
 
 
 class Conflict(NamedTuple):
-    """Two versions of the text at `start:end`. `mine` is the one of the machine that merged."""
+    """Two versions of the text at `start:end`. `mine` is the one of the machine that merged.
+    The spans are those of their whole lines.
+    """
 
     start: int
     end: int
     mine: str
     theirs: str
+    mine_span: tuple[int, int]
+    theirs_span: tuple[int, int]
 
 
 def find_conflicts(text: str) -> list[Conflict]:
@@ -58,10 +62,12 @@ def _conflict_between(
 ) -> Conflict:
     begin = places["begin"]
     middle = places["middle"]
-    mine_end = places.get("base", middle).start()
-    mine = unify_newlines(text[begin.end() + 1 : mine_end])
-    theirs = unify_newlines(text[middle.end() + 1 : end.start()])
-    return Conflict(begin.start(), end.end(), mine.strip("\n"), theirs.strip("\n"))
+    spans = (
+        (begin.end() + 1, places.get("base", middle).start()),
+        (middle.end() + 1, end.start()),
+    )
+    versions = [unify_newlines(text[slice(*span)]).strip("\n") for span in spans]
+    return Conflict(begin.start(), end.end(), versions[0], versions[1], *spans)
 
 
 def without_conflict_marks(text: str) -> str:

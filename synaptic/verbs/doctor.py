@@ -362,6 +362,7 @@ _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
     "lines there.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
+    "settled.json": "Delete that file: it only takes the last choices in conflicts back.",
     "drafts": "Log out in the browser with that draft, or delete the file.",
     "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",
 }

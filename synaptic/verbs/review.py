@@ -31,6 +31,8 @@ from .removing import delete
 OPEN_DAYS = 60
 UNREAD_DAYS = 365
 
+UNDO = "undo"
+"""The answer that takes the choice in a conflict of a whole file back."""
 EMBED_MS = 500
 """The time in which a review embeds and compares what waits for it."""
 FINDINGS = {
@@ -105,9 +107,11 @@ def answer_finding(
     ws: Workspace, key: str, chosen: str, *, by_person: bool = True, confirms: bool = False
 ) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
-    remembered until an entry is edited, and where `settle_conflict` returns None. Only a person
-    `confirms`.
+    remembered until an entry is edited. `undo` takes the choice in a conflict of a whole file
+    back. Only a person `confirms`.
     """
+    if chosen == UNDO:
+        return settling.undo_choice(ws, key, by_person=by_person)
     matter = _parse_finding_key(ws, key, chosen)
     first = matter.about[0].entry
     last = matter.about[-1].entry

@@ -5,30 +5,32 @@ chooses.
 import json
 import re
 from collections.abc import Iterator
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import Changed, Refused
+from ..errors import Changed, NotFound, Refused
 from ..filters import Filters
 from ..index.rows import Stored
 from ..journal.disk import overwrite, read_state_json
-from ..models import Entry
+from ..journal.rewriting import rewrite_entries
+from ..journal.settled import SettledFile
+from ..journal.trash import file_hash
+from ..models import Entry, ParsedFile, frozen
 from ..notes.blocks import MASK, unescape_entry_borders
+from ..notes.choices import Pieces, choose_in_entry, choose_in_file, join_pieces, visible_latin1
 from ..notes.conflicts import Conflict, find_conflicts
 from ..notes.privacy import mask_private
+from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .editing import OpenText, open_text, write_text
-from .receipts import Receipt, make_receipt
+from .editing import PreferencesOfFile, resolve_own_id
+from .receipts import Receipt, index_now, make_receipt
 
 ANSWERS = ("mine", "theirs", "both")
 OWN = "conflicts.json"
 """The file in the state folder with hashes of the conflicts that this machine's merges made."""
 MOST_OWN = 1_000
-_SECOND_HEAD = re.compile(
-    r"\\(#{1,6} [^\n]*)(?:\n|\Z)(?:\\(<!--[ \t]*syn:[^\n]*-->)(?:\n|\Z))?"
-)
-"""Matches the heading and the comment with which the second version of an entry may begin."""
 _COMMENT = re.compile(r"(?m)^<!--[ \t]*syn:[^\n]*-->(?:\n|\Z)")
 
 
@@ -73,74 +75,120 @@ def find_open_conflicts(ws: Workspace) -> Iterator[OpenConflict]:
                 yield OpenConflict(around[-1], line, *versions)
 
 
+@frozen
+class SettledReceipt(Receipt):
+    """The result of a choice in a conflict that reaches beyond one entry; `undo` is the key by
+    which `undo_choice` takes it back.
+    """
+
+    undo: str = ""
+
+
 def settle_conflict(
     ws: Workspace, entry: Entry, choice: str, *, by_person: bool, confirms: bool
-) -> Receipt | None:
+) -> Receipt:
     """Keeps one version, or both, of the first conflict that begins in an entry; the text with
-    both goes to the trash. Returns the receipt; None if the conflict reaches beyond the entry,
-    so that no single one can be restored.
+    both goes to the trash. Returns a `SettledReceipt` if more than this entry changed.
 
-    Raises Refused for an agent, for a private passage, and for `both` of a conflict that holds
-    entries; Changed if the conflict is gone.
+    Raises Refused for an agent, and where a text or a private passage would not stay what it
+    is; Changed if the conflict is gone.
     """
-    if not by_person or (entry.type == "preference" and not confirms):
-        raise Refused(
-            "Only a person chooses between the two versions.",
-            "Ask the user to run `synaptic review` in a terminal, or to open Review.",
-        )
-    for id in (entry.id, ""):
-        opened = open_text(ws, entry.path, id)
-        conflicts = find_conflicts(opened.text)
-        if not id:
-            conflicts = [one for one in conflicts if _begins_in(ws, entry, opened, one)]
-        if conflicts:
-            break
-    else:
-        raise Changed("The two versions are one already.", "Load the review again.")
-    conflict = conflicts[0]
-    if not id and choice == "both":
-        raise Refused(
-            "The two versions hold entries, and both would have them twice.",
-            "Keep one of them, or edit the file.",
-        )
-    side = choice
-    if choice != "both":
-        is_first = _is_first_mine(ws, conflict) == (choice == "mine")
-        side = "first" if is_first else "second"
-    text = _with_choice(opened.text, conflict, side)
-    replaced, notices = write_text(ws, entry.path, id, text, opened.seen)
-    is_one = [one.id for one in replaced] == [entry.id]
-    return make_receipt(entry, notices=notices) if is_one else None
+    if not by_person:
+        raise _only_a_person()
+    path = entry.path
+    resolve_own_id(ws, path, "")
+    asked = in_step(ws, lambda _: [*find_open_conflicts(ws)])
+    about = next((one for one in asked if one.about.entry.id == entry.id), None)
+    key = f"conflict:{entry.short_id}"
+    rules = PreferencesOfFile(ws, path)
 
+    def change(data: bytes, parsed: ParsedFile) -> bytes:
+        rules.remember_consents(parsed)
+        if not confirms and any(one.type == "preference" for one in parsed.entries):
+            raise _only_a_person()
+        pieces = _pieces_of_choice(ws, data, parsed, about, choice)
+        after = join_pieces(data, pieces)
+        if mask_private(after) != join_pieces(mask_private(data), pieces):
+            raise Refused(
+                "A private passage would not stay what it is; nothing was written.",
+                "Make the two versions one in your editor.",
+            )
+        ws.journal.settled.put(SettledFile(key, path, data, file_hash(after)))
+        return after
 
-def _begins_in(ws: Workspace, entry: Entry, opened: OpenText, conflict: Conflict) -> bool:
-    """True if this is the conflict of a file that a review shows for the entry."""
-    line = opened.text.count("\n", 0, conflict.start) + 1
-    return any(
-        (one.about.entry.id, one.line) == (entry.id, line) for one in find_open_conflicts(ws)
+    replaced = rewrite_entries(ws.journal, path, change)
+    rules.confirm_changed(entry.id)
+    notices = index_now(ws, path)
+    receipt = make_receipt(entry, notices=notices)
+    if [one.id for one in replaced] == [entry.id]:
+        return receipt
+    return SettledReceipt(
+        receipt.id, receipt.date, receipt.time, path, notices=receipt.notices, undo=key
     )
 
 
-def _with_choice(text: str, conflict: Conflict, side: str) -> str:
-    """The text in which the `first` version, the `second` or `both` stand in place of a
-    conflict. A heading that the second has of its own replaces that of the entry, if it alone
-    is kept.
+def _only_a_person() -> Refused:
+    return Refused(
+        "Only a person chooses between the two versions.",
+        "Ask the user to run `synaptic review` in a terminal, or to open Review.",
+    )
+
+
+def undo_choice(ws: Workspace, key: str, *, by_person: bool) -> Receipt:
+    """Brings both versions of a conflict back, byte for byte. Raises NotFound for a key without
+    a choice, Refused for an agent, and Changed if the file was changed since.
     """
-    before = text[: conflict.start]
-    second = conflict.theirs
-    head = _SECOND_HEAD.match(second)
-    if head:
-        second = second[head.end() :]
-    if side == "first":
-        body = conflict.mine
-    elif side == "both":
-        heading = f"\\{head[1]}\n" if head else ""
-        body = f"{conflict.mine}\n\n{heading}{second}"
-    else:
-        body = second
-        if head and before.count("\n") <= 2:  # it is the heading and the comment of the entry
-            before = "".join(f"{line}\n" for line in head.groups() if line)
-    return f"{before}{body}{text[conflict.end :]}"
+    files = {one.key: one for one in ws.journal.settled.all()}
+    if key not in files:
+        raise NotFound(f"No choice of {key[:40]!r} can be taken back.", valid=tuple(files))
+    if not by_person:
+        raise _only_a_person()
+    file = files[key]
+    resolve_own_id(ws, file.path, "")
+    rules = PreferencesOfFile(ws, file.path)
+
+    def change(data: bytes, parsed: ParsedFile) -> bytes:
+        rules.remember_consents(parsed)
+        if file_hash(data) != file.after:
+            raise Changed(
+                f"{file.path} was changed since; nothing was written.",
+                f"Both versions stand in {ws.journal.trash.path}.",
+            )
+        return file.before
+
+    rewrite_entries(ws.journal, file.path, change)
+    rules.confirm_changed()
+    with ws.journal.writing():
+        ws.journal.settled.drop(lambda one: one.key == key)
+    notices = index_now(ws, file.path)
+    found = in_step(ws, lambda _: [*find_open_conflicts(ws)])
+    entry = next(one.about.entry for one in found if one.about.entry.path == file.path)
+    return make_receipt(entry, notices=notices)
+
+
+def _pieces_of_choice(
+    ws: Workspace, data: bytes, parsed: ParsedFile, about: OpenConflict | None, choice: str
+) -> Pieces:
+    """The pieces of a file after a choice in the conflict that a review showed. Raises Changed
+    if it is not there any more, and Refused.
+    """
+    text = visible_latin1(data)
+    conflicts = zip(find_conflicts(text), find_conflicts(_file_text(data)), strict=True)
+    for conflict, readable in conflicts:
+        versions = {_as_shown(readable.mine), _as_shown(readable.theirs)}
+        if not about or versions != {about.mine, about.theirs}:
+            continue
+        side = choice
+        if choice != "both":
+            side = "first" if _is_first_mine(ws, readable) == (choice == "mine") else "second"
+        for entry in parsed.entries:
+            place = entry.there
+            if place.start <= conflict.start and conflict.end <= place.end:
+                return choose_in_entry(text, conflict, side, place.start)
+        return choose_in_file(
+            partial(ws.journal.parse, about.about.entry.path), data, conflict, side
+        )
+    raise Changed("The two versions are one already.", "Load the review again.")
 
 
 def _is_first_mine(ws: Workspace, conflict: Conflict) -> bool:

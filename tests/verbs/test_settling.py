@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from homes import open_home
 
-from synaptic import Workspace
-from synaptic.errors import Changed, Refused, SynapticError
+from synaptic import Workspace, delete, find
+from synaptic.errors import Changed, NotFound, Refused, SynapticError
 from synaptic.verbs.removing import restore
 from synaptic.verbs.review import ReviewFinding, answer_finding, review
-from synaptic.verbs.settling import note_own_conflicts
+from synaptic.verbs.settling import SettledReceipt, note_own_conflicts
 
 CONFLICT = "<<<<<<< HEAD\nOne.\n=======\nTwo.\n>>>>>>> other\n"
 ID = "20261120-aaaaaaaa"
@@ -55,27 +56,115 @@ def test_conflicts_of_one_entry_are_asked_one_after_the_other(ws: Workspace) -> 
     assert not review(ws)
 
 
-def test_two_versions_of_a_whole_file_are_one_question(ws: Workspace) -> None:
-    day = f"# 2026-11-20\n\n## 09:00 Tea\n<!-- syn:{ID} -->\n"
-    file = written(ws, f"<<<<<<< ours\n{day}Green.\n=======\n{day}Black.\n>>>>>>> theirs\n")
-    [found] = [one for one in review(ws) if one.kind == "conflict"]
-    assert "Green." in found.versions[0] and "Black." in found.versions[1]
-    assert "syn:" not in "".join(found.versions)
-    with pytest.raises(Refused, match="twice"):
-        answer_finding(ws, found.key, "both", confirms=True)
-    answer_finding(ws, found.key, "theirs", confirms=True)
-    assert file.read_text() == f"{day}Black.\n"
-    assert not [one for one in review(ws) if one.kind == "conflict"]
+DAY = "# 2026-11-20\n\n"
+TEA = f"## 09:00 Tea\n<!-- syn:{ID} -->\n"
+LUNCH = "## 12:00 Lunch\nSoup.\n"
+FRONT = "---\ntags: [a]\n---\n"
+WHOLE_FILES = {
+    "an entry of both, and one that is equal": (
+        f"{DAY}{TEA}Green.\n\n{LUNCH}",
+        f"{DAY}{TEA}Black.\n\n{LUNCH}",
+    ),
+    "with front matter, and more on each side": (
+        f"{FRONT}{DAY}{LUNCH}\n## 15:00 Walk\nMine.",
+        f"{FRONT}{DAY}## 08:00 Up\nEarly.\n\n{LUNCH}",
+    ),
+    "with a private passage on both sides": (
+        f"{DAY}{TEA}Green. <private>\n## 10:00 Salary\n</private>",
+        f"{DAY}{TEA}Black.\n\n## 11:00 Bank\n<private>12345</private> closed.",
+    ),
+    "that begin otherwise": (f"{FRONT}# One\n\nText one.", "# Two\n\nText two."),
+    "of which one is empty": (f"{DAY}{TEA}Green.", ""),
+}
 
 
-def test_private_text_is_neither_shown_nor_chosen(ws: Workspace) -> None:
-    text = f"# Ely\n\n{CONFLICT.replace('Two.', 'Two. <private>My salary.</private>')}"
-    file = written(ws, text, "Ely.md")
+def whole(mine: str, theirs: str) -> str:
+    return f"<<<<<<< ours\n{mine}\n=======\n{theirs}\n>>>>>>> theirs\n"
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("name", WHOLE_FILES)
+def test_two_versions_of_a_whole_file_are_one_question_that_is_undone_byte_for_byte(
+    ws: Workspace, name: str, line_end: str
+) -> None:
+    mine, theirs = (text.replace("\n", line_end) for text in WHOLE_FILES[name])
+    text = whole(*WHOLE_FILES[name]).replace("\n", line_end)
+    file = written(ws, text)
     found = conflict(ws)
-    assert "salary" not in "".join(found.versions)
-    with pytest.raises(Refused, match="private"):
-        answer_finding(ws, found.key, "mine", confirms=True)
-    assert file.read_text() == text
+    assert not any(secret in "".join(found.versions) for secret in ("syn:", "Salary", "1234"))
+    for answer, kept in (("mine", mine), ("theirs", theirs), ("both", None)):
+        receipt = answer_finding(ws, found.key, answer, confirms=True)
+        assert not [one for one in review(ws) if one.kind == "conflict"]
+        after = file.read_bytes().decode()
+        if kept is not None:
+            assert after.strip() == kept.strip() and "<<<" not in after
+        else:
+            lines = {line.partition(" syn:")[0] for line in after.splitlines()}
+            for line in f"{mine}\n{theirs}".splitlines():
+                assert line.partition(" syn:")[0] in lines
+            assert after.count("Soup.") == mine.count("Soup.") and after.count(ID) <= 1
+            assert after.count(DAY.strip()) <= 1 and after.count("tags: [a]") <= 1
+            parsed = ws.journal.parse("2026-11-20.md", file.read_bytes())
+            assert not parsed.issues, parsed.issues
+            shown = " ".join(entry.content for entry in parsed.entries)
+            assert "Salary" not in shown and "12345" not in shown
+        key = receipt.undo if isinstance(receipt, SettledReceipt) else ""
+        if key:
+            with pytest.raises(Refused, match="Only a person"):
+                answer_finding(ws, key, "undo", by_person=False)
+            answer_finding(ws, key, "undo", confirms=True)
+        else:
+            assert receipt
+            restore(ws, receipt.id, confirms=True)
+        assert file.read_bytes() == text.encode() and conflict(ws).versions == found.versions
+
+
+def test_a_choice_in_a_whole_file_is_undone_only_where_nothing_was_written_since(
+    ws: Workspace,
+) -> None:
+    file = written(ws, whole(f"{DAY}{TEA}Green.", f"{DAY}{TEA}Black."))
+    key = conflict(ws).key
+    answer_finding(ws, key, "theirs", confirms=True)
+    edited = file.read_text() + "\nwritten since\n"
+    file.write_text(edited)
+    with pytest.raises(Changed):
+        answer_finding(ws, key, "undo", confirms=True)
+    assert file.read_text() == edited
+    assert "Green." in ws.journal.trash.path.read_text()
+    delete(ws, ID, purge=True)
+    assert "Black" not in ws.journal.settled.path.read_text()
+    with pytest.raises(NotFound):
+        answer_finding(ws, key, "undo", confirms=True)
+
+
+def test_text_that_becomes_private_leaves_the_settled_files(ws: Workspace) -> None:
+    file = written(ws, whole(f"{DAY}{TEA}My salary.", f"{DAY}{TEA}Black."))
+    answer_finding(ws, conflict(ws).key, "mine", confirms=True)
+    assert "salary" in ws.journal.settled.path.read_text()
+    file.write_text(file.read_text().replace("My salary.", "<private>My salary.</private>"))
+    review(ws)
+    assert "salary" not in ws.journal.settled.path.read_text()
+
+
+def test_lines_that_close_a_fence_of_the_first_version_go_with_it(ws: Workspace) -> None:
+    mine, theirs = f"{DAY}{TEA}```py\nx = 1", f"{DAY}{TEA}Black."
+    for answer, wanted in (("theirs", theirs), ("both", f"{mine}\n```\n\n{TEA}Black.")):
+        file = written(ws, whole(mine, f"```\n{theirs}"))
+        answer_finding(ws, conflict(ws).key, answer, confirms=True)
+        ids = re.compile("syn:20261120-[0-9a-z]{8}")
+        assert ids.sub("", file.read_text()).strip() == ids.sub("", wanted).strip()
+
+
+def test_private_text_is_not_shown_and_stays_private(ws: Workspace) -> None:
+    private = "Two. <private>My salary.</private>"
+    text = f"# Ely\n\n{CONFLICT.replace('Two.', private)}"
+    for answer, wanted in (("mine", "One."), ("theirs", private), ("both", private)):
+        file = written(ws, text, "Ely.md")
+        found = conflict(ws)
+        assert "salary" not in "".join(found.versions)
+        answer_finding(ws, found.key, answer, confirms=True)
+        assert wanted in file.read_text() and "<<<" not in file.read_text()
+        assert "salary" not in "".join(entry.content for entry in find(ws).entries)
 
 
 def test_only_a_person_chooses(ws: Workspace) -> None:

@@ -14,6 +14,7 @@ from ...journal import losses
 from ...models import Entry
 from ...verbs import browse, doctor, removing, review
 from ...verbs.review import ReviewFinding
+from ...verbs.settling import SettledReceipt
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -36,6 +37,7 @@ ANSWERED = {
     "merge": "Merged: the second has the text of the first, which Undo brings back.",
     "close": "Closed with the tag #done.",
     "pin": "Pinned: agents see it at the start of each session.",
+    review.UNDO: "Both versions stand there again.",
     "keep": "Kept. The review asks again after it was edited.",
 }
 
@@ -116,7 +118,10 @@ async def _answer_finding(request: Request) -> Response:
         message = format_deleted(gone)
     receipt = await run_verb(request, review.answer_finding, key, chosen, confirms=True)
     where = f"/review?{request.url.query}#{next}"
-    return redirect_with_message(request, where, message, undo=receipt.id if receipt else "")
+    if isinstance(receipt, SettledReceipt):
+        return redirect_with_message(request, where, message, undo_finding=receipt.undo)
+    undo = receipt.id if receipt and chosen != review.UNDO else ""
+    return redirect_with_message(request, where, message, undo=undo)
 
 
 async def _health_page(request: Request) -> Response:

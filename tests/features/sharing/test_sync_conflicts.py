@@ -118,3 +118,63 @@ def test_the_page_shows_two_versions_and_asks(machines: Machines) -> None:
         page.goto("/")
         both = page.get_by_role("article").filter(has_text="noon")
         expect(both).to_contain_text(re.compile(r"We meet at one\.\s*We meet at noon\."))
+
+
+STEPS = "settled trash-torn trashed overwrite-torn replace-written replace-swapped replaced"
+
+
+def whole_file_conflict(machines: Machines) -> tuple[ForkedHome, str]:
+    """A machine that merged a day with a private heading, which no merge by entries may touch,
+    and the finding.
+    """
+    desk, laptop = machines.shared("desk", "laptop")
+    desk.ask("sync")
+    file = next(desk.journal.glob("*.md"))
+    base = day(desk)
+    for home, words in ((desk, "Green tea."), (laptop, "Black tea.")):
+        text = f"{base}\n## 10:00 Tea\n{words}\n<private>\n## 11:00 {words}\n</private>\n"
+        (home.journal / file.name).write_text(text)
+    desk.ask("sync")
+    laptop.run("sync")
+    assert day(laptop).startswith("<<<<<<<") and "11:00" not in str(finding(laptop))
+    return laptop, str(finding(laptop)["finding"])
+
+
+@pytest.mark.parametrize("answer", ["mine", "theirs", "both"])
+def test_a_kill_in_a_choice_of_a_whole_file_or_in_its_undo_loses_nothing(
+    machines: Machines, answer: str
+) -> None:
+    home, key = whole_file_conflict(machines)
+    before = day(home)
+    for step in STEPS.split():
+        home.run("review", answer, key, SYNAPTIC_FAULT=step)
+        assert day(home) == before or "<<<" not in day(home)
+        if day(home) == before:
+            home.ask("review", answer, key)
+        after = day(home)
+        texts = after + (home.path / ".state" / "trash.md").read_text()
+        assert "Green tea." in texts and "Black tea." in texts and "<<<" not in after
+        assert ("Green" in after, "Black" in after) == {
+            "mine": (False, True),
+            "theirs": (True, False),
+            "both": (True, True),
+        }[answer]
+        home.run("review", "undo", key, SYNAPTIC_FAULT=step)
+        assert day(home) in (before, after)
+        if day(home) == after:
+            assert "Both versions stand" in home.run("review", "undo", key).out
+        assert day(home) == before
+
+
+def test_a_choice_of_a_whole_file_is_undone_on_the_page(machines: Machines) -> None:
+    home, _ = whole_file_conflict(machines)
+    before = day(home)
+    with served(home.path) as server, browsing() as browser:
+        page = logged_in(browser, server).new_page()
+        page.goto("/review")
+        page.get_by_role("button", name="Keep both").click()
+        expect(page.get_by_role("status")).to_contain_text("Kept both versions")
+        assert "Green" in day(home) and "Black" in day(home) and "<<<" not in day(home)
+        page.get_by_role("button", name="Undo").click()
+        expect(page.get_by_role("status")).to_contain_text("Both versions stand there again")
+        assert day(home) == before
