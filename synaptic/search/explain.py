@@ -7,7 +7,6 @@ from collections import Counter
 
 from ..filters import Filters
 from ..language.analysis.analyze import JournalNames, analyze
-from ..language.analysis.asked import read_question
 from ..language.analysis.plan import strategy_by_form
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
@@ -19,7 +18,7 @@ from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .evidence import Request
 from .near import suggest_tags
-from .understanding import understand
+from .understanding import read_question_of_journal, understand
 
 MAX_KEYWORDS = 12
 """The number of keywords that an analysis shows. By eye."""
@@ -41,7 +40,9 @@ def analyze_question(ws: Workspace, query: str) -> Json:
         )
         notices = (understood.nothing,) if understood.nothing else understood.parsed.notices
         vocabulary = JournalNames(tags, projects, files)
-        analysis = analyze(query, read_question(query, today=now.date()), vocabulary)
+        analysis = analyze(
+            query, read_question_of_journal(ws, query, today=now.date()), vocabulary
+        )
         plan = _plan_as_json(understood) | {"estimated_complexity": analysis["complexity"]}
         keywords = _best_keywords(ws, analysis["text"])
         return analysis | {"keywords": keywords, "plan": plan, "notices": notices}

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ..filters import Filters
-from ..language.analysis.asked import event_words, read_question
+from ..language.analysis.asked import event_words
 from ..models import NOTHING_CLOSE, Counts, Entry, SearchResult
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .understanding import filter_by_asked_time
+from .understanding import filter_by_asked_time, read_question_of_journal
 
 NEWEST = 5
 MONTHS = 12
@@ -57,7 +57,7 @@ def count_events(ws: Workspace, query: str, filters: Filters) -> Happened | None
     """Counts the dated entries that contain every word of the event in any of its forms. None
     if the query does not ask about an event, or no entry does.
     """
-    asked = read_question(query, today=ws.clock().date())
+    asked = read_question_of_journal(ws, query, today=ws.clock().date())
     sought = event_words(asked.text)
     if not sought:
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 from ..errors import NotFound
 from ..filters import Filters
@@ -57,10 +57,27 @@ def understand(ws: Workspace, request: Request) -> Request:
     if not ws.config.search.analysis:
         return request
     request = _read_project_scope(ws, request)
-    asked = read_question(request.parsed.text, today=request.now.date())
+    asked = read_question_of_journal(ws, request.parsed.text, today=request.now.date())
     if asked.text and ws.index.titled(request.parsed.names):
         return request  # the words are the name of an entry
     return _read_as_list(ws, request, asked) or _prefer_time_and_type(ws, request, asked)
+
+
+def read_question_of_journal(ws: Workspace, query: str, *, today: date) -> Asked:
+    """The question as `read_question` has it, where a month, a weekday or a day without a year
+    is the latest one that is over, or that has begun and holds entries. Of a month that means
+    an entry before today: asked on December 1, "in December" is the last whole one.
+    """
+    asked = read_question(query, today=today)
+    times = asked.time_range
+    if not times or not times.earlier or not times.start:
+        return asked
+    last = today if times.start == times.end else add_days(today, -1)
+    begun = Filters(since=times.start.isoformat(), until=last.isoformat())
+    if times.start <= last and _count_entries(ws, begun):
+        return asked
+    start, end = times.earlier
+    return replace(asked, time_range=replace(times, start=start, end=end, earlier=None))
 
 
 def _read_project_scope(ws: Workspace, request: Request) -> Request:

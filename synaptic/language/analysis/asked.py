@@ -4,9 +4,10 @@ Every search asks this; `analyze` says more.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import date
+from functools import partial
 from typing import NamedTuple
 
 from ...filters import Filters
@@ -69,9 +70,15 @@ class Listed(NamedTuple):
 
 
 def read_question(query: str, *, today: date) -> Asked:
-    """Finds the time, the order and the reasons that a query asks for."""
+    """Finds the time, the order and the reasons that a query asks for.
+
+    A month, a weekday or a day without a year is the latest one that has begun; in a question
+    about the future it is the next one that is not over.
+    """
     read = " ".join(query[:READ_CHARACTERS].replace("\u2019", "'").replace("\0", " ").split())
-    time_range, text, tongue = _find_time_in_languages(read, today)
+    is_future = _finder("future").search(read) and not _finder("past").search(read)
+    find = partial(find_time, today=today, ahead=bool(is_future))
+    time_range, text, tongue = _find_time_in_languages(read, find)
     only_time = False
     if time_range:
         marked = read.replace(time_range.phrase, _TAKEN, 1)
@@ -91,15 +98,17 @@ def read_question(query: str, *, today: date) -> Asked:
     )
 
 
-def _find_time_in_languages(read: str, today: date) -> tuple[TimeRange | None, str, str]:
+def _find_time_in_languages(
+    read: str, find: Callable[[str], tuple[TimeRange, str] | None]
+) -> tuple[TimeRange | None, str, str]:
     """(the time that the text names, the text without it, the language of the time), where
     English reads less of it.
     """
-    plain, text = find_time(read, today=today) or (None, read)
+    plain, text = find(read) or (None, read)
     least = len(plain.phrase) if plain else 0
     for tongue in guess_languages(read):
         for first, last, english in iter_time_translations(read, tongue):
-            time_and_rest = find_time(english, today=today)
+            time_and_rest = find(english)
             if time_and_rest and not time_and_rest[1] and last - first >= least:
                 times = replace(time_and_rest[0], phrase=read[first:last])
                 return times, remove_phrase(read, first, last), tongue

@@ -80,7 +80,8 @@ class TimeRange:
 
     `about` is the day where the phrase counts more than days, "two weeks ago", and so means
     days around it too. `is_named`: the phrase names a year, a season, a month or a weekday,
-    which a text may name as well.
+    which a text may name as well. `earlier` are the days that it means instead if those of the
+    journal have no entry yet: "in December", asked on December 1.
     """
 
     start: date | None
@@ -88,6 +89,7 @@ class TimeRange:
     phrase: str
     about: date | None = field(default=None, compare=False)
     is_named: bool = field(default=False, compare=False)
+    earlier: Span | None = field(default=None, compare=False)
 
 
 class Period(NamedTuple):
@@ -112,11 +114,12 @@ class Period(NamedTuple):
         return part_of_span(span, self.part)
 
 
-def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
+def find_time(text: str, *, today: date, ahead: bool = False) -> tuple[TimeRange, str] | None:
     """Returns (the time that a text names, the text without the words of that time); None if it
     names no time.
 
-    Of two ranges the first wins.
+    Of two ranges the first wins. `ahead`: a month, a weekday or a day without a year is the
+    next one, and otherwise the latest one that has begun.
 
     | text                           | on Saturday 2026-11-21               |
     |--------------------------------|--------------------------------------|
@@ -132,7 +135,7 @@ def find_time(text: str, *, today: date) -> tuple[TimeRange, str] | None:
         return None
     for word in compile_row(_START + r"\w").finditer(read):
         start = word.start()
-        time = _read_phrase(read, start, When(today))
+        time = _read_phrase(read, start, When(today, ahead))
         if not time:
             continue
         end = start + len(time.phrase)
@@ -204,8 +207,21 @@ def _read_phrase(text: str, at: int, when: When) -> TimeRange | None:
         bounds = _first_and_last_day(preposition, span, when.today)
         about = span[0] if _is_about(period.pieces, preposition) else None
         is_named = not _NAMED.isdisjoint(period.pieces)
-        return TimeRange(*bounds, text[at:end], about, is_named)
+        earlier = _earlier_span(period, span, when) if bounds == span else None
+        return TimeRange(*bounds, text[at:end], about, is_named, earlier)
     return None
+
+
+def _earlier_span(period: Period, span: Span, when: When) -> Span | None:
+    """The days of the same name before those that have begun and are not over; None for a
+    phrase that names one of several, or looks ahead.
+    """
+    is_certain = when.ahead or not period.pieces.keys().isdisjoint(("year", "which", "near"))
+    if is_certain or not span[0] <= when.today <= span[1]:
+        return None
+    if _NAMED.isdisjoint(period.pieces):
+        return None
+    return period.span(When(add_days(span[0], -1)))
 
 
 def _match_periods(text: str, at: int, preposition: str) -> list[Period]:
