@@ -161,8 +161,8 @@ def undo_choice(ws: Workspace, key: str, *, by_person: bool) -> Receipt:
     with ws.journal.writing():
         ws.journal.settled.drop(lambda one: one.key == key)
     notices = index_now(ws, file.path)
-    found = in_step(ws, lambda _: [*find_open_conflicts(ws)])
-    entry = next(one.about.entry for one in found if one.about.entry.path == file.path)
+    conflicts = in_step(ws, lambda _: [*find_open_conflicts(ws)])
+    entry = next(one.about.entry for one in conflicts if one.about.entry.path == file.path)
     return make_receipt(entry, notices=notices)
 
 
