@@ -23,6 +23,7 @@ from .comments import find_ids
 from .disk import PREFERENCES, append_json_lines, inject_fault
 from .folder import locate_writable
 from .journal import Journal
+from .moves import note_moves
 from .rewriting import rewrite_entries_in_lock
 from .runs import UNFINISHED, FileEdit, Run
 from .trash import TrashedText, file_hash
@@ -78,6 +79,7 @@ def carry_out(journal: Journal, run: Run) -> Run:
     moves = {edit.path: edit.to for edit in done if edit.path != edit.to}
     if run.ids or moves:
         _follow(journal, moves, run.ids)
+    note_moves(journal.state, moves)
     append_json_lines(journal.state / PREFERENCES, run.rules)
     return replace(run, edits=tuple(done), left=tuple(left))
 

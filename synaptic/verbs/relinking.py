@@ -31,6 +31,7 @@ from ..notes.link_places import (
 )
 from ..notes.marks import link_key
 from ..notes.privacy import mask_private
+from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .many_edits import IN_SOURCE, Changes, EditPlan, Notes, StayingLine, line_at, plan_edits
 
@@ -226,13 +227,18 @@ class LinkMoves:
                 keys.update(link_key("/".join(parts[start:])) for start in range(len(parts)))
         for place in find_link_places(text.plain):
             key = link_key(unquote(place.target))
-            if key not in old - new:
-                continue
-            others = self._ws.index.entries_by_name_key([key]).get(key, [])
-            paths = {one.entry.path for one in self._ws.index.entries(others).values()}
-            if paths <= self._moves.keys():
+            if key in old - new and self._paths_called(key) <= self._moves.keys():
                 line = text.raw.count("\n", 0, place.start) + 1
                 self._stay(path, line, IN_SOURCE)
+
+    def _paths_called(self, key: int) -> set[str]:
+        """The paths of the notes of which this is the key of a name."""
+
+        def run(_: object) -> set[str]:
+            rows = self._ws.index.entries_by_name_key([key]).get(key, [])
+            return {one.entry.path for one in self._ws.index.entries(rows).values()}
+
+        return in_step(self._ws, run)
 
 
 def _is_single_quoted(text: str, at: int) -> bool:

@@ -64,7 +64,7 @@ def plan_rename(ws: Workspace, note: str, new: str, *, confirms: bool = False) -
         raise InvalidArgument(f"{old} has this name already.", "Give another name.")
     for path, to in moves.items():
         _check_name_is_free(ws, path, to, names.get(path, ""), files, moves, pages)
-    plan = in_step(ws, lambda _: LinkMoves(ws, moves, names).plan("rename", confirms=confirms))
+    plan = LinkMoves(ws, moves, names).plan("rename", confirms=confirms)
     return replace(plan, notices=(*plan.notices, *_heading_notice(ws, old, moves[old])))
 
 

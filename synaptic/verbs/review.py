@@ -25,7 +25,8 @@ from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from . import settling
 from .changing import update
-from .receipts import Receipt
+from .moved_notes import mend_links, plans_of_mending
+from .receipts import Receipt, make_receipt
 from .removing import delete
 
 OPEN_DAYS = 60
@@ -38,6 +39,7 @@ EMBED_MS = 500
 FINDINGS = {
     "conflict": ("has two versions: it was changed on two machines", settling.ANSWERS),
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
+    "moved": ("was moved or renamed, and links to it are broken", ("mend", "keep")),
     "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
     "repeated": ("says what the second says", ("merge", "delete", "keep")),
     "expired": ("has expired", ("delete", "keep")),
@@ -83,6 +85,8 @@ class ReviewFinding(NamedTuple):
 def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
+    moved = plans_of_mending(ws, confirms=True)
+
     def run(_: object) -> list[ReviewFinding]:
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
@@ -94,6 +98,12 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
                 versions = (conflict.mine, conflict.theirs)
                 matter = ReviewFinding("conflict", (conflict.about,), versions)
                 findings["conflict"].append(matter)
+        rows_by_path = {stored[row].entry.path: row for row in reversed(rows)}
+        for path in moved:
+            if path in rows_by_path:
+                matter = ReviewFinding("moved", (stored[rows_by_path[path]],))
+                if accepted.get(matter.key) != matter.state:
+                    findings["moved"].append(matter)
         for matter in _find_all(ws, {row: stored[row] for row in rows}):
             if accepted.get(matter.key) != matter.state:
                 findings[matter.kind].append(matter)
@@ -119,6 +129,13 @@ def answer_finding(
         return settling.settle_conflict(
             ws, first, chosen, by_person=by_person, confirms=confirms
         )
+    if chosen == "mend":
+        done = mend_links(ws, first.path, confirms=confirms)
+        files = "1 file" if done.files == 1 else f"{done.files:,} files"
+        notice = (
+            f"Links in {files} lead to it again; `synaptic rename --undo {done.run}` undoes it."
+        )
+        return make_receipt(first, notices=[notice])
     if chosen == "keep":
         file = ws.config.state / ACCEPTED
         accepted = read_state_json(file) | {matter.key: matter.state}

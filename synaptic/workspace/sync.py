@@ -19,6 +19,7 @@ from ..errors import IndexBusy, IndexFailed, IndexUnusable, JournalError, ModelE
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.index_writer import IndexWriter
 from ..index.rows import FileRows, hash64
+from ..journal.moves import note_moves
 from ..journal.names import left_out_sentences
 from ..models import TYPES, Entry, FileSignature, ParseIssue, Stamp, Texts, frozen
 from ..notes.reading import GRAMMAR, add_system_zone
@@ -410,6 +411,7 @@ def _write_changes(
     read = size = 0
     unread = len(left)
     rules = read_log(ws.config.state)
+    digests: dict[str, int] = {}
 
     def rows() -> Iterator[FileRows | Stamp]:
         # one file at a time: a new index may have thousands
@@ -424,13 +426,34 @@ def _write_changes(
                 continue
             size += stamp.size
             with suppress(NotFound):  # gone since the scan: the next one sees it
-                yield _read_file(ws, stamp, head, rules)
+                file = _read_file(ws, stamp, head, rules)
+                if stamp.path not in signatures:
+                    digests[stamp.path] = file.digest
+                yield file
                 read += 1
 
+    gone = {path: ws.index.time_and_digest(path) for path in removed}
     writer.apply_files(rows(), removed, reading=reading, head=head)
+    if gone:
+        note_moves(ws.config.state, _find_moves(gone, digests))
     if not written and not unread:
         writer.drop_spare()
     return SyncReport(changed=read, removed=len(removed), unread=unread)
+
+
+def _find_moves(
+    gone: Mapping[str, tuple[int, int] | None], added: Mapping[str, int]
+) -> dict[str, str]:
+    """The new paths of files that are gone, of which one new file has the same bytes. `gone`
+    has the time and digest of each, `added` the digest.
+    """
+    moves = {}
+    for path, stored in gone.items():
+        same = [new for new, digest in added.items() if stored and digest == stored[1]]
+        twins = [one for one in gone.values() if stored and one and one[1] == stored[1]]
+        if len(same) == len(twins) == 1:
+            moves[path] = same[0]
+    return moves
 
 
 def count_unread_files(ws: Workspace) -> int:

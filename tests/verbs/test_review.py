@@ -374,3 +374,25 @@ def test_status_counts_what_agents_were_shown_and_keeps_no_text(home: Home) -> N
     home.run("rebuild-index", "--fresh")
     assert "2026-11-16 hook    sessions 1, tokens " in home.run("status", "--use").out
     assert b"quokka" not in (home.path / ".state" / "index.db").read_bytes()
+
+
+def test_a_note_moved_by_hand_is_named_and_its_links_are_mended(home: Home) -> None:
+    """Renamed, moved to another folder, and moved before Synaptic ever saw it."""
+    for name in ("people", "old"):
+        (home.journal / name).mkdir(parents=True)
+    (home.journal / "people/Ida.md").write_text("Ida likes tea.\n")
+    (home.journal / "old/Tea.md").write_text("Green.\n")
+    links = "[[Ida|she]] [i](people/Ida.md) [t](old/Tea.md) [s](never/Seen.md) [[gone]]\n"
+    (home.journal / "From.md").write_text(links)
+    (home.journal / "Seen.md").write_text("Seen.\n")
+    assert [key.partition(":")[0] for key in findings(home)] == ["moved"]
+    (home.journal / "people/Ida.md").rename(home.journal / "Ada.md")
+    (home.journal / "old/Tea.md").rename(home.journal / "people/Tea.md")
+    for _ in range(3):
+        home.ask("review", "mend", findings(home)[0])
+    assert findings(home) == []
+    assert (home.journal / "From.md").read_text() == (
+        "[[Ada|she]] [i](Ada.md) [t](people/Tea.md) [s](Seen.md) [[gone]]\n"
+    )
+    [run, *_] = sorted(path.name for path in (home.state / "renames").iterdir())
+    assert home.run("rename", "--undo", run, "--yes").code == 0

@@ -13,6 +13,7 @@ from ...filters import Filters
 from ...journal import losses
 from ...models import Entry
 from ...verbs import browse, doctor, removing, review
+from ...verbs.moved_notes import mend_links
 from ...verbs.review import ReviewFinding
 from ...verbs.settling import SettledReceipt
 from ...workspace.readback import read_entries
@@ -35,6 +36,7 @@ ANSWERED = {
     "both": "Kept both versions, one below the other.",
     "supersede": "The second supersedes the first.",
     "merge": "Merged: the second has the text of the first, which Undo brings back.",
+    "mend": "Mended: the links lead to it again.",
     "close": "Closed with the tag #done.",
     "pin": "Pinned: agents see it at the start of each session.",
     review.UNDO: "Both versions stand there again.",
@@ -116,8 +118,12 @@ async def _answer_finding(request: Request) -> Response:
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
         message = format_deleted(gone)
-    receipt = await run_verb(request, review.answer_finding, key, chosen, confirms=True)
     where = f"/review?{request.url.query}#{next}"
+    if chosen == "mend":
+        note = await run_verb(request, review.entry_of_finding, key, chosen)
+        done = await run_verb(request, mend_links, note.path, confirms=True)
+        return redirect_with_message(request, where, message, renamed=done.run)
+    receipt = await run_verb(request, review.answer_finding, key, chosen, confirms=True)
     if isinstance(receipt, SettledReceipt):
         return redirect_with_message(request, where, message, undo_finding=receipt.undo)
     undo = receipt.id if receipt and chosen != review.UNDO else ""

@@ -234,15 +234,16 @@ def redirect_with_message(
     undo_finding: str = "",
     file: str = "",
     look: str = "",
+    renamed: str = "",
     close: tuple[str, str] = ("", ""),
     asks_to_stay: bool = False,
 ) -> Response:
-    """Redirects to a page that shows `message`, and offers to undo the change of an entry, or
-    the choice in a finding of a review; with
-    `asks_to_stay` it asks whether this browser shall stay logged in.
+    """Redirects to a page that shows `message`, and offers to undo the change of an entry, the
+    choice in a finding of a review, or a rename by its name `renamed`; with `asks_to_stay` it
+    asks whether this browser shall stay logged in.
     """
     notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
-    notice["undo_finding"] = undo_finding
+    notice |= {"undo_finding": undo_finding, "renamed": renamed}
     notice["close"], notice["close_title"] = close
     notice["asks_to_stay"] = asks_to_stay
     session_of(request).notice = notice

@@ -1,0 +1,40 @@
+"""Remembers which notes moved, so that links to their old paths can be mended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from .disk import overwrite, read_state_json
+
+_FILE = "moved.json"
+MOST_MOVES = 1_000
+"""The latest moves that are remembered."""
+
+
+def note_moves(state: Path, moves: Mapping[str, str]) -> None:
+    """Remembers the new paths of these notes. A home that cannot be written forgets them."""
+    if not moves:
+        return
+    rows = {old: new for old, new in read_state_json(state / _FILE).items() if old not in moves}
+    latest = [*rows.items(), *moves.items()][-MOST_MOVES:]
+    with suppress(OSError):
+        overwrite(state / _FILE, json.dumps(dict(latest)).encode(), sync=False)
+
+
+def read_moves(state: Path, paths: Collection[str]) -> dict[str, str]:
+    """The present path of each note that has moved, by its old path. `paths` are those of all
+    notes: a note that is back, or gone, is left out.
+    """
+    rows = {str(old): str(new) for old, new in read_state_json(state / _FILE).items()}
+    moves = {}
+    for old, new in rows.items():
+        steps = {old}
+        while new not in paths and new in rows and new not in steps:
+            steps.add(new)
+            new = rows[new]
+        if new in paths and old not in paths:
+            moves[old] = new
+    return moves
