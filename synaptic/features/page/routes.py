@@ -24,6 +24,7 @@ from . import (
     login,
     moving,
     phones,
+    rename_pages,
     searching,
 )
 from .assets import Assets
@@ -38,6 +39,7 @@ PAGES = [
     *entries.PAGES,
     *attachments.PAGES,
     *edit_pages.PAGES,
+    *rename_pages.PAGES,
     *exporting.PAGES,
     *health_pages.PAGES,
     *moving.PAGES,

@@ -1,0 +1,98 @@
+"""The page on which a person renames a note: it shows what would change, asks, undoes it."""
+
+import hashlib
+from pathlib import PurePosixPath
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ...errors import SynapticError
+from ...journal.renames import find_run
+from ...models import Entry
+from ...verbs import browse
+from ...verbs.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
+from ...verbs.renaming import plan_rename
+from ...workspace.workspace import Workspace
+from .site import Page, http_status, page, read_form, redirect_with_message, run_verb
+
+MOST_LINES = 200
+"""The most changed lines, and the most links that stay, that the page lists."""
+
+
+async def _rename_page(request: Request) -> Response:
+    """Shows the form for the new name of a note, then what would change; renames the note when
+    the person has agreed to just that.
+    """
+    [entry] = (await run_verb(request, browse.get, [request.path_params["id"]])).entries
+    new = PurePosixPath(entry.path).stem
+    plan = None
+    error = None
+    seen = ""
+    if request.method == "POST":
+        form = await read_form(request)
+        new = form.get("new", "").strip()
+        try:
+            plan = await run_verb(request, plan_rename, entry.path, new, confirms=True)
+            seen = _hash_of_plan(plan)
+            if form.get("agreed") == seen:
+                done = await run_verb(request, make_edits, plan)
+                return _redirect_to_renamed(request, entry, plan, done)
+        except SynapticError as refused:
+            error = refused
+    return await page(
+        request,
+        "rename.html",
+        http_status(error),
+        entry=entry,
+        new=new,
+        plan=plan,
+        seen=seen,
+        stays=describe_stays(plan.stays) if plan else (),
+        most=MOST_LINES,
+        error=error,
+    )
+
+
+def _hash_of_plan(plan: EditPlan) -> str:
+    """A text by which a form proves which plan the person has seen."""
+    return hashlib.sha256(repr((plan.moves, plan.edits)).encode()).hexdigest()
+
+
+def _redirect_to_renamed(
+    request: Request, entry: Entry, plan: EditPlan, done: Renamed
+) -> Response:
+    lines = len(plan.lines)
+    follow = f" Changed lines: {lines:,}, in files: {plan.files:,}." if lines else ""
+    message = f"Renamed to {plan.moves[entry.path]}.{follow}"
+    where = f"/entry/{plan.ids.get(entry.id, entry.id)}"
+    return redirect_with_message(request, where, message, renamed=done.run)
+
+
+async def _undo_page(request: Request) -> Response:
+    """Takes a rename back, and redirects to its note."""
+    await read_form(request)
+    back, id = await run_verb(request, _take_rename_back, request.path_params["run"])
+    message = "The old name is back." if id else "The links are as they were."
+    if back.stay:
+        message += f" Edited since, and left alone: {', '.join(back.stay)}."
+    return redirect_with_message(request, f"/entry/{id}" if id else "/", message)
+
+
+def _take_rename_back(ws: Workspace, name: str) -> tuple[Renamed, str]:
+    """(the rename that was taken back, the id of the first note that has its old name again; ""
+    if no note was renamed).
+    """
+    run = find_run(ws.journal, name)
+    old_paths = [edit.path for edit in run.edits if edit.path != edit.to]
+    back = take_back(ws, name)
+    for path in old_paths:
+        entries = ws.journal.parse(path, ws.journal.read(path)).entries
+        if entries:
+            return back, entries[0].id
+    return back, ""
+
+
+PAGES = [
+    Page("/entry/{id}/rename", "writer", _rename_page, methods=["GET", "POST"]),
+    Page("/renamed/{run}/undo", "writer", _undo_page, methods=["POST"]),
+]

@@ -1,0 +1,65 @@
+"""A note is renamed on the page: what would change is shown, agreed to, and undone."""
+
+from __future__ import annotations
+
+import re
+
+from forks import ForkedHome as Home
+from served import served
+
+NOW = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
+
+
+def note_id(home: Home, path: str) -> str:
+    entries = home.ask("find", **NOW)["entries"]
+    [id] = [str(entry["id"]) for entry in entries if entry["path"] == path]
+    return id
+
+
+def agreed(text: str) -> str:
+    found = re.search(r'name="agreed" value="(\w+)"', text)
+    return found[1] if found else ""
+
+
+def test_a_note_is_renamed_after_a_list_and_undone(home: Home) -> None:
+    home.ask("save", "Met [[Ida|her]] <b>today</b>. `[[Ida]]`", "--at", "2026-11-02T12:00")
+    (home.journal / "Ida.md").write_text("Likes tea.\n")
+    (home.journal / "Tom.md").write_text("Likes milk.\n")
+    first = home.files()
+    id = note_id(home, "Ida.md")
+    with served(home.path, **NOW) as server:
+        assert f'href="/entry/{id}/rename">Rename<' in server.client.get(f"/entry/{id}").text
+        page = f"/entry/{id}/rename"
+        refused = server.post(page, new="tom")
+        assert refused.status_code == 403
+        assert "Tom.md is there already" in refused.text and not agreed(refused.text)
+        shown = server.post(page, new="people/Ada")
+        assert "[[Ada|her]] &lt;b&gt;" in shown.text and "in code or a comment" in shown.text
+        assert home.files() == first
+        (home.journal / "Late.md").write_text("[[Ida]]\n")
+        again = server.post(page, new="people/Ada", agreed=agreed(shown.text))
+        assert again.status_code == 200 and agreed(again.text) not in ("", agreed(shown.text))
+        done = server.post(page, new="people/Ada", agreed=agreed(again.text))
+        assert done.status_code == 303
+        there = server.client.get(done.headers["location"]).text
+        assert "Renamed to people/Ada.md" in there and "Likes tea." in there
+        [undo] = re.findall(r'action="(/renamed/[^"]+)"', there)
+        back = server.post(undo)
+        assert "The old name is back" in server.client.get(back.headers["location"]).text
+    (home.journal / "Late.md").unlink()
+    assert home.files() == first
+
+
+def test_links_to_a_moved_note_are_mended_in_the_review(home: Home) -> None:
+    (home.journal / "old").mkdir(parents=True)
+    (home.journal / "old/Ida.md").write_text("Likes tea.\n")
+    (home.journal / "From.md").write_text("[i](old/Ida.md)\n")
+    home.ask("find")
+    (home.journal / "old/Ida.md").rename(home.journal / "Ada.md")
+    with served(home.path, **NOW) as server:
+        key = f"moved:{note_id(home, 'Ada.md')[9:]}"
+        assert "links to it are broken" in server.client.get("/review").text
+        answer = server.post("/review", finding=key, answer="mend")
+        assert "Mended" in server.client.get(answer.headers["location"]).text
+        assert (home.journal / "From.md").read_text() == "[i](Ada.md)\n"
+        assert "Nothing to review" in server.client.get("/review").text
