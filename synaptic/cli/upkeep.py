@@ -27,6 +27,7 @@ from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs import browse, doctor, removing, review
 from ..verbs.settling import SettledReceipt
 from ..verbs.totals import sum_field
+from ..verbs.written import count_days
 from ..workspace.embed import language_notice
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
@@ -56,8 +57,9 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
 @command(
     "status",
     switch("use", "Count by week how many entries agents were shown, opened and did not find."),
+    switch("days", "Show on which days of the last year you wrote."),
 )
-def status(ws: Workspace, use: bool) -> None:
+def status(ws: Workspace, use: bool, days: bool) -> None:
     """Show the size of the journal, and the notes that could not be read.
 
     Example: synaptic status
@@ -67,6 +69,12 @@ def status(ws: Workspace, use: bool) -> None:
         rows = [{"week": week, "client": who, **uses[week, who]} for week, who in uses]
         text = outline_text({f"{week} {who}": uses[week, who] for week, who in uses})
         return print_answer({"use": rows}, text or "No agent has asked yet.")
+    if days:
+        written = count_days(ws)
+        return print_answer(
+            wire.as_json(written._asdict()),
+            terminal.days_written_text(written, ws.today, output_for_workspace(ws)),
+        )
     now = browse.status(ws)
     text = terminal.status_text(now, output_for_workspace(ws))
     text = f"{text}\n\n{empty_journal_text(ws)}".rstrip()

@@ -5,7 +5,7 @@ as data. Pure.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -44,6 +44,8 @@ MARKS_CHARS = 300
 """The most characters of the tags and other marks of an entry in a list: more would leave no
 room for the entry itself.
 """
+SHADES = 4
+"""The number of shades for days with entries in a calendar."""
 NAME_CHARS = 60
 """The most characters of a tag, a type or a project in counts."""
 SNIPPET_CHARS = 240
@@ -188,6 +190,16 @@ def day_page_length(text: str) -> int:
     day.
     """
     return fitting_length(text, PAGE_CHARS)
+
+
+def shade_days(counts: Mapping[str, int]) -> dict[str, int]:
+    """Maps each day to a shade from 1 to SHADES: days with equal counts have the same, and a
+    quarter of the different counts has each.
+    """
+    ranked = sorted(set(counts.values()))
+    return {
+        day: 1 + SHADES * ranked.index(count) // len(ranked) for day, count in counts.items()
+    }
 
 
 def count_that_fit(sizes: Iterable[int], room: int) -> int:

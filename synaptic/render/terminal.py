@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from datetime import date, timedelta
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -32,6 +33,7 @@ from .present import (
     link_text,
     marks_line,
     neighbour_lines,
+    shade_days,
     short_id,
     split_heading,
 )
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from ..verbs.mentions import Links
     from ..verbs.removing import Deleted
     from ..verbs.totals import Totals
+    from ..verbs.written import DaysWritten
     from ..workspace.sync import RebuildReport
 
 _STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36, "hit": "1;33"}
@@ -52,6 +55,9 @@ MOST_FINDINGS = 10
 """The most findings that are shown."""
 MOST_LATER = 3
 """The most later entries that are named below a list."""
+_DAY_SIGNS = "·░▒▓█"
+"""How a map of days shows a day without entries, and the shades of the others."""
+_MOST_WEEKS, _USUAL_WIDTH = 53, 80
 _COUNTS_SHOWN = 6
 _SNIPPET_LINES = 6
 _TYPE_CHARS = max(map(len, TYPES))
@@ -328,6 +334,45 @@ def facets_text(facets: Facets, to: Output) -> str:
         counts = getattr(facets, name)
         lines += [f"{count:>7,}  {one_line(value)}" for value, count in counts]
     return "\n".join(lines)
+
+
+def days_written_text(written: DaysWritten, today: date, to: Output) -> str:
+    """Returns the last weeks as a map with a sign for each day, darker for more entries, as
+    many as fit the width, a year at most; then the days in a row.
+    """
+    weeks = max(1, min(_MOST_WEEKS, (to.width or _USUAL_WIDTH) - 4))
+    monday = today - timedelta(today.weekday() + 7 * (weeks - 1))
+    mondays = [monday + timedelta(7 * week) for week in range(weeks)]
+    first_day, last_day = monday.isoformat(), today.isoformat()
+    shades = shade_days(
+        {day: n for day, n in written.counts.items() if first_day <= day <= last_day}
+    )
+    months = ""
+    for at, first in enumerate(mondays[:-2]):
+        # a month that is nearly over has no room for its name
+        if (first.day <= 7 or not at) and first.day <= 14:
+            months = f"{months:{at}}{first:%b}"
+    lines = [f"    {months}"]
+    for weekday in range(7):
+        days = [first + timedelta(weekday) for first in mondays]
+        signs = [
+            _DAY_SIGNS[shades.get(day.isoformat(), 0)] if day <= today else " " for day in days
+        ]
+        lines.append(f"{days[0]:%a} {''.join(signs)}")
+    lines.append(f"    {' '.join(_DAY_SIGNS)}  from no entry to the most")
+    lines.append(_runs_text(written))
+    return "\n".join(lines)
+
+
+def _runs_text(written: DaysWritten) -> str:
+    current, longest = written.current, written.longest
+    if not longest.last:
+        return "No day has an entry yet."
+    number = "1 day" if longest.days == 1 else f"{longest.days:,} days"
+    row = f"The longest row of days with entries: {number}, to {longest.last}."
+    if current.days < 2:
+        return row
+    return f"{current.days:,} days in a row until {current.last}. {row}"
 
 
 def totals_text(totals: Totals, to: Output) -> str:

@@ -3,15 +3,19 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import field as member
+from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
 
 from ..errors import InvalidArgument, match_valid_name
 from ..filters import Filters
+from ..language.analysis.asked import read_question
 from ..models import Entry, Texts, frozen
 from ..notes.amounts import HOURS, Amount, read_amount, read_hours_in_text
 from ..notes.blocks import without_code
-from ..notes.marks import field_name, fields_of_front_matter, properties_in_text
+from ..notes.marks import field_name, field_words, fields_of_front_matter, properties_in_text
+from ..search.understanding import filter_by_asked_time
+from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .browse import export
 
@@ -193,3 +197,44 @@ def _notices_of_uncounted(field: str, not_read: list[str], within_lines: int) ->
             f"[{field}:: 1.5], or a line of its own."
         )
     return tuple(notices)
+
+
+MOST_ENTRIES = 500
+"""The most entries of a time that a question's sum is read from: a search waits for it."""
+
+
+def sum_asked(ws: Workspace, query: str, filters: Filters) -> tuple[Totals, Filters] | None:
+    """For a question that names a time, as "what did I do for acme last month": (the sums by
+    project of all entries of that time, the filters that they pass). A project or tag that the
+    question names must be theirs.
+
+    The field is `hours`, or else the first that has amounts. None for another question, without
+    amounts, and above MOST_ENTRIES entries.
+    """
+    asked = read_question(query, today=ws.today)
+    wanted = filter_by_asked_time(filters, asked)
+    if wanted == filters:
+        return None
+
+    def find_named(_: SyncReport) -> tuple[int, Filters]:
+        facets = ws.index.facets(wanted)
+        question = field_words(asked.text)
+        projects, tags = (
+            tuple(name for name, _ in names if field_words(name) in question)
+            for names in (facets.projects, facets.tags)
+        )
+        named = replace(wanted, projects=wanted.projects or projects)
+        if not projects:
+            named = replace(named, tags=wanted.tags or tags)
+        return ws.index.list_entries(named, order="oldest", limit=0)[0], named
+
+    number, named = in_step(ws, find_named)
+    if number > MOST_ENTRIES:
+        return None
+    entries = list(export(ws, named))
+    totals, fields = sum_entries(
+        entries, HOURS, "project", hours_in_text=ws.config.hours_in_text
+    )
+    if not totals.all and fields:
+        totals, _ = sum_entries(entries, fields[0], "project")
+    return (totals, named) if totals.all else None

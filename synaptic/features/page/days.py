@@ -5,6 +5,7 @@ years.
 import asyncio
 import time
 from calendar import Calendar
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, timedelta
 
@@ -13,14 +14,14 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from ...errors import InvalidArgument
-from ...filters import Filters
 from ...models import TYPES, Entry
 from ...notes.header import clean_title, derive_title, leading_markup, make_title
+from ...render.present import shade_days
 from ...verbs import brief, browse
 from ...verbs.rules import list_waiting
+from ...verbs.written import count_days
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
-from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .attachments import lost_draft_files
 from .rendering import markdown_to_line, plain_heading, render_markdown
@@ -36,8 +37,6 @@ GRAIN_NS = 20_000_000
 """Nanoseconds: file systems store times in steps, so a change this shortly before a moment
 counts as later.
 """
-COLOURS = 4
-"""The number of shades for days with entries in the calendar."""
 
 
 def _format_date(day: str, weekday: bool = True) -> str:
@@ -175,15 +174,14 @@ async def _calendar_page(request: Request) -> Response:
     query = request.query_params
     asked = query.get("month", "") or query.get("year", "")
 
-    def read(ws: Workspace) -> tuple[date, list[tuple[str, int]]]:
-        every = Filters(include_superseded=True)
-        return ws.today, in_step(ws, lambda _: ws.index.count_entries_by(every, "day"))
+    def read(ws: Workspace) -> tuple[date, Mapping[str, int]]:
+        return ws.today, count_days(ws).counts
 
     today, days = await run_verb(request, read)
     of_year, _, of_month = asked.partition("-")
     try:
         year = date(int(of_year or today.year), 1, 1).year
-        counts = {day: count for day, count in sorted(days) if int(day[:4]) == year}
+        counts = {day: count for day, count in sorted(days.items()) if int(day[:4]) == year}
         latest = today.month if year == today.year else int(max(counts, default="0000-01")[5:7])
         start = date(year, int(of_month or latest), 1)
     except (ValueError, OverflowError) as error:
@@ -191,18 +189,14 @@ async def _calendar_page(request: Request) -> Response:
             f"{asked[:60]!r} is not a month or year of the calendar.",
             valid=("a year from 1 to 9999", "a month as 2026-11"),
         ) from error
-    ranked = sorted(set(counts.values()))
-    steps = {}
-    for day, count in counts.items():
-        steps[day] = 1 + COLOURS * ranked.index(count) // len(ranked)
     return await page(
         request,
         "calendar.html",
         today=today,
         year=year,
-        years=sorted({int(day[:4]) for day, _ in days} | {today.year, year}),
+        years=sorted({int(day[:4]) for day in days} | {today.year, year}),
         counts=counts,
-        steps=steps,
+        steps=shade_days(counts),
         month=start,
         weeks={one: _weeks_of_month(year, one) for one in range(1, 13)},
         before=_month_at_offset(start, -1),

@@ -16,6 +16,7 @@ from ...verbs import browse, doctor, removing, review
 from ...verbs.moved_notes import mend_links
 from ...verbs.review import ReviewFinding
 from ...verbs.settling import SettledReceipt
+from ...verbs.written import count_days, count_words
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -184,7 +185,8 @@ async def _statistics_page(request: Request) -> Response:
 
 
 def _statistics_values(ws: Workspace) -> Values:
-    return in_step(ws, lambda _: _read_statistics_values(ws))
+    values = in_step(ws, lambda _: _read_statistics_values(ws))
+    return values | {"written": count_days(ws), "words": count_words(ws)}
 
 
 def _read_statistics_values(ws: Workspace) -> Values:

@@ -26,6 +26,7 @@ from . import (
     phones,
     rename_pages,
     searching,
+    sums,
 )
 from .assets import Assets
 from .site import HERE, Page, Site, show_error, site_of
@@ -44,6 +45,7 @@ PAGES = [
     *health_pages.PAGES,
     *moving.PAGES,
     *phones.PAGES,
+    *sums.PAGES,
 ]
 """All pages. Two rows with the same path have the same role."""
 ROLES = {row.path: row.role for row in PAGES}

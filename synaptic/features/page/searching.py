@@ -23,6 +23,7 @@ from ...search.happened import count_events_and_clean_notices
 from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
 from ...verbs import browse
+from ...verbs.totals import sum_asked
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import mark_hits, plain_heading, plain_lines
@@ -41,6 +42,7 @@ NO_RESULT: Values = {
     "facets": {},
     "explain": False,
     "counted": None,
+    "sums": None,
     "is_plain": False,
     "labels": {row.name: row.label for row in OFFERED},
     "form": [row for row in OFFERED if row.page == "form"],
@@ -132,8 +134,22 @@ def search_page_values(
     values["facets"] = _facets_that_narrow(_count_facets_of_hits(result.hits), values["given"])
     values["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
     values["counted"], result = count_events_and_clean_notices(ws, query, filters, result)
+    values["sums"] = _sums_of_question(ws, query, filters)
     values["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
     return values | {"result": result, "explain": explain, "more": limit}
+
+
+def _sums_of_question(ws: Workspace, query: str, filters: Filters) -> Values | None:
+    """Returns the sums below the answer to a question, and the address of their table; None
+    where the question has none.
+    """
+    sums = sum_asked(ws, query, filters)
+    if not sums:
+        return None
+    totals, wanted = sums
+    stated = {name: value for name, value in _filter_field_texts(wanted).items() if value}
+    address = "/sums?" + urlencode({"field": totals.field, "by": "day"} | stated, doseq=True)
+    return {"totals": totals, "filters": wanted, "address": address}
 
 
 def _filter_field_texts(filters: Filters) -> Values:

@@ -144,7 +144,7 @@ def test_every_page_works_without_a_secure_context(elsewhere: Served, browser: B
     [id] = re.findall(r"/entry/([\w-]+)", elsewhere.shown("/tasks"))[:1]
     for path in (
         *("/", "/search?q=permit", "/calendar", "/tasks", "/new", "/review", "/health"),
-        *("/statistics", "/deleted", "/devices", f"/entry/{id}", f"/entry/{id}/edit"),
+        *("/statistics", "/sums", "/deleted", "/devices", f"/entry/{id}", f"/entry/{id}/edit"),
         *(f"/edit?path=2026-10-02.md&id={id}", f"/print?id={id}"),
     ):
         answer = page.goto(path)

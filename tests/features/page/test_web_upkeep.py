@@ -183,7 +183,7 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
         away.rename(home.journal)
         assert "All is well." in seen(server.client.get("/health"))
         (home.state / "index.db").write_bytes(b"garbage" * 9000)
-        assert "1 entry." in seen(server.client.get("/statistics"))
+        assert "1 entry," in seen(server.client.get("/statistics"))
         (home.state / "review.json").mkdir()
         answer = server.post("/review", finding=key, answer="keep")
         assert answer.status_code == 500 and "Synaptic failed (IsADirectoryError" in seen(
@@ -239,7 +239,10 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
         (home.journal / f"{day}.md").write_text(
             f"# {day}\n\n## {time} A kettle\n<!-- syn:{id} by=ines -->\n\nIt leaks.\n"
         )
-    (home.journal / "wish.md").write_text("A wish without a date.\n")
+    (home.journal / "wish.md").write_text(
+        "A wish without a date.\n\n[hours:: 2] and [hours:: <b>]\n"
+    )
+    saved(home, "Repairs.\n\nhours:: 1:30", "2026-10-05T09:00:00", "--project", "shop")
     home.ask("get", old)
     with served(home.path, **NOW) as server:
         answer = server.client.get("/statistics")
@@ -255,12 +258,21 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
             "1",
             "0",
         )
-        assert (counts["decision"], counts["shop"], counts["ines"]) == ("1", "1", "2")
+        assert (counts["decision"], counts["shop"], counts["ines"]) == ("1", "2", "2")
         assert counts["Invoices are numbered by year."] == "1"
+        sums = seen(server.client.get("/sums?field=hours&by=project"))
+        assert "shop 1.5 1" in sums and "no project 2 1" in sums and "In all 3.5 2" in sums
+        assert "1 value is no number and not counted: “<b>”" in sums
+        table = server.client.get("/sums?field=hours&by=project&project=shop&csv=1")
+        assert table.text == "project,hours,unit,entries\r\nshop,1.5,,1\r\n"
+        wrong = server.client.get("/sums?field=km&since=2026-01-01")
+        assert wrong.status_code == 400 and "Valid: hours." in seen(wrong)
+        asked = seen(server.client.get("/search?q=what did we do for shop in october"))
+        assert "hours: 1.5 in 1 entry of shop, 2026-10-01 to 2026-10-31." in asked
         told = seen(answer)
         assert (
-            "6 entries." in told
-            and "1 of 6 entries" in told
+            "7 entries, 30 words. The longest row is 3 days, to 3 January 2025" in told
+            and "1 of 7 entries" in told
             and "2 from more than a year ago never were" in told
         )
         assert [key.partition(":")[0] for key in keys(server)] == ["unread"]

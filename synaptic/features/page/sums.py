@@ -1,0 +1,64 @@
+"""The page that adds up a field of entries, as a table to copy or to download."""
+
+from urllib.parse import urlencode
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from ...errors import InvalidArgument
+from ...filters import FILTERS, Filters
+from ...language.query import parse_filter_value
+from ...notes.amounts import HOURS
+from ...render import wire
+from ...search.search import drop_any_project
+from ...serving.arguments import take_filters
+from ...verbs.totals import GROUPS, Totals, sum_field
+from ...workspace.workspace import Workspace
+from .searching import filters_in_address
+from .site import Page, page, run_slow_verb
+
+
+async def _sums_page(request: Request) -> Response:
+    """Shows the sums of a field over the entries that pass the filters in the address, named as
+    in that of a search; with `csv`, as a file.
+    """
+    asked = request.query_params
+    in_address = {name: value for name, value in filters_in_address(asked).items() if value}
+    field, by = asked.get("field", "").strip() or HOURS, asked.get("by") or "month"
+
+    def add_up(ws: Workspace) -> Totals:
+        return sum_field(ws, field, by, filters=_read_filters(ws, in_address))
+
+    status, totals, error = 200, None, None
+    try:
+        totals = await run_slow_verb(request, add_up, "slow")
+    except InvalidArgument as wrong:
+        status, error = 400, wrong
+    if totals and "csv" in asked:
+        headers = {"Content-Disposition": f'attachment; filename="sums-by-{totals.by}.csv"'}
+        table = "\r\n".join([*wire.totals_csv_rows(totals), ""])
+        return Response(table, media_type="text/csv; charset=utf-8", headers=headers)
+    return await page(
+        request,
+        "sums.html",
+        status,
+        totals=totals,
+        error=error,
+        field=field,
+        by=by,
+        groups=GROUPS,
+        in_address=in_address,
+        filters=urlencode(in_address, doseq=True),
+    )
+
+
+def _read_filters(ws: Workspace, in_address: dict[str, object]) -> Filters:
+    """Returns the filters of an address. Raises InvalidArgument for a wrong value."""
+    stated = {}
+    for name, value in in_address.items():
+        texts = value if isinstance(value, list) else [str(value)]
+        stated[name] = parse_filter_value(FILTERS[name], texts)
+    return drop_any_project(take_filters(ws, stated))
+
+
+PAGES = [Page("/sums", "writer", _sums_page)]
