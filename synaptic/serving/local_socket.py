@@ -53,6 +53,7 @@ def make_greeting(config: Config) -> bytes:
         project=None,
         hooks=HooksConfig(),
         port=0,
+        tool_list="by client",
         capture=False,
         track_access=False,
         metrics=False,

@@ -28,7 +28,7 @@ from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..models import Json, Texts
 from ..workspace.access import NeedsWriter
-from ..workspace.checkout import ELSEWHERE
+from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.sync import in_step, verify_index
 from ..workspace.workspace import Workspace, open_reader, open_workspace
 from .local_socket import ANSWER_S, HookListener
@@ -438,13 +438,15 @@ def _run_on_opened(verb: Verb[Result], opened: Callable[[], Workspace]) -> Resul
 
 
 def _answer_prompt(question: Json, ws: Workspace) -> PromptEntries:
-    """Returns the entries that answer a hook's question, with the hook's project and folder."""
+    """Returns the entries that answer a hook's question, as the hook's own process would in
+    its folder, but with meaning.
+    """
     from ..render.prompt_entries import entries_for_prompt  # most servers are asked by no hook
 
     def run() -> PromptEntries:
-        ELSEWHERE.set(True)
         own = replace(ws, config=replace(ws.config, project=question["project"]))
         folder = Path(question["folder"])
+        SESSION_FOLDER.set(folder)
         seen = frozenset(question["seen"])
         return entries_for_prompt(own, question["prompt"], folder, seen, by_meaning=True)
 

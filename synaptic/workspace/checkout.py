@@ -43,12 +43,15 @@ def checkout_around(folder: Path, config: Config | None = None) -> Checkout | No
 
 ELSEWHERE = ContextVar("elsewhere", default=False)
 """True while this process works for somebody whose checkout it cannot see."""
+SESSION_FOLDER: ContextVar[Path | None] = ContextVar("session_folder", default=None)
+"""The folder of the session that this process works for; None where that is its own."""
 
 
 def working_checkout(config: Config) -> Checkout | None:
     """The checkout that this process works in."""
     try:
-        return None if ELSEWHERE.get() else checkout_around(Path.cwd().resolve(), config)
+        folder = SESSION_FOLDER.get() or Path.cwd()
+        return None if ELSEWHERE.get() else checkout_around(folder.resolve(), config)
     except OSError:  # the working directory was deleted, or may not be looked at
         return None
 

@@ -170,6 +170,7 @@ def test_a_running_server_answers_by_meaning(
 ) -> None:
     text = prompted(served, web, session_id="one")
     assert "issue: Safari drops the login cookie" in text and "Parcels" not in text
+    assert "project web" not in text, "the server takes the checkout of the session for its own"
     assert prompted(served, web, session_id="one") == ""
     assert prompted(served, web, "design a landing page for a bicycle shop in Oslo") == ""
     assert "Safari" in told(served, web, session_id="two")
