@@ -28,6 +28,11 @@ export const Synaptic = async ({ directory }) => {
   const told = new Map() // what a session was told of its project
   const inner = new Set() // sessions of subagents, which their parents tell what they need
   const asked = new Set() // sessions in which somebody asked something, to be noted at the end
+  const brief = (sessionID) => {
+    if (!EVENTS.includes("session-start") || inner.has(sessionID)) return ""
+    if (!told.has(sessionID)) told.set(sessionID, ask("session-start", { cwd: directory, session_id: sessionID }))
+    return told.get(sessionID)
+  }
   return {
     event: async ({ event }) => {
       const info = event.properties?.info
@@ -36,9 +41,8 @@ export const Synaptic = async ({ directory }) => {
     },
     "experimental.chat.system.transform": async ({ sessionID }, { system }) => {
       const titles = system[0]?.startsWith("You are a title generator")
-      if (!EVENTS.includes("session-start") || !sessionID || inner.has(sessionID) || titles) return
-      if (!told.has(sessionID)) told.set(sessionID, ask("session-start", { cwd: directory, session_id: sessionID }))
-      const text = await told.get(sessionID)
+      if (!sessionID || titles) return
+      const text = await brief(sessionID)
       if (text) system.push(text)
     },
     "tool.execute.after": async ({ tool, sessionID, args }, result) => {
@@ -58,6 +62,7 @@ export const Synaptic = async ({ directory }) => {
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic)
       if (!EVENTS.includes("user-prompt") || inner.has(sessionID) || !typed.length) return
       const prompt = typed.map((part) => part.text).join("\n")
+      await brief(sessionID) // a prompt repeats nothing of it
       const text = await ask("user-prompt", { cwd: directory, session_id: sessionID, prompt })
       if (text) parts.push({ ...typed[0], id: `${typed[0].id}s`, messageID: message.id, text, synthetic: true })
     },
