@@ -115,6 +115,8 @@ def _responses(call: Call | None, number: int) -> list[Json]:
         }
         if item["name"].startswith("context_"):
             item["namespace"] = "mcp__synaptic"
+        elif tool == "spawn_agent":
+            item["namespace"] = "multi_agent_v1"
         elif tool == "tool_search":
             item |= {"type": "tool_search_call", "execution": "client", "arguments": args}
         elif tool == "apply_patch":

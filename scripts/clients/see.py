@@ -4,6 +4,7 @@
     .venv/bin/python scripts/clients/see.py codex --to DIR       # its requests: DIR/codex.json
     .venv/bin/python scripts/clients/see.py codex --starts 5 --busy    # with all cores kept busy
     .venv/bin/python scripts/clients/see.py claude-code --actions      # an edit, a failed command
+    .venv/bin/python scripts/clients/see.py claude-code --hooks        # start, prompt, subagent
     .venv/bin/python scripts/clients/see.py claude-code --memory       # its own memory in ours
 
 Each client is installed from the npm registry into a scratch folder, and runs in an empty home
@@ -49,6 +50,18 @@ NOTES = (
     ],
     [f"Slots ran out. {ERROR}. Restarting the nightly export freed them.", "--type", "insight"],
 )
+OTHER_WORDS = "how many database connections does the orders cluster allow?"
+"""A question that the first of NOTES answers; a search by words alone is not sure of it."""
+ROOMS = "atlas birch cedar delta ember fjord grove haven inlet jetty".split()
+THINGS = "lamp door window heater shelf table".split()
+SUBTASK = "Look at the doors of all rooms."
+SPAWN: dict[str, Sequence[Call]] = {
+    "claude-code": [
+        ("Agent", {"description": "d", "prompt": SUBTASK, "run_in_background": False})
+    ],
+    "codex": [("spawn_agent", {"message": SUBTASK}), ("exec_command", {"cmd": "sleep 5"})],
+}
+"""By client: the calls that start a subagent and wait for it."""
 CALLS: tuple[Call, ...] = (
     ("context_search", {"query": QUESTION}),
     ("context_search", {"query": "how did we tune the sonar of the submarine?"}),
@@ -106,7 +119,9 @@ FREE = {
     "codex": ["--dangerously-bypass-approvals-and-sandbox"],
 }
 """Arguments with which a client edits files and runs commands; the others do it anyway."""
-TOLD = re.compile(r"(?:\w+ hook [\w ]+: )?From Synaptic.*?```.*?```(?:\nnext: \S+)?", re.DOTALL)
+TOLD = re.compile(
+    r"(?:\w+ hook [\w ]+: )?From Synaptic[^`]*(?:```.*?\n```[^`<]{0,99})+", re.DOTALL
+)
 TOKENIZER = "gpt-tokenizer@4.0.0"
 COUNT = (
     'const {encode} = require("gpt-tokenizer/encoding/o200k_base");'
@@ -119,13 +134,15 @@ COUNT = (
 # --------------------------------------------------------------------------
 
 
-def saying(calls: Sequence[Call]) -> Callable[[Json], Call | None]:
-    """A model that makes these calls, after a look for tools where a client hides them."""
+def saying(calls: Sequence[Call], question: str = QUESTION) -> Callable[[Json], Call | None]:
+    """A model that makes these calls where it is asked this question, after a look for tools
+    where a client hides them.
+    """
 
     def say(body: Json) -> Call | None:
         known = tools_of(body)
-        if not known:  # the client asks for a title
-            return None
+        if not known or not any(question in text for text in texts_of(body)):
+            return None  # the client asks for a title, or for a subagent
         wanted = list(calls)
         names = ",".join(f"mcp__synaptic__{tool}" for tool in TOOLS_BY_NAME)
         if "ToolSearch" in known:
@@ -211,17 +228,45 @@ class Session:
     def synaptic(self, *words: str) -> str:
         return run([str(SYNAPTIC), *words], cwd=self.project, environ=self.environ)
 
-    def talk(self, calls: Sequence[Call], more: Sequence[str] = ()) -> list[Json]:
+    def talk(
+        self, calls: Sequence[Call], more: Sequence[str] = (), question: str = QUESTION
+    ) -> list[Json]:
         """The requests of a session in which the model makes these calls."""
-        self.model.say = saying(calls)
+        self.model.say = saying(calls, question)
         self.model.seen.clear()
         program, *words = self.command.split()
-        words = [*words, QUESTION, *more]
+        words = [*words, question, *more]
         if self.client == "codex":
             for setting in CODEX:
                 words += ["-c", setting.format(url=self.model.url)]
         run([str(self.bin / program), *words], cwd=self.project, environ=self.environ)
         return [body for body in self.model.seen if tools_of(body)]
+
+    @contextmanager
+    def server(self, tool: str, arguments: Json) -> Iterator[None]:
+        """Keeps a server of this home running, as another window of a client does, after it
+        answered a call of this tool.
+        """
+        about = {"name": "see", "version": "1"}
+        opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": about}
+        call = {"name": tool, "arguments": arguments}
+        server = subprocess.Popen(
+            [SYNAPTIC, "mcp"],
+            cwd=self.project,
+            env=self.environ,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with server:
+            assert server.stdin and server.stdout
+            for id, method, params in ((1, "initialize", opening), (2, "tools/call", call)):
+                message = {"jsonrpc": "2.0", "id": id, "method": method, "params": params}
+                server.stdin.write(json.dumps(message) + "\n")
+                server.stdin.flush()
+                server.stdout.readline()
+            yield
+            server.stdin.close()
 
     def _write(self, name: str, content: str) -> None:
         file = self.home / name
@@ -363,6 +408,40 @@ def show_actions(client: str, scratch: Scratch, given: argparse.Namespace) -> bo
     return as_wanted
 
 
+def show_hooks(client: str, scratch: Scratch, given: argparse.Namespace) -> bool:
+    """What comes at the start, with a prompt that a running server understands by meaning, and
+    to a subagent.
+    """
+    session = Session(client, scratch)
+    others = [
+        {"content": f"The {thing} of {room} stays."} for room in ROOMS for thing in THINGS
+    ]
+    with session.server("context_save", {"entries": others}):
+        pass  # more than a briefing can hold
+    session.synaptic("rebuild-index")  # so that all of them have their vectors
+    spawn = SPAWN.get(client, ())
+    with session.server(*CALLS[0]):
+        bodies = session.talk(spawn, FREE.get(client, ()) if spawn else (), OTHER_WORDS)
+    own = [body for body in bodies if any(OTHER_WORDS in text for text in texts_of(body))]
+    inner = [body for body in bodies if body not in own and SUBTASK in set(texts_of(body))]
+    own_texts = told_in(own)
+    inner_texts = told_in(inner)
+    for text in [*own_texts, *inner_texts]:
+        [tokens] = count_tokens(scratch, [text])
+        place = "a subagent" if text in inner_texts else "the session"
+        print(f"{tokens} tokens to {place}:\n{text}\n")
+    if given.to:
+        given.to.mkdir(parents=True, exist_ok=True)
+        (given.to / f"{client}-hooks.json").write_text(json.dumps(bodies, indent=1))
+    found = {
+        "start": any("context_get gives them whole" in text for text in own_texts),
+        "prompt": any("on this prompt" in text and "pgbouncer" in text for text in own_texts),
+        "subagent": bool(inner_texts) if spawn else None,
+    }
+    print(f"seen: {found}")
+    return False not in found.values()
+
+
 def show_memory(client: str, scratch: Scratch, given: argparse.Namespace) -> bool:
     """What Claude Code does with a memory of its own that lies in the journal."""
     session = Session(client, scratch)
@@ -410,6 +489,7 @@ def main() -> int:
     parser.add_argument("--busy", action="store_true", help="keep all cores busy meanwhile")
     parser.add_argument("--no-hooks", action="store_true", help="starts without hooks")
     parser.add_argument("--actions", action="store_true", help="edit a file, fail a command")
+    parser.add_argument("--hooks", action="store_true", help="start, prompt, subagent")
     parser.add_argument("--memory", action="store_true", help="autoMemoryDirectory of Claude")
     given = parser.parse_args()
     show = show_calls
@@ -417,6 +497,8 @@ def main() -> int:
         show = show_starts
     elif given.actions:
         show = show_actions
+    elif given.hooks:
+        show = show_hooks
     elif given.memory:
         show = show_memory
     failed = False
