@@ -222,7 +222,7 @@ def create_file(path: Path, data: bytes, *, private: bool, temp: Path | None = N
     write_new(temp, data, private=private, step="create-torn")
     inject_fault("created")
     try:
-        _link_or_rename(temp, path, private=private)
+        give_new_name(temp, path, private=private)
     finally:
         unlink(temp)
     inject_fault("linked")
@@ -234,7 +234,10 @@ def create_file(path: Path, data: bytes, *, private: bool, temp: Path | None = N
         raise
 
 
-def _link_or_rename(temp: Path, path: Path, *, private: bool) -> None:
+def give_new_name(temp: Path, path: Path, *, private: bool) -> None:
+    """Gives the finished file `temp` the name `path` in one step; the caller removes `temp`.
+    Raises FileExistsError if the name is taken.
+    """
     try:
         path.hardlink_to(temp)
     except FileExistsError:

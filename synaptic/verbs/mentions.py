@@ -74,20 +74,23 @@ def link_targets(ws: Workspace, names: Sequence[str], path: str) -> dict[str, En
     """Maps each link target in `names`, as written in the file `path`, to the entry that it
     leads to; broken links are left out.
     """
+    return in_step(ws, lambda _: link_targets_on_snapshot(ws, names, path))
 
-    def run(_: object) -> dict[str, Entry]:
-        rows = {}
-        for name in names:
-            plain = unquote(name).partition("#")[0]
-            beside = posixpath.normpath(posixpath.join(ws.journal.link_folder_of(path), plain))
-            keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
-            rowids = ws.index.entries_by_name_key(keys)
-            for key in [key for key in keys if key in rowids][:1]:
-                rows[name] = _pick_exact_name(ws, rowids[key], plain)
-        entries = read_entries(ws, list(rows.values()))
-        return {name: entries[row] for name, row in rows.items()}
 
-    return in_step(ws, run)
+def link_targets_on_snapshot(
+    ws: Workspace, names: Sequence[str], path: str
+) -> dict[str, Entry]:
+    """Returns the same as `link_targets`, for an action that is in step already."""
+    rows = {}
+    for name in names:
+        plain = unquote(name).partition("#")[0]
+        beside = posixpath.normpath(posixpath.join(ws.journal.link_folder_of(path), plain))
+        keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
+        rowids = ws.index.entries_by_name_key(keys)
+        for key in [key for key in keys if key in rowids][:1]:
+            rows[name] = _pick_exact_name(ws, rowids[key], plain)
+    entries = read_entries(ws, list(rows.values()))
+    return {name: entries[row] for name, row in rows.items()}
 
 
 def _pick_exact_name(ws: Workspace, rowids: Sequence[int], name: str) -> int:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ..index.rows import Passage, hash64
 from ..models import Entry
-from ..notes.blocks import decode_body, plain_text
+from ..notes.blocks import MASK, decode_body, plain_text
 from ..notes.privacy import mask_private
 from .file_rows import body_lines, is_typed, text_to_embed
 from .workspace import Workspace
@@ -19,11 +19,14 @@ class Stale(Exception):
 
 
 class Body(NamedTuple):
-    """The body of an entry, which is given without content; private passages are masked."""
+    """The body of an entry, which is given without content; private passages are masked.
+    `hides`: the entry has such a passage.
+    """
 
     entry: Entry
     masked: bytes
     is_typed: bool
+    hides: bool
 
     def text(self, start: int, end: int | None) -> str:
         """The text of these bytes of the body."""
@@ -43,7 +46,7 @@ def read_hits(
     """
     chunks = ws.index.passages(chunk_rowids)
     needed = [chunk.entry_rowid for chunk in chunks.values()]
-    bodies = _read_bodies(ws, [*rowids, *needed])
+    bodies = read_bodies(ws, [*rowids, *needed])
     entries = {}
     for rowid in rowids:
         if rowid in bodies:
@@ -61,7 +64,7 @@ def read_hits(
 
 def read_body_lines(ws: Workspace, rowids: Sequence[int]) -> dict[int, tuple[Entry, str]]:
     """Entries without content, and their bodies line for line as in the file."""
-    bodies = _read_bodies(ws, rowids)
+    bodies = read_bodies(ws, rowids)
     return {rowid: (body.entry, body_lines(body.masked)) for rowid, body in bodies.items()}
 
 
@@ -71,7 +74,7 @@ def texts_to_embed(
     """(chunk rowid, hash, text to embed) of passages that stand in the journal as the index
     says.
     """
-    bodies = _read_bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
+    bodies = read_bodies(ws, [passage.entry_rowid for passage in passages], strict=False)
     for passage in passages:
         if passage.entry_rowid in bodies:
             body = bodies[passage.entry_rowid]
@@ -79,7 +82,7 @@ def texts_to_embed(
             yield passage.rowid, passage.hash, text_to_embed(body.entry, text)
 
 
-def _read_bodies(
+def read_bodies(
     ws: Workspace, rowids: Sequence[int], *, strict: bool = True
 ) -> dict[int, Body]:
     """The bodies of the entries of these rows.
@@ -97,7 +100,8 @@ def _read_bodies(
         data, masked = files.get(place.path, (b"", b""))
         if hash64(data[place.start : place.end]) == stored.hash:
             masked_body = masked[place.body_start : place.body_end]
-            bodies[rowid] = Body(stored.entry, masked_body, is_typed(masked, place))
+            hides = MASK in masked[place.start : place.end]
+            bodies[rowid] = Body(stored.entry, masked_body, is_typed(masked, place), hides)
         elif strict:
             raise Stale
     return bodies

@@ -92,7 +92,7 @@ async def _open_requested_file(request: Request) -> tuple[str, str, BinaryIO] | 
         entries = await run_verb(request, _read_entries_of_file, path)
 
     def find() -> tuple[str, str, BinaryIO] | None:
-        file = _find_file(shelf, name, path)
+        file = find_file(shelf, name, path)
         if file and is_reader and not _has_link_to(shelf, entries, file[0]):
             file[2].close()
             return None
@@ -131,7 +131,7 @@ def _has_link_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> 
         for name in link_targets_in(entry.content):
             if composed_form(_file_name_of_link(name.partition("#")[0])) != last:
                 continue
-            file = _find_file(shelf, name, entry.path)
+            file = find_file(shelf, name, entry.path)
             if file:
                 file[2].close()
                 if file[0] == place:
@@ -147,14 +147,14 @@ def linked_files(
     show are left out.
     """
     for link in _FILE_LINK.finditer(without_code(entry.content)):
-        file = _find_file(shelf, link[link.lastindex or 0], entry.path, listing)
+        file = find_file(shelf, link[link.lastindex or 0], entry.path, listing)
         if file:
             file[2].close()
             if not shown_only or _has_link_to(shelf, (entry,), file[0]):
                 yield link, file[0]
 
 
-def _find_file(
+def find_file(
     shelf: ServableFiles, name: str, path: str, listing: Listing = files_by_name
 ) -> tuple[str, str, BinaryIO] | None:
     """Opens the attachment that a note at `path` calls `name`; returns (path in the journal,

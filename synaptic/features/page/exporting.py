@@ -26,7 +26,7 @@ from ...verbs import browse
 from ...workspace.workspace import Workspace
 from .attachments import files_by_name, linked_files, open_attachments, read_in_parts
 from .searching import filters_in_address, search_page_values
-from .site import Page, page, run_slow_verb, session_of, site_of
+from .site import Page, Values, page, run_slow_verb, session_of, site_of
 
 ENTRIES, PRINTED = 5_000, 500
 """The most entries in a zip, and on a page to print."""
@@ -79,12 +79,19 @@ def _read_matching_entries(ws: Workspace, request: Request) -> tuple[int, Iterat
     asked = request.query_params
     if "id" in asked:
         return 1, iter(browse.get(ws, [asked["id"]]).entries)
-    values = filters_in_address(asked) | {"path": asked.getlist("path")}
-    query = asked.get("q", "").strip()
-    results = search_page_values(ws, query, values, asked, site_of(request).worker.loading)
+    query, results = search_in_address(ws, request)
     if query:
         return len(results["hits"]), (hit.entry for hit, *_ in results["hits"])
     return results["listing"].total, browse.export(ws, results["filters"])
+
+
+def search_in_address(ws: Workspace, request: Request) -> tuple[str, Values]:
+    """Returns (query, values of the search page) of the search in a request's address."""
+    asked = request.query_params
+    values = filters_in_address(asked) | {"path": asked.getlist("path")}
+    query = asked.get("q", "").strip()
+    loading = site_of(request).worker.loading
+    return query, search_page_values(ws, query, values, asked, loading)
 
 
 def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
@@ -101,13 +108,13 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     names = {}
     with ZipFile(zipped, "w") as archive:
         for entry in islice(entries, ENTRIES):
-            note = _make_unique_name(_path_in_zip(entry), taken)
+            note = make_unique_name(_path_in_zip(entry), taken)
             text = _render_front_matter(entry)
             at = 0
             links = linked_files(shelf, entry, listing, shown_only=shown_only)
             for link, place in links:
                 if place not in names:
-                    names[place] = _make_unique_name(place, taken)
+                    names[place] = make_unique_name(place, taken)
                 to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
                 start, end = link.span(link.lastindex or 0)
                 text += entry.content[at:start]
@@ -138,7 +145,7 @@ def _path_in_zip(entry: Entry) -> str:
     return posixpath.join(posixpath.dirname(path), f"{entry.date} {title}.md")
 
 
-def _make_unique_name(wanted: str, taken: set[str]) -> str:
+def make_unique_name(wanted: str, taken: set[str]) -> str:
     """Returns a name like `wanted` that every operating system allows and that is not in
     `taken`; adds it to `taken`.
     """

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from ...errors import NotFound, Refused, SynapticError
+from ...errors import NotFound, Refused, SynapticError, to_user_error
 from ...kinds import KINDS
 from ...notes.conflicts import find_conflicts
 from ...render.fence import one_line
@@ -153,6 +153,17 @@ async def run_verb(
     return await site_of(request).worker.ask(asked, lane)
 
 
+def wait_for_verb(request: Request, verb: Verb[Result], lane: Lane) -> Result:
+    """Runs a verb for a request, and waits in the present thread, which is not the one of the
+    event loop. Raises SynapticError.
+    """
+    future = site_of(request).worker.submit(_limit_to_visitor(request, verb), lane)
+    try:
+        return future.result()
+    except Exception as error:
+        raise to_user_error(error) from error
+
+
 async def run_slow_verb(request: Request, verb: Verb[Result], lane: Lane = "process") -> Result:
     """Runs a slow verb for a request and returns its result; stops when the browser is gone.
     Raises SynapticError.
@@ -176,11 +187,9 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     others.
     """
     session = request.scope.get("session_of")
-    worker = site_of(request).worker
 
     def quoted(names: Sequence[str], path: str) -> Quoted:
-        leading = _limit_to_visitor(request, lambda ws: link_targets(ws, names, path))
-        return worker.submit(leading, "read").result()
+        return wait_for_verb(request, lambda ws: link_targets(ws, names, path), "read")
 
     context = {
         "request": request,
