@@ -80,8 +80,9 @@ Form = Literal["texts", "text", "day", "integer", "switch", "yes or no"]
 day as people type it; a number from 0 on; a switch; yes, no, or not given.
 """
 
-Offers = tuple[Literal["search", "find", "export"], ...]
+Offers = tuple[Literal["search", "find", "export", "book"], ...]
 EXPORTS: Offers = ("search", "find", "export")
+ALL: Offers = (*EXPORTS, "book")
 LISTS: Offers = ("search", "find")
 
 
@@ -142,7 +143,7 @@ _ROWS = (
         "tag",
         "texts",
         "tags",
-        commands=EXPORTS,
+        commands=ALL,
         help="Entries with one of these tags; repeatable.",
         flags=("--tag", "--tags"),
         metavar="TAGS",
@@ -157,7 +158,7 @@ _ROWS = (
         "project",
         "texts",
         "projects",
-        commands=EXPORTS,
+        commands=ALL,
         help="Entries of these projects; repeatable. '*': all projects alike.",
         completes="project",
         tools=LISTS,

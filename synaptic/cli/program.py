@@ -23,7 +23,7 @@ Command = TypeVar("Command", bound=Callable[..., int | None])
 GROUPS = {
     "Write": "save update delete restore rename tick today edit open",
     "Find": "search find recent get day week tasks due links tags history",
-    "Keep tidy": "init import review status doctor backup export forget",
+    "Keep tidy": "init import review status doctor backup book export forget",
     "Share": "serve token sync git-setup publish",
     "For your agents": "setup brief pin confirm blame",
     "For experts": "model rebuild-index evaluate analyze replay hook mcp",

@@ -45,11 +45,7 @@ def heading_and_text(entry: Entry) -> tuple[str, str]:
         opens_with_heading = leading_markup(line).endswith("# ")
         if not below.strip() or (is_prose and not opens_with_heading):
             return "", content
-    says_date = heading in (
-        entry.date,
-        format_date(entry.date),
-        format_date(entry.date, False),
-    )
+    says_date = heading in (entry.date, format_date(entry.date), format_date(entry.date, False))
     return "" if says_date else heading, below
 
 

@@ -14,6 +14,7 @@ from ...errors import NotFound, SynapticError
 from ...serving.roles import not_published_error
 from . import (
     attachments,
+    book_pages,
     browsers,
     days,
     edit_pages,
@@ -42,6 +43,7 @@ PAGES = [
     *edit_pages.PAGES,
     *rename_pages.PAGES,
     *exporting.PAGES,
+    *book_pages.PAGES,
     *health_pages.PAGES,
     *moving.PAGES,
     *phones.PAGES,
