@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ....config import Config
 from ....errors import JournalError
+from ....journal.folder import is_note
 from ....journal.journal import Journal
 from ....workspace.git import run_git
 from .shares import FILE_MODES, Entry, Report, Shares
@@ -73,6 +74,17 @@ class Repo:
             output = self.run_git("ls-tree", "-r", "-z", "--full-tree", commit)
             self._trees[commit] = parse_tree(output, 2)
         return self._trees.get(commit, {})
+
+    def find_renamed_notes(self, before: str, after: str) -> dict[str, str]:
+        """The new path of each note that was renamed between two commits, by its old path; git
+        knows it by its text. {} for an empty id.
+        """
+        if not (before and after) or before == after:
+            return {}
+        words = ("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status")
+        parts = os.fsdecode(self.run_git(*words, before, after)).split("\0")
+        pairs = zip(parts[1::3], parts[2::3], strict=False)
+        return {old: new for old, new in pairs if is_note(old) and is_note(new)}
 
     def unreceived_files(self, head: str) -> dict[str, Entry | None]:
         """Maps the path of each file that this machine does not have in the version of `head`

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from ....errors import JournalError, Refused
 from ....journal.folder import is_note
+from ....journal.moves import note_moves
 from ....verbs.settling import note_own_conflicts
 from .. import merge_driver
 from ..merge import merge
@@ -46,6 +47,8 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
             "and sync "
             "there.",
         )
+    their_moves = repo.find_renamed_notes(base, theirs)
+    note_moves(repo.config.state, their_moves)
     if not ours or base == ours:
         return MergedTree(theirs)
     was = repo.read_tree(base)
@@ -63,12 +66,36 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     theirs_alone = _paths_to_take_unmerged(repo, both, mine, other)
     changes |= {path: other[path] for path in theirs_alone}
     both = [path for path in both if path not in theirs_alone]
+    moves = {path: new for path, new in their_moves.items() if path in mine and new not in mine}
+    if any(path not in mine for path in both):
+        moves |= {
+            path: new
+            for path, new in repo.find_renamed_notes(base, ours).items()
+            if path in other and new not in other
+        }
+    for path in [path for path in both if path in moves]:
+        both.remove(path)
+        changes |= _merge_moved_note(repo, path, moves[path], (was, mine, other), theirs)
     for path, (old, one, two) in repo.read_versions(both, was, mine, other):
         changes |= merge_file_changes(repo, path, (old, one, two), theirs)
     unsent = _paths_without_room(mine, other, changes)
     changes |= dict.fromkeys(unsent)
     message = "Merge the journal of another machine"
     return MergedTree(repo.make_commit([ours, theirs], mine, changes, message), unsent)
+
+
+def _merge_moved_note(
+    repo: Repo, old: str, new: str, trees: tuple[Tree, Tree, Tree], theirs: str
+) -> Changes:
+    """Merges a note that one side renamed from `old` to `new`, and the other changed under its
+    old name; returns the changes to make in our tree.
+    """
+    versions = [{new: tree[new if new in tree else old]} for tree in trees]
+    [(_, (base, one, two))] = repo.read_versions([new], *versions)
+    changes = merge_file_changes(repo, new, (base, one, two), theirs)
+    if old in trees[1]:
+        return {new: one, old: None} | changes
+    return changes
 
 
 def _paths_to_take_unmerged(
