@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import posixpath
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import partial
 
 from ..errors import NotFound
 from ..journal.folder import is_note
 from ..journal.moves import read_moves
-from ..models import Link
-from ..notes.link_places import name_key
+from ..notes.link_places import name_key, page_of_path
+from ..notes.marks import link_key
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .many_edits import EditPlan, Renamed, make_edits
@@ -22,48 +23,62 @@ def plans_of_mending(ws: Workspace, *, confirms: bool = False) -> dict[str, Edit
     """For each note that moved, by its present path, the plan that mends the links to its old
     one.
     """
-    if not in_step(ws, lambda _: ws.index.links_without_target()):
-        return {}
-    broken = [link for link in broken_links(ws) if not link.path.startswith("@")]
     files = list_files(ws)
-    moves = _old_paths(ws, broken, {path for path in files if is_note(path)})
-    sources = sorted({link.path for link in broken})
-    plans = {}
-    for new, old_paths in moves.items():
-        for old in old_paths:
-            if new not in plans:
-                plan = LinkMoves(ws, {old: new}).plan("mend", confirms=confirms, only=sources)
-                if plan.lines:
-                    plans[new] = plan
+    notes = {path for path in files if is_note(path)}
+    moves = [*read_moves(ws.config.state, notes).items(), *_guess_moves(ws, notes)]
+    plans: dict[str, EditPlan] = {}
+    while moves:
+        batch = {new: old for old, new in moves}  # one old path of each note
+        moves = [move for move in moves if batch[move[1]] != move[0]]
+        sources = in_step(ws, partial(_sources_of_links, ws, list(batch.values())))
+        linked = {old: new for new, old in batch.items() if sources[old]}
+        every = sorted({path for paths in sources.values() for path in paths})
+        if (
+            not linked
+            or not LinkMoves(ws, linked).plan("mend", confirms=True, only=every).lines
+        ):
+            continue
+        for old, new in linked.items():
+            plan = LinkMoves(ws, {old: new}).plan("mend", confirms=confirms, only=sources[old])
+            if plan.lines:
+                plans.setdefault(new, plan)
     return plans
 
 
-def _old_paths(
-    ws: Workspace, broken: Collection[Link], notes: Collection[str]
+def _sources_of_links(
+    ws: Workspace, old_paths: Sequence[str], _: object
 ) -> dict[str, list[str]]:
-    """The paths by which broken links name each note that has moved, or that alone has the name
-    of a link with a path, by its present path.
+    """For each of these paths the notes of the journal with a link that may mean it."""
+    sources = {}
+    for old in old_paths:
+        parts = page_of_path(old).split("/")
+        folders = old.split("/")[:-1]
+        names = ["/".join([*folders[start:], *parts]) for start in range(len(folders) + 1)]
+        rows = dict(ws.index.incoming_links([], [link_key(name) for name in names]))
+        paths = {one.entry.path for one in ws.index.entries(list(rows)).values()}
+        sources[old] = sorted(path for path in paths if path[0] != "@")
+    return sources
+
+
+def _guess_moves(ws: Workspace, notes: Collection[str]) -> list[tuple[str, str]]:
+    """(old path, present path) for each note that alone has the name of a broken link with a
+    folder.
     """
-    moves = read_moves(ws.config.state, notes)
     by_name: dict[str, list[str]] = defaultdict(list)
     for path in sorted(notes):
         by_name[_stem(path)].append(path)
-    targets = {_stem(link.text.partition("#")[0]) for link in broken}
-    old_paths: dict[str, list[str]] = defaultdict(list)
-    for old, new in moves.items():
-        if _stem(old) in targets:
-            old_paths[new].append(old)
-    for link in broken:
+    moves = {}
+    for link in broken_links(ws):
         target = link.text.partition("#")[0]
         fitting = by_name.get(_stem(target), [])
-        if "/" not in target or len(fitting) != 1:
+        if "/" not in target or len(fitting) != 1 or link.path[0] == "@":
             continue
         end = "" if is_note(target) else ".md"
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(link.path), target))
         for old in (f"{beside}{end}", f"{target.lstrip('/')}{end}"):
             if old not in notes and not old.startswith(".."):
-                old_paths[fitting[0]].append(old)
-    return {new: list(dict.fromkeys(paths)) for new, paths in old_paths.items()}
+                moves[old] = fitting[0]
+    return list(moves.items())
 
 
 def _stem(path: str) -> str:
