@@ -29,6 +29,7 @@ from ..index.embedding import Embedder
 from ..models import Json, Texts
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
+from ..workspace.pace import Paces
 from ..workspace.sync import in_step, verify_index
 from ..workspace.workspace import Workspace, open_reader, open_workspace
 from .local_socket import ANSWER_S, HookListener
@@ -159,6 +160,11 @@ class Worker:
         wait for it.
         """
         return not self._model_tried.is_set()
+
+    @property
+    def paces(self) -> Paces:
+        """How far the index is, and how fast it is filled here."""
+        return self._ws.paces if self._ws else Paces()
 
     def start(self) -> None:
         """Starts the thread that opens the Workspace and loads the model. Further calls do

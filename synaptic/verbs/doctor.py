@@ -192,7 +192,7 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
     """Findings on the index, for which each note is read again and compared with it."""
     if not verify_index(ws):
         yield Finding(
-            "info", "index-damaged", "The index was damaged; it was made anew from the journal."
+            "info", "index-damaged", "The index was damaged; it was rebuilt from the journal."
         )
     yield from _trouble_findings(ws)
     astray = wrongly_indexed_paths(ws)
@@ -230,7 +230,7 @@ def _pending_findings(pending: int) -> Iterator[Finding]:
 def _trouble_findings(ws: Workspace) -> Iterator[Finding]:
     """A finding on an index that cannot be written to its disk."""
     if ws.index.file.trouble:
-        mend = f"Mend that, or move {ws.index.file.path} away; Synaptic makes it anew."
+        mend = f"Mend that, or move {ws.index.file.path} away; Synaptic rebuilds it."
         if _is_read_only(ws.config.state):
             mend = _READ_ONLY[1]
         elif why_locks_fail(ws.config.state, ranges=True):

@@ -74,12 +74,26 @@ def embed_pending(
             if is_alone:
                 for done in _embed_batches(ws, budget_s, at_least, progress):  # noqa: B007
                     pass
+                _note_left(ws, done)
             elif budget_s is None:
                 raise Busy("Another process has been embedding for 10 s.", hint="Try again.")
     except IndexBusy as error:
         if budget_s is None:
             raise still_writing_error() from error
     return done
+
+
+def _note_left(ws: Workspace, done: int) -> None:
+    """Notes how many passages have no vector yet, after `done` got theirs; they are counted
+    only where that is not known.
+    """
+    pace = ws.paces.embedding
+    if not ws.index.pending(1):
+        pace.note(0)
+    elif pace.left > done:
+        pace.note(pace.left - done)
+    else:
+        pace.note(ws.index.counts().pending_passages)
 
 
 def language_notice(ws: Workspace) -> Texts:

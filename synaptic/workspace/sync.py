@@ -431,9 +431,13 @@ def _write_changes(
                     digests[stamp.path] = file.digest
                 yield file
                 read += 1
+            ws.paces.reading.note(len(changed) - read)
 
     gone = {path: ws.index.time_and_digest(path) for path in removed}
-    writer.apply_files(rows(), removed, reading=reading, head=head)
+    try:
+        writer.apply_files(rows(), removed, reading=reading, head=head)
+    finally:
+        ws.paces.reading.note(0)
     if gone:
         note_moves(ws.config.state, _find_moves(gone, digests))
     if not written and not unread:
@@ -498,7 +502,7 @@ def rebuild(
         left = ws.index.counts().pending_passages
         if left:
             notices.append(
-                f"The model fails on {left:,} passages; they are found by words only."
+                f"The model cannot read {left:,} pieces of text; only their words are found."
             )
     except ModelError as error:
         notices.append(str(error))

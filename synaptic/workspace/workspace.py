@@ -7,7 +7,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import field, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from ..index.sqlite_engine import SqliteEngine
 from ..journal.journal import Journal
 from ..models import frozen
 from .access import Access, NeedsWriter, Reading, Writing
+from .pace import Paces
 
 
 class ReadJournal(Journal):
@@ -38,6 +39,7 @@ class Workspace:
     embedder: Embedder
     clock: Callable[[], datetime]
     access: Access
+    paces: Paces = field(default_factory=Paces)
 
     @property
     def today(self) -> date:

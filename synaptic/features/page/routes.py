@@ -25,11 +25,13 @@ from . import (
     login,
     moving,
     phones,
+    preparing,
     rename_pages,
     searching,
     sums,
 )
 from .assets import Assets
+from .preparing import show_pace_while_reading
 from .site import HERE, Page, Site, show_error, site_of
 
 PAGES = [
@@ -48,6 +50,7 @@ PAGES = [
     *moving.PAGES,
     *phones.PAGES,
     *sums.PAGES,
+    *preparing.PAGES,
 ]
 """All pages. Two rows with the same path have the same role."""
 ROLES = {row.path: row.role for row in PAGES}
@@ -58,7 +61,11 @@ def add_pages(app: Starlette, site: Site) -> None:
     app.state.site = site
     app.state.follower = following.Follower()
     pages = _pages_of_reading_server(PAGES) if site.worker.is_published else PAGES
-    app.routes.extend([Mount("/static", Assets(HERE / "static")), *pages])
+    for row in pages:
+        endpoint = show_pace_while_reading(row.endpoint)
+        methods = sorted(row.methods or ())
+        app.routes.append(Page(row.path, row.role, endpoint, methods))
+    app.routes.append(Mount("/static", Assets(HERE / "static")))
     app.add_exception_handler(SynapticError, show_error)
     app.add_exception_handler(404, show_error)
 
