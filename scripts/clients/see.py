@@ -268,6 +268,15 @@ class Session:
             yield
             server.stdin.close()
 
+    def crowd(self) -> None:
+        """Saves more entries than a briefing can hold; hooks do not repeat what it shows."""
+        entries = [
+            {"content": f"The {thing} of {room} stays."} for room in ROOMS for thing in THINGS
+        ]
+        with self.server("context_save", {"entries": entries}):
+            pass
+        self.synaptic("rebuild-index")  # so that all of them have their vectors
+
     def _write(self, name: str, content: str) -> None:
         file = self.home / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -389,6 +398,7 @@ def show_actions(client: str, scratch: Scratch, given: argparse.Namespace) -> bo
     as_wanted = True
     for more in dict.fromkeys(((), tuple(FREE.get(client, ())))):
         session = Session(client, scratch)
+        session.crowd()
         calls = actions(client, session.project)
         bodies = session.talk(calls, more)
         print(f"\n### {' '.join(more) or 'as it is'}\n")
@@ -413,12 +423,7 @@ def show_hooks(client: str, scratch: Scratch, given: argparse.Namespace) -> bool
     to a subagent.
     """
     session = Session(client, scratch)
-    others = [
-        {"content": f"The {thing} of {room} stays."} for room in ROOMS for thing in THINGS
-    ]
-    with session.server("context_save", {"entries": others}):
-        pass  # more than a briefing can hold
-    session.synaptic("rebuild-index")  # so that all of them have their vectors
+    session.crowd()
     spawn = SPAWN.get(client, ())
     with session.server(*CALLS[0]):
         bodies = session.talk(spawn, FREE.get(client, ()) if spawn else (), OTHER_WORDS)
