@@ -601,14 +601,19 @@ class Index:
         sql = f"SELECT own_id, title FROM entry WHERE own_id IN {BOUND_LIST}"
         return dict(self.engine.rows(sql, json.dumps(ids)))
 
-    def folded_titles(self, fold: Callable[[str], str]) -> list[tuple[int, str]]:
-        """(entry, its title folded) of each entry, newest first; always the same `fold`."""
+    def folded_titles(self, fold: Callable[[str], str]) -> list[tuple[int, str, str]]:
+        """(entry, its title folded, its path folded) of each entry, newest first; always the
+        same `fold`. Only a note that is a whole file has its path.
+        """
         sql = """
-            SELECT rowid, title FROM entry WHERE id IS NOT NULL
+            SELECT e.rowid, title, CASE whole_file WHEN 1 THEN path ELSE '' END
+            FROM entry e JOIN source s ON s.id = e.source WHERE e.id IS NOT NULL
             ORDER BY dated DESC, at DESC, seq DESC, own_id"""
 
-        def asked() -> list[tuple[int, str]]:
-            return [(row, fold(title)) for row, title in self.engine.rows(sql)]
+        def asked() -> list[tuple[int, str, str]]:
+            return [
+                (row, fold(title), fold(path)) for row, title, path in self.engine.rows(sql)
+            ]
 
         return self.engine.cached("titles", asked)
 

@@ -353,7 +353,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     "vocabulary": _indexed(lambda index: [sorted(one) for one in index.vocabulary()]),
     "fields": _indexed(lambda index: sorted(index.field_names())),
     "ids": _indexed(lambda index: sorted(index.sample_ids())),
-    "titles": _indexed(lambda index: [title for _, title in index.folded_titles(str)]),
+    "titles": _indexed(lambda index: [title for _, title, _ in index.folded_titles(str)]),
     "changes": _indexed(lambda index: [index.latest_change(), len(index.changed_since(0))]),
     "sample": _indexed(lambda index: [len(part) for part in index.sample_passages()]),
     "frequencies": _indexed(

@@ -706,7 +706,8 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             "named by others": index.referenced_ids([id for _, id in names]),
             "titles": index.titles([id for _, id in names[::5]]),
             "folded": [
-                (side.entries[row], title) for row, title in index.folded_titles(str.casefold)
+                (side.entries[row], title, path)
+                for row, title, path in index.folded_titles(str.casefold)
             ],
             "same content": sorted(
                 [

@@ -1,9 +1,12 @@
-"""The ways to a place: the palette of Ctrl+K, and the pages of a tag and of a folder."""
+"""The ways to a place: the palette of Ctrl+K, what a text box offers behind `[[` and `#`, and
+the pages of a tag and of a folder.
+"""
 
 import posixpath
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import date
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -12,7 +15,9 @@ from starlette.responses import Response
 from ...errors import InvalidArgument
 from ...filters import Filters
 from ...language.query import read_date
+from ...models import Entry
 from ...notes.blocks import slug_tag
+from ...notes.marks import link_key
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -21,11 +26,13 @@ from .site import Page, page, run_verb
 ENTRIES, OTHERS = 8, 4
 """The most entries, and the most tags or folders, in the palette. Chosen by eye."""
 _GAP = re.compile(r"\W+")
+_NOT_IN_LINK = re.compile(r"[\[\]|#^\n]+")
+"""What would end the target of a wikilink, or be read as a heading or block of it."""
 
 
 Goal = tuple[str, str, str]
-"""A suggestion of the palette: an address, its name, and its type: `tag`, `folder`, `day`, or
-the date of an entry.
+"""A suggestion: an address, or the text that a text box takes; its name; and its type: `tag`,
+`folder`, `day`, or the folder and date of an entry.
 """
 
 
@@ -57,26 +64,95 @@ def _palette_suggestions(ws: Workspace, query: str) -> list[Goal]:
         rows = _rank_titles(query, ws.index.folded_titles(_lower_words))
         stored = ws.index.entries(rows)
         for entry in (stored[row].entry for row in rows):
-            on = entry.date if entry.dated else "undated"
-            places.append((_page_address("entry", entry.id), entry.title_in_lists, on))
+            address = _page_address("entry", entry.id)
+            places.append((address, entry.title_in_lists, _folder_and_date(entry)))
         return places
 
     return in_step(ws, run)
 
 
-def _rank_titles(query: str, titles: Iterable[tuple[int, str]]) -> list[int]:
-    """Returns the ids of the matching titles: first those that begin like the query, then the
-    newest.
+async def _complete_page(request: Request) -> Response:
+    query = request.query_params
+    typed = query.get("q", "").strip()[:200]
+    suggest = _tag_suggestions if query.get("kind") == "tag" else _link_suggestions
+    places = await run_verb(request, suggest, typed)
+    return await page(request, "complete.html", places=places)
+
+
+def _tag_suggestions(ws: Workspace, typed: str) -> list[Goal]:
+    """Returns the tags that begin like `typed` but are longer, the most frequent first."""
+    tags = in_step(ws, lambda _: ws.index.vocabulary().tags)
+    begin = slug_tag(typed)
+    fitting = [name for name in tags if name.startswith(begin) and name != begin]
+    often = sorted(fitting, key=lambda name: (-tags[name], name))[:ENTRIES]
+    return [(f"#{name}", f"#{name}", f"{tags[name]:,}") for name in often]
+
+
+def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
+    """Returns the day and the entries whose names begin like `typed`, each with the link that
+    leads to it.
+    """
+
+    def run(_: object) -> list[Goal]:
+        places = []
+        with suppress(InvalidArgument):
+            day = date.fromisoformat(read_date(typed, ws.clock(), "date"))
+            name = day.strftime(ws.config.day_title or "%Y-%m-%d")
+            places.append((f"[[{name}]]", name, f"{day:%A}"))
+        ranked = _rank_titles(typed, ws.index.folded_titles(_lower_words))
+        # an alias is offered where it was typed whole: the index has no texts of aliases
+        named = ws.index.entries_by_name_key([link_key(typed)]).get(link_key(typed), [])
+        rows = list(dict.fromkeys([*(named if len(named) == 1 else ()), *ranked]))
+        stored = ws.index.entries(rows)
+        names = {row: _names_in_links(stored[row].entry) for row in rows}
+        keys = {link_key(name) for each in names.values() for name in each}
+        leads = ws.index.entries_by_name_key(keys)
+        for row in rows:
+            entry = stored[row].entry
+            own = [name for name in names[row] if leads.get(link_key(name)) == [row]]
+            target = own[0] if own else entry.short_id
+            title = " ".join(_NOT_IN_LINK.sub(" ", entry.title_in_lists).split())
+            link = f"[[{target}]]" if target == title else f"[[{target}|{title}]]"
+            places.append((link, entry.title_in_lists, _folder_and_date(entry)))
+        return places
+
+    return in_step(ws, run)
+
+
+def _names_in_links(entry: Entry) -> list[str]:
+    """Returns the names by which a link may lead to an entry, the best first: the name of the
+    file of a note, which other programs know too, its path, and the title.
+    """
+    names = [entry.title]
+    if entry.there.whole_file:
+        path = entry.path.removesuffix(".md")
+        names = [posixpath.basename(path), path, entry.title]
+    return [name for name in names if name and not _NOT_IN_LINK.search(name)]
+
+
+def _folder_and_date(entry: Entry) -> str:
+    """Returns the folder of a note that is a file, and the date of the entry."""
+    folder = posixpath.dirname(entry.path) if entry.there.whole_file else ""
+    on = entry.date if entry.dated else "undated"
+    return f"{folder} · {on}" if folder else on
+
+
+def _rank_titles(query: str, titles: Iterable[tuple[int, str, str]]) -> list[int]:
+    """Returns the ids of the entries whose titles and paths match: first titles that begin like
+    the query, then the newest, then those of which the path is needed to match.
     """
     whole = _lower_words(query)
     first = []
     others = []
-    for row, title in titles:
+    by_path = []
+    for row, title, path in titles:
         if title.startswith(whole):
             first.append(row)
         elif _has_words_beginning_like(query, title):
             others.append(row)
-    return [*first, *others][:ENTRIES]
+        elif path and _has_words_beginning_like(query, title + path):
+            by_path.append(row)
+    return [*first, *others, *by_path][:ENTRIES]
 
 
 def _lower_words(text: str) -> str:
@@ -141,6 +217,7 @@ async def _tag_or_folder_page(
 
 PAGES = [
     Page("/palette", "reader", _palette_page),
+    Page("/complete", "writer", _complete_page),
     Page("/tag/{name:path}", "reader", _tag_page),
     Page("/folder", "reader", _folder_page),
     Page("/folder/{name:path}", "reader", _folder_page),

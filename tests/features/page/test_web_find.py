@@ -7,7 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date, timedelta
+from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from homes import open_home
@@ -23,7 +25,7 @@ NOTES = {
     "notes/ship/Harbour.md": "# Harbour\n\nIt is deep. <i>The</i> [[Boat]] lies here! #sea/deep\n",
     "notes/Boat.md": "# Boat\n\nA small one, of [[Ines]].\n",
     "archive/notes/Boat old.md": "# Boat old\n\nSold.\n",
-    "notes/Ines.md": "# Ines\n\nA friend.\n",
+    "notes/Ines.md": "---\naliases: [Captain]\n---\n# Ines\n\nA friend.\n",
     "2026-11-03.md": "# 2026-11-03\n\n## 09:00 Ran 5 km\n\n## 18:00 Dentist, no holes\n",
     "2026-10-30.md": "# 2026-10-30\n\n## 08:00 Running with Ines\n\nA run of [[Ines]].\n",
     "2026-09-02.md": "# 2026-09-02\n\n## 08:00 Runs were short\n\nSaw the dentist.\n",
@@ -44,6 +46,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with open_home(home) as ws:
         save(ws, "Chose a wooden mast.", type="decision", tags=["sea"], via="mcp")
         save(ws, "Chose a steel mast.", type="decision", tags=["sea"], via="mcp")
+        for text in ("Mast [a] or b", "Twin\n\nOne.", "Twin\n\nTwo."):
+            save(ws, text, at="2026-09-01")
     with served(home, SYNAPTIC_NOW=NOW) as found:
         yield found
 
@@ -63,6 +67,25 @@ def test_the_palette_finds_by_the_beginnings_of_words(server: Served) -> None:
     assert names(server.shown("/palette?q=2026-11-03"))[0] == "Tuesday, 3 November 2026"
     assert "Chose a steel mast." in names(server.shown("/palette"))
     assert "<script>" not in server.client.get("/palette?q=<script>").text
+    by_path = server.shown("/palette?q=archive+old")
+    assert names(by_path)[0] == "Boat old" and "<small>archive/notes · undated" in by_path
+
+
+def test_what_a_text_box_offers_leads_to_what_it_names(server: Served) -> None:
+    def offers(typed: str, kind: str = "link") -> list[str]:
+        page = server.shown(f"/complete?kind={kind}&q={quote(typed)}")
+        return [unescape(one) for one in re.findall(r'data-insert="([^"]*)"', page)]
+
+    assert offers("harb") == ["[[Harbour]]"]
+    assert offers("archive old") == ["[[Boat old]]"]
+    assert offers("1 nov")[0] == "[[2026-11-01]]"
+    assert offers("captain")[0] == "[[Ines]]"  # an alias
+    [wooden] = offers("chose a wood")
+    assert wooden == "[[Chose a wooden mast.]]"
+    # a title that cannot stand in a link, and one of two entries, are named by id
+    assert re.fullmatch(r"\[\[\w{8}\|Mast a or b\]\]", offers("mast a")[0])
+    assert [re.sub(r"\w{8}\|", "", one) for one in offers("twin")] == ["[[Twin]]"] * 2
+    assert offers("se", "tag") == ["#sea", "#sea/deep"] and offers("sea/deep", "tag") == []
 
 
 def test_a_tag_and_a_folder_have_pages(server: Served) -> None:
@@ -152,6 +175,35 @@ def test_a_year_of_a_diary_asks_for_no_review(tmp_path: Path) -> None:
     with open_home(tmp_path / "home") as ws:
         save(ws, "Soup costs 4 euro.", type="decision", at="2025-01-01")
         assert len(review(ws)) <= 10
+
+
+def test_links_and_tags_are_completed_by_keyboard_alone(server: Served) -> None:
+    with browsing() as browser:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        page.wait_for_load_state()
+        text = page.locator("form.composer textarea")
+        options = page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+        text.focus()
+        page.keyboard.type("Saw [[harb")
+        expect(options).to_have_text([re.compile("Harbour")])
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        assert not page.evaluate("(tags) => axe.run({runOnly: tags})", WCAG)["violations"]
+        page.keyboard.press("Enter")
+        expect(text).to_have_value("Saw [[Harbour]]")
+        page.keyboard.type(" #se")
+        expect(options).to_have_count(2)
+        page.keyboard.press("Enter")  # no tag was chosen: a new line
+        page.keyboard.type("[[boat")
+        expect(options.first).to_contain_text("Boat")
+        page.keyboard.press("Escape")
+        expect(options.first).not_to_be_visible()
+        page.keyboard.type(" #se")
+        expect(options).to_have_count(2)
+        page.keyboard.press("ArrowDown")
+        expect(page.get_by_role("status").last).to_have_text(re.compile(r"#sea\s2, 1 of 2"))
+        page.keyboard.press("Tab")
+        expect(text).to_have_value("Saw [[Harbour]] #se\n[[boat #sea")
 
 
 def test_the_palette_and_the_hits_by_keyboard_alone(server: Served) -> None:

@@ -1,0 +1,76 @@
+// [[ and # in a text box offer what the journal has: arrows choose, Enter or Tab takes, Esc closes.
+const box = document.createElement("div");
+const news = document.createElement("p");
+Object.assign(box, { className: "complete", role: "listbox", ariaLabel: "Suggestions", hidden: true });
+Object.assign(news, { className: "hidden", role: "status" });
+document.body.append(box, news);
+const options = () => [...box.children];
+const chosen = () => options().findIndex((one) => one.ariaSelected === "true");
+let area, turn = 0, timer;
+
+const before = () => area.value.slice(0, area.selectionStart);
+const begun = () => {
+  const link = /\[\[([^[\]\n|#]{0,80})$/.exec(before());
+  return link ?? /(?<!\S)#([^\s#,;"'`]{1,60})$/.exec(before());
+};
+const close = () => { box.hidden = true; turn++; clearTimeout(timer); };
+const choose = (at) => {
+  const all = options();
+  const next = all[(at + all.length) % all.length];
+  for (const one of all) one.ariaSelected = String(one === next);
+  next.scrollIntoView({ block: "nearest" });
+  news.textContent = `${next.innerText}, ${all.indexOf(next) + 1} of ${all.length}`;
+};
+const take = (option) => {
+  const typed = begun()?.[0] ?? "";
+  const { value, selectionStart: at } = area;
+  const text = option.dataset.insert;
+  const rest = value.slice(at).replace(text.endsWith("]]") ? /^\]\]/ : /^(?!)/, "");
+  area.value = value.slice(0, at - typed.length) + text + rest;
+  const end = at - typed.length + text.length;
+  area.setSelectionRange(end, end);
+  close();
+  area.dispatchEvent(new Event("input", { bubbles: true }));
+};
+const ask = async () => {
+  const match = begun();
+  if (!match) return close();
+  const mine = ++turn;
+  const kind = match[0][0] === "#" ? "tag" : "link";
+  const headers = { "HX-Request": "true" };
+  const answer = await fetch(`/complete?kind=${kind}&q=${encodeURIComponent(match[1])}`, { headers });
+  const html = await answer.text();
+  if (mine !== turn || !answer.ok || answer.redirected) return;
+  box.innerHTML = html;
+  if (!options().length) return close();
+  const field = area.hidden ? area.nextElementSibling : area;
+  field.after(box);
+  box.hidden = false;
+  news.textContent = `${options().length} suggestions`;
+  if (kind === "link") choose(0); // Enter behind a tag is a new line, unless one was chosen
+};
+addEventListener("input", ({ target }) => {
+  if (!target.matches?.("textarea:not([readonly])")) return;
+  area = target;
+  clearTimeout(timer);
+  if (begun()) timer = setTimeout(ask, 80);
+  else close();
+});
+addEventListener("keydown", (event) => {
+  if (box.hidden || event.isComposing) return;
+  const at = chosen();
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) choose(at < 0 && step < 0 ? -1 : at + step);
+  else if (event.key === "Escape") close();
+  else if (event.key === "Tab" && !event.shiftKey) take(options()[Math.max(at, 0)]);
+  else if (event.key === "Enter" && at >= 0 && !event.ctrlKey && !event.metaKey) take(options()[at]);
+  else return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, true);
+box.addEventListener("mousedown", (event) => {
+  event.preventDefault(); // the text keeps the focus
+  const option = event.target.closest("[role=option]");
+  if (option) take(option);
+});
+addEventListener("focusout", ({ target }) => { if (target === area || target === area?.nextElementSibling) close(); });
