@@ -33,7 +33,7 @@ async def _sums_page(request: Request) -> Response:
     try:
         totals = await run_slow_verb(request, add_up, "slow")
     except InvalidArgument as wrong:
-        status, error = 400, wrong
+        status, error = 400 if asked else 200, wrong  # the menu asks for nothing yet
     if totals and "csv" in asked:
         headers = {"Content-Disposition": f'attachment; filename="sums-by-{totals.by}.csv"'}
         table = "\r\n".join([*wire.totals_csv_rows(totals), ""])
