@@ -70,7 +70,8 @@ def update(
     if "content" in changes and "append" in changes:
         raise InvalidArgument("Give content or append, not both.", valid=("content", "append"))
     if all(value == () for value in changes.values()):
-        names = [part for part in Parts.__annotations__ if by_person or part != "pin"]
+        of_person = () if by_person else ("pin", "at")
+        names = [part for part in Parts.__annotations__ if part not in of_person]
         raise InvalidArgument("No change of the entry was given.", valid=names)
     check_project(parts.get("project"))
     check_files(changes)
