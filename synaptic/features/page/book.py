@@ -10,7 +10,7 @@ holds one step in memory. The HTML runs nothing and loads nothing: its policy sa
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 from io import RawIOBase
@@ -138,12 +138,23 @@ class Progress:
 def plan_book(selection: Selection, ask: Ask) -> Plan:
     """Lists the entries of a book. Raises NotFound and Ambiguous for an id that has none."""
     ids = ask(partial(_list_ids, selection=selection))
-    entries: list[PlannedEntry] = []
-    for start in range(0, len(ids), PLANNED):
-        some = ids[start : start + PLANNED]
-        edges = tuple(EDGES.values())
-        entries += ask(partial(plan_entries, ids=some, tokens=selection.tokens, edges=edges))
-    return Plan(selection, tuple(entries))
+    look = partial(plan_entries, tokens=selection.tokens, edges=tuple(EDGES.values()))
+    planned = _run_steps(look, ids, PLANNED, ask)
+    return Plan(selection, tuple(entry for _, entry in planned if entry))
+
+
+def _run_steps(
+    look: Callable[..., list[Result | None]], ids: Sequence[str], most: int, ask: Ask
+) -> Iterator[tuple[str, Result | None]]:
+    """Yields (id, result of `look`) for each id. A step is given `most` ids, and answers as
+    many of the first ones as it has time for.
+    """
+    done = 0
+    while done < len(ids):
+        some = ids[done : done + most]
+        results = ask(partial(look, ids=some))
+        yield from zip(some, results, strict=False)
+        done += len(results)
 
 
 def _list_ids(ws: Workspace, *, selection: Selection) -> list[str]:
@@ -152,6 +163,8 @@ def _list_ids(ws: Workspace, *, selection: Selection) -> list[str]:
     def run(_: object) -> list[str]:
         if selection.ids is None:
             filters = drop_any_project(selection.filters)
+            if not filters.sessions:  # a digest of an agent's work is not for a book
+                filters = replace(filters, without=Filters(sessions=True))
             rowids = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
         else:
             chosen = [ws.index.resolve(id).rowid for id in selection.ids]
@@ -295,18 +308,13 @@ def _book_pieces(plan: Plan, style: BookStyle, ask: Ask, progress: Progress) -> 
 def _rendered_entries(
     plan: Plan, style: BookStyle, months: Sequence[Month], ask: Ask
 ) -> Iterator[tuple[str, BookEntry | None]]:
-    """Yields (id, entry as HTML, or None if it is gone) in the order of the book."""
+    """Returns (id, entry as HTML, or None if it is gone) of each, in the order of the book."""
     ids = [id for month in months for _, some in month.days for id in some]
     inside = Inside(frozenset(ids), frozenset(plan.days))
     pictures = PictureStyle(EDGES[style.photos], not plan.is_zip(style.photos))
     tokens = plan.selection.tokens
-    while ids:
-        some = ids[:RENDERED]
-        entries = ask(
-            partial(render_entries, ids=some, inside=inside, style=pictures, tokens=tokens)
-        )
-        yield from zip(some, entries, strict=False)
-        del ids[: len(entries)]
+    look = partial(render_entries, inside=inside, style=pictures, tokens=tokens)
+    return _run_steps(look, ids, RENDERED, ask)
 
 
 def _contents(plan: Plan, style: BookStyle) -> list[Month]:

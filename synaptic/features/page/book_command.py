@@ -62,8 +62,8 @@ def write_book(
 ) -> None:
     """Write entries as a book to print: one HTML file with its pictures, or a zip of both.
 
-    Private passages and empty sections are left out, superseded entries are not. No file is
-    overwritten.
+    Private passages, empty sections and digests of sessions are left out, superseded entries
+    are not. No file is overwritten.
 
     Example: synaptic book 2026 --title "Our year"
     """

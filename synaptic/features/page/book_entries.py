@@ -109,17 +109,31 @@ class _RenderedText(NamedTuple):
 
 def plan_entries(
     ws: Workspace, *, ids: Sequence[str], tokens: Path, edges: Sequence[int]
-) -> list[PlannedEntry]:
-    """Returns these entries as a book has them, in their order; empty ones are left out."""
+) -> list[PlannedEntry | None]:
+    """Returns the first of these entries as a book has them, as many as STEP_S allows, at least
+    one; None for one that is gone or empty.
+    """
+    until = time.monotonic() + STEP_S
 
-    def run(_: object) -> list[Entry]:
-        entries = _read_with_text(ws, ids).values()
-        return [entry for entry in entries if not _is_empty(ws, entry)]
+    def run(_: object) -> list[Entry | None]:
+        entries = _read_with_text(ws, ids)
+        some: list[Entry | None] = []
+        for id in ids:
+            if some and time.monotonic() > until:
+                break
+            entry = entries.get(id)
+            some.append(entry if entry and not _is_empty(ws, entry) else None)
+        return some
 
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
-    planned = []
+    planned: list[PlannedEntry | None] = []
     for entry in in_step(ws, run):
+        if planned and time.monotonic() > until + STEP_S:
+            break
+        if not entry:
+            planned.append(None)
+            continue
         day = entry.date if entry.dated else ""
         note = f"{entry.path} {day}" if entry.of_daily_note else entry.id
         sizes = _estimate_pictures(shelf, entry, listing, edges)

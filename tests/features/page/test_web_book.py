@@ -60,6 +60,11 @@ SECOND = """# 2026-11-02
 <img src="https://evil.example/x.png"><iframe src="https://evil.example"></iframe>
 <a href="javascript:alert(1)">x</a> <a title='x" onclick="alert(1)' href="/to?name=Tea">q</a>
 <style>body{display:none}</style></article></section></main>The end. `href="/to?name=Tea"`
+
+## 11:00 A digest
+<!-- syn:20261102-7k3m9q2x at=2026-11-02T11:00:00+00:00 via=import:claude-code -->
+
+What an agent did.
 """
 TEA = "# Tea\n\nAll of tea.\n\n### Warm cups\n\nA text of cups.\n"
 TITLE = 'Our "year" </style><script>alert(2)</script> \\'
@@ -129,7 +134,7 @@ def test_each_entry_stands_once_below_its_day_without_what_is_private_or_empty(
     ]
     text = oldest.get_text()
     assert "Bought milk" in text and "The end." in text and "A text of cups." in text
-    for hidden in ("hunter2", "Therapy", "all of it", "Gratitude", "template", "Comments"):
+    for hidden in ("hunter2", "Therapy", "all of it", "Gratitude", "template", "an agent did"):
         assert hidden not in text
     assert server.client.get("/book/file?since=never").status_code == 400
     assert server.client.get("/book/file?photos=huge").status_code == 400
