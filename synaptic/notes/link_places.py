@@ -104,13 +104,20 @@ def read_note_text(data: bytes) -> NoteText:
     body = front.end() if front else begin
     plain = raw
     if "[" in raw or "#" in raw or "::" in raw:
-        plain = without_code(raw)
-        code = [(start + body, end + body) for start, end in indented_code(plain[body:])]
-        plain = blank_out(plain, code)
-        last = plain.rfind("-->")
-        comments = _COMMENT.finditer(plain, body, last + 3) if last > 0 else ()
-        plain = blank_out(plain, (comment.span() for comment in comments))
+        plain = blank_code_and_comments(raw, body)
     return NoteText(raw, plain, body)
+
+
+def blank_code_and_comments(raw: str, body: int) -> str:
+    """The text of a file with blanks for code and comments; `body` is the offset behind its
+    front matter.
+    """
+    plain = without_code(raw)
+    code = [(start + body, end + body) for start, end in indented_code(plain[body:])]
+    plain = blank_out(plain, code)
+    last = plain.rfind("-->")
+    comments = _COMMENT.finditer(plain, body, last + 3) if last > 0 else ()
+    return blank_out(plain, (comment.span() for comment in comments))
 
 
 def byte_offsets(text: str, offsets: Iterable[int]) -> dict[int, int]:

@@ -37,6 +37,7 @@ from ...verbs import browse, changing, removing, saving
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.receipts import Receipt
 from ...verbs.rules import confirm
+from ...verbs.unlinked import find_mentions
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
@@ -111,6 +112,7 @@ def _entry_page_values(ws: Workspace, id: str, near: list[str]) -> Values:
         "versions": versions,
         "seen": changing.open_for_edit(ws, entry.id)[1] if versions and not locked else "",
         "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:LINKS_OPEN]),
+        "mentions": () if locked else find_mentions(ws, entry.id),
         "most": LINKS_OPEN,
         "drawn": _lay_out_graph(link_graph(ws, entry.id)),
         "stands_in": ws.journal.place(path),

@@ -19,6 +19,7 @@ from ...models import Entry
 from ...notes.blocks import slug_tag
 from ...notes.marks import link_key
 from ...verbs import browse
+from ...verbs.unlinked import NOT_IN_LINK, link_targets_of
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .site import Page, page, run_verb
@@ -26,8 +27,6 @@ from .site import Page, page, run_verb
 ENTRIES, OTHERS = 8, 4
 """The most entries, and the most tags or folders, in the palette. Chosen by eye."""
 _GAP = re.compile(r"\W+")
-_NOT_IN_LINK = re.compile(r"[\[\]|#^\n]+")
-"""What would end the target of a wikilink, or be read as a heading or block of it."""
 
 
 Goal = tuple[str, str, str]
@@ -104,30 +103,15 @@ def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
         named = ws.index.entries_by_name_key([link_key(typed)]).get(link_key(typed), [])
         rows = list(dict.fromkeys([*(named if len(named) == 1 else ()), *ranked]))
         stored = ws.index.entries(rows)
-        names = {row: _names_in_links(stored[row].entry) for row in rows}
-        keys = {link_key(name) for each in names.values() for name in each}
-        leads = ws.index.entries_by_name_key(keys)
-        for row in rows:
-            entry = stored[row].entry
-            own = [name for name in names[row] if leads.get(link_key(name)) == [row]]
-            target = own[0] if own else entry.short_id
-            title = " ".join(_NOT_IN_LINK.sub(" ", entry.title_in_lists).split())
+        entries = {row: stored[row].entry for row in rows}
+        for row, target in link_targets_of(ws, entries).items():
+            entry = entries[row]
+            title = " ".join(NOT_IN_LINK.sub(" ", entry.title_in_lists).split())
             link = f"[[{target}]]" if target == title else f"[[{target}|{title}]]"
             places.append((link, entry.title_in_lists, _folder_and_date(entry)))
         return places
 
     return in_step(ws, run)
-
-
-def _names_in_links(entry: Entry) -> list[str]:
-    """Returns the names by which a link may lead to an entry, the best first: the name of the
-    file of a note, which other programs know too, its path, and the title.
-    """
-    names = [entry.title]
-    if entry.there.whole_file:
-        path = entry.path.removesuffix(".md")
-        names = [posixpath.basename(path), path, entry.title]
-    return [name for name in names if name and not _NOT_IN_LINK.search(name)]
 
 
 def _folder_and_date(entry: Entry) -> str:

@@ -1,4 +1,6 @@
-"""The page on which a person renames a note: it shows what would change, asks, undoes it."""
+"""The page on which a person renames a note: it shows what would change, asks, undoes it; and
+the way to make a mention of a note a link.
+"""
 
 import hashlib
 from pathlib import PurePosixPath
@@ -12,6 +14,7 @@ from ...models import Entry
 from ...verbs import browse
 from ...verbs.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...verbs.renaming import plan_rename
+from ...verbs.unlinked import plan_mention_link
 from ...workspace.workspace import Workspace
 from .site import Page, http_status, page, read_form, redirect_with_message, run_verb
 
@@ -68,6 +71,18 @@ def _redirect_to_renamed(
     return redirect_with_message(request, where, message, renamed=done.run)
 
 
+async def _link_page(request: Request) -> Response:
+    """Makes the mention of a note in another entry a link, and goes back to the note."""
+    id = request.path_params["id"]
+    source = (await read_form(request)).get("from", "")
+    plan = await run_verb(request, plan_mention_link, id, source)
+    done = await run_verb(request, make_edits, plan)
+    message = f"Linked in {plan.edits[0].path}."
+    return redirect_with_message(
+        request, f"/entry/{plan.ids.get(id, id)}", message, renamed=done.run
+    )
+
+
 async def _undo_page(request: Request) -> Response:
     """Takes a rename back, and redirects to its note."""
     await read_form(request)
@@ -94,5 +109,6 @@ def _take_rename_back(ws: Workspace, name: str) -> tuple[Renamed, str]:
 
 PAGES = [
     Page("/entry/{id}/rename", "writer", _rename_page, methods=["GET", "POST"]),
+    Page("/entry/{id}/link", "writer", _link_page, methods=["POST"]),
     Page("/renamed/{run}/undo", "writer", _undo_page, methods=["POST"]),
 ]

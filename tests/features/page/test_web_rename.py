@@ -63,3 +63,24 @@ def test_links_to_a_moved_note_are_mended_in_the_review(home: Home) -> None:
         assert "Mended" in server.client.get(answer.headers["location"]).text
         assert (home.journal / "From.md").read_text() == "[i](Ada.md)\n"
         assert "Nothing to review" in server.client.get("/review").text
+
+
+def test_a_mention_becomes_a_link_by_one_click_and_is_undone(home: Home) -> None:
+    home.journal.mkdir(parents=True)
+    (home.journal / "Ida.md").write_text("Likes tea.\n")
+    (home.journal / "Tom.md").write_text("Rows with ida <b>daily</b>.\n")
+    first = home.files()
+    id = note_id(home, "Ida.md")
+    with served(home.path, **NOW) as server:
+        shown = server.client.get(f"/entry/{id}").text
+        assert "Rows with <mark>ida</mark> &lt;b&gt;daily" in shown
+        [source] = re.findall(r'name="from" value="([^"]+)"', shown)
+        done = server.post(f"/entry/{id}/link", **{"from": source})
+        there = server.client.get(done.headers["location"]).text
+        assert "Linked in Tom.md." in there and "Named without a link" not in there
+        assert (home.journal / "Tom.md").read_text() == "Rows with [[Ida|ida]] <b>daily</b>.\n"
+        again = server.post(f"/entry/{id}/link", **{"from": source})
+        assert again.status_code == 404 and "any more" in again.text
+        [undo] = re.findall(r'action="(/renamed/[^"]+)"', there)
+        server.post(undo)
+    assert home.files() == first
