@@ -37,15 +37,17 @@ def show_pace_while_reading(show: Handler) -> Handler:
         if not is_page or not request.scope.get("session_of"):
             return await show(request)
         answered = asyncio.ensure_future(show(request))
-        while not answered.done():
-            await asyncio.wait((answered,), timeout=GONE_S)
-            reading = site_of(request).worker.paces.reading
-            if not answered.done() and reading.is_long:
-                answered.cancel()
-                notice = await page(request, "reading.html", reading=reading)
-                notice.headers["Refresh"] = "1"
-                return notice
-        return await answered
+        try:
+            while not answered.done():
+                await asyncio.wait((answered,), timeout=GONE_S)
+                reading = site_of(request).worker.paces.reading
+                if not answered.done() and reading.is_long:
+                    notice = await page(request, "reading.html", reading=reading)
+                    notice.headers["Refresh"] = "1"
+                    return notice
+            return await answered
+        finally:
+            answered.cancel()
 
     return answer
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 from served import AXE, WCAG, Served, browsing, logged_in, served
-from tidewatch import NOW, PAGES, make_home
+from tidewatch import DECISION, NOW, PAGES, make_home
 from trials import drawn
 
 HARD = f"""# 2026-11-16
@@ -42,6 +42,8 @@ ALL = PAGES | {"hard day": "/day/2026-11-16", "hard entry": "/entry/20261116-har
 ALL |= {"tasks": "/tasks", "text": "/edit?path=2026-11-16.md", "phone": "/phone"}
 ALL |= {"browsers": "/devices", "deleted": "/deleted", "folder": "/folder"}
 ALL |= {"print": "/print?since=2026-11-05&until=2026-11-05", "tag": "/tag/tag-1"}
+ALL |= {"sums": "/sums", "book": "/book?since=2026-11-05&until=2026-11-05"}
+ALL |= {"rename": f"/entry/{DECISION}/rename"}
 OF_A_MODE = {
     "type": "rule",
     "values": ["color-contrast", "target-size", "scrollable-region-focusable"],
