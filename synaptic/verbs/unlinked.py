@@ -88,8 +88,8 @@ def find_mentions(ws: Workspace, id: str) -> tuple[Mention, ...]:
         rows = ws.index.entries_by_name_key([link_key(note.id)]).get(link_key(note.id), [])
         linked = {row for row, _ in ws.index.incoming_links(rows)}
         wanted = Filters(words=names, include_superseded=True)
-        _, found = ws.index.list_entries(wanted, order="newest", limit=CANDIDATES)
-        return [row for row in found if row not in linked and row not in rows]
+        _, candidates = ws.index.list_entries(wanted, order="newest", limit=CANDIDATES)
+        return [row for row in candidates if row not in linked and row not in rows]
 
     mentions: list[Mention] = []
     for entry in read_entries(ws, in_step(ws, find_candidates)).values():

@@ -71,7 +71,7 @@ def _redirect_to_renamed(
     return redirect_with_message(request, where, message, renamed=done.run)
 
 
-async def _link_page(request: Request) -> Response:
+async def _link_mention(request: Request) -> Response:
     """Makes the mention of a note in another entry a link, and goes back to the note."""
     id = request.path_params["id"]
     source = (await read_form(request)).get("from", "")
@@ -109,6 +109,6 @@ def _take_rename_back(ws: Workspace, name: str) -> tuple[Renamed, str]:
 
 PAGES = [
     Page("/entry/{id}/rename", "writer", _rename_page, methods=["GET", "POST"]),
-    Page("/entry/{id}/link", "writer", _link_page, methods=["POST"]),
+    Page("/entry/{id}/link", "writer", _link_mention, methods=["POST"]),
     Page("/renamed/{run}/undo", "writer", _undo_page, methods=["POST"]),
 ]
