@@ -45,8 +45,9 @@ Form = Literal["wiki", "markdown", "tag", "item", "title"]
 _WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]*)(?:\|(?:[^\[\]\n]|\[[^\[\]\n]*\])*)?\]\]")
 _MARKDOWN = re.compile(
     r"\]\([ \t]*(?:<(?P<angled>[^<>\n]*)>"
-    r"|(?P<bare>(?:[^\s()<>]|\([^\s()]*\))(?:[^()<>\n\"]|\([^()\n]*\))*?))"
-    r"(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'))?[ \t]*\)"
+    r"|(?P<bare>(?:[^\s()<>\"]|\([^()\n]*\))++"
+    r"(?:[ \t]++(?![\"'])(?:[^\s()<>\"]|\([^()\n]*\))++)*+))"
+    r"(?:[ \t]++(?:\"[^\"\n]*\"|'[^'\n]*'))?+[ \t]*+\)"
 )
 _DEFINITION = re.compile(
     r"(?m)^ {0,3}\[(?!\^)[^\[\]\n]+\]:[ \t]*(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s<>]+))"
@@ -54,9 +55,10 @@ _DEFINITION = re.compile(
 _COMMENT = re.compile(r"(?s)<!(?=--).*?-->")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _TAG_ITEMS = re.compile(r"(?im)^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+(?P<items>[^\n]*)")
-_TITLE = re.compile(r"(?im)^[ \t]*(?:-[ \t]+)?title::[ \t]+(?P<title>\S[^\n]*?)[ \t]*\r?$")
+_TITLE = re.compile(r"(?im)^[ \t]*(?:-[ \t]+)?title::[ \t]+(?P<title>\S++(?:[ \t]++\S++)*+)")
 _FRONT_TITLE = re.compile(
-    r"(?im)^title:[ \t]+(?P<quote>[\"']?)(?P<title>[^\s\"'][^\n]*?)(?P=quote)[ \t]*\r?$"
+    r"(?im)^title:[ \t]+(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]+)(?P=quote)"
+    r"|(?P<title>[^\s\"'|>\[{&*!%@`]\S*+(?:[ \t]++\S++)*+))[ \t]*+\r?$"
 )
 _NOTE_END = ".md"
 _TRIPLE_BAR = "___"
@@ -207,8 +209,13 @@ def find_titles(text: NoteText) -> list[LinkPlace]:
     front = _FRONT_TITLE.search(text.raw, 0, text.body)
     properties = PAGE_PROPERTIES.match(text.raw, text.body)
     named = _TITLE.search(text.raw, text.body, properties.end()) if properties else None
-    matches = filter(None, (front, named))
-    return [LinkPlace("title", *match.span("title"), match["title"]) for match in matches]
+    places = []
+    if front:
+        group = "quoted" if front["quote"] else "title"
+        places.append(LinkPlace("title", *front.span(group), front[group]))
+    if named:
+        places.append(LinkPlace("title", *named.span("title"), named["title"]))
+    return places
 
 
 def splices_of_ids(data: bytes, text: NoteText, ids: Mapping[str, str]) -> list[Splice]:

@@ -5,7 +5,8 @@ and finishes what was killed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from operator import attrgetter
@@ -31,6 +32,7 @@ ROUNDS = 4
 _AROUND = 40
 """Characters that are shown before and after a change."""
 _H2 = re.compile(rb"(?m)^##[ \t][^\n]*$")
+_LINE_END = re.compile(rb"\r(?!\n)|\n")
 _OWN = re.compile(rb"(?<=[ \t])own=([0-9a-f,]+)(?=[ \t]|-->)")
 
 
@@ -248,18 +250,22 @@ def _edit_files(
             one = EditedFile(ws, path, to, data, splices)
             changes.check(one)
         except CannotEdit as error:
-            lines = {line_at(data, splice.at) for splice in splices}
-            failures += [StayingLine(path, line, str(error)) for line in sorted(lines)]
-            if to == path:
-                continue
-            one = EditedFile(ws, path, to, data, [])
+            lines = line_numbers(data, [splice.at for splice in splices])
+            failures += [StayingLine(path, line, str(error)) for line in lines]
+            if to != path:
+                raise Refused(
+                    f"{path}:{lines[0] if lines else 1} cannot be changed: {error}.",
+                    "Rename it in an editor; `synaptic review` mends the links to it.",
+                ) from error
+            continue
         edited[path] = one
     return edited, failures
 
 
-def line_at(data: bytes, at: int) -> int:
-    """The line number of an offset, from 1."""
-    return LONE_CR.sub("\n", data[:at].decode("latin-1")).count("\n") + 1
+def line_numbers(data: bytes, offsets: Iterable[int]) -> list[int]:
+    """The lines of these offsets, from 1, each once and in order."""
+    ends = [end.start() for end in _LINE_END.finditer(data)]
+    return sorted({bisect_left(ends, offset) + 1 for offset in offsets})
 
 
 def changed_lines(path: str, data: bytes, splices: Sequence[Splice]) -> Iterator[ChangedLine]:
@@ -270,7 +276,7 @@ def changed_lines(path: str, data: bytes, splices: Sequence[Splice]) -> Iterator
     after = replace_pieces(before, splices)
     texts = [LONE_CR.sub("\n", text.decode("utf-8", "replace")) for text in (before, after)]
     lines = [text.split("\n") for text in texts]
-    for number in sorted({line_at(data, splice.at) for splice in splices}):
+    for number in line_numbers(data, [splice.at for splice in splices]):
         pair = _cut_around_change(lines[0][number - 1], lines[1][number - 1])
         yield ChangedLine(path, number, *pair)
 

@@ -4,6 +4,7 @@ each other link where it led before.
 
 from __future__ import annotations
 
+import json
 import os
 import posixpath
 import re
@@ -33,7 +34,15 @@ from ..notes.marks import link_key
 from ..notes.privacy import mask_private
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .many_edits import IN_SOURCE, Changes, EditPlan, Notes, StayingLine, line_at, plan_edits
+from .many_edits import (
+    IN_SOURCE,
+    Changes,
+    EditPlan,
+    Notes,
+    StayingLine,
+    line_numbers,
+    plan_edits,
+)
 
 _SWITCHED_OFF = re.compile(r"(?im)^synaptic:[ \t]*[\"']?(?:false|no|off)\b")
 
@@ -78,6 +87,7 @@ class LinkMoves:
         self._moves = moves
         back = {new: old for old, new in moves.items()}
         now = list_files(ws)
+        self._files = now
         self._is_done = not (moves.keys() & now)
         before = {back.get(path, path) for path in now} if self._is_done else now
         after = {moves.get(path, path) for path in before}
@@ -122,6 +132,8 @@ class LinkMoves:
             pieces = self._find_splices(path)
             if pieces:
                 splices[path] = pieces
+        if only is None:
+            self._report_other_files()
         moves = {} if self._is_done else self._moves
         changes = Changes(kind, splices, moves)
         return plan_edits(self._ws, self._notes, changes, self._stays, confirms=confirms)
@@ -147,7 +159,7 @@ class LinkMoves:
             return []
         if text.body and _SWITCHED_OFF.search(text.raw, 0, text.body):
             if not is_moved:
-                self._report_switched_off(path, text)
+                self._report_links(path, text, "`synaptic: false`: the note is left out")
             return []
         self._report_unread(path, data, text)
         return self._splices(path, text)
@@ -199,9 +211,9 @@ class LinkMoves:
         """Notes the links of a file that stand in private passages, in code and in comments,
         and will break.
         """
-        whole = data.decode("utf-8", "surrogateescape")
+        whole = LONE_CR.sub("\n", data.decode("utf-8", "surrogateescape"))
         masked = mask_private(data)
-        places = find_link_places(LONE_CR.sub("\n", whole))
+        places = find_link_places(whole)
         active = find_link_places(text.plain)
         read = set(byte_offsets(text.raw, [place.start for place in active]).values())
         offsets = byte_offsets(whole, [place.start for place in places])
@@ -210,12 +222,29 @@ class LinkMoves:
             at = offsets[place.start]
             is_private = masked[at : at + 1] == MASK
             why = "in a private passage" if is_private else "in code or a comment"
-            self._stay(path, line_at(data, at), why)
+            self._stay(path, line_numbers(data, [at])[0], why)
 
-    def _report_switched_off(self, path: str, text: NoteText) -> None:
+    def _report_links(self, path: str, text: NoteText, why: str) -> None:
+        """Notes the links of a file that is not changed, and that will break."""
         for place, _ in self._changes(path, find_link_places(text.plain)):
-            line = text.raw.count("\n", 0, place.start) + 1
-            self._stay(path, line, "`synaptic: false`: the note is left out")
+            self._stay(path, text.raw.count("\n", 0, place.start) + 1, why)
+
+    def _report_other_files(self) -> None:
+        """Notes the links that will break in notes that `exclude` leaves out, and in canvases
+        of Obsidian.
+        """
+        for path in sorted(self._files - set(self._notes.paths)):
+            if not is_note(path) and not path.endswith(".canvas"):
+                continue
+            data = b""
+            with suppress(OSError):
+                data = self._ws.journal.place(path).read_bytes()
+            if is_note(path) and self._may_name(data):
+                self._report_links(path, read_note_text(data), "in a note that is left out")
+            for old in self._moves if not is_note(path) else ():
+                at = data.find(json.dumps(old, ensure_ascii=False).encode())
+                if at >= 0:
+                    self._stay(path, line_numbers(data, [at])[0], "in a canvas")
 
     def _report_source(self, path: str, text: NoteText) -> None:
         """Notes the links of a source, which is only read, that will break."""

@@ -21,7 +21,7 @@ from .many_edits import (
     EditPlan,
     Notes,
     StayingLine,
-    line_at,
+    line_numbers,
     plan_edits,
 )
 
@@ -57,7 +57,8 @@ def plan_tag_rename(ws: Workspace, old: str, new: str, *, confirms: bool = False
         if pieces and notes.is_own(path):
             splices[path] = pieces
             continue
-        stays += [StayingLine(path, line_at(data, piece.at), IN_SOURCE) for piece in pieces]
+        lines = line_numbers(data, [piece.at for piece in pieces])
+        stays += [StayingLine(path, line, IN_SOURCE) for line in lines]
     if not splices:
         raise NotFound(
             f"No note of the journal has the tag #{tag}.", "`synaptic tags` lists the tags."

@@ -214,7 +214,9 @@ REFUSED: dict[tuple[str, str], str] = {
 def test_names_that_cannot_be_are_refused(tmp_path: Path) -> None:
     sources = {"@vault": tmp_path / "vault"}
     (tmp_path / "vault").mkdir()
-    with open_home(tmp_path / "home", sources=sources, clock=Clock()) as ws:
+    with open_home(
+        tmp_path / "home", sources=sources, exclude=("old/**",), clock=Clock()
+    ) as ws:
         for name in (OLD, "books/Amber.md", "people/été.md", "a/Twin.md", "b/Twin.md"):
             put(ws, name, "x\n")
         put(ws, "2026-11-20.md", "# 2026-11-20\n\n## 10:00 x\n\ny\n")
@@ -225,8 +227,12 @@ def test_names_that_cannot_be_are_refused(tmp_path: Path) -> None:
                 plan_rename(ws, note, new)
         plan = plan_rename(ws, "Roger Zelazny", "roger zelazny")
         assert plan.moves == {OLD: "people/roger zelazny.md"}
+        put(ws, "Board.canvas", f'{{"nodes": [\n{{"file": "{OLD}"}}]}}')
+        put(ws, "old/Left.md", "x\n\n[[Roger Zelazny]]\n")
+        first = files_of(ws.config.journal)
         plan = plan_rename(ws, "Roger Zelazny", "Roger")
-        assert [(stay.path, stay.line) for stay in plan.stays] == [("@vault/Far.md", 1)]
+        stays = [(stay.path, stay.line) for stay in plan.stays]
+        assert stays == [("@vault/Far.md", 1), ("Board.canvas", 2), ("old/Left.md", 3)]
         assert files_of(ws.config.journal) == first
 
 
