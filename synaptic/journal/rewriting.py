@@ -87,7 +87,7 @@ def rewrite_entries_in_lock(
         return []
     stays = {text.id for text in draft.saved}
     for entry in draft.replaced:
-        if entry.id not in stays:
+        if entry.id not in stays and journal.saved.path_of(entry.id).exists():
             with suppress(OSError):  # the file is written: the edit has succeeded
                 journal.saved.forget(entry.id)
     return draft.replaced

@@ -409,3 +409,23 @@ def test_names_that_differ_in_form_alone_are_each_read_and_found(tmp_path: Path)
             assert [got.content for got in synaptic.get(ws, [entry.id]).entries] == [
                 entry.content
             ]
+
+
+@pytest.mark.parametrize("has_call", [True, False])
+def test_a_rename_takes_no_name_and_is_completed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_call: bool
+) -> None:
+    """Also where the system has no call for it: then two names lead to the file meanwhile."""
+    if not has_call:
+        monkeypatch.setattr(disk, "c_library_function", lambda _: None)
+    old, new, other = (tmp_path / name for name in ("old.md", "new.md", "other.md"))
+    old.write_text("mine")
+    other.write_text("theirs")
+    with pytest.raises(FileExistsError):
+        disk.rename_to_free_name(old, other)
+    assert (old.read_text(), other.read_text()) == ("mine", "theirs")
+    disk.rename_to_free_name(old, new)
+    assert new.read_text() == "mine" and not old.exists()
+    old.hardlink_to(new)  # as a kill leaves it
+    disk.rename_to_free_name(old, new)
+    assert new.read_text() == "mine" and not old.exists() and new.stat().st_nlink == 1

@@ -349,7 +349,11 @@ def test_a_kill_leaves_all_as_it_was_or_is_finished(home: ForkedHome, step: str)
         assert not any(b"[[Roger" in data for data in done.values())
         assert id in read_log(home.state).confirmed
         [run] = [path.name for path in (home.state / "renames").iterdir()]
-        home.ask("rename", "--undo", run)
+        back = ("rename", "--undo", run)
+        assert home.person(*back, keys=b"y\r", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+        assert "is finished now" in home.run("recent").err
+        assert not list((home.state / "renames").iterdir())
+        assert id in read_log(home.state).confirmed
     else:
         home.ask("recent")
     assert home.files() == first
