@@ -92,7 +92,10 @@ def plan_text(plan: EditPlan, most: int | None = None) -> str:
             rows.append("These links will break.")
     lines = "1 line" if len(plan.lines) == 1 else f"{len(plan.lines):,} lines"
     files = "1 file" if plan.files == 1 else f"{plan.files:,} files"
-    rows.append(f"{lines} in {files} would change.")
+    if plan.lines:
+        rows.append(f"{lines} in {files} would change.")
+    else:
+        rows.append("No link has to change.")
     return clean("\n".join(rows))
 
 
