@@ -84,7 +84,7 @@ _ROWS = (
         "handoff",
         ("summary", "session", "checkpoint"),
         can_close=True,
-        worth=0,
+        worth=1,
         tone="purple",
         guidance="at the end of a session, the state, open ends, next step",
     ),
@@ -109,6 +109,7 @@ _ROWS = (
     Kind(
         "preference",
         ("rule", "convention"),
+        worth=3,
         is_of_files=True,
         guidance="what the user wants always or never done, in their words",
     ),

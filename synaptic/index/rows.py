@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from ..models import Entry, Matrix, ParseIssue, Place, Stamp, Texts, Vector, frozen
+from ..models import Entry, EntryType, Matrix, ParseIssue, Place, Stamp, Texts, Vector, frozen
 from ..notes.blocks import project_key
 
 VECTOR_SCALE = 127 / 0.3
@@ -106,7 +106,7 @@ class RankingFacts(NamedTuple):
     at: int
     path: str
     seq: int
-    type: str
+    type: EntryType
     date_source: str
     importance: int | None
     accesses: int

@@ -1,9 +1,10 @@
-"""Passes that change the scores or the order of candidates by project, expiry or title."""
+"""Passes that change the scores or the order of candidates: project, expiry, worth, title."""
 
 from collections.abc import Callable
 
 from ..filters import Filters
-from ..kinds import has_expired
+from ..kinds import KINDS, has_expired
+from ..models import DEFAULT_IMPORTANCE, EntryType
 from .evidence import Evidence
 from .ranking import Ranked, Ranking, sort_by_score
 
@@ -15,6 +16,14 @@ Chosen on half of tests/data/projects.json: .4 and .5 lose what only another pro
 
 EXPIRED = 0.5
 """The factor of the score of an entry that has expired. By eye."""
+
+PER_STEP, PER_KIND = 0.05, 0.2
+"""By how much of its score an entry counts more for each step of importance above the usual
+one, and for each step that its kind is worth more than a note.
+
+Chosen on both histories of `bench.py helps`. Progress answers 6 of 108 questions of two other
+teams (`bench.py repositories`), all of them for what was done since a day.
+"""
 
 
 def drop_dissimilar(ranked: Ranking, evidence: Evidence) -> Ranking:
@@ -47,6 +56,35 @@ def lower_expired(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Lowers the scores of expired entries."""
     today = evidence.request.now.date().isoformat()
     return multiply_scores(ranked, EXPIRED, lambda r: has_expired(r.standing.expires, today))
+
+
+def asks_what_holds(evidence: Evidence) -> bool:
+    """True unless the question asks for what was done: for a time, the newest, or a type."""
+    request = evidence.request
+    prefer = request.prefer
+    asks_for_time = request.recent or prefer.since or prefer.until
+    asks_for_type = request.filters.types or prefer.types
+    return request.fuses and not (asks_for_time or asks_for_type)
+
+
+def weigh_by_worth(ranked: Ranking, evidence: Evidence) -> Ranking:
+    """Raises the scores of rules and of important entries, lowers those of progress."""
+    for r in ranked:
+        r.score *= worth_factor(r.standing.type, r.standing.importance)
+    return sort_by_score(ranked)
+
+
+def worth_factor(kind: EntryType, importance: int | None) -> float:
+    """The factor of the score of an entry of this type and importance.
+
+    | type       | importance | factor |
+    |------------|------------|--------|
+    | note       | none, 5    | 1.0    |
+    | preference | 8          | 1.35   |
+    | progress   | none       | 0.6    |
+    """
+    steps = 0 if importance is None else importance - DEFAULT_IMPORTANCE
+    return 1 + PER_STEP * steps + PER_KIND * (KINDS[kind].worth - KINDS["note"].worth)
 
 
 def multiply_scores(
