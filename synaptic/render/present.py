@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -209,7 +210,8 @@ def count_that_fit(sizes: Iterable[int], room: int) -> int:
 
 def list_lines(items: Sequence[Item], room: int) -> list[str]:
     """Returns lines for the first entries that fit into `room` tokens; at least one, because a
-    list without an entry has no cursor to continue from.
+    list without an entry has no cursor to continue from. Tags and branches that are gone are
+    left out: without them an answer of 600 tokens says an entry more.
 
     Entries get a title as long as there is room. The rest of the room goes to whole texts, else
     snippets, from the first entry on: that shows more answers than a snippet of each (LoCoMo,
@@ -248,7 +250,8 @@ def _list_entry(item: Item, text: str) -> str:
         body += " …"
     day = entry.date if entry.dated else "undated"
     stamp = f"{entry.short_id} {day} {entry.type}"
-    about = marks_line(entry, item.superseded_by)
+    marks = [mark for mark in entry.marks if not mark.endswith(" gone")]
+    about = marks_line(replace(entry, tags=(), marks=tuple(marks)), item.superseded_by)
     if about:
         stamp += f" ({shorten(about, MARKS_CHARS)})"
     lines = [line.rstrip() for line in (*body.split("\n"), item.remark) if line.strip()]
