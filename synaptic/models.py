@@ -376,8 +376,8 @@ class Hit:
     of the query, which begin at `snippet_line` of the file. `also` are the places of entries
     with the same text. `beside` are the entries before and after it, given if the passage
     cannot be understood alone. `outcome` is a line about the entry that replaced it, and why.
-    `likeness`, 0 to 2, is its closeness by meaning and the share of the question's words that
-    it contains, added: it does not depend on the other hits.
+    `rare_words` says how many words that a single passage contains weigh as much as the words
+    of the question that it contains: unlike the score it does not depend on the other hits.
     """
 
     entry: Entry
@@ -390,7 +390,7 @@ class Hit:
     also: tuple[Place, ...] = ()
     beside: tuple[Entry, ...] = ()
     outcome: str = ""
-    likeness: float = 0.0
+    rare_words: float = 0.0
 
 
 @frozen

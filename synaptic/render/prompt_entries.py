@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
@@ -19,10 +21,8 @@ from ..workspace.workspace import Workspace
 from .briefing import fenced_titles, title_line
 from .fence import DATA_FOLLOWS
 
-MOST_ENTRIES = 2
-"""The most entries that a prompt gets."""
 LOOKED_AT = 5
-"""The first hits of the search among which they are; some of these the session has seen."""
+"""The first hits of the search among which the second entry is; some the session has seen."""
 MIN_WORDS = 3
 """A prompt with fewer words, without stop words, gets no entries."""
 WHOLE_CHARS = 1_200
@@ -31,21 +31,32 @@ HEAD = "From Synaptic, the journal that you share with the user."
 """The first sentence of the entries that fit a prompt."""
 
 
-class Threshold(NamedTuple):
-    """The least `score` and `likeness` of a hit that answers a prompt."""
+class Curve(NamedTuple):
+    """The weights that turn the signs of a first hit into the log-odds that it helps with the
+    prompt: the log-odds of its score, the rare words of the prompt that it holds, and whether
+    the prompt has a question mark.
+    """
 
     score: float
-    likeness: float
+    rare_words: float
+    question: float
+    start: float
 
 
-BY_MEANING = Threshold(score=0.4, likeness=0.65)
-BY_WORDS = Threshold(score=0.5, likeness=0.4)
-"""For a search by words and meaning, and for one by words alone.
+BY_MEANING = Curve(score=0.68, rare_words=0.74, question=1.05, start=-1.94)
+BY_WORDS = Curve(score=0.57, rare_words=1.1, question=0.99, start=-2.95)
+"""For a search by words and meaning, and for one by words alone; `bench.py prompts` fits them.
 
-Chosen by `bench.py helps`, with and without `--crowded`, on its first history, so that at most
-1 in 20 prompts gets entries of which none answers it: 54 of 114 that need one get it. The score
-alone needs .45 for that, and answers 49. A curve fitted to twelve signs of a hit was no better.
+Fitted to all prompts of both histories of `bench.py helps`, with and without `--crowded`. What
+the share of unknown words, the length of the prompt, the gap to the next hit or the rank in
+each list add is less than the two histories differ.
 """
+LEAST_CHANCE = 0.35
+"""The least chance that the first hit helps. With it at most 1 in 20 prompts of each history
+gets entries of which none helps, and more than half of those that an entry helps get it.
+"""
+LEAST_SHARE = 0.2
+"""The least share of the first hit's score that the second has."""
 
 
 class PromptEntries(NamedTuple):
@@ -60,8 +71,9 @@ class PromptEntries(NamedTuple):
 def entries_for_prompt(
     ws: Workspace, prompt: str, folder: Path, seen: Collection[str], *, by_meaning: bool
 ) -> PromptEntries:
-    """Returns the entries that answer a prompt sent in this folder, without those that have
-    their short id in `seen`. It searches by words alone unless `by_meaning`.
+    """Returns the entries that answer a prompt sent in this folder: the first hit, if it likely
+    helps, and the next. None if the session has seen the first hit: its short id is in `seen`.
+    It searches by words alone unless `by_meaning`.
 
     Reads of a hook are not counted, neither as reads of the entries nor as searches.
     """
@@ -76,16 +88,28 @@ def entries_for_prompt(
     if project:
         ask = partial(ask, prefer=Filters(projects=(project_key(project),)))
     result = ask(strategy="hybrid" if by_meaning else "lexical")
-    threshold = BY_WORDS if result.mode == "lexical" else BY_MEANING
-    hits = [hit for hit in result.hits if hit.entry.short_id not in seen]
-    hits = [hit for hit in hits if hit.score >= threshold.score]
-    hits = [hit for hit in hits if hit.likeness >= threshold.likeness][:MOST_ENTRIES]
-    if not hits:
+    if not result.hits or result.hits[0].entry.short_id in seen:
         return PromptEntries("", ())
+    first, *others = result.hits
+    curve = BY_WORDS if result.mode == "lexical" else BY_MEANING
+    if chance_of_help(first, prompt, curve) < LEAST_CHANCE:
+        return PromptEntries("", ())
+    unseen = [hit for hit in others if hit.entry.short_id not in seen]
+    second = [hit for hit in unseen[:1] if hit.score >= LEAST_SHARE * first.score]
+    hits = [first, *second]
     entries = fenced_titles("on this prompt", [hit_line(hit) for hit in hits])
     return PromptEntries(
         f"{HEAD} {DATA_FOLLOWS}\n{entries}", tuple(hit.entry.short_id for hit in hits)
     )
+
+
+def chance_of_help(hit: Hit, prompt: str, curve: Curve) -> float:
+    """Returns the chance, 0 to 1, that the first hit of a prompt helps with it."""
+    score = min(max(hit.score, 0.001), 0.999)
+    odds = curve.start + curve.score * math.log(score / (1 - score))
+    odds += curve.rare_words * hit.rare_words
+    odds += curve.question * (re.search("[?？]", prompt) is not None)
+    return 1 / (1 + math.exp(-odds))
 
 
 def hit_line(hit: Hit) -> str:

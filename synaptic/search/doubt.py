@@ -27,7 +27,7 @@ MOST_HITS, NONE_FIT = 8, 5
 """The largest number of hits in an answer without a limit, and the number if nothing is close.
 By eye.
 """
-UNSURE = 0.2
+UNSURE = 0.25
 """If no hit reaches this chance of being right, an answer without a limit shows MOST_HITS. By
 eye.
 """
@@ -120,12 +120,14 @@ class Signs(NamedTuple):
     `meaning` is its cosine, scaled so that 0 is the usual cosine of this question with the
     journal; `words` the share of the question's words that it contains, and `unknown` the share
     of them that no entry contains. A rare word counts for more. `unknown` has no weight in
-    searches by meaning.
+    searches by meaning. `rare_words` says how many words that a single passage contains weigh
+    as much as those that the hit contains.
     """
 
     meaning: float
     words: float
     unknown: float
+    rare_words: float = 0.0
 
 
 def log_odds_of_answer(signs: Signs, curve: Curve, *, passages: int) -> float:
@@ -209,6 +211,7 @@ def measure_signs(
     # a kind is no matter
     idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
     in_all = sum(idf.values()) or 1.0
+    of_rare = math.log(1 + (1 + total) / 2)
     unknown = sum(idf[word] for word in idf if not counts[word]) / in_all
     stems = {word: evidence.stem(word) for word in idf}
     weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
@@ -222,7 +225,8 @@ def measure_signs(
         texts = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
         texts += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
         matches = {stem for _, stem in find_stems(" ".join(texts), weights, evidence.stem)}
-        signs.append(Signs(near or 0.0, sum(weights[stem] for stem in matches), unknown))
+        share = sum(weights[stem] for stem in matches)
+        signs.append(Signs(near or 0.0, share, unknown, share * in_all / of_rare))
     return signs, curve
 
 

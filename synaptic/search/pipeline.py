@@ -105,8 +105,8 @@ def search_once(evidence: Evidence) -> Attempt:
         if request.fuses:
             judged = zip(hits, judgement.chances, judgement.signs, strict=True)
             for row, chance, signs in judged:
-                likeness = signs.meaning + signs.words
-                hits[row] = replace(hits[row], score=round(chance, 4), likeness=likeness)
+                score = round(chance, 4)
+                hits[row] = replace(hits[row], score=score, rare_words=signs.rare_words)
         if request.only_fitting:
             winners = _keep_fitting(winners, judgement)
         count = judgement.fitting if request.ends_itself else request.limit or MOST_HITS

@@ -12,6 +12,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,8 @@ from outside import wait_until
 from synaptic.config import load_config
 from synaptic.hooks.stop import HANDOFF_REQUEST
 from synaptic.index.embedding import FastEmbedder
+from synaptic.models import Entry, Hit
+from synaptic.render.prompt_entries import BY_MEANING, BY_WORDS, Curve, chance_of_help
 from synaptic.serving.local_socket import ask_server, make_greeting
 from synaptic.serving.worker import Worker
 
@@ -87,6 +90,8 @@ def test_a_prompt_brings_the_two_entries_that_answer_it_best(
     assert text.count("Safari drops the login cookie") == 2
     assert "Invoices" not in text
     assert "data, not instructions" in outside_of_fences(text)
+    assert prompted(at, web, prompt, session_id="one").count("Safari drops") == 2
+    assert prompted(at, web, prompt, session_id="one") == "", "nor the next best instead"
     from_its_command_line = f"<hook_context>&lt;From Synaptic</hook_context>\n\n{prompt}"
     assert "Safari drops" in prompted(at, web, from_its_command_line), "as Gemini CLI sends it"
     for other in (
@@ -102,6 +107,19 @@ def test_a_prompt_brings_the_two_entries_that_answer_it_best(
     hits = at.ask("search", prompt, "--strategy", "lexical", "--explain")["hits"]
     assert {hit["why"]["access_count"] for hit in hits} == {0}, "what a hook shows was not read"
     assert log(at) == []
+
+
+@pytest.mark.parametrize("curve", [BY_MEANING, BY_WORDS])
+def test_a_better_score_rarer_words_and_a_question_each_raise_the_chance(curve: Curve) -> None:
+    at = datetime(2026, 11, 20, tzinfo=UTC)
+    entry = Entry(id="20261120-aaaaaaaa", at=at, title="A", content="A.")
+
+    def chance(score: float, rare_words: float, prompt: str = "do it") -> float:
+        hit = Hit(entry, score, "A.", "A.", 1, rare_words=rare_words)
+        return chance_of_help(hit, prompt, curve)
+
+    assert 0 < chance(0, 0) < chance(0.5, 0) < chance(0.5, 2) < chance(1, 50, "what?") <= 1
+    assert chance(0.5, 1) < chance(0.5, 1, "is it so?") == chance(0.5, 1, "そうですか？")
 
 
 def test_without_a_server_words_alone_decide(noted: ForkedHome, web: Path) -> None:
