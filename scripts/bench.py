@@ -39,6 +39,7 @@ BENCHES = {
     "sessions": "labelled questions about forty sessions of real agents",
     "repositories": "labelled questions to three repositories' entries, beside ripgrep",
     "helps": "sessions of agents: do brief, prompt hook and search show the entry that helps?",
+    "prompts": "the curves by which the hook of a prompt speaks, fitted anew",
     "peers": "grep, a flat file, basic-memory and Synaptic: the same notes and questions",
     "speed": "time of a search, a save and a cold command; memory of a server",
     "crowd": "times of 16 clients of one server at a given rate; its memory",

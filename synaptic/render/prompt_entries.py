@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ..filters import Filters
 from ..language.excerpt import choose_sentences
 from ..language.query import search_terms
-from ..models import Hit, Texts
+from ..models import Hit, SearchResult, Texts
 from ..notes.blocks import project_key
 from ..search.search import search
 from ..workspace.checkout import checkout_around, working_project
@@ -74,21 +74,9 @@ def entries_for_prompt(
     """Returns the entries that answer a prompt sent in this folder: the first hit, if it likely
     helps, and the next. None if the session has seen the first hit: its short id is in `seen`.
     It searches by words alone unless `by_meaning`.
-
-    Reads of a hook are not counted, neither as reads of the entries nor as searches.
     """
-    if len(search_terms(prompt)) < MIN_WORDS:
-        return PromptEntries("", ())
-    config = replace(ws.config, track_access=False, metrics=False)
-    if not by_meaning:
-        # the patterns of times and lists, which say little of a prompt, take long to compile
-        config = replace(config, search=replace(config.search, analysis=False))
-    project = working_project(config, checkout_around(folder, config))
-    ask = partial(search, replace(ws, config=config), prompt, limit=LOOKED_AT, embed_ms=0)
-    if project:
-        ask = partial(ask, prefer=Filters(projects=(project_key(project),)))
-    result = ask(strategy="hybrid" if by_meaning else "lexical")
-    if not result.hits or result.hits[0].entry.short_id in seen:
+    result = search_for_prompt(ws, prompt, folder, by_meaning=by_meaning)
+    if not result or not result.hits or result.hits[0].entry.short_id in seen:
         return PromptEntries("", ())
     first, *others = result.hits
     curve = BY_WORDS if result.mode == "lexical" else BY_MEANING
@@ -103,13 +91,41 @@ def entries_for_prompt(
     )
 
 
+def search_for_prompt(
+    ws: Workspace, prompt: str, folder: Path, *, by_meaning: bool
+) -> SearchResult | None:
+    """Returns what a search for a prompt finds; None if the prompt has too few words.
+
+    Reads of a hook are not counted, neither as reads of the entries nor as searches.
+    """
+    if len(search_terms(prompt)) < MIN_WORDS:
+        return None
+    config = replace(ws.config, track_access=False, metrics=False)
+    if not by_meaning:
+        # the patterns of times and lists, which say little of a prompt, take long to compile
+        config = replace(config, search=replace(config.search, analysis=False))
+    project = working_project(config, checkout_around(folder, config))
+    ask = partial(search, replace(ws, config=config), prompt, limit=LOOKED_AT, embed_ms=0)
+    if project:
+        ask = partial(ask, prefer=Filters(projects=(project_key(project),)))
+    return ask(strategy="hybrid" if by_meaning else "lexical")
+
+
 def chance_of_help(hit: Hit, prompt: str, curve: Curve) -> float:
     """Returns the chance, 0 to 1, that the first hit of a prompt helps with it."""
+    signs = zip(curve, signs_of_help(hit, prompt), strict=True)
+    return 1 / (1 + math.exp(-sum(weight * sign for weight, sign in signs)))
+
+
+def signs_of_help(hit: Hit, prompt: str) -> Curve:
+    """Returns what each weight of a curve is multiplied with."""
     score = min(max(hit.score, 0.001), 0.999)
-    odds = curve.start + curve.score * math.log(score / (1 - score))
-    odds += curve.rare_words * hit.rare_words
-    odds += curve.question * (re.search("[?？]", prompt) is not None)
-    return 1 / (1 + math.exp(-odds))
+    return Curve(
+        score=math.log(score / (1 - score)),
+        rare_words=hit.rare_words,
+        question=float(re.search("[?？]", prompt) is not None),
+        start=1.0,
+    )
 
 
 def hit_line(hit: Hit) -> str:
