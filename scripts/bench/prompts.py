@@ -23,7 +23,7 @@ from helps import Bench, read_crowd
 from synaptic.hooks.prompt import PROMPT_CHARS
 from synaptic.hooks.seen import seen_ids
 from synaptic.models import Hit
-from synaptic.render.prompt_entries import Curve, search_for_prompt, signs_of_help
+from synaptic.render.prompt_entries import SignsOfHelp, search_for_prompt, signs_of_help
 
 HISTORIES = ("helps_dev.json", "helps_held.json")
 
@@ -41,7 +41,7 @@ class Example(NamedTuple):
     """The signs of the first hit of a prompt, and whether it is right to speak."""
 
     by_meaning: bool
-    signs: Curve
+    signs: SignsOfHelp
     is_right: bool
 
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         truth = np.array([float(example.is_right) for example in own])
         signs = np.array([list(example.signs) for example in own])
         weights = rounded(regression(signs, truth, np.full(len(own), 1 / len(own))))
-        rows.append({"curve": name, "prompts": len(own)} | Curve(*weights)._asdict())
+        rows.append({"curve": name, "prompts": len(own)} | SignsOfHelp(*weights)._asdict())
     return rows
 
 

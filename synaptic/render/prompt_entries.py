@@ -31,10 +31,10 @@ HEAD = "From Synaptic, the journal that you share with the user."
 """The first sentence of the entries that fit a prompt."""
 
 
-class Curve(NamedTuple):
-    """The weights that turn the signs of a first hit into the log-odds that it helps with the
-    prompt: the log-odds of its score, the rare words of the prompt that it holds, and whether
-    the prompt has a question mark.
+class SignsOfHelp(NamedTuple):
+    """The signs that the first hit of a prompt helps with it, or their weights: the log-odds of
+    its score, the rare words of the prompt that it holds, whether the prompt has a question
+    mark, and 1. The weighted sum of the signs is the log-odds that it helps.
     """
 
     score: float
@@ -43,8 +43,8 @@ class Curve(NamedTuple):
     start: float
 
 
-BY_MEANING = Curve(score=0.68, rare_words=0.74, question=1.05, start=-1.94)
-BY_WORDS = Curve(score=0.57, rare_words=1.1, question=0.99, start=-2.95)
+BY_MEANING = SignsOfHelp(score=0.68, rare_words=0.74, question=1.05, start=-1.94)
+BY_WORDS = SignsOfHelp(score=0.57, rare_words=1.1, question=0.99, start=-2.95)
 """For a search by words and meaning, and for one by words alone; `bench.py prompts` fits them.
 
 Fitted to all prompts of both histories of `bench.py helps`, with and without `--crowded`. What
@@ -79,8 +79,8 @@ def entries_for_prompt(
     if not result or not result.hits or result.hits[0].entry.short_id in seen:
         return PromptEntries("", ())
     first, *others = result.hits
-    curve = BY_WORDS if result.mode == "lexical" else BY_MEANING
-    if chance_of_help(first, prompt, curve) < LEAST_CHANCE:
+    weights = BY_WORDS if result.mode == "lexical" else BY_MEANING
+    if chance_of_help(first, prompt, weights) < LEAST_CHANCE:
         return PromptEntries("", ())
     unseen = [hit for hit in others if hit.entry.short_id not in seen]
     second = [hit for hit in unseen[:1] if hit.score >= LEAST_SHARE * first.score]
@@ -111,16 +111,16 @@ def search_for_prompt(
     return ask(strategy="hybrid" if by_meaning else "lexical")
 
 
-def chance_of_help(hit: Hit, prompt: str, curve: Curve) -> float:
+def chance_of_help(hit: Hit, prompt: str, weights: SignsOfHelp) -> float:
     """Returns the chance, 0 to 1, that the first hit of a prompt helps with it."""
-    signs = zip(curve, signs_of_help(hit, prompt), strict=True)
+    signs = zip(weights, signs_of_help(hit, prompt), strict=True)
     return 1 / (1 + math.exp(-sum(weight * sign for weight, sign in signs)))
 
 
-def signs_of_help(hit: Hit, prompt: str) -> Curve:
-    """Returns what each weight of a curve is multiplied with."""
+def signs_of_help(hit: Hit, prompt: str) -> SignsOfHelp:
+    """Returns the signs that this hit helps with this prompt."""
     score = min(max(hit.score, 0.001), 0.999)
-    return Curve(
+    return SignsOfHelp(
         score=math.log(score / (1 - score)),
         rare_words=hit.rare_words,
         question=float(re.search("[?？]", prompt) is not None),

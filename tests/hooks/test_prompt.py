@@ -24,7 +24,7 @@ from synaptic.config import load_config
 from synaptic.hooks.stop import HANDOFF_REQUEST
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry, Hit
-from synaptic.render.prompt_entries import BY_MEANING, BY_WORDS, Curve, chance_of_help
+from synaptic.render.prompt_entries import BY_MEANING, BY_WORDS, SignsOfHelp, chance_of_help
 from synaptic.serving.local_socket import ask_server, make_greeting
 from synaptic.serving.worker import Worker
 
@@ -110,7 +110,9 @@ def test_a_prompt_brings_the_two_entries_that_answer_it_best(
 
 
 @pytest.mark.parametrize("curve", [BY_MEANING, BY_WORDS])
-def test_a_better_score_rarer_words_and_a_question_each_raise_the_chance(curve: Curve) -> None:
+def test_a_better_score_rarer_words_and_a_question_each_raise_the_chance(
+    curve: SignsOfHelp,
+) -> None:
     at = datetime(2026, 11, 20, tzinfo=UTC)
     entry = Entry(id="20261120-aaaaaaaa", at=at, title="A", content="A.")
 
