@@ -33,31 +33,43 @@ _EXCLUDED_WORD = re.compile(r"-[^\W\d_]\w")
 _TEXT = re.compile(r"-+\s|-\d|-[^\w\s-]")
 """An argument with a dash that is not an option: `- [ ] Call Ida`, `-5 degrees`, `-> Ely`."""
 USES = {
-    "save": "add create new note remember write",
-    "search": "ask grep query recall",
-    "get": "cat read show view",
-    "recent": "last list log ls",
-    "find": "browse timeline",
+    "save": "add create insert log-entry new note remember speichern schreiben write",
+    "search": "ask grep query question recall suche suchen",
+    "get": "cat entry print read show view zeige",
+    "recent": "entries last list liste log ls",
+    "find": "browse filter timeline",
     "update": "append change modify",
-    "delete": "del remove rm",
-    "restore": "trash undelete undo",
+    "delete": "del löschen remove rm",
+    "delete --purge": "erase purge shred",
+    "restore": "redo trash undelete undo",
     "rename": "move mv",
-    "today": "diary journal",
-    "week": "calendar",
-    "day yesterday": "yesterday",
-    "tasks": "todo todos",
-    "due": "agenda reminders",
-    "doctor": "check health",
+    "tick": "check-off close complete done erledigt finish",
+    "today": "diary heute jrnl journal",
+    "week": "calendar woche",
+    "day yesterday": "gestern yesterday",
+    "tasks": "aufgaben todo todos",
+    "due": "agenda reminders tomorrow upcoming",
+    "tags": "labels projects topics",
+    "review": "conflict conflicts duplicates merge resolve settle tidy",
+    "confirm": "preference preferences rules",
+    "doctor": "check health verify",
     "doctor --fix": "fix mend repair",
-    "status": "info stats",
+    "status": "config info settings stats",
     "rebuild-index": "index reindex",
+    "backup": "archive",
+    "sync": "clone pull push share synchronize",
     "setup": "install register",
     "setup --remove": "uninstall",
-    "serve --open": "gui page start ui web",
-    "serve --phone": "mobile phone qr",
+    "model": "language multilingual",
+    "serve --open": "gui login page start ui web",
+    "serve --phone": "handy mobile phone qr",
     "--version": "version",
 }
 """By a command of ours the commands of other programs, and other words, that mean it."""
+ALIKE_COMMAND, ALIKE_WORD = 0.7, 0.75
+"""How alike (difflib's ratio) a mistyped word is to a command, or to one of these words: `tikc`
+and `tick` are 0.75, `quit` and `gui` 0.57.
+"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,6 +196,8 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     meant = _guess_command(typed, names)
     if meant:
         message += f"; you probably mean: {context.command_path} {meant}"
+    else:
+        hint = f'To write something down: {context.command_path} save "{typed} ...". {hint}'
     return InvalidArgument(message, valid=[] if meant else names, hint=hint)
 
 
@@ -193,11 +207,18 @@ def _guess_command(typed: str, names: Sequence[str]) -> str:
     """
     if " " in typed:
         return f"{'search' if typed.endswith('?') else 'save'} {shlex.quote(typed)}"
-    meant = {word: use for use, words in USES.items() for word in words.split()}
-    meant |= {name: name for name in names}
-    for word in (typed.lower(), *get_close_matches(typed.lower(), meant, n=1)):
-        if word in meant:
-            return meant[word]
+    word = typed.lower()
+    if word.endswith(":"):  # as people write in jrnl: "yesterday: called Ida"
+        return f'save "{typed} ..."'
+    uses = {other: use for use, words in USES.items() for other in words.split()}
+    if word in uses:
+        return uses[word]
+    for name in names:
+        if word.startswith(f"{name}-") or name.startswith(f"{word}-"):
+            return name
+    for others, least in ((names, ALIKE_COMMAND), (uses, ALIKE_WORD)):
+        for other in get_close_matches(word, others, n=1, cutoff=least):
+            return uses.get(other, other)
     return ""
 
 
