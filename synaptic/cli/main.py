@@ -179,7 +179,9 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     message = error.format_message().strip()
     context = getattr(error, "ctx", None)
     if context is None:
-        return InvalidArgument(message)
+        is_undo = message == "Option '--undo' requires an argument."
+        hint = "Any name lists those that can be undone: --undo x." if is_undo else ""
+        return InvalidArgument(message, hint)
     hint = f"See {context.command_path} --help."
     typed = message.removeprefix("No such command ")
     if typed == message:

@@ -1309,7 +1309,14 @@ def test_each_command_that_is_suggested_by_its_use_is_one() -> None:
     assert len(" ".join(USES.values()).split()) == len({*" ".join(USES.values()).split()})
 
 
-def test_the_help_groups_all_commands_and_cuts_no_sentence(run: Run) -> None:
+def test_the_help_groups_all_commands_and_cuts_no_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    for words in ([], *([name] for name in all_commands())):
+        _, *lines = run(*words, "--help").out.splitlines()
+        assert not [line for line in lines if len(line) > 60 or line.endswith(("...", "…"))]
+    monkeypatch.setenv("COLUMNS", "80")
     out = run("--help").out
     grouped = " ".join(GROUPS.values()).split()
     assert sorted(grouped) == sorted(all_commands()) and "Others:" not in out

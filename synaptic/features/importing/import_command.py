@@ -48,6 +48,7 @@ def run_import(
     """
     yes = yes or IN_JSON.get()
     if undo is not None:
+        import_runs.find_import(ws, undo)  # before the question
         if ask_agreement("import --undo", f"Take {undo} back?", yes=yes):
             back = import_runs.undo_import(ws, undo, confirms=is_person())
             text = (

@@ -571,6 +571,12 @@ def _session_hash(source: str, key: str) -> str:
     return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
+def find_import(ws: Workspace, name: str) -> Run:
+    """The import run of this name. Raises InvalidArgument with the known ones."""
+    here = {run.name.lower(): run for run in ws.journal.runs.all()}
+    return here[match_valid_name(here, name, "run")]
+
+
 def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     """Undoes an import run by moving its entries to the trash. Entries that were edited, or
     that others refer to, stay and are listed; so do preferences in force, unless a person
@@ -578,8 +584,7 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
 
     Raises InvalidArgument for an unknown run, and names the known ones.
     """
-    here = {run.name.lower(): run for run in ws.journal.runs.all()}
-    run = here[match_valid_name(here, name, "run")]
+    run = find_import(ws, name)
     ids = [block.id for block in run.blocks]
     why = dict.fromkeys(in_step(ws, lambda _: ws.index.referenced_ids(ids)), "others name it")
     rules = in_step(ws, lambda _: read_migrated_log(ws)).confirmed.keys() & set(ids)
