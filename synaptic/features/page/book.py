@@ -34,6 +34,7 @@ from .book_entries import (
     PictureStyle,
     PlannedEntry,
     anchor_of_day,
+    anchor_of_entry,
     plan_entries,
     render_entries,
 )
@@ -353,6 +354,7 @@ def _render_begin(plan: Plan, style: BookStyle, months: Sequence[Month]) -> str:
         title_in_css=_css_text(style.title),
         date_of=format_date,
         day_anchor=anchor_of_day,
+        entry_anchor=anchor_of_entry,
     )
 
 

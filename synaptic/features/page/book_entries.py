@@ -39,7 +39,7 @@ from .attachments import Listing, files_by_name, find_file, linked_files, open_a
 from .book_pictures import estimate_bytes, shrink_picture
 from .day_texts import heading_and_text
 from .flavours import html_id_of_part
-from .rendering import render_markdown
+from .rendering import markdown_to_line, render_markdown
 from .site import TEMPLATES
 
 STEP_S, STEP_BYTES = 0.5, 4_000_000
@@ -58,11 +58,13 @@ _MAY_HIDE = re.compile(r"%%|<|::|:LOGBOOK:|^\[\^", re.MULTILINE)
 
 @frozen
 class PlannedEntry:
-    """An entry of a book: its day (empty without a date), the note that it counts as, the bytes
-    of its text, and about how many bytes its pictures take, for each length of an edge.
+    """An entry of a book: its day, or without a date its title, each else empty; the note that
+    it counts as, the bytes of its text, and about how many bytes its pictures take, for each
+    length of an edge.
     """
 
     id: str
+    title: str
     date: str
     note: str
     text_bytes: int
@@ -138,7 +140,8 @@ def plan_entries(
         note = f"{entry.path} {day}" if entry.of_daily_note else entry.id
         sizes = _estimate_pictures(shelf, entry, listing, edges)
         text_bytes = len(entry.content.encode("utf-8", "replace"))
-        planned.append(PlannedEntry(entry.id, day, note, text_bytes, sizes))
+        title = "" if entry.dated else markdown_to_line(entry.title_in_lists)
+        planned.append(PlannedEntry(entry.id, title, day, note, text_bytes, sizes))
     return planned
 
 
@@ -227,7 +230,7 @@ def _render_texts(
             texts.append(None)
             continue
         later = superseded.get(id, "")
-        place = _anchor(later) if later in inside.ids else ""
+        place = anchor_of_entry(later) if later in inside.ids else ""
         texts.append(
             _RenderedText(
                 entry, heading, html, _places_of_links(ws, html, inside), later and place
@@ -288,11 +291,12 @@ def _place_of(name: str, entry: Entry | None, inside: Inside) -> str:
     headings = _MARKDOWN_HEADING.findall(entry.content)
     is_block = part.startswith("^") and part in entry.content
     if is_block or (part and part in map(html_id_of_part, headings)):
-        return f"{_anchor(entry.id)}-{part}"
-    return _anchor(entry.id)
+        return f"{anchor_of_entry(entry.id)}-{part}"
+    return anchor_of_entry(entry.id)
 
 
-def _anchor(id: str) -> str:
+def anchor_of_entry(id: str) -> str:
+    """Returns the HTML id of an entry in a book."""
     return f"e-{id}"
 
 
@@ -321,6 +325,7 @@ class _BookRendering:
         self.style = style
         self.shelf = shelf
         self.listing = listing
+        self.ids: set[str] = set()
         self.files: dict[str, bytes] = {}
         self.lost: list[str] = []
 
@@ -330,7 +335,7 @@ class _BookRendering:
         html = _HEADING_TAG.sub(lambda tag: f"{tag[1]}{min(6, int(tag[2]) + 2)}", html)
         html = TEMPLATES.get_template("book_entry.html").render(
             entry=entry,
-            anchor=_anchor(entry.id),
+            anchor=anchor_of_entry(entry.id),
             heading=self.text.heading,
             html=Markup(html),
             later=self.text.later,
@@ -340,11 +345,14 @@ class _BookRendering:
     def _replace_element(self, element: re.Match[str]) -> str:
         """Returns an element of the page's HTML as it stands in the book."""
         attributes = _attributes(element)
-        own = _anchor(self.text.entry.id)
+        own = anchor_of_entry(self.text.entry.id)
         if element[1] == "details":
             attributes["open"] = ""
         if "id" in attributes:
-            attributes["id"] = f"{own}-{attributes['id'].removeprefix('md-')}"
+            id = f"{own}-{attributes.pop('id').removeprefix('md-')}"
+            if id not in self.ids:  # a note may have two headings of one name
+                attributes["id"] = id
+            self.ids.add(id)
         if "href" in attributes:
             href = self._link(attributes.pop("href"), own)
             attributes |= {"href": href} if href else {}

@@ -50,6 +50,9 @@ SECOND = """# 2026-11-02
 ### Part
 [[#Part]] [^1]
 
+### Part
+Once more.
+
 [^1]: A footnote.
 
 > [!tip]- Folded
@@ -126,11 +129,11 @@ def test_each_entry_stands_once_below_its_day_without_what_is_private_or_empty(
     assert headings(get_book(server, tag="lake")) == october[:3]
     assert headings(get_book(server, q="path:Tea.md")) == last
     assert headings(get_book(server, since="2026-11-01")) == november
-    contents = [one.get_text(" ", strip=True) for one in oldest.select("nav li")]
+    contents = [one.get_text(" ", strip=True) for one in oldest.select("nav > ol > li")]
     assert contents == [
         "October 2026 3 entries 30",
         "November 2026 2 entries 2",
-        *["Without a date 1 entry"],
+        "Without a date 1 entry Tea",
     ]
     text = oldest.get_text()
     assert "Bought milk" in text and "The end." in text and "A text of cups." in text
