@@ -4,6 +4,7 @@ and finishes what was killed.
 
 from __future__ import annotations
 
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,14 +15,16 @@ from operator import attrgetter
 from ..errors import Busy, IndexFailed, NotFound, Refused, SynapticError
 from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
+from ..journal.disk import overwrite, read_state_json
 from ..journal.folder import OWN
 from ..journal.runs import FileEdit, Run
 from ..journal.trash import file_hash
-from ..models import Entry, Texts, frozen
+from ..models import Entry, Texts, frozen, short_id
 from ..notes.blocks import LONE_CR, MASK
 from ..notes.header import hash_of_heading
 from ..notes.link_places import Splice, read_note_text, replace_pieces, splices_of_ids
 from ..notes.privacy import mask_private
+from ..workspace.pairs import ACCEPTED
 from ..workspace.preferences import rows_of_changed_rules
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -382,6 +385,20 @@ def _end(ws: Workspace, run: Run) -> Renamed:
             with suppress(IndexFailed), ws.index.writing(BUSY_TIMEOUT_MS) as writer:
                 writer.move_counts(run.ids)
     with ws.journal.writing():
+        _move_review_answers(ws, run.ids)
         renames.close(ws.journal, run)
     paths = {edit.path for edit in run.edits if edit.before != edit.after}
     return Renamed(run.name, len(paths), tuple(sorted(edit.path for edit in run.left)))
+
+
+def _move_review_answers(ws: Workspace, ids: Mapping[str, str]) -> None:
+    """Lets what a person keeps in reviews follow entries that got another id."""
+    file = ws.config.state / ACCEPTED
+    answers = read_state_json(file)
+    names = {short_id(old): short_id(new) for old, new in ids.items()}
+    moved = {}
+    for key, state in answers.items():
+        parts = [names.get(part, part) for part in key.split(":")]
+        moved[":".join(parts)] = state
+    if moved != answers:
+        overwrite(file, json.dumps(moved).encode())

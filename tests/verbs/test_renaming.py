@@ -160,6 +160,7 @@ def test_what_names_an_entry_without_a_written_id_follows(ws: Workspace) -> None
     linking = save(ws, f"See [[{note.short_id}]] and [[{note.id}|it]].")
     update(ws, note.id, append="More.")
     browse.get(ws, [note.id])
+    (ws.config.state / "review.json").write_text(f'{{"unread:{note.short_id}": "1"}}')
     first = files_of(ws.config.journal)
     assert reads_of(ws, note.id) == 1
     run = rename(ws, note.id, NEW)
@@ -169,6 +170,7 @@ def test_what_names_an_entry_without_a_written_id_follows(ws: Workspace) -> None
     assert entry.parent == new.id and entry.supersedes == (heading.id,)
     assert link.content == f"See [[{new.short_id}]] and [[{new.id}|it]]."
     assert reads_of(ws, new.id) == 1
+    assert new.short_id in (ws.config.state / "review.json").read_text()
     restore(ws, new.id)
     assert b"More." not in (ws.config.journal / NEW).read_bytes()
     restore(ws, new.id)

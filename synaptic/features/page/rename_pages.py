@@ -26,13 +26,13 @@ async def _rename_page(request: Request) -> Response:
     """Shows the form for the new name of a note, then what would change; renames the note when
     the person has agreed to just that.
     """
+    form = await read_form(request) if request.method == "POST" else {}
     [entry] = (await run_verb(request, browse.get, [request.path_params["id"]])).entries
     new = PurePosixPath(entry.path).stem
     plan = None
     error = None
     seen = ""
     if request.method == "POST":
-        form = await read_form(request)
         new = form.get("new", "").strip()
         try:
             plan = await run_verb(request, plan_rename, entry.path, new, confirms=True)
