@@ -201,7 +201,7 @@ def test_links_and_tags_are_completed_by_keyboard_alone(server: Served) -> None:
         page.keyboard.type(" #se")
         expect(options).to_have_count(2)
         page.keyboard.press("ArrowDown")
-        expect(page.get_by_role("status").last).to_have_text(re.compile(r"#sea\s2, 1 of 2"))
+        expect(page.locator("p[aria-live=polite]")).to_have_text(re.compile(r"#sea\s2, 1 of 2"))
         page.keyboard.press("Tab")
         expect(text).to_have_value("Saw [[Harbour]] #se\n[[boat #sea")
 

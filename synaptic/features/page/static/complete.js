@@ -2,7 +2,7 @@
 const box = document.createElement("div");
 const news = document.createElement("p");
 Object.assign(box, { className: "complete", role: "listbox", ariaLabel: "Suggestions", hidden: true });
-Object.assign(news, { className: "hidden", role: "status" });
+Object.assign(news, { className: "hidden", ariaLive: "polite" });
 document.body.append(box, news);
 const options = () => [...box.children];
 const chosen = () => options().findIndex((one) => one.ariaSelected === "true");
