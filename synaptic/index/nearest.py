@@ -1,14 +1,14 @@
-"""Keeps, of each entry, the two that are nearest to it among those of its project and type.
+"""Keeps, of each entry, the one that is nearest to it among those of its project and type.
 
 The table `near` is a function of the set of entries and their vectors, whatever the order in
-which they came: an entry that changed is compared with all others of its group, and so is each
-that it was nearest to or now comes nearer to than those before. Products of int8 vectors are
-whole numbers below 2**24, so they are exact however they are added up; of equally near entries
-the earlier wins.
+which they came: an entry that changed is compared with all others of its group, and becomes the
+nearest of those that it comes nearer to than the one before; where an entry was the nearest,
+all are compared again once it changes. Products of int8 vectors are whole numbers below 2**24,
+so they are exact however they are added up; of equally near entries the earlier wins.
 
 An entry belongs to no group, and has no nearest one, while it has no vector or no date, is a
 whole file or a copy, is superseded, or has a type that no later entry replaces. Notes without a
-project are a diary, which says alike things day by day: they have none, too.
+project are one group, a diary.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..kinds import KINDS
+from ..models import TOKEN_BITS
 from .conditions import BOUND_LIST
 from .engine import distance_scale
 from .sqlite_engine import SqliteEngine
@@ -33,21 +34,23 @@ COMPARED_AT_ONCE = 256
 """
 MOST_CACHED = 20_000
 """Vectors of the groups that are kept in memory: 8 MB."""
-LEAST_CLOSENESS = 0.25
-"""Entries that are less close are not kept: they are about something else."""
+LEAST_CLOSENESS = 0.35
+"""Entries that are less close are not kept: they are about something else. By eye."""
+MATCHED = 0.65
+"""The share of equal signs from which on two tokens are like each other. By eye."""
 
 _REPLACEABLE = tuple(kind.name for kind in KINDS.values() if kind.is_replaced)
 
 
 class Neighbour(NamedTuple):
-    """An entry, the one that is nearest to it, how close they are, and what that exceeds the
-    closeness of either to all others by.
+    """An entry, the one that is nearest to it, and how close they are; `is_mutual`: the first
+    is the nearest of the second, too.
     """
 
     entry: int
     nearest: int
     closeness: float
-    standout: float
+    is_mutual: bool
 
 
 class Group(NamedTuple):
@@ -84,23 +87,20 @@ class Nearest:
         group = self._read_group(*first)
         rowids = group.rowids
         places = {rowid: place for place, rowid in enumerate(rowids)}
-        comparable = [places[rowid] for rowid in waiting if rowid in places]
+        comparable = sorted(places[rowid] for rowid in waiting if rowid in places)
         outside = [rowid for rowid in waiting if rowid not in places]
         self._file.db.execute(_LEAVE, (json.dumps(outside),))
         if comparable:
             closeness = self._measure(group, comparable)
-            outdone = self._find_outdone(group, comparable, closeness)
-            self._store(group, comparable, closeness)
-            if outdone:
-                self._store(group, outdone, self._measure(group, outdone))
+            self._store(group, comparable, closeness.argmax(axis=1), closeness.max(axis=1))
+            self._store_outdone(group, comparable, closeness)
         return True
 
     def _read_group(self, type: str, project: str | None) -> Group:
         """The group of this project and type. The vectors of the last ones are kept in memory,
         so that a save reads its own alone.
         """
-        is_diary = type == "note" and project is None
-        if is_diary or type not in _REPLACEABLE:
+        if type not in _REPLACEABLE:
             return _EMPTY
         members = self._file.rows(_MEMBERS, type, project)
         groups = self._file.latest_groups
@@ -110,11 +110,11 @@ class Nearest:
         stored = self._file.vectors.get_vectors(missing)
         dimensions, _ = self._file.vectors.shape()
         vectors = np.empty((len(members), dimensions), dtype=np.int8)
-        for place, member in enumerate(members):
-            if member in places:
-                vectors[place] = last.vectors[places[member]]
-            else:
-                vectors[place] = np.frombuffer(stored[member[1]], dtype=np.int8)
+        former = np.array([places.get(member, -1) for member in members], dtype=np.int64)
+        if last.members:
+            vectors[former >= 0] = last.vectors[former[former >= 0]]
+        for place in np.flatnonzero(former < 0).tolist():
+            vectors[place] = np.frombuffer(stored[members[place][1]], dtype=np.int8)
         groups[type, project] = Group(members, vectors)
         while (
             len(groups) > 1 and sum(len(one.members) for one in groups.values()) > MOST_CACHED
@@ -134,47 +134,43 @@ class Nearest:
         closeness[np.arange(len(places)), places] = -1
         return np.asarray(closeness)
 
-    def _find_outdone(self, group: Group, places: Sequence[int], closeness: Array) -> list[int]:
-        """The places of the entries that do not wait and to which one of `places` is at least
-        as near as their second.
+    def _store_outdone(self, group: Group, places: Sequence[int], closeness: Array) -> None:
+        """Makes the nearest of `places` the nearest entry of each other one that has none so
+        near, or an equally near later one.
         """
         best = closeness.max(axis=0)
+        nearest = closeness.argmax(axis=0)
         near = np.flatnonzero(best >= LEAST_CLOSENESS).tolist()
-        rowids = json.dumps([group.rowids[place] for place in near])
-        rows = self._file.rows(_SECONDS, rowids)
-        seconds = {rowid: (second, pair) for rowid, second, *pair in rows}
+        rowids = group.rowids
+        order = {rowid: place for place, rowid in enumerate(rowids)}
         outdone = []
-        for place in near:
-            if group.rowids[place] not in seconds:
-                continue
-            least, pair = seconds[group.rowids[place]]
-            nearer = np.flatnonzero(closeness[:, place] >= (least or LEAST_CLOSENESS))
-            if any(group.rowids[places[row]] not in pair for row in nearer.tolist()):
+        for rowid, first, close in self._file.rows(
+            _FIRST, json.dumps([rowids[place] for place in near])
+        ):
+            place = order[rowid]
+            other = places[nearest[place]]
+            is_earlier = best[place] == close and other < order[first]
+            if close is None or best[place] > close or is_earlier:
                 outdone.append(place)
-        return outdone
+        others = np.array([places[nearest[place]] for place in outdone], dtype=np.int64)
+        self._store(group, outdone, others, best[outdone])
 
-    def _store(self, group: Group, places: Sequence[int], closeness: Array) -> None:
-        """Writes the two nearest of the entries at `places`; what each makes is to be judged,
-        and so are the pairs of those to which it is nearest.
+    def _store(
+        self, group: Group, places: Sequence[int], nearest: Array, closeness: Array
+    ) -> None:
+        """Writes the nearest of the entries at `places`; what each makes is to be judged, and
+        so are the pairs of those to which it is nearest.
         """
-        rows = np.arange(len(places))
-        nearest = []
-        for _ in range(2):
-            best = closeness.argmax(axis=1)
-            nearest.append(
-                list(zip(best.tolist(), closeness[rows, best].tolist(), strict=True))
-            )
-            closeness[rows, best] = -1
+        rowids = group.rowids
         values = []
-        for place, *two in zip(places, *nearest, strict=True):
-            columns: list[Any] = []
-            for other, close in two:
-                is_close = close >= LEAST_CLOSENESS
-                columns += [group.rowids[other], close] if is_close else [None, None]
-            state = "judge" if columns[0] else "none"
-            values.append((state, *columns, group.rowids[place]))
+        for place, other, close in zip(
+            places, nearest.tolist(), closeness.tolist(), strict=True
+        ):
+            is_close = close >= LEAST_CLOSENESS
+            pair = (rowids[other], close) if is_close else (None, None)
+            values.append(("judge" if is_close else "none", *pair, rowids[place]))
         self._file.db.executemany(_STORE, values)
-        changed = json.dumps([group.rowids[place] for place in places])
+        changed = json.dumps([rowids[place] for place in places])
         self._file.db.execute(_JUDGE_AGAIN, (changed,))
 
     def unjudged(self, limit: int) -> list[Neighbour]:
@@ -182,14 +178,24 @@ class Nearest:
         nearest.
         """
         return [
-            Neighbour(entry, nearest, closeness, closeness - max(own, its, LEAST_CLOSENESS))
-            for entry, nearest, closeness, own, its in self._file.rows(_UNJUDGED, limit)
+            Neighbour(entry, nearest, closeness, bool(is_mutual))
+            for entry, nearest, closeness, is_mutual in self._file.rows(_UNJUDGED, limit)
         ]
 
     def store_verdicts(self, verdicts: Sequence[tuple[int, str | None]]) -> None:
         """Writes what `judge` said of entries and their nearest."""
         rows = [(verdict or "none", entry) for entry, verdict in verdicts]
         self._file.db.executemany("UPDATE near SET state = ? WHERE entry = ?", rows)
+
+
+def share_unmatched(codes: bytes, others: bytes) -> float:
+    """The share of the tokens with these codes that are like no token of the others."""
+    ours, theirs = (
+        np.unpackbits(np.frombuffer(each, np.uint8).reshape(-1, TOKEN_BITS // 8), axis=1)
+        for each in (codes, others)
+    )
+    differing = (ours[:, None, :] != theirs[None, :, :]).sum(axis=2).min(axis=1)
+    return float((differing > (1 - MATCHED) * TOKEN_BITS).mean())
 
 
 _FIRST_WAITING = """
@@ -206,19 +212,16 @@ _MEMBERS = """
     AND e.own_id NOT IN (SELECT target FROM supersedes)
     ORDER BY e.at, s.path, e.seq"""
 _LEAVE = f"""
-    UPDATE near SET state = 'none', first = NULL, closeness = NULL, second = NULL,
-        closeness_of_second = NULL WHERE entry IN {BOUND_LIST}"""
-_SECONDS = f"""
-    SELECT entry, closeness_of_second, first, second FROM near
+    UPDATE near SET state = 'none', first = NULL, closeness = NULL
+    WHERE entry IN {BOUND_LIST}"""
+_FIRST = f"""
+    SELECT entry, first, closeness FROM near
     WHERE entry IN {BOUND_LIST} AND state <> 'compare'"""
-_STORE = """
-    UPDATE near SET state = ?, first = ?, closeness = ?, second = ?, closeness_of_second = ?
-    WHERE entry = ?"""
+_STORE = "UPDATE near SET state = ?, first = ?, closeness = ? WHERE entry = ?"
 _JUDGE_AGAIN = f"""
     UPDATE near SET state = 'judge'
     WHERE first IN {BOUND_LIST} AND state NOT IN ('compare', 'judge')"""
 _UNJUDGED = """
-    SELECT n.entry, n.first, n.closeness, coalesce(n.closeness_of_second, 0),
-        coalesce(CASE o.first WHEN n.entry THEN o.closeness_of_second ELSE o.closeness END, 0)
+    SELECT n.entry, n.first, n.closeness, o.first IS n.entry
     FROM near n JOIN near o ON o.entry = n.first WHERE n.state = 'judge'
     ORDER BY n.entry LIMIT ?"""

@@ -132,18 +132,15 @@ CREATE TABLE task (
     open  INTEGER NOT NULL           -- how many of the entry's tasks
 );
 
--- Of each entry the two that are nearest to it among those of its project and type, and what that makes of it and the
--- first (`nearest`, `language/replacement`). `state`: 'compare' and 'judge' wait, then 'none', 'replaced' or 'repeated'.
+-- Of each entry the one that is nearest to it among those of its project and type, and what both are to each other
+-- (`nearest`, `language/replacement`). `state`: 'compare' and 'judge' wait, then 'none', 'replaced' or 'repeated'.
 CREATE TABLE near (
     entry     INTEGER PRIMARY KEY REFERENCES entry (rowid) ON DELETE CASCADE,
     state     TEXT NOT NULL,
     first     INTEGER,
-    closeness REAL,                  -- of the first
-    second    INTEGER,
-    closeness_of_second REAL
+    closeness REAL                   -- of the first
 );
 CREATE INDEX near_first ON near (first) WHERE first IS NOT NULL;
-CREATE INDEX near_second ON near (second) WHERE second IS NOT NULL;
 CREATE INDEX near_waiting ON near (state) WHERE state IN ('compare', 'judge');
 
 -- What no file says: how often an entry was read, and how long calls took. It outlives a rebuild.
@@ -228,18 +225,17 @@ CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN
 END;
 CREATE TRIGGER entry_changed AFTER UPDATE OF row_hash, twin, other_id ON entry
 WHEN new.row_hash <> old.row_hash OR new.twin <> old.twin OR new.other_id IS NOT old.other_id BEGIN
-    UPDATE near SET state = 'compare' WHERE entry = new.rowid OR first = new.rowid OR second = new.rowid;
+    UPDATE near SET state = 'compare' WHERE entry = new.rowid OR first = new.rowid;
 END;
 CREATE TRIGGER entry_deleted AFTER DELETE ON entry BEGIN
-    UPDATE near SET state = 'compare' WHERE first = old.rowid OR second = old.rowid;
+    UPDATE near SET state = 'compare' WHERE first = old.rowid;
 END;
 CREATE TRIGGER vector_changed AFTER UPDATE OF vector ON chunk WHEN new.seq = 0 AND new.vector <> old.vector BEGIN
-    UPDATE near SET state = 'compare' WHERE entry = new.entry OR first = new.entry OR second = new.entry;
+    UPDATE near SET state = 'compare' WHERE entry = new.entry OR first = new.entry;
 END;
 CREATE TRIGGER supersedes_added AFTER INSERT ON supersedes BEGIN
     UPDATE near SET state = 'compare' WHERE (entry IN (SELECT rowid FROM entry WHERE own_id = new.target)
-        OR first IN (SELECT rowid FROM entry WHERE own_id = new.target)
-        OR second IN (SELECT rowid FROM entry WHERE own_id = new.target));
+        OR first IN (SELECT rowid FROM entry WHERE own_id = new.target));
 END;
 CREATE TRIGGER supersedes_deleted AFTER DELETE ON supersedes BEGIN
     UPDATE near SET state = 'compare' WHERE entry IN (SELECT rowid FROM entry WHERE own_id = old.target);

@@ -3,24 +3,33 @@
 | earlier | later | verdict |
 |---|---|---|
 | The pool has 40 connections. | The pool has 25 connections. | replaced |
-| Rehearsals are in the parish hall. | We no longer sing in the parish hall. | replaced |
-| Sessions are cookies. Rejected: a Redis cluster. | A Redis cluster has them. | replaced |
+| The docs site is built by Netlify. | The docs site is built by Pages now. | replaced |
+| Rehearsals are in the parish hall. | Since Whitsun we sing at the school. | replaced |
 | The skip is emptied each Wednesday. | Midweek a lorry takes the rubble. | repeated |
-| Ada owns the importer. | Ben owns the exporter. | none: two matters |
+| Ada owns the importer. | From today Ben owns the exporter. | none: two matters |
 | May we film the concert? | Filming the concert is allowed. | none: an answer |
 | Prices are integers. | Prices are integers that are rounded half to even. | none: it adds |
 
-The numbers were chosen on pairs_dev.json, helps_dev.json, freshness.json, replaced.json and the
-even cases of corrections.json (tests/data). `scripts/bench.py pairs` measures them.
+Only two notes are judged that are nearer to each other than to all others. Where both are one
+sentence with other words in it, these words tell: a value in place of another, or a sign of
+change and the same subject. Elsewhere a sum of features tells, none of which decides alone: a
+note that replaces or repeats begins with something else than the earlier one and has few of
+its words in their order, while what only sounds alike is said alike.
+
+The weights of the sum are those of a logistic regression (`data/replacement.toml`), fitted by
+`scripts/bench/fit_replacement.py`; `scripts/bench.py pairs` measures them.
 """
 
+import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator
 from difflib import SequenceMatcher
 from functools import cache, cached_property
 from itertools import chain, pairwise
 from typing import Literal, NamedTuple
 
+from ..files import DATA
 from ..notes.dates import calendar_names, fold_letters
 from .lexicon import STOP_WORDS, Words, sentence_ends
 from .tongues import EAST, KOREAN, TONGUES
@@ -32,71 +41,58 @@ Stem = Callable[[str], str | None]
 MOST_READ = 2_000
 """Characters of a note that are read: what it is about stands at its beginning."""
 
-STANDING_OUT, SHARED_WORD, SHARED_MARK = 2.5, 0.08, 0.3
-MOST_SHARED, MOST_MARKS = 4, 2
-SURE = 0.55
-"""Two notes are on one matter if their closeness, 2.5 times what it exceeds the closeness of
-all others by, .08 for each word that both hold (at most 4) and .3 for each tag or file (at most
-2) add up to this.
-"""
-
-PARALLEL, ALIKE = 0.4, 0.25
+PARALLEL = 0.3
 """The share of equal words in a row from which on two notes are the same sentence with other
-words in it, and from which on they begin alike.
+words in it: in three sets of pairs all of the 157 above it only sound alike, but for two.
 """
-SUBJECT, EXCHANGED = 5, 3
-"""A sentence names its subject in its first five words. Up to three words in a row may stand
-in place of three others.
+OTHER_NAME, OTHER_VALUE, SAME = 0.8, 0.85, 0.95
+"""The closeness from which on names need not be the same where the later note begins alike and
+has a sign of change, from which on another value in the same sentence replaces the former, and
+from which on two notes say the same. Chosen on freshness.json and replaced.json.
 """
-MUCH_SHARED = 0.4
-"""The least share of words that both notes hold where only a number tells of the change."""
+BEGINNING = 2
+"""The number of first words that such sentences share at least."""
+LONG = 6
+"""Words in a row that stand in place of more than so many others are another sentence."""
+FIRST = 3
+"""A note names its subject with its first three content words."""
 
-REWORDED, STANDING_OUT_REWORDED, FEW_SHARED = 0.72, 1.1, 0.34
-"""Notes that share less than a third of their words say the same if their closeness, and 1.1
-times what it exceeds that of all others by, add up to .72: more shared words mean that the
-later adds to the earlier.
+MOST_SHARED, MOST_NAMES, MOST_CHOSEN, MOST_WORDS = 6, 2, 3, 40
+"""From here on more shared words, shared names, words of what was rejected, and words of a note
+tell nothing more.
 """
-SAME = 0.95
-"""The closeness from which on two notes say the same. Chosen by eye."""
-
-LEAST_NOT_CHOSEN = 2
-"""The number of words by which a later note chooses what the earlier rejected."""
+SHORT = 20
+"""The greatest number of words of a note that is taken for a repetition. By eye."""
+USUAL_UNMATCHED = 0.3
+"""The share of unmatched tokens where the model has no tokens."""
 
 _CHANGES = Words("changes")
-_DATE = "a date"
 _QUESTION = re.compile(r"[?？؟](?!\w)")
 _NAME = re.compile(r"(?<=[\w,;)] )[A-Z][^\W\d_]*\b")
 """A word with a capital within a sentence."""
 
 
 class Nearness(NamedTuple):
-    """How near two entries are: `closeness` is their cosine as the shipped model would have it,
-    `standout` what it exceeds the closeness of either to all others by, `marks` how many tags
-    and files both have.
+    """How near two entries are that are nearer to each other than to all others.
+
+    `closeness` is their cosine as the shipped model would have it, `unmatched` the share of the
+    earlier one's tokens that are close to no token of the later one.
     """
 
     closeness: float
-    standout: float
-    marks: int = 0
+    unmatched: float = USUAL_UNMATCHED
 
-    def support(self, shared: int = MOST_SHARED) -> float:
-        """What speaks for one matter, if the notes share this number of words."""
-        return (
-            self.closeness
-            + STANDING_OUT * self.standout
-            + SHARED_WORD * min(shared, MOST_SHARED)
-            + SHARED_MARK * min(self.marks, MOST_MARKS)
-        )
 
-    @property
-    def likeness(self) -> float:
-        """What speaks for the same statement in other words."""
-        return self.closeness + STANDING_OUT_REWORDED * self.standout
+class PairKind(NamedTuple):
+    """What two entries are: decisions, which later ones often only refine, or notes of a diary,
+    in which the same sentence with another number is of another day.
+    """
 
-    @property
-    def is_possible(self) -> bool:
-        """False if `judge` finds nothing, whatever the texts are."""
-        return self.support() >= SURE or self.likeness >= REWORDED
+    is_decision: bool = False
+    is_diary: bool = False
+
+
+PLAIN = PairKind()
 
 
 class Note:
@@ -111,13 +107,22 @@ class Note:
         return [word for _, word in words(self._text)]
 
     @cached_property
-    def content(self) -> set[str]:
-        """The stems of its words, without stop words and numbers."""
-        return {
+    def content_words(self) -> list[str]:
+        """The stems of its words in their order, without stop words and numbers."""
+        return [
             self._stem(word) or word
             for word in self.words
             if _says_something(word) and not _has_digit(word)
-        }
+        ]
+
+    @cached_property
+    def content(self) -> set[str]:
+        return set(self.content_words)
+
+    @cached_property
+    def numbers(self) -> set[str]:
+        """Its words with a digit."""
+        return {word for word in self.words if _has_digit(word)}
 
     @cached_property
     def asks(self) -> bool:
@@ -131,14 +136,18 @@ class Note:
 
     @cached_property
     def not_chosen(self) -> set[str]:
-        """The stems of words that only its sentences about rejected options hold."""
+        """The stems of words that only its sentences about rejected options hold, and lists
+        behind them.
+        """
         rejecting = _sign_finder("rejected")
         chosen: list[str] = []
         rejected: list[str] = []
         ends = [0, *sentence_ends(self._text), len(self._text)]
+        is_rejecting = False
         for begin, end in pairwise(ends):
             sentence = self._text[begin:end]
-            is_rejecting = rejecting.search(fold_letters(sentence))
+            goes_on = is_rejecting and sentence.lstrip().startswith(("-", "*"))
+            is_rejecting = goes_on or bool(rejecting.search(fold_letters(sentence)))
             (rejected if is_rejecting else chosen).append(sentence)
         if not rejected:
             return set()
@@ -148,89 +157,89 @@ class Note:
         )
 
     @cached_property
-    def values(self) -> dict[str, set[str]]:
-        """Its numbers by the stem of the word behind them: `12 minutes`. All dates are one."""
-        values: dict[str, set[str]] = {}
-        for number, unit in pairwise(self.words):
-            if _has_digit(number) and not _has_digit(unit):
-                if fold_letters(unit) in _calendar():
-                    values.setdefault(_DATE, set()).add(number + unit)
-                elif _says_something(unit):
-                    values.setdefault(self._stem(unit) or unit, set()).add(number)
-        return values
-
-    def signs(self, table: str) -> set[str]:
-        """The words of a table of `data/words/changes.toml` that it holds."""
-        return set(_sign_finder(table).findall(self._folded))
-
-    @cached_property
-    def _folded(self) -> str:
-        return fold_letters(self._text)
+    def signs_of_change(self) -> set[str]:
+        return set(_sign_finder("changed").findall(fold_letters(self._text)))
 
 
-def judge(
-    earlier: Note, later: Note, near: Nearness, *, is_issue: bool = False
-) -> Verdict | None:
-    """Says if `later` replaces or repeats `earlier`; None: both stay, as far as can be told.
-    `is_issue`: both are about something that is broken.
-    """
-    if earlier.asks or not near.is_possible:
+def judge(earlier: Note, later: Note, near: Nearness, kind: PairKind = PLAIN) -> Verdict | None:
+    """Says if `later` replaces or repeats `earlier`; None: both stay, as far as can be told."""
+    if earlier.asks:
         return None
-    exchange = _Exchange(earlier.words, later.words)
-    if exchange.of_subject:
-        return None
-    shared = earlier.content & later.content
-    share = len(shared) / max(1, min(len(earlier.content), len(later.content)))
-    keeps_names = earlier.names <= later.content
-    changes = (
-        later.signs("changed") - earlier.signs("changed")
-        or (is_issue and later.signs("solved") - earlier.signs("solved"))
-        or len(earlier.not_chosen & later.content) >= LEAST_NOT_CHOSEN
-        or exchange.of_value
-        or (share >= MUCH_SHARED and keeps_names and _has_other_value(earlier, later))
+    changes = bool(later.signs_of_change - earlier.signs_of_change)
+    if changes and _has_same_subject(earlier, later, near):
+        return "replaced"
+    matcher = _match_words(earlier, later)
+    if matcher.ratio() >= PARALLEL:
+        if kind.is_diary:
+            return None
+        if _has_other_value(earlier, later, matcher):
+            return "replaced" if near.closeness >= OTHER_VALUE else None
+        return "repeated" if near.closeness >= SAME and not changes else None
+    features = measure(earlier, later, near, kind)
+    weights = _weights()
+    total = weights["intercept"] + sum(
+        weights[name] * value for name, value in features.items()
     )
-    if changes:
-        return "replaced" if near.support(len(shared)) >= SURE else None
-    is_reworded = share < FEW_SHARED and near.likeness >= REWORDED and keeps_names
-    return "repeated" if is_reworded or near.closeness >= SAME else None
+    if total < weights["least"]:
+        return None
+    is_change = changes or features["words_of_rejected"] or len(later.words) > SHORT
+    return "replaced" if is_change else "repeated"
 
 
-class _Exchange:
-    """The first words of the earlier of two notes in place of which the later has others.
+def measure(earlier: Note, later: Note, near: Nearness, kind: PairKind) -> dict[str, float]:
+    """The features of two notes by the names that `data/replacement.toml` explains."""
+    shared = earlier.content & later.content
+    lost = [place for place, word in enumerate(earlier.content_words) if word not in shared]
+    is_of_earlier = [word in shared for word in later.content_words[:FIRST]]
+    have_numbers = bool(earlier.numbers and later.numbers)
+    return {
+        "closeness": near.closeness,
+        "unmatched": near.unmatched,
+        "same_order": _match_words(earlier, later).ratio(),
+        "shared_words": min(len(shared), MOST_SHARED),
+        "share_of_later": len(shared) / max(1, len(later.content)),
+        "shared_names": min(len(earlier.names & later.content), MOST_NAMES),
+        "same_beginning": sum(is_of_earlier) / FIRST,
+        "first_lost": (lost[0] if lost else len(earlier.content_words))
+        / max(1, len(earlier.content_words)),
+        "words_of_rejected": min(len(earlier.not_chosen & later.content), MOST_CHOSEN),
+        "other_numbers": float(have_numbers and earlier.numbers.isdisjoint(later.numbers)),
+        "words_of_earlier": math.log(1 + len(earlier.words)),
+        "words_of_later": math.log(1 + min(len(later.words), MOST_WORDS)),
+        "is_decision": float(kind.is_decision),
+    }
 
-    `of_subject`: they are near the beginning of both, so that the notes are about two things.
-    `of_value`: both are one sentence, and these words are a number or a date.
+
+def _match_words(earlier: Note, later: Note) -> SequenceMatcher[str]:
+    return SequenceMatcher(None, earlier.words, later.words, autojunk=False)
+
+
+def _has_other_value(earlier: Note, later: Note, matcher: SequenceMatcher[str]) -> bool:
+    """True if the first words that stand in place of others are a number or a date, and do not
+    stand at the beginning: there they name what the note is about.
     """
-
-    def __init__(self, earlier: Sequence[str], later: Sequence[str]) -> None:
-        self.of_subject = self.of_value = False
-        matcher = SequenceMatcher(None, earlier, later, autojunk=False)
-        ratio = matcher.ratio()
-        spans = [span for kind, *span in matcher.get_opcodes() if kind == "replace"]
-        if ratio < ALIKE or not spans:
-            return
-        begin, end, later_begin, later_end = spans[0]
-        before, after = earlier[begin:end], later[later_begin:later_end]
-        is_parallel = ratio >= PARALLEL
-        if _is_number_or_date(before[0]) and _is_number_or_date(after[0]):
-            self.of_value = is_parallel
-            return
-        is_short = max(len(before), len(after)) <= EXCHANGED
-        if max(begin, later_begin) < SUBJECT and (is_parallel or is_short):
-            says = any(map(_says_something, before)) and any(map(_says_something, after))
-            self.of_subject = says and not _tells_of_change(after)
+    if earlier.words[:BEGINNING] != later.words[:BEGINNING]:
+        return False
+    for kind, begin, end, later_begin, later_end in matcher.get_opcodes():
+        before, after = earlier.words[begin:end], later.words[later_begin:later_end]
+        if kind != "replace" or min(len(before), len(after)) > LONG:
+            continue
+        if any(map(_is_number_or_date, before)) and any(map(_is_number_or_date, after)):
+            return True
+        if any(map(_says_something, before)) and any(map(_says_something, after)):
+            return False
+    return False
 
 
-def _tells_of_change(those: Sequence[str]) -> bool:
-    """True if these words in a row are, or hold, a sign of change: `we no longer`."""
-    text = fold_letters(" ".join(those))
-    return any(_sign_finder(table).search(text) for table in ("changed", "solved"))
-
-
-def _has_other_value(earlier: Note, later: Note) -> bool:
-    """True if both notes have a number of the same thing, and not the same one."""
-    units = earlier.values.keys() & later.values.keys()
-    return any(earlier.values[unit].isdisjoint(later.values[unit]) for unit in units)
+def _has_same_subject(earlier: Note, later: Note, near: Nearness) -> bool:
+    """True if the later note begins with words of the earlier one, and has its first content
+    words; of notes that are less close its names, too, except names of what it rejected.
+    """
+    is_of_earlier = [word in earlier.content for word in later.content_words[:FIRST]]
+    subject = set(earlier.content_words[:FIRST])
+    if near.closeness < OTHER_NAME:
+        subject |= earlier.names - earlier.not_chosen
+    return subject <= later.content and sum(is_of_earlier) >= FIRST - 1
 
 
 def _says_something(word: str) -> bool:
@@ -242,7 +251,15 @@ def _has_digit(word: str) -> bool:
 
 
 def _is_number_or_date(word: str) -> bool:
+    """True for a number or a part of a date."""
     return _has_digit(word) or fold_letters(word) in _calendar()
+
+
+@cache
+def _weights() -> dict[str, float]:
+    """The weights of the features, the intercept, and the least sum (`least`)."""
+    table = tomllib.loads((DATA / "replacement.toml").read_text("utf-8"))
+    return {**table["weights"], "intercept": table["intercept"], "least": table["least"]}
 
 
 @cache

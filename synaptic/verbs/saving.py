@@ -238,8 +238,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
 
 def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
     """The entries that a saved one seems to replace or settle, as its receipt names them where
-    the model is loaded; loads the model, but downloads none. A note without a project is
-    compared with none (`index/nearest`), so it costs nothing.
+    the model is loaded; loads the model, but downloads none.
     """
     if receipt.near is not None:
         return receipt.near
@@ -247,10 +246,9 @@ def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
         return ()
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         entry = ws.journal.find(receipt.path, receipt.id)[1]
-        if entry.project or entry.type != "note":
-            ws.embedder.load()
-            index_now(ws, receipt.path)
-            return find_related_entries(ws, entry) or ()
+        ws.embedder.load()
+        index_now(ws, receipt.path)
+        return find_related_entries(ws, entry) or ()
     return ()
 
 

@@ -3,18 +3,17 @@
 There is one set of such pairs. `review` lists it, the receipt of a save names what belongs to
 it, and where the earlier entry is read, the later one is named beside it. It depends on the
 entries alone: each is compared with all others of its project and type (`index/nearest`), and
-`language/replacement` judges it and the one that is nearest to it.
+`language/replacement` judges each two that are nearer to each other than to all others.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..index.rows import Stored
 from ..journal.disk import read_state_json
 from ..models import Entry, Json, short_id
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from ..index.index import Index
     from ..index.nearest import Neighbour
     from ..index.plain_index import PlainIndex
-    from ..language.replacement import Nearness, Verdict
+    from ..language.replacement import Nearness, Note, PairKind, Verdict
     from .workspace import Workspace
 
 JUDGED_AT_ONCE = 200
@@ -55,34 +54,46 @@ def pair_entries(ws: Workspace, *, until: float | None = None, wait_ms: int) -> 
 def _judge_all(
     ws: Workspace, neighbours: Sequence[Neighbour]
 ) -> list[tuple[int, Verdict | None]]:
-    """What each of these entries and its nearest are to each other."""
-    from ..language.replacement import Note, judge
-    from .readback import read_entries
+    """What each of these entries and its nearest are to each other; nothing unless they are
+    nearer to each other than to all others.
+    """
+    from ..language.replacement import judge
 
-    possible = []
     verdicts: dict[int, Verdict | None] = {one.entry: None for one in neighbours}
-    rows = {row for one in neighbours for row in (one.entry, one.nearest)}
-    stored = ws.index.entries(list(rows))
-    for one in neighbours:
-        near = _nearness(one, stored)
-        if near.is_possible:
-            possible.append((one, near))
-    read = read_entries(ws, list({row for one, _ in possible for row in one[:2]}))
-    notes = {row: Note(_whole_text(entry), ws.index.stem) for row, entry in read.items()}
-    for one, near in possible:
-        earlier, later = sorted(one[:2], key=lambda row: _timeline_position(read[row]))
-        is_issue = read[later].type == "issue"
-        verdicts[one.entry] = judge(notes[earlier], notes[later], near, is_issue=is_issue)
+    for one, earlier, later, near, kind in compare_notes(ws, neighbours):
+        verdict = judge(earlier, later, near, kind)
+        for entry in verdicts.keys() & {one.entry, one.nearest}:
+            verdicts[entry] = verdict
     return list(verdicts.items())
 
 
-def _nearness(one: Neighbour, stored: Mapping[int, Stored]) -> Nearness:
-    from ..language.replacement import Nearness
+def compare_notes(
+    ws: Workspace, neighbours: Sequence[Neighbour]
+) -> Iterator[tuple[Neighbour, Note, Note, Nearness, PairKind]]:
+    """(neighbour, the earlier text and the later, how near they are, what both are), once for
+    each two entries that are the nearest of each other.
+    """
+    from ..index.nearest import share_unmatched
+    from ..language.replacement import Nearness, Note, PairKind
+    from .readback import read_entries
 
-    entry, nearest = stored[one.entry].entry, stored[one.nearest].entry
-    tags = set(entry.tags) & set(nearest.tags)
-    files = set(entry.files) & set(nearest.files)
-    return Nearness(one.closeness, one.standout, len(tags) + len(files))
+    pairs = {frozenset(one[:2]): one for one in neighbours if one.is_mutual}
+    mutual = pairs.values()
+    rows = list({row for one in mutual for row in one[:2]})
+    read = read_entries(ws, rows)
+    codes: dict[int, bytes] = {}
+    for row, more in ws.index.token_codes(rows):
+        codes[row] = codes.get(row, b"") + more
+    notes = {row: Note(_whole_text(entry), ws.index.stem) for row, entry in read.items()}
+    for one in mutual:
+        earlier, later = sorted(one[:2], key=lambda row: _timeline_position(read[row]))
+        near = Nearness(one.closeness)
+        if earlier in codes and later in codes:
+            unmatched = share_unmatched(codes[earlier], codes[later])
+            near = near._replace(unmatched=unmatched)
+        type = read[later].type
+        kind = PairKind(type == "decision", type == "note" and not read[later].project)
+        yield one, notes[earlier], notes[later], near, kind
 
 
 def _timeline_position(entry: Entry) -> tuple[datetime, str, int]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from synaptic.language.replacement import Nearness, Note, judge
+from synaptic.language.replacement import PLAIN, Nearness, Note, PairKind, judge
 
-NEAR = Nearness(closeness=0.75, standout=0.3)
+NEAR = Nearness(closeness=0.55, unmatched=0.3)
+SAME_WORDS = Nearness(closeness=0.9, unmatched=0.1)
 
 
-def judged(
-    earlier: str, later: str, near: Nearness = NEAR, *, is_issue: bool = False
-) -> object:
-    return judge(Note(earlier, str), Note(later, str), near, is_issue=is_issue)
+def judged(earlier: str, later: str, near: Nearness = NEAR, kind: PairKind = PLAIN) -> object:
+    return judge(Note(earlier, str), Note(later, str), near, kind)
 
 
 @pytest.mark.parametrize(
@@ -27,40 +26,39 @@ def judged(
             "The dentist appointment for Lena is on 17 March at 08:15.",
         ),
         (
+            "The docs site is deployed with Netlify, which makes previews. Rejected: Vercel.",
+            "The docs site is deployed with Pages from now on: Netlify ended the plan.",
+        ),
+        ("Сервер стоит в подвале.", "Сервер в подвале теперь стоит выключенный."),
+    ],
+)
+def test_a_value_or_a_sign_of_change_in_the_same_sentence_replaces(
+    earlier: str, later: str
+) -> None:
+    assert judged(earlier, later, SAME_WORDS) == "replaced"
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        (
             "Rehearsals are in the parish hall, the key is with the sexton.",
-            "We no longer sing in the parish hall: the school gave us its music room.",
+            "Since Whitsun the whole choir has its evenings in the music room of the school; "
+            "Oskar has the key now, and the parish hall is let to the dancers on Tuesdays.",
         ),
         (
             "Sessions are kept in signed cookies. Rejected: a cluster of Redis.",
-            "Since the audit a cluster of Redis holds every session.",
-        ),
-        (
-            "The standard for curing is 12 minutes under the lamp.",
-            "The lamp has aged, so the standard for curing under it is 20 minutes.",
+            "Since the audit a Redis cluster of three nodes holds whatever a visitor is logged "
+            "in with, and support can end it for a single person within a few seconds.",
         ),
         (
             "Der Versand läuft über Wulkenpost, Abholung täglich um 16 Uhr am Tor 2.",
-            "Die erste Palette ging mit Eilbote hinaus, die alte Schnittstelle ist abgeschaltet.",
+            "Die erste Palette ging heute mit Eilbote hinaus, die alte Schnittstelle ist "
+            "abgeschaltet, und die Fahrer von Wulkenpost kommen nur noch, um Kisten abzuholen.",
         ),
-        (
-            "La reunión de grupo es en la sala.",
-            "Hemos movido las cosas: todo el grupo se reúne en la otra sala.",
-        ),
-        (
-            "Le microscope est réservé chez Amélie.",
-            "Pour le microscope, adressez-vous désormais à Kenji.",
-        ),
-        ("通知每天最多发三条。", "后台现在规定每天只发一条通知。"),
-        (
-            "翻訳はスプレッドシートで管理している。",
-            "表計算は廃止した。翻訳の正本はリポジトリにある。",
-        ),
-        ("Сервер стоит в подвале.", "Теперь сервер переехал в облако."),
     ],
 )
-def test_a_sign_of_change_shows_that_the_later_replaces_the_earlier(
-    earlier: str, later: str
-) -> None:
+def test_what_changed_is_told_in_other_words(earlier: str, later: str) -> None:
     assert judged(earlier, later) == "replaced"
 
 
@@ -69,9 +67,10 @@ def test_a_sign_of_change_shows_that_the_later_replaces_the_earlier(
     [
         (
             "Priya owns the price importer: she answers when a feed breaks.",
-            "Joel owns the price exporter: he answers when a feed breaks.",
+            "From today Joel owns the price exporter: he answers when a feed breaks.",
         ),
         ("Log retention in Vienna is 90 days.", "Log retention in Madrid is 45 days."),
+        ("Ward 2: the late shift counts tablets.", "Ward 5: the early shift counts tablets."),
         (
             "May we record the summer concert and show it on our page?",
             "The publisher allows a recording of the summer concert on our page now.",
@@ -83,23 +82,19 @@ def test_a_sign_of_change_shows_that_the_later_replaces_the_earlier(
     ],
 )
 def test_notes_that_only_sound_alike_both_stay(earlier: str, later: str) -> None:
+    assert judged(earlier, later, SAME_WORDS) is None
     assert judged(earlier, later) is None
+
+
+def test_the_same_sentence_in_a_diary_is_of_another_day() -> None:
+    earlier, later = "Paid the dentist: 31 EUR.", "Paid the dentist: 753 EUR."
+    assert judged(earlier, later, SAME_WORDS) == "replaced"
+    assert judged(earlier, later, SAME_WORDS, PairKind(is_diary=True)) is None
 
 
 def test_the_same_in_other_words_is_a_repetition() -> None:
     earlier = "The cellar walls must not be painted with emulsion, the moisture has to get out."
-    later = "Damp masonry below ground needs to breathe, keep sealing coats off it."
-    assert judged(earlier, later) == "repeated"
-    assert judged(earlier, later, Nearness(closeness=0.5, standout=0.0)) is None
-
-
-def test_an_issue_is_over_when_it_works_again() -> None:
-    earlier = "The tests on main are red: the image has an old library."
-    later = "Three green nights on main, the image has a library that passes all tests."
-    assert judged(earlier, later, is_issue=True) == "replaced"
-
-
-def test_notes_that_are_not_near_are_not_judged_by_their_words() -> None:
-    far = Nearness(closeness=0.3, standout=-0.1)
-    earlier = "The pool of the orders database has 40 connections."
-    assert judged(earlier, "We no longer sing in the hall.", far) is None
+    later = "Damp masonry below ground needs to breathe, keep all sealing coats off it, please."
+    near = Nearness(closeness=0.7, unmatched=0.1)
+    assert judged(earlier, later, near) == "repeated"
+    assert judged(earlier, later, near._replace(closeness=0.4, unmatched=0.9)) is None

@@ -64,9 +64,8 @@ def stored(ws: Workspace) -> set[tuple[object, ...]]:
     pair_entries(ws, wait_ms=1000)
     return set(
         ws.index.file.rows("""
-            SELECT e.title, n.state, a.title, n.closeness, b.title, n.closeness_of_second
-            FROM near n JOIN entry e ON e.rowid = n.entry
-            LEFT JOIN entry a ON a.rowid = n.first LEFT JOIN entry b ON b.rowid = n.second""")
+            SELECT e.title, n.state, a.title, n.closeness
+            FROM near n JOIN entry e ON e.rowid = n.entry LEFT JOIN entry a ON a.rowid = n.first""")
     )
 
 
@@ -143,6 +142,19 @@ def test_the_earlier_entry_is_marked_where_it_is_read(known: Workspace) -> None:
         text = listing_text(recent(known), Output(False, width, Path))
         command = f"`synaptic get {mark.split()[-1]}` shows the later entry."
         assert text.endswith(command) == (width == 80)
+
+
+def test_a_diary_is_compared_but_its_days_are_not_taken_for_changes(known: Workspace) -> None:
+    code = "Der Alarmcode am Haus ist 4471, die Nachbarin kennt ihn auch."
+    later = (
+        "Nach dem Fehlalarm alles neu eingestellt: Haustür scharf und unscharf mit 9028. "
+        "Die Nachbarin hat den neuen Alarmcode auf einem Zettel bekommen."
+    )
+    old = save(known, code, project="", at="2026-01-12")
+    save(known, "Paid the dentist: 31 EUR.", project="", at="2026-02-01")
+    save(known, "Paid the dentist: 753 EUR.", project="", at="2026-03-01")
+    assert [near.id for near in save(known, later, project="").near or ()] == [old.id]
+    assert named(known) == {(code, next(e.title for e in recent(known).entries))}
 
 
 def test_keep_silences_a_pair_until_one_of_both_is_edited(known: Workspace) -> None:
