@@ -69,7 +69,7 @@ class HooksConfig:
     at its end.
 
     `tools`: also before an edit, and after a command that failed. An answer at the start has
-    at most `max_tokens`, of which 950 are about 900 of o200k. An answer that takes longer
+    at most `max_tokens`, of which 920 are at most 900 of o200k. An answer that takes longer
     than `timeout_s` is left out.
     """
 
@@ -77,7 +77,7 @@ class HooksConfig:
     user_prompt: bool = False
     stop: bool = False
     tools: bool = False
-    max_tokens: int = 950
+    max_tokens: int = 920
     timeout_s: float = 3.0
 
 
