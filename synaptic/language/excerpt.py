@@ -43,21 +43,22 @@ def last_sentences(text: str, room: int, count: Callable[[str], int]) -> str:
 
 def choose_sentences(text: str, room: int, count: Callable[[str], int]) -> str:
     """Returns the whole text in one line if it has at most `room`, else its sentences with the
-    most code spans, of equal ones the longest, as many as fit, in their order; at least one.
-    `count` measures a text. An ellipsis stands at the end if sentences are left out.
+    most code spans, as many as fit, in their order; at least one. Of equal ones the first
+    sentence comes last, for agents begin with the occasion, then the longest. `count` measures
+    a text. An ellipsis stands at the end if sentences are left out.
 
     | text                                            | choice                      |
     |-------------------------------------------------|-----------------------------|
     | We tried it. Run `make x` first. It takes long. | Run `make x` first. …       |
+    | It broke twice in May. The limit is now 8.      | The limit is now 8. …       |
     """
     sentences = split_sentences(text)
     whole = " ".join(sentences)
     if count(whole) <= room:
         return whole
     sizes = [count(sentence) for sentence in sentences]
-    best_first = sorted(
-        range(len(sentences)), key=lambda n: (-count_code_spans(sentences[n]), -sizes[n])
-    )
+    spans = [count_code_spans(sentence) for sentence in sentences]
+    best_first = sorted(range(len(sentences)), key=lambda n: (-spans[n], n == 0, -sizes[n]))
     chosen: list[int] = []
     for number in best_first:
         if not chosen or sizes[number] <= room:

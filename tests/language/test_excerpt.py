@@ -28,6 +28,11 @@ def test_the_sentences_with_commands_and_names_come_first(room: int, choice: str
     assert sorted(split_sentences(chosen)) == sorted(split_sentences(choice))
 
 
+def test_an_entry_begins_with_the_occasion() -> None:
+    text = "It broke twice in the first week of May. The limit is 8."
+    assert choose_sentences(text, 50, len) == "The limit is 8. …"
+
+
 def test_sentences_keep_their_order_and_items_of_a_list_stand_alone() -> None:
     text = "# Release\n\n- tag it\n- run `make sign`\n- wait for the mail of the signer"
     assert (
