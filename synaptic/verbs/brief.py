@@ -5,7 +5,9 @@ A briefing ends with its position: the last change that the index had seen. Give
 """
 
 import json
+import math
 import re
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -42,6 +44,9 @@ POOL = 200
 or the most important.
 """
 
+HANDOFFS = 20
+"""The newest hand-offs among which that of a branch is looked for."""
+
 NEWEST = 2
 """The newest entries since the last hand-off that a briefing shows before all others."""
 
@@ -50,9 +55,9 @@ CODE_WORTH, CODE_MOST = 0.25, 1.0
 importance. In simulated briefings of the first history of `bench.py helps` 36 of 43 entries
 stand with it, 33 without.
 """
-AT_HAND = 3.0
-"""The worth, in steps of importance, of an entry of the branch that is checked out, and of the
-entry that fits the words of the branch and the last commits best.
+AT_HAND = 4.0
+"""The worth, in steps of importance, of an entry that is about the branch that is checked out,
+and of the entry that fits the words of the branch and the last commits best.
 """
 
 USEFUL = "of most use"
@@ -84,6 +89,7 @@ _POSITIONS = "positions.json"
 _POSITION = re.compile(r"p:(\d{1,12})-(\d{1,12})-(\d{1,11})")
 """The number of the index's count of changes, of a change, and seconds since 1970 UTC."""
 
+_NAME_WORD = re.compile(r"[^\W_]+")
 _EVER = "9999-12-31"
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
@@ -247,7 +253,7 @@ def _gather_briefing(
     now = ws.clock()
     key = project_key(project) if project else None
     rules, unconfirmed, waiting = _split_preferences(ws, key)
-    handoffs = list(_list_project_entries(ws, key, ("handoff",))[0])[:1]
+    handoffs = _choose_handoff(ws, key, _own_branch(here))
     pins = [row for row in ws.index.pinned_entries(key) if row not in handoffs]
     whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
     pinned = [whole[row] for row in pins if whole[row].type != "preference"]
@@ -307,6 +313,25 @@ def _gather_briefing(
     )
 
 
+def _choose_handoff(ws: Workspace, key: str | None, branch: str) -> list[int]:
+    """Returns the row of the last hand-off that was saved on this branch or names it, else of
+    the last one at all; none in a project without hand-offs. An empty `branch` is the default.
+    """
+    newest = list(_list_project_entries(ws, key, ("handoff",))[0])[:HANDOFFS]
+    if branch:
+        for row, entry in read_entries(ws, newest).items():
+            if entry.branch == branch or branch in entry.content:
+                return [row]
+    return newest[:1]
+
+
+def _own_branch(here: Checkout | None) -> str:
+    """Returns the branch that is checked out, "" for the default branch or without a
+    checkout.
+    """
+    return here.branch if here and here.branch not in here.default_branches else ""
+
+
 Pool = tuple[dict[int, Entry], bool]
 """Entries by row, and True if there are others."""
 
@@ -357,6 +382,8 @@ def _useful_pools(
 ) -> dict[str, Pool]:
     """Returns the newest entries, and all others that may be of use."""
     recent = [row for row, entry in later[0].items() if entry.at >= start.at]
+    if most_new == NEWEST:
+        recent = [row for row in recent if _importance(later[0][row]) >= DEFAULT_IMPORTANCE]
     recent.sort(key=lambda row: later[0][row].of_session)  # what was saved first
     newest = {row: later[0][row] for row in recent[:most_new]}
     types = _useful_types(key)
@@ -550,14 +577,12 @@ def _rank_by_worth(
     ones the newest first. Those of the highest importance come before all others; digests of
     sessions come last, and what a later entry perhaps replaced.
     """
-    branch = here.branch if here and here.branch not in here.default_branches else ""
+    of_branch = _fit_branch(entries, _own_branch(here))
     best = max((word_scores.get(row, 0.0) for row in entries), default=0.0) or 1.0
 
     def place(row: int) -> tuple[bool, bool, float, bool, float]:
         entry = entries[row]
-        fit = word_scores.get(row, 0.0) / best
-        if branch and entry.branch == branch:
-            fit = 1.0
+        fit = max(word_scores.get(row, 0.0) / best, of_branch[row])
         worth = entry_worth(entry) + AT_HAND * fit
         is_replaced = any(mark.startswith(PERHAPS_REPLACED) for mark in entry.marks)
         is_least = entry.of_session or is_replaced
@@ -567,10 +592,33 @@ def _rank_by_worth(
     return tuple(entries[row] for row in sorted(entries, key=place))
 
 
+def _fit_branch(entries: Mapping[int, Entry], branch: str) -> dict[int, float]:
+    """Returns by row how much of the name of a branch the tags, files and branch of an entry
+    hold, from 0 to 1; rare words count more (inverse document frequency, Sparck Jones 1972).
+    """
+    wanted = _split_names(branch)
+    shared = {
+        row: wanted & _split_names(*entry.tags, *entry.files, entry.branch or "")
+        for row, entry in entries.items()
+    }
+    counts = Counter(chain.from_iterable(shared.values()))
+    weights = {word: math.log(len(entries) / count) for word, count in counts.items()}
+    total = sum(weights.values()) or 1.0
+    return {row: sum(map(weights.__getitem__, own)) / total for row, own in shared.items()}
+
+
+def _split_names(*names: str) -> set[str]:
+    """Returns the words in names of tags, files and branches."""
+    return set(_NAME_WORD.findall(" ".join(names).casefold()))
+
+
+def _importance(entry: Entry) -> int:
+    return DEFAULT_IMPORTANCE if entry.importance is None else entry.importance
+
+
 def entry_worth(entry: Entry) -> float:
     """Returns how useful an entry is to a session of which nothing is known but the project, in
     steps of importance: its importance, its type, and the commands and names that it gives.
     """
-    importance = DEFAULT_IMPORTANCE if entry.importance is None else entry.importance
     code = min(CODE_MOST, CODE_WORTH * count_code_spans(entry.content))
-    return importance + KINDS[entry.type].worth + code
+    return _importance(entry) + KINDS[entry.type].worth + code

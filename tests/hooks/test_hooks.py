@@ -126,6 +126,24 @@ def test_what_is_new_since_the_hand_off_or_in_the_last_week(at: ForkedHome, web:
     assert "today; since then 1 entry\n" in told(at, web)
 
 
+def test_on_a_branch_its_own_hand_off_is_told(at: ForkedHome, tmp_path: Path) -> None:
+    folder = checkout(tmp_path / "api", "pool", "Begin")
+    day(
+        at,
+        "09:00 handoff: The pool leaks | api branch=pool",
+        "10:00 handoff: The queue is done | api branch=queue",
+        "10:30 note: A thought of low importance | api importance=3",
+    )
+    text = told(at, folder)
+    assert re.search(r"```entry \w+ 2026-11-20 09:00 handoff", text)
+    assert "new since" not in text and "A thought of low importance" in text
+    day(at, "11:00 handoff: On pool the leak is closed | api", date="2026-11-21")
+    assert re.search(r"```entry \w+ 2026-11-21 11:00 handoff", told(at, folder))
+    git(folder, "checkout", "-q", "-b", "elsewhere")
+    day(at, "11:10 handoff: Another matter | api branch=queue", date="2026-11-21")
+    assert "Another matter" in told(at, folder)
+
+
 def test_a_hand_off_says_what_outdates_it(
     at: ForkedHome, web: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from synaptic.journal.repository import Checkout
 from synaptic.models import Entry
 from synaptic.verbs.brief import _rank_by_worth
 from synaptic.workspace.pairs import PERHAPS_REPLACED
@@ -40,6 +42,24 @@ def test_use_comes_before_age(first: dict[str, Any], second: dict[str, Any]) -> 
     entries = {1: entry(1, **second), 2: entry(2, **first)}
     assert _rank_by_worth(entries, {}, None) == (entries[2], entries[1])
     assert _rank_by_worth({1: entry(1), 2: entry(2)}, {}, None) == (entry(1), entry(2))
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        {"branch": "pool-limit"},
+        {"branch": "pool-limit-two"},
+        {"tags": ("pool", "limit")},
+        {"files": ("src/pool_limit.rs",)},
+    ],
+)
+def test_an_entry_about_the_branch_at_hand_comes_before_importance(
+    marks: dict[str, Any], tmp_path: Path
+) -> None:
+    entries = {1: entry(1, importance=7), 2: entry(2, **marks)}
+    for branch, first in (("pool-limit", 2), ("main", 1), ("other", 1)):
+        here = Checkout(tmp_path, "harbor", tmp_path, tmp_path, f"ref: refs/heads/{branch}")
+        assert _rank_by_worth(entries, {}, here)[0] == entries[first], branch
 
 
 def test_the_work_at_hand_comes_before_importance() -> None:
