@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         own = [example for example in examples if example.by_meaning == by_meaning]
         truth = np.array([float(example.is_right) for example in own])
         signs = np.array([list(example.signs) for example in own])
-        weights = rounded(regression(signs, truth, np.full(len(own), 1 / len(own))))
+        weights = rounded(regression(signs, truth, np.ones(len(own))))
         rows.append({"curve": name, "prompts": len(own)} | SignsOfHelp(*weights)._asdict())
     return rows
 
