@@ -3,7 +3,6 @@ folder.
 """
 
 import glob
-import json
 import os
 import re
 from collections import Counter
@@ -34,6 +33,7 @@ from ..notes.day_layout import USUAL, layout_of
 from ..workspace.embed import is_journal_foreign, language_notice
 from ..workspace.workspace import Workspace, open_workspace
 from .browse import LEFT_OUT_SHOWN, status
+from .templates import obsidian_setting, template_folders
 
 _LOGSEQ: Json = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
@@ -188,26 +188,12 @@ def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
             "of their own.",
             "The backups and deleted pages of Logseq are left out.",
         ]
-    obsidian = folder / ".obsidian"
-    named = {
-        "Templates",
-        "templates",
-        _obsidian_setting(obsidian / "templates.json", "folder"),
-        _obsidian_setting(
-            obsidian / "plugins" / "templater-obsidian" / "data.json", "templates_folder"
-        ),
-    }
-    items = os.listdir(folder)  # noqa: PTH208
-    templates = [
-        name
-        for name in sorted(named - {""})
-        if name.split("/")[0] in items and (folder / name).is_dir()
-    ]
+    templates = template_folders(folder)
     remarks = [f"The templates in {name} are left out." for name in templates]
     fitting: Json = {}
     if templates:
         fitting["exclude"] = [f"{glob.escape(name)}/**" for name in templates]
-    daily = obsidian / "daily-notes.json"
+    daily = folder / ".obsidian" / "daily-notes.json"
     if not daily.is_file():
         roots = Roots({"": folder}, fitting.get("exclude", ()))
         layout = layout_of(stamp.path for stamp in scan_notes(roots))
@@ -215,8 +201,8 @@ def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
             fitting["day_file"] = layout
             remarks.append(f"The day files here are named as {layout}; new entries go there.")
         return fitting, remarks
-    place = _obsidian_setting(daily, "folder")
-    form = _obsidian_setting(daily, "format") or "YYYY-MM-DD"
+    place = obsidian_setting(daily, "folder")
+    form = obsidian_setting(daily, "format") or "YYYY-MM-DD"
     within = f"{place.replace('%', '%%')}/" if place else ""
     if not is_day_file_setting(f"{within}%Y-%m-%d.md"):
         within = ""
@@ -281,12 +267,3 @@ def _to_strftime(part: re.Match[str]) -> str:
         return _MOMENT[part[2]]
     literal = "%" if part[1] is None else part[1]
     return literal.replace("%", "%%")
-
-
-def _obsidian_setting(path: Path, key: str) -> str:
-    """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
-    with suppress(OSError, ValueError, RecursionError, AttributeError):
-        value = json.loads(read_regular_file(path, SMALL_BYTES)).get(key)
-        if isinstance(value, str) and value.isprintable():
-            return value.strip("/ ")
-    return ""

@@ -417,7 +417,11 @@ def test_a_session_that_only_reads_edits_and_ticks_nothing(tmp_path: Path) -> No
     (home / "journal").mkdir(parents=True)
     note = home / "journal" / "Mine.md"
     note.write_text("# Mine\n\n- [ ] stays\n")
+    (home / "journal" / "Templates").mkdir()
+    (home / "journal" / "Templates" / "Own.md").write_text("Own")
     with served(home, "--read-only") as server:
+        assert server.client.get("/templates").status_code == 204
+        assert server.client.get("/template?name=Own").status_code == 403
         for path in ("/edit?path=Mine.md", "/tasks"):
             page = server.client.get(path)
             assert page.status_code == 200 and "<textarea" not in page.text

@@ -25,6 +25,7 @@ NOTES = {
     "notes/ship/Harbour.md": "# Harbour\n\nIt is deep. <i>The</i> [[Boat]] lies here! #sea/deep\n",
     "notes/Boat.md": "# Boat\n\nA small one, of [[Ines]].\n",
     "archive/notes/Boat old.md": "# Boat old\n\nSold.\n",
+    "Templates/Meeting.md": "# {{title}}, {{date:dddd}}\n",
     "notes/Ines.md": "---\naliases: [Captain]\n---\n# Ines\n\nA friend.\n",
     "2026-11-03.md": "# 2026-11-03\n\n## 09:00 Ran 5 km\n\n## 18:00 Dentist, no holes\n",
     "2026-10-30.md": "# 2026-10-30\n\n## 08:00 Running with Ines\n\nA run of [[Ines]].\n",
@@ -204,6 +205,40 @@ def test_links_and_tags_are_completed_by_keyboard_alone(server: Served) -> None:
         expect(page.locator("p[aria-live=polite]")).to_have_text(re.compile(r"#sea\s2, 1 of 2"))
         page.keyboard.press("Tab")
         expect(text).to_have_value("Saw [[Harbour]] #se\n[[boat #sea")
+
+
+def test_a_template_is_inserted_at_the_caret_by_keyboard_alone(server: Served) -> None:
+    assert "data-template" in server.shown("/templates")
+    unknown = server.client.get("/template?name=../../x")
+    assert unknown.status_code == 404 and "no template" in unknown.text
+    with browsing() as browser:
+        page = logged_in(browser, server).new_page()
+        for address, box in (("/", "textarea"), ("/edit?path=notes/Boat.md", ".cm-content")):
+            page.goto(address)
+            page.wait_for_load_state()
+            text = page.locator(f"form :is(.composer, .edit) {box}, form {box}").first
+            text.focus()
+            page.keyboard.press("Control+a")
+            page.keyboard.type("above  below")
+            for _ in range(6):
+                page.keyboard.press("ArrowLeft")
+            menu = page.locator("form summary", has_text="Template")
+            menu.focus()
+            page.keyboard.press("Enter")
+            page.keyboard.press("Tab")
+            expect(page.get_by_role("button", name="Meeting")).to_be_focused()
+            page.evaluate(AXE.read_text(encoding="utf-8"))
+            found = page.evaluate("(tags) => axe.run('form', {runOnly: tags})", WCAG)
+            assert not found["violations"]
+            page.keyboard.press("Enter")
+            title = "Boat" if box == ".cm-content" else "2026-11-21"
+            whole = f"above # {title}, Saturday below"
+            expect(page.locator("form textarea").first).to_have_value(whole)
+            expect(page.locator("form .added")).to_have_text("Inserted Meeting.")
+            page.keyboard.type("!")
+            expect(page.locator("form textarea").first).to_have_value(
+                whole.replace(" below", "! below")
+            )
 
 
 def test_the_palette_and_the_hits_by_keyboard_alone(server: Served) -> None:

@@ -53,6 +53,7 @@ const dress = (area) => {
   host.tabIndex = 0;
   area.after(host);
   if (document.activeElement === area) view.focus();
+  area.focus = () => view.focus();
   area.hidden = true;
   area.required = false;
   label.htmlFor = "";

@@ -1,0 +1,19 @@
+// A template of the vault is inserted at the caret of its form.
+addEventListener("click", async ({ target }) => {
+  const { form, dataset } = target.closest("[data-template]") ?? { dataset: {} };
+  if (!form) return;
+  const text = form.querySelector("textarea:not([readonly])");
+  const values = ["title", "date", "time"].map((name) => [name, form.elements[name]?.value ?? ""]);
+  const asked = new URLSearchParams([...values, ["name", dataset.template]]);
+  if (text.dataset.title) asked.set("title", text.dataset.title);
+  const headers = { "HX-Request": "true" };
+  const answer = await fetch(`/template?${asked}`, { headers }).catch(() => null);
+  const reply = answer ? await answer.text() : "Synaptic does not answer.";
+  if (answer?.ok) {
+    text.setRangeText(reply, text.selectionStart, text.selectionEnd, "end");
+    text.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+  target.closest("details").open = false;
+  text.focus();
+  form.querySelector(".added").textContent = answer?.ok ? `Inserted ${dataset.template}.` : reply;
+});

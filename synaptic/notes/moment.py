@@ -1,0 +1,107 @@
+"""Writes a moment by a format of moment.js, as Obsidian's templates use it. Pure.
+
+| format                 | 2026-03-05 14:07    |
+|------------------------|---------------------|
+| `YYYY-MM-DD`           | `2026-03-05`        |
+| `dddd, MMMM Do`        | `Thursday, March 5th` |
+| `gggg-[W]ww`           | `2026-W10`          |
+| `h:mm a`               | `2:07 pm`           |
+
+Names are English. A letter that is no token stays, and so does text in brackets, without them.
+"""
+
+import re
+from calendar import day_abbr, day_name, month_abbr, month_name
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+_TOKENS: dict[str, Callable[[datetime], object]] = {
+    "YYYY": lambda at: f"{at.year:04}",
+    "YY": lambda at: f"{at.year % 100:02}",
+    "Qo": lambda at: _ordinal((at.month + 2) // 3),
+    "Q": lambda at: (at.month + 2) // 3,
+    "MMMM": lambda at: month_name[at.month],
+    "MMM": lambda at: month_abbr[at.month],
+    "MM": lambda at: f"{at.month:02}",
+    "Mo": lambda at: _ordinal(at.month),
+    "M": lambda at: at.month,
+    "DDDD": lambda at: f"{_day_of_year(at):03}",
+    "DDDo": lambda at: _ordinal(_day_of_year(at)),
+    "DDD": lambda at: _day_of_year(at),
+    "DD": lambda at: f"{at.day:02}",
+    "Do": lambda at: _ordinal(at.day),
+    "D": lambda at: at.day,
+    "dddd": lambda at: day_name[at.weekday()],
+    "ddd": lambda at: day_abbr[at.weekday()],
+    "dd": lambda at: day_abbr[at.weekday()][:2],
+    "do": lambda at: _ordinal(at.isoweekday() % 7),
+    "d": lambda at: at.isoweekday() % 7,
+    "E": lambda at: at.isoweekday(),
+    "GGGG": lambda at: f"{at.isocalendar().year:04}",
+    "GG": lambda at: f"{at.isocalendar().year % 100:02}",
+    "WW": lambda at: f"{at.isocalendar().week:02}",
+    "Wo": lambda at: _ordinal(at.isocalendar().week),
+    "W": lambda at: at.isocalendar().week,
+    "gggg": lambda at: f"{_week_from_sunday(at)[0]:04}",
+    "gg": lambda at: f"{_week_from_sunday(at)[0] % 100:02}",
+    "ww": lambda at: f"{_week_from_sunday(at)[1]:02}",
+    "wo": lambda at: _ordinal(_week_from_sunday(at)[1]),
+    "w": lambda at: _week_from_sunday(at)[1],
+    "HH": lambda at: f"{at.hour:02}",
+    "H": lambda at: at.hour,
+    "kk": lambda at: f"{at.hour or 24:02}",
+    "k": lambda at: at.hour or 24,
+    "hh": lambda at: f"{at.hour % 12 or 12:02}",
+    "h": lambda at: at.hour % 12 or 12,
+    "mm": lambda at: f"{at.minute:02}",
+    "m": lambda at: at.minute,
+    "ss": lambda at: f"{at.second:02}",
+    "s": lambda at: at.second,
+    "SSS": lambda at: f"{at.microsecond // 1000:03}",
+    "A": lambda at: "AM" if at.hour < 12 else "PM",
+    "a": lambda at: "am" if at.hour < 12 else "pm",
+    "X": lambda at: int(at.timestamp()),
+    "x": lambda at: int(at.timestamp() * 1000),
+    "ZZ": lambda at: f"{at:%z}",
+    "Z": lambda at: f"{at:%z}"[:3] + ":" + f"{at:%z}"[3:5],
+}
+"""What each token of moment.js writes."""
+_LONG = {
+    "LLLL": "dddd, MMMM D, YYYY h:mm A",
+    "LLL": "MMMM D, YYYY h:mm A",
+    "LL": "MMMM D, YYYY",
+    "LTS": "h:mm:ss A",
+    "LT": "h:mm A",
+    "L": "MM/DD/YYYY",
+}
+"""Tokens that stand for a whole format, in English."""
+_PARTS = re.compile(r"\[([^\]]*)\]|" + "|".join([*_LONG, *sorted(_TOKENS, key=len)[::-1]]))
+
+
+def format_moment(at: datetime, form: str) -> str:
+    """The aware moment `at` in a format of moment.js."""
+
+    def write(part: re.Match[str]) -> str:
+        if part[1] is not None:
+            return part[1]
+        if part[0] in _LONG:
+            return format_moment(at, _LONG[part[0]])
+        return str(_TOKENS[part[0]](at))
+
+    return _PARTS.sub(write, form)
+
+
+def _ordinal(number: int) -> str:
+    is_teen = number % 100 in (11, 12, 13)
+    ending = "th" if is_teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
+
+
+def _day_of_year(at: datetime) -> int:
+    return at.timetuple().tm_yday
+
+
+def _week_from_sunday(at: datetime) -> tuple[int, int]:
+    """(year, week) of weeks that begin on Sunday; week 1 contains 1 January."""
+    saturday = at + timedelta(6 - at.isoweekday() % 7)
+    return saturday.year, (_day_of_year(saturday) + 6) // 7

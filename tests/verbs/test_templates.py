@@ -1,0 +1,102 @@
+"""Templates of a vault are found and filled in, and nothing in them is run."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from homes import open_home
+
+from synaptic.errors import NotFound
+from synaptic.notes.moment import format_moment
+from synaptic.verbs.templates import fill_template, find_templates
+
+AT = datetime(2026, 3, 5, 14, 7, 9, 45_000, UTC)
+MOMENTS = {
+    "YYYY-MM-DD HH:mm:ss": "2026-03-05 14:07:09",
+    "dddd, MMMM Do YY": "Thursday, March 5th 26",
+    "ddd dd d E D/M": "Thu Th 4 4 5/3",
+    "GGGG-[W]WW gggg-[w]ww": "2026-W10 2026-w10",
+    "h:mm a [o'clock] A": "2:07 pm o'clock PM",
+    "DDDD Q Qo SSS X Z": "064 1 1st 045 1772719629 +00:00",
+    "LL / LT": "March 5, 2026 / 2:07 PM",
+    "[]T[YYYY": "T[2026",
+}
+BLOCKS = """\
+- Ours
+- # Meeting
+  template:: meeting
+  template-including-parent:: true
+	- With {{title}}
+	- on {{date}}
+- Steps
+  template:: steps
+  template-including-parent:: false
+	- one
+		- two
+- template:: bare
+	- Alone
+- Not `template:: code`
+"""
+
+
+def write(journal: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = journal / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def test_a_moment_is_written_as_moment_js_writes_it() -> None:
+    assert {form: format_moment(AT, form) for form in MOMENTS} == MOMENTS
+    # week 1 has 1 January, and begins on Sunday; by ISO it has the first Thursday
+    edges = {"2026-12-27": "2027 1 2026 52", "2027-01-01": "2027 1 2026 53"}
+    for day, weeks in edges.items():
+        at = datetime.fromisoformat(day).astimezone()
+        assert format_moment(at, "gggg w GGGG W") == weeks
+
+
+def test_a_template_of_obsidian_is_filled_in_and_not_run(tmp_path: Path) -> None:
+    journal = tmp_path / "home" / "journal"
+    outside = tmp_path / "outside.md"
+    outside.write_text("Outside.", encoding="utf-8")
+    write(
+        journal,
+        {
+            ".obsidian/templates.json": '{"folder": "/Forms/", "timeFormat": "H.mm"}',
+            ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "../x"}',
+            "Forms/Day.md": "---\ntags: [day]\n---\n# {{title}} {{ Date }}\n{{time}} {{date:dddd}}"
+            "\n<% tp.date.now() %> {{weather}} {{title:x}}\n<private>mine</private>",
+            "Forms/job/Call.md": "Call at {{time:HH}}",
+            "Forms/.hidden.md": "",
+            "Forms/picture.png": "",
+            "Forms/Huge.md": "x" * 300_000,
+            "Templates/Day.md": "another",
+        },
+    )
+    (journal / "Forms/Link.md").symlink_to(outside)
+    with open_home(tmp_path / "home") as ws:
+        assert list(find_templates(ws)) == ["Day", "job/Call"]
+        left = "<% tp.date.now() %> {{weather}} {{title:x}}"
+        filled = f"# Soup 2026-11-21\n9.30 Saturday\n{left}"
+        assert fill_template(ws, "Day", title="Soup") == filled
+        assert (
+            fill_template(ws, "job/Call", title="", moment="2026-01-02 18:30") == "Call at 18"
+        )
+        assert fill_template(ws, "Day", title="").startswith("# 2026-11-21 2026-11-21")
+        for name in ("Link", "../../outside", ""):
+            with pytest.raises(NotFound, match="no template"):
+                fill_template(ws, name, title="")
+
+
+def test_a_block_of_logseq_is_a_template(tmp_path: Path) -> None:
+    journal = tmp_path / "home" / "journal"
+    write(journal, {"logseq/config.edn": "{}", "pages/templates.md": BLOCKS})
+    with open_home(tmp_path / "home") as ws:
+        texts = {name: read() for name, read in find_templates(ws).items()}
+        assert texts == {
+            "meeting": "- # Meeting\n\t- With {{title}}\n\t- on {{date}}",
+            "steps": "- one\n\t- two",
+            "bare": "- Alone",
+        }
