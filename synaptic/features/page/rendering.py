@@ -99,9 +99,11 @@ by name.
 _DEEP = re.compile(r"(?m)^(?:[ \t]{90}|(?:[ \t]*(?:>|[*+-][ \t]|\d{1,9}[.)][ \t])){30})")
 _WORD = re.compile(r"(\w+)")
 _SCHEME = re.compile(r"[\x00-\x20]*([a-zA-Z][a-zA-Z0-9+.-]*):")
-_TAG_PAGE = re.compile(r"(?i)/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+")
-"""Matches the address of a tag's page without dots, which would lead to another page:
-`/tag/%2e%2e/new`.
+_OUR_PAGE = re.compile(
+    r"(?i)/tag/(?:[\w/-]|%(?!2[ef])[0-9a-f]{2})+|/search\?[\w&=%+.,:;*~/?@!$'-]*"
+)
+"""Matches the address of a search, and that of a tag's page without dots, which would lead to
+another page: `/tag/%2e%2e/new`.
 """
 _TASK = re.compile(r"(?:\[([^\]\n])\]|(TODO|LATER|WAITING|DOING|NOW|DONE|CANCELL?ED)) ")
 _SIZE = re.compile(r"(?s)(?:(.*)\|)?(\d{1,4})(?:x\d{1,4})?")
@@ -240,7 +242,7 @@ class _Rendering:
             href = block_link_target(block[1])
         if href.startswith("#"):
             return f"#{html_id_of_part(href)}"
-        if _url_scheme(href) in OUTSIDE or _TAG_PAGE.fullmatch(href):
+        if _url_scheme(href) in OUTSIDE or _OUR_PAGE.fullmatch(href):
             return href
         return self._address("/to", href)
 
@@ -372,7 +374,7 @@ def _allowed_attribute_value(tag: str, name: str, value: str) -> str | None:
         mark = "#" if name == "href" else ""
         return f"{mark}md-{value.removeprefix(mark).removeprefix('md-')}"
     if name == "href":
-        is_ours = value.startswith("/to?") or _TAG_PAGE.fullmatch(value)
+        is_ours = value.startswith("/to?") or _OUR_PAGE.fullmatch(value)
         return value if is_ours or _url_scheme(value) in OUTSIDE else None
     if name == "class":
         return " ".join(word for word in value.split() if word in CLASSES) or None

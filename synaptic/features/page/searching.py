@@ -23,19 +23,23 @@ from ...search.happened import count_events_and_clean_notices
 from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
 from ...verbs import browse
+from ...verbs.saved_searches import NOTE, save_search, saved_searches
 from ...verbs.totals import sum_asked
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import mark_hits, plain_heading, plain_lines
-from .site import Page, Values, page, run_verb, site_of
+from .site import Page, Values, page, read_form, redirect_with_message, run_verb, site_of
 
 MORE_HITS = 50
 """The number of hits after a click on "more"."""
+SAVED_SHOWN = 30
+"""The most saved searches on the search page; their note has all."""
 OFFERED = [row for row in FILTERS.values() if row.page]
 """The filters on the search page, in their order."""
 COUNTED = [row.name for row in OFFERED if row.page == "count"]
 NO_RESULT: Values = {
     "error": None,
+    "note": NOTE,
     "result": None,
     "hits": (),
     "listing": None,
@@ -68,16 +72,33 @@ async def _search_page(request: Request) -> Response:
         status = 200 if is_part else 400
 
     def url(**changed: Any) -> str:
-        values = {"q": query} | filters | changed
-        stated = {name: value for name, value in values.items() if value}
-        return "/search?" + urlencode(stated, doseq=True)
+        return _search_address({"q": query} | filters | changed)
 
     template = "results.html" if is_part else "search.html"
     context = NO_RESULT | results | {"query": query, "loading": loading, "url": url}
+    if not is_part:
+        context["saved"] = (await run_verb(request, saved_searches))[:SAVED_SHOWN]
     reply = await page(request, template, status, **context)
     if is_part:
         reply.headers["HX-Replace-Url"] = url()
     return reply
+
+
+def _search_address(values: Values) -> str:
+    """Returns the address of a search: its query `q` and its filters, without empty values."""
+    stated = {name: value for name, value in values.items() if value}
+    return "/search?" + urlencode(stated, doseq=True)
+
+
+async def _save_search(request: Request) -> Response:
+    """Saves the search that the form sends, and shows it."""
+    form = await read_form(request)
+    asked = QueryParams(form.get("search", ""))
+    address = _search_address({"q": asked.get("q", "").strip()} | filters_in_address(asked))
+    name = form.get("name", "")
+    notices = await run_verb(request, save_search, name, address)
+    message = " ".join([f"Saved as a link in {NOTE}.", *notices])
+    return redirect_with_message(request, address, message)
 
 
 def filters_in_address(asked: QueryParams) -> Values:
@@ -229,4 +250,7 @@ def _count_facets_of_entries(
     }
 
 
-PAGES = [Page("/search", "reader", _search_page)]
+PAGES = [
+    Page("/search", "reader", _search_page),
+    Page("/search/saved", "writer", _save_search, methods=["POST"]),
+]

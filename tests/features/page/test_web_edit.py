@@ -426,7 +426,7 @@ def test_a_session_that_only_reads_edits_and_ticks_nothing(tmp_path: Path) -> No
             page = server.client.get(path)
             assert page.status_code == 200 and "<textarea" not in page.text
             assert re.findall(r'action="(.*?)"', page.text) == ["/logout"]
-        for path in ("/edit?path=Mine.md", "/tick"):
+        for path in ("/edit?path=Mine.md", "/tick", "/search/saved"):
             assert server.client.post(path, data={"text": "x"}).status_code == 403
     assert note.read_text() == "# Mine\n\n- [ ] stays\n"
 

@@ -241,6 +241,36 @@ def test_a_template_is_inserted_at_the_caret_by_keyboard_alone(server: Served) -
             )
 
 
+def test_a_search_is_saved_as_a_link_in_a_note(server: Served, tmp_path: Path) -> None:
+    page = server.shown("/search?q=mast&tag=sea")
+    [address] = re.findall(r'name="search" value="([^"]+)"', page)
+    saved = server.post("/search/saved", search=address, name="Masts [of] #wood")
+    assert saved.headers["location"] == "/search?q=mast&tag=sea"
+    assert "Saved as a link in Saved searches.md." in server.shown("/search?q=mast&tag=sea")
+    twice = server.post("/search/saved", search=address, name="Other")
+    assert twice.status_code == 400 and "saved already, as “Masts [of] #wood”" in twice.text
+    for name, search in (("", "q=x"), ("x", ""), ("x" * 101, "q=x"), ("x", "q=" + "y" * 3000)):
+        assert server.post("/search/saved", search=search, name=name).status_code == 400
+    secret = "ghp_" + "a1B2" * 9
+    assert server.post("/search/saved", search=f"q={secret}", name="x").status_code == 403
+    assert '<a href="/search?q=mast&tag=sea">Masts [of] #wood</a>' in server.shown("/search")
+    assert "#wood" not in server.shown("/palette?q=wood")  # its name is no tag
+    note = server.shown("/edit?path=Saved+searches.md")
+    written = "- [Masts \\[of\\] \\#wood](/search?q=mast&tag=sea)"
+    assert f"# Saved searches\n\n{written}\n" in note
+    by_hand = f"# Mine\n{written}\n* [By hand](http://127.0.0.1:1/search?q=ida) and more"
+    [seen] = re.findall(r'name="seen" value="(\w+)"', note)
+    edited = server.post("/edit?path=Saved+searches.md", text=by_hand, seen=seen)
+    assert edited.status_code == 303
+    assert '<a href="/search?q=ida">By hand</a>' in server.shown("/search")
+    entry = server.shown(edited.headers["location"])
+    assert '<a href="/search?q=mast&tag=sea"' in entry
+    assert server.post("/search/saved", search="type=decision", name="All").status_code == 303
+    assert "and more\n- [All](/search?type=decision)\n" in server.shown(
+        "/edit?path=Saved+searches.md"
+    )
+
+
 def test_the_palette_and_the_hits_by_keyboard_alone(server: Served) -> None:
     with browsing() as browser:
         page = logged_in(browser, server).new_page()
