@@ -22,9 +22,12 @@ from zipfile import ZipFile
 
 from markupsafe import Markup
 
+from ...errors import InvalidArgument
 from ...filters import Filters
 from ...models import Texts, frozen
+from ...notes.amounts import HOURS
 from ...search.search import drop_any_project
+from ...verbs.totals import Totals, sum_field
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .attachments import read_in_parts
@@ -302,8 +305,23 @@ def _book_pieces(plan: Plan, style: BookStyle, ask: Ask, progress: Progress) -> 
         progress.lost |= dict.fromkeys(entry.lost)
         yield f"{html}{entry.html}", entry.files
     html = "</section></section>" if month is not None else ""
-    end = TEMPLATES.get_template("book_end.html").render(lost=progress.lost)
+    sums = ask(partial(_sum_hours, selection=plan.selection))
+    end = TEMPLATES.get_template("book_end.html").render(lost=progress.lost, sums=sums)
     yield f"{html}{end}", {}
+
+
+def _sum_hours(ws: Workspace, *, selection: Selection) -> Totals | None:
+    """Returns the hours of the entries by project; None where they have none, or were chosen by
+    their ids.
+    """
+    has_hours = ws.config.hours_in_text or HOURS in in_step(
+        ws, lambda _: ws.index.field_names()
+    )
+    if selection.ids is None and has_hours:
+        with suppress(InvalidArgument):  # no entry of the book has some
+            filters = drop_any_project(selection.filters)
+            return sum_field(ws, HOURS, "project", filters=filters)
+    return None
 
 
 def _rendered_entries(

@@ -242,6 +242,12 @@ def test_the_command_writes_a_whole_new_file_or_none(home: Path, tmp_path: Path)
     }.items():
         answer = own.run("book", *words, **NOW)
         assert answer.code in (1, 2) and complaint in answer.text, answer.text
+    (own.journal / "2026-10-31.md").write_text("## 09:00 Acme\nhours:: 1:30\n")
+    own.ask("book", "2026", "--to", "hours.html", **NOW)
+    hours = BeautifulSoup((tmp_path / "hours.html").read_text(), "html.parser")
+    sums = hours.select_one("section[aria-labelledby=sums]")
+    assert sums and sums.get_text(" ", strip=True).endswith("no project 1.5 In all 1.5")
+    assert 'id="sums"' not in (tmp_path / "2026.html").read_text()
 
 
 @pytest.mark.parametrize(
