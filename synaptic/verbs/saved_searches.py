@@ -39,7 +39,7 @@ class SavedSearch:
 
 def saved_searches(ws: Workspace) -> list[SavedSearch]:
     """The saved searches, in the order of their note; none without it."""
-    if in_step(ws, lambda _: ws.index.time_and_digest(NOTE)):
+    if NOTE in in_step(ws, lambda _: ws.index.paths()):
         with suppress(NotFound):
             return _links_in_note(ws.journal.read(NOTE))
     return []
