@@ -15,7 +15,7 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from textwrap import dedent
 
-from ..errors import NotFound
+from ..errors import InvalidArgument, NotFound
 from ..files import read_regular_file, real_path
 from ..filters import Filters
 from ..journal import folder as folders
@@ -39,6 +39,7 @@ MOST_BYTES = 256 * 1024
 _PLACEHOLDER = re.compile(r"(?i)\{\{\s*(date|time|title)\s*(?::([^}\n]*))?\}\}")
 _TEMPLATE_NAME = re.compile(r"(?m)^[ \t]*(?:[-*+][ \t]+)?template::[ \t]*(\S[^\n]*?)[ \t]*$")
 _TEMPLATE_PROPERTY = re.compile(r"[ \t]*(?:[-*+][ \t]+)?template(?:-including-parent)?::")
+_BLOCK_ID = re.compile(r"(?m)^[ \t]+id::[ \t]+[0-9a-f-]{36}[ \t]*\n?")
 _WITHOUT_PARENT = re.compile(r"[ \t]*(?:[-*+][ \t]+)?template-including-parent::[ \t]*false\b")
 _BLOCK = re.compile(r"([ \t]*)[-*+](?:[ \t]+|$)")
 
@@ -95,7 +96,7 @@ def fill_template(ws: Workspace, name: str, *, title: str, moment: str = "") -> 
     text within an entry.
 
     Without `title` the title is that of the day's file. Raises NotFound if there is no such
-    template, and InvalidArgument for a moment that cannot be read.
+    template, and InvalidArgument for one without text and for a moment that cannot be read.
     """
     templates = find_templates(ws)
     if name not in templates:
@@ -104,10 +105,16 @@ def fill_template(ws: Workspace, name: str, *, title: str, moment: str = "") -> 
             "It was moved or deleted; load the page again.",
             valid=tuple(templates),
         )
+    text = templates[name]()
+    if not text:
+        raise InvalidArgument(
+            f"The template “{name}” holds properties and no text, so nothing was inserted.",
+            "The properties of a note can be written at the top of its file.",
+        )
     at = parse_moment(moment or None, ws.clock())
     forms = ws.journal.root / ".obsidian" / "templates.json"
     return fill_placeholders(
-        templates[name](),
+        text,
         title=title or PurePosixPath(ws.journal.path_of_day(at)).stem,
         at=at,
         date_form=obsidian_setting(forms, "dateFormat") or "YYYY-MM-DD",
@@ -135,9 +142,9 @@ def fill_placeholders(
 def template_blocks(text: str) -> list[tuple[str, str]]:
     """(name, text) of each block of a page of Logseq that is a template: the block with the
     blocks in it, without its `template::`, or with `template-including-parent:: false` only the
-    blocks in it.
+    blocks in it. Names of blocks (`id::`) are left out: no two blocks may share one.
     """
-    lines = text.split("\n")
+    lines = _BLOCK_ID.sub("", text).split("\n")
     templates = []
     for number, line in enumerate(lines):
         written = _TEMPLATE_NAME.fullmatch(line)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from homes import open_home
 
-from synaptic.errors import NotFound
+from synaptic.errors import InvalidArgument, NotFound
 from synaptic.notes.moment import format_moment
 from synaptic.verbs.templates import fill_template, find_templates
 
@@ -26,12 +26,14 @@ MOMENTS = {
 BLOCKS = """\
 - Ours
 - # Meeting
+  id:: 60a79104-bd2b-486c-bb9e-9d264650ce10
   template:: meeting
   template-including-parent:: true
 	- With {{title}}
 	- on {{date}}
 - Steps
   template:: steps
+  id:: 60a79104-bd2b-486c-bb9e-9d264650ce1f
   template-including-parent:: false
 	- one
 		- two
@@ -69,6 +71,7 @@ def test_a_template_of_obsidian_is_filled_in_and_not_run(tmp_path: Path) -> None
             "Forms/Day.md": "---\ntags: [day]\n---\n# {{title}} {{ Date }}\n{{time}} {{date:dddd}}"
             "\n<% tp.date.now() %> {{weather}} {{title:x}}\n<private>mine</private>",
             "Forms/job/Call.md": "Call at {{time:HH}}",
+            "Forms/City.md": "---\ntags: [city]\n---\n",
             "Forms/.hidden.md": "",
             "Forms/picture.png": "",
             "Forms/Huge.md": "x" * 300_000,
@@ -77,7 +80,7 @@ def test_a_template_of_obsidian_is_filled_in_and_not_run(tmp_path: Path) -> None
     )
     (journal / "Forms/Link.md").symlink_to(outside)
     with open_home(tmp_path / "home") as ws:
-        assert list(find_templates(ws)) == ["Day", "job/Call"]
+        assert list(find_templates(ws)) == ["City", "Day", "job/Call"]
         left = "<% tp.date.now() %> {{weather}} {{title:x}}"
         filled = f"# Soup 2026-11-21\n9.30 Saturday\n{left}"
         assert fill_template(ws, "Day", title="Soup") == filled
@@ -85,6 +88,8 @@ def test_a_template_of_obsidian_is_filled_in_and_not_run(tmp_path: Path) -> None
             fill_template(ws, "job/Call", title="", moment="2026-01-02 18:30") == "Call at 18"
         )
         assert fill_template(ws, "Day", title="").startswith("# 2026-11-21 2026-11-21")
+        with pytest.raises(InvalidArgument, match="properties and no text"):
+            fill_template(ws, "City", title="")
         for name in ("Link", "../../outside", ""):
             with pytest.raises(NotFound, match="no template"):
                 fill_template(ws, name, title="")
