@@ -11,9 +11,9 @@ Names are English. A letter that is no token stays, and so does text in brackets
 """
 
 import re
-from calendar import day_abbr, day_name, month_abbr, month_name
+from calendar import day_abbr, day_name, isleap, month_abbr, month_name
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 _TOKENS: dict[str, Callable[[datetime], object]] = {
     "YYYY": lambda at: f"{at.year:04}",
@@ -103,5 +103,7 @@ def _day_of_year(at: datetime) -> int:
 
 def _week_from_sunday(at: datetime) -> tuple[int, int]:
     """(year, week) of weeks that begin on Sunday; week 1 contains 1 January."""
-    saturday = at + timedelta(6 - at.isoweekday() % 7)
-    return saturday.year, (_day_of_year(saturday) + 6) // 7
+    saturday = _day_of_year(at) + 6 - at.isoweekday() % 7
+    if saturday > 365 + isleap(at.year):
+        return at.year + 1, 1
+    return at.year, (saturday + 6) // 7

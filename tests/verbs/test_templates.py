@@ -53,7 +53,11 @@ def write(journal: Path, files: dict[str, str]) -> None:
 def test_a_moment_is_written_as_moment_js_writes_it() -> None:
     assert {form: format_moment(AT, form) for form in MOMENTS} == MOMENTS
     # week 1 has 1 January, and begins on Sunday; by ISO it has the first Thursday
-    edges = {"2026-12-27": "2027 1 2026 52", "2027-01-01": "2027 1 2026 53"}
+    edges = {
+        "2026-12-27": "2027 1 2026 52",
+        "2027-01-01": "2027 1 2026 53",
+        "9999-12-31": "10000 1 9999 52",
+    }
     for day, weeks in edges.items():
         at = datetime.fromisoformat(day).astimezone()
         assert format_moment(at, "gggg w GGGG W") == weeks
