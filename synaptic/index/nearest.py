@@ -105,10 +105,12 @@ class Nearest:
         members = self._file.rows(_MEMBERS, type, project)
         groups = self._file.latest_groups
         last: Group = groups.pop((type, project), _EMPTY)
+        dimensions, _ = self._file.vectors.shape()
+        if last.members and last.vectors.shape[1] != dimensions:  # another model made them
+            last = _EMPTY
         places = {member: place for place, member in enumerate(last.members)}
         missing = [member[1] for member in members if member not in places]
         stored = self._file.vectors.get_vectors(missing)
-        dimensions, _ = self._file.vectors.shape()
         vectors = np.empty((len(members), dimensions), dtype=np.int8)
         former = np.array([places.get(member, -1) for member in members], dtype=np.int64)
         if last.members:

