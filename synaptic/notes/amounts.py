@@ -7,7 +7,7 @@
 | `cost:: 12.50 EUR`, `cost:: € 12`        | 12.5 EUR, 12 €               |
 | `cost:: 1 200`, `1.200,50`, `1,200.50`   | 1200, 1200.5, 1200.5         |
 | `cost:: 1,200`                           | nothing: 1200, or 1.2?       |
-| `(2h)`, `(1:30)`, `(45 min)` in a text   | hours, by `hours_in_text`    |
+| `(2h)`, `(1:30)`, `(45m)` in a text      | hours, by `hours_in_text`    |
 """
 
 import re
@@ -28,8 +28,8 @@ _TIME = (
     r"|(?P<minutes>[0-9]{{1,9}})[ ]?{m}"
 )
 _HOURS = re.compile(_TIME.format(clock="[0-9]{1,9}", h=_HOURS_UNIT, m=_MINUTES_UNIT), re.I)
-_HOURS_IN_TEXT = re.compile(  # (14:30) is a time of day
-    rf"\((?:{_TIME.format(clock='[0-9]', h=_HOURS_UNIT, m=_MINUTES_UNIT)})\)", re.I
+_HOURS_IN_TEXT = re.compile(  # (14:30) is a time of day, and nobody writes (45 m) of a length
+    rf"\((?:{_TIME.format(clock='[0-9]', h=_HOURS_UNIT, m=rf'(?:m|{_MINUTES_UNIT})')})\)", re.I
 )
 _UNIT = r"[^\W\d_]{1,4}|[$€£¥₹%]"
 _GROUP = r"[., '\u00a0\u202f’]"

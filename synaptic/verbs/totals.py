@@ -87,9 +87,12 @@ def sum_field(
         export(ws, filters or Filters()), name, group, hours_in_text=ws.config.hours_in_text
     )
     if not totals.all:
+        hint = "Write a line such as `hours:: 1.5` into an entry, or name another field."
+        if field_name(name) == HOURS and not ws.config.hours_in_text:
+            hint += " With `hours_in_text = true` in config.toml, (2h) in a text counts, too."
         raise InvalidArgument(
             f"None of these entries has a number in the field {field_name(name)!r}.",
-            "Write a line such as `hours:: 1.5` into an entry, or name another field.",
+            hint,
             valid=fields,
         )
     return totals

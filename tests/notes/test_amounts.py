@@ -41,5 +41,7 @@ def test_what_two_readers_read_differently_is_no_amount(text: str) -> None:
 
 
 def test_times_in_a_text_stand_in_parentheses_and_not_in_code() -> None:
-    text = "Ida (2h), importer (1:30), `(3h)`, at (14:30), (2 horses), tea (45 min)"
-    assert [float(time.value) for time in read_hours_in_text(text)] == [2, 1.5, 0.75]
+    text = (
+        "Ida (2h), importer (1:30), `(3h)`, at (14:30), (2 horses), tea (45 min), a walk (30m)"
+    )
+    assert [float(time.value) for time in read_hours_in_text(text)] == [2, 1.5, 0.75, 0.5]
