@@ -29,6 +29,7 @@ from ..verbs import brief as brief_verb
 from ..verbs import browse, changing, mentions, removing, rules, saving, ticking
 from ..verbs.adopt import adopt
 from ..verbs.mentions import Links
+from ..verbs.outside_copies import find_outside_copies
 from ..workspace.proposals import read_proposals
 from ..workspace.workspace import Workspace
 from . import editor
@@ -486,11 +487,15 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     if yes:
         refuse_list_number(id)
 
-    def question(entry: Entry) -> str:
-        thing = f"the whole file {entry.path}" if entry.whole_file else "it"
-        return f"Delete {thing}{' without a trace' if purge else ''}?"
-
     with open_home(home) as ws:
+
+        def question(entry: Entry) -> str:
+            thing = f"the whole file {entry.path}" if entry.whole_file else "it"
+            outside = find_outside_copies(ws, entry) if purge else []
+            if outside:
+                return f"Delete {thing} here? {' '.join(copy.place for copy in outside)}"
+            return f"Delete {thing}{' without a trace' if purge else ''}?"
+
         if not yes:
             id = ask_agreed_id(ws, id, question, always=True)
         receipt = removing.delete(

@@ -20,6 +20,7 @@ from ..workspace.workspace import Workspace
 from .attaching import forget_draft_copies
 from .changing import check_edit_hash
 from .entry_marks import find_stored
+from .outside_copies import outside_copies_notice
 from .receipts import (
     UNCONFIRMED,
     Receipt,
@@ -39,8 +40,8 @@ def delete(
     by_person: bool = True,
     confirms: bool = False,
 ) -> Receipt:
-    """Deletes an entry and returns the receipt. Its text goes to the trash; with `purge` no
-    copy is left.
+    """Deletes an entry and returns the receipt. Its text goes to the trash; with `purge` this
+    home keeps no copy, and a notice names what else may hold one.
 
     A whole-file note goes with its file. An entry that was deleted before can still be purged.
     Raises Refused for a note that is a part of a file, where an agent deletes a whole-file note
@@ -54,7 +55,8 @@ def delete(
         ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
         path, entry = ws.journal.find_copy(id)
         ws.journal.purge(path, entry.id)
-        return make_receipt(entry, path=path, notices=index_now(ws, path, scrub=True))
+        notices = [*index_now(ws, path, scrub=True), *outside_copies_notice(ws, entry)]
+        return make_receipt(entry, path=path, notices=notices)
     entry = stored.entry
     copies = stored.copies
     path = entry.path
@@ -70,7 +72,7 @@ def delete(
         if present and not confirms:
             check_may_change(ws.config.state, stored.own_id, present[1])
         end_confirmation(ws.config.state, stored.own_id)
-    notices: list[str] = []
+    notices = []
     if purge:  # before the text leaves its file: after a kill the next process finishes
         ws.index.file.owes_scrub = True
         if present:
@@ -88,6 +90,8 @@ def delete(
     if not purge:
         notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
+    if purge:
+        notices += outside_copies_notice(ws, entry)
     return make_receipt(
         entry, notices=[*notices, *_remaining_duplicate_notice(ws, stored.own_id)]
     )

@@ -63,7 +63,7 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
     """Remove the digests of an agent's session for good.
 
     The session is never imported again. The client keeps its transcript. To remove one entry
-    without a trace, use `synaptic delete ID --purge`.
+    with all copies here, use `synaptic delete ID --purge`.
 
     Example: synaptic forget --session 7k3m9q2x
     """

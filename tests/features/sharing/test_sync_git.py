@@ -54,6 +54,32 @@ def test_three_homes_with_saves_join_and_come_to_hold_the_same(machines: Machine
     assert "on 2026-11-21 at 12:00." in waits(homes[0])  # as SYNAPTIC_NOW says
 
 
+def test_a_purge_names_the_history_and_the_backup_that_keep_the_text(
+    machines: Machines, tmp_path: Path
+) -> None:
+    desk = machines.new("desk")
+    first, second, third = (
+        desk.ask("save", f"A password: {word}.", "--at", f"2026-11-21T{hour}:00")["id"]
+        for word, hour in (("fir", "09"), ("elm", "10"), ("ash", "11"))
+    )
+    alone = desk.person("delete", first, "--purge", keys=b"y\r").out
+    assert "without a trace?" in alone and "note:" not in alone
+    backup = desk.ask("backup", str(tmp_path / "stick"), SYNAPTIC_NOW="2026-11-21T10:30")[
+        "file"
+    ]
+    asked = desk.person("delete", second, "--purge", keys=b"n\r").out
+    assert f"Delete it here? The backup {backup} may hold it. [y/N]" in asked
+    desk.ask("sync", "--init", str(machines.hub), "--yes")
+    [git_only] = desk.ask("delete", third, "--purge", "--yes")["notices"]
+    assert str(machines.hub) in git_only and "filter-repo" in git_only
+    assert backup not in git_only  # it is older
+    both = desk.person("delete", second, "--purge", keys=b"y\r").out
+    question, _, after = both.partition("[y/N]")
+    assert "without a trace" not in both
+    for text in (question, after):
+        assert f"at {machines.hub} and on your other machines" in text and backup in text
+
+
 def test_a_sync_counts_entries_and_files_as_a_person_does(machines: Machines) -> None:
     desk = machines.new("desk")
     desk.ask("save", "Tea is green.")
