@@ -272,9 +272,11 @@ def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
     first = "nearest" if request.order == "relevance" else request.order
     notice = f"Read as a list, {first} first: {what}"
     limit = request.limit or LIST_LIMIT
-    replaced = _count_entries(ws, replace(request.filters, include_superseded=True)) - total
     if request.within is not None:
         return f"{notice}."
+    with_replaced = _count_entries(ws, replace(request.filters, include_superseded=True))
+    # not less the total: a list of changes also counts entries of other times
+    replaced = with_replaced - _count_entries(ws, request.filters)
     if replaced:
         notice += f"; left out: {replaced:,} that a later entry replaced"
         notice += ", include_superseded shows them"

@@ -5,13 +5,13 @@ marked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 from homes import Clock, open_home
 
-from synaptic import Filters, Workspace, find, rebuild, save, search
+from synaptic import Filters, Workspace, find, rebuild, save, search, update
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.query import build_filters
 
@@ -210,3 +210,29 @@ def test_a_text_that_names_the_asked_time_counts_as_of_that_time(
         save(ws, wrong.replace("oday", "his morning"), at="2026-08-14T09:00")
         save(ws, right, at="2026-09-02T09:00")
         assert search(ws, query).hits[0].entry.content == right
+
+
+@pytest.mark.parametrize(
+    ("query", "left_out"),
+    [
+        ("was habe ich diese Woche gemacht", ""),
+        ("list the decisions", "left out: 1 that a later entry replaced,"),
+    ],
+)
+def test_a_list_counts_what_it_leaves_out_and_never_less_than_one(
+    tmp_path: Path, query: str, left_out: str
+) -> None:
+    """An entry of an earlier week that was changed in this one is in the list of this week."""
+    clock = Clock()
+    clock.now = NOW + timedelta(1)
+    with open_home(tmp_path, clock=clock) as ws:
+        old = save(ws, "Paint the fence red.", type="decision", at="2026-11-03")
+        save(ws, "Paint it green.", type="decision", at="2026-11-23T08:00", supersedes=[old.id])
+        for number in range(3):
+            earlier = save(ws, f"Mended part {number}.", at="2026-11-10")
+            update(ws, earlier.id, append="The gate too.")
+        found = search(ws, query)
+    assert len(found.hits) == (1 if left_out else 4)
+    assert found.notices[0].startswith("Read as a list, newest first")
+    assert left_out in found.notices[0]
+    assert ("left out" in found.notices[0]) == bool(left_out)
