@@ -13,7 +13,7 @@ from typing import Any
 
 from ..config import load_config, make_clock
 from ..doors import call_only_feature
-from ..errors import Ambiguous, InvalidArgument, Refused
+from ..errors import Ambiguous, InvalidArgument, NotFound, Refused
 from ..filters import Filters
 from ..journal.journal import Journal
 from ..language.query import build_preference
@@ -522,7 +522,15 @@ def restore(ws: Workspace, id: str = "") -> None:
     stands = False
     with suppress(Ambiguous):
         stands = mentions.id_of_name(ws, id) is not None
-    receipt = removing.restore(ws, id, by_person=not agent_name(), confirms=is_person())
+    try:
+        receipt = removing.restore(ws, id, by_person=not agent_name(), confirms=is_person())
+    except NotFound as error:
+        if not id.lower().endswith(".zip"):
+            raise
+        from ..verbs.backup import how_to_go_back  # only this error needs it
+
+        message = f"{id} is not the id of an entry, and a backup is not restored by a command."
+        raise NotFound(message, how_to_go_back(ws.config)) from error
     done = "Undid the last change of" if stands else "Restored"
     return print_receipt(ws, done, receipt)
 

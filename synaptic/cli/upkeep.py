@@ -145,12 +145,13 @@ def backup(ws: Workspace, to: str) -> None:
 
     Example: synaptic backup /media/stick
     """
-    from ..verbs.backup import write_backup  # only this command needs zip files
+    from ..verbs.backup import how_to_go_back, write_backup  # only this command needs zip files
 
     done = write_backup(ws, Path(to))
     text = f"Wrote {output_for_workspace(ws).full_path(done.file)}: "
     files = terminal.file_count_text(done.files)
     text += f"{files}, {done.bytes / 1e6:.1f} MB, read back and equal."
+    text += f"\n{clean(how_to_go_back(ws.config))}"
     print_answer({"success": True} | wire.as_json(done), text, done.notices)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
+from ..config import Config
 from ..errors import InvalidArgument, JournalError
 from ..files import file_lock, open_regular_file, real_path
 from ..journal import disk
@@ -49,6 +50,15 @@ Not in it: the index, tokens and logins of the page, folders that are read where
 
 _PRIVATE = "Private passages are in it, and it is not encrypted: keep it to yourself."
 _NOT_ENCRYPTED = "It is not encrypted."
+
+
+def how_to_go_back(config: Config) -> str:
+    """Returns the sentences that tell a person how to use the zip of a backup."""
+    return (
+        f"To go back: unpack the zip into an empty folder, and copy the notes that you miss "
+        f"from its folder `journal` into {config.journal}. On a computer without Synaptic's "
+        f"data unpack all of it into {config.home}. {_READ_ME} in the zip says more."
+    )
 
 
 @dataclass

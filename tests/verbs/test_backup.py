@@ -32,6 +32,11 @@ def test_a_backup_unpacked_on_a_new_computer_is_the_same_journal(
     file = to / "synaptic-2026-11-21.zip"
     assert file.stat().st_mode & 0o777 == 0o600 and [*to.iterdir()] == [file]
     assert str(file) in answer.out and "read back and equal" in answer.out
+    assert "To go back: unpack the zip" in answer.out
+    for words in (("restore", str(file)), ("import", "markdown", str(file))):
+        refused = home.run(*words, **NOW)
+        assert refused.code in (1, 2) and f"into {home.journal}." in refused.err
+        assert "To go back: unpack the zip" in refused.err and "READ ME.txt" in refused.err
     assert "Private passages are in it" in answer.err and "journal/away.md" in answer.err
     assert f"2026-11-21 10:00, {file}" in home.run("status").out
     assert home.ask("status")["backup"]["file"] == str(file)

@@ -227,6 +227,14 @@ def _add_folders_in_place(
         lines = [str(folders[0])]
         count = import_runs.count_notes(ws.config, folders[0])
     import_runs.add_sources(ws.config, lines, dry_run=True)
+        if folders[0].suffix.lower() == ".zip" and not folders[0].is_dir():
+            from ...verbs.backup import how_to_go_back  # only this error needs it
+
+            raise InvalidArgument(
+                f"{folders[0]} is a zip; {source} takes a folder.",
+                "Unpack it and give that folder. If it is a backup of Synaptic, import "
+                f"nothing. {how_to_go_back(ws.config)}",
+            )
     named = clean(", ".join(lines) or "nothing new")
     terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
     text = ""
