@@ -690,7 +690,7 @@ def today(home: str | None) -> None:
         "Rename a tag, and the tags below it, in all notes.",
         metavar="OLD NEW",
     ),
-    text_option("undo", "Take the renaming with this name back."),
+    text_option("undo", "Take the renaming with this name back; without a name list them."),
     f.DRY_RUN,
     f.YES,
 )

@@ -87,6 +87,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     named = Path(sys.argv[0]).stem == "synaptic-journal"
     try:
         program = get_command(program_for(args))
+        args = _complete_bare_undo(args, program)
         code = program.main(
             args=_move_texts_last(_move_excluded_words_last(args), program),
             prog_name="synaptic-journal" if named else "synaptic",
@@ -147,6 +148,21 @@ def _move_excluded_words_last(args: Sequence[str]) -> Sequence[str]:
     return [*(arg for arg in args if arg not in words), "--", *words]
 
 
+def _complete_bare_undo(args: Sequence[str], program: Any) -> list[str]:
+    """The arguments with an empty name after an `--undo` that takes a name and has none; the
+    command then lists the names.
+    """
+    options = [one for each in program.commands.values() for one in each.params]
+    takes_name = any("--undo" in one.opts and not one.is_flag for one in options)
+    completed: list[str] = []
+    for at, arg in enumerate(args, 1):
+        completed.append(arg)
+        has_no_name = at == len(args) or args[at].startswith("-")
+        if takes_name and arg == "--undo" and has_no_name:
+            completed.append("")
+    return completed
+
+
 def _move_texts_last(args: Sequence[str], program: Any) -> Sequence[str]:
     """The arguments with texts that begin with a dash, such as `- [ ] Call Ida`, moved behind
     `--`. The value of an option stays where it is.
@@ -179,9 +195,7 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     message = error.format_message().strip()
     context = getattr(error, "ctx", None)
     if context is None:
-        is_undo = message == "Option '--undo' requires an argument."
-        hint = "Any name lists those that can be undone: --undo x." if is_undo else ""
-        return InvalidArgument(message, hint)
+        return InvalidArgument(message)
     hint = f"See {context.command_path} --help."
     typed = message.removeprefix("No such command ")
     if typed == message:

@@ -11,17 +11,23 @@ from ..verbs.many_edits import EditPlan, Renamed
 from ..verbs.renaming import plan_rename
 from ..verbs.retagging import plan_tag_rename
 from ..workspace.workspace import Workspace
-from .replies import IN_JSON, ask_agreement, print_answer
+from .replies import IN_JSON, ask_agreement, print_answer, print_undoable
 
 MOST_LINES = 40
 """The most changed lines that are listed before the question. `--dry-run` lists all."""
 
 
 def run_rename(
-    ws: Workspace, *, dry_run: bool, yes: bool, note: str = "", new: str = "", undo: str = ""
+    ws: Workspace,
+    *,
+    dry_run: bool,
+    yes: bool,
+    note: str = "",
+    new: str = "",
+    undo: str | None = None,
 ) -> None:
-    """Renames a note, or takes a rename back."""
-    if undo:
+    """Renames a note, or takes the rename `undo` back; lists all for an empty name."""
+    if undo is not None:
         return _take_back(ws, "rename", undo, yes=yes)
     if not (note and new):
         raise InvalidArgument(
@@ -34,11 +40,16 @@ def run_rename(
 
 
 def run_tag_rename(
-    ws: Workspace, names: tuple[str, str] | None, *, dry_run: bool, yes: bool, undo: str = ""
+    ws: Workspace,
+    names: tuple[str, str] | None,
+    *,
+    dry_run: bool,
+    yes: bool,
+    undo: str | None = None,
 ) -> None:
-    """Renames a tag, or takes that back."""
-    if undo or not names:
-        return _take_back(ws, "tags", undo, yes=yes)
+    """Renames a tag, or takes the rename `undo` back; lists all for an empty name."""
+    if undo is not None or not names:
+        return _take_back(ws, "tags", undo or "", yes=yes)
     plan = plan_tag_rename(ws, *names, confirms=is_person())
     return _carry_out(ws, plan, "tags", dry_run=dry_run, yes=yes)
 
@@ -63,6 +74,9 @@ def _carry_out(
 
 
 def _take_back(ws: Workspace, command: str, name: str, *, yes: bool) -> None:
+    if not name:
+        many_edits.finish_edits(ws)
+        return print_undoable(command, ws.journal.renames)
     yes = yes or IN_JSON.get()
     if not ask_agreement(f"{command} --undo", f"Take {name} back?", yes=yes):
         return None

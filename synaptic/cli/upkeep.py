@@ -248,7 +248,7 @@ def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding])
         "[NEW]",
         "A new name; with / a path from the journal's folder on, or a folder: archive/.",
     ),
-    text_option("undo", "Take the rename with this name back."),
+    text_option("undo", "Take the rename with this name back; without a name list them."),
     f.DRY_RUN,
     f.YES,
 )

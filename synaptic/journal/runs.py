@@ -91,6 +91,11 @@ class Runs:
         with disk.disk_errors(self.folder, "read"):
             return sorted(path.name for path in self.folder.glob("[!.]*"))
 
+    def newest_first(self) -> list[str]:
+        """The runs that can be taken back; their names end with the time of the run."""
+        names = [name for name in self.names() if name != UNFINISHED]
+        return sorted(names, key=lambda name: name.split("-")[-2:], reverse=True)
+
     def all(self) -> Iterator[Run]:
         return map(self.get, self.names())
 

@@ -372,7 +372,14 @@ def test_a_rename_is_shown_made_and_taken_back_in_a_terminal(home: ForkedHome) -
     assert home.files() == first
     answer: dict[str, Any] = home.ask("rename", "Zelazny", "Roger")
     assert answer["moves"] == [{"from": "Zelazny.md", "to": "Roger.md"}]
-    tags = home.ask("tags", "--rename", "sf", "scifi")
+    tags = home.ask("tags", "--rename", "sf", "scifi", SYNAPTIC_NOW="2030-01-01T12:00")
+    for command in ("rename", "tags"):
+        listed = home.ask(command, "--undo")["undoable"]
+        assert [one["name"] for one in listed] == [tags["run"], answer["run"]]
+    assert listed == home.ask("tags", "--undo", "--yes")["undoable"]
+    shown = home.run("rename", "--undo").out
+    assert f"{answer['run']}  Zelazny.md -> Roger.md" in shown
+    assert f"synaptic rename --undo {tags['run']}" in shown
     assert home.run("tags", "--undo", tags["run"], "--yes").code == 0
     assert home.run("rename", "--undo", answer["run"], "--yes").code == 0
     assert home.files() == first

@@ -9,7 +9,7 @@ from typing import Any
 
 import typer
 
-from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer
+from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer, print_undoable
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError, match_valid_name, to_synaptic_error
 from ...journal.settings import write_setting
@@ -47,6 +47,9 @@ def run_import(
     returns the exit status.
     """
     yes = yes or IN_JSON.get()
+    if undo == "":
+        print_undoable("import", ws.journal.runs)
+        return 0
     if undo is not None:
         import_runs.find_import(ws, undo)  # before the question
         if ask_agreement("import --undo", f"Take {undo} back?", yes=yes):
@@ -224,9 +227,6 @@ def _add_folders_in_place(
                 f"{source} has {named} on this machine; exactly one must be chosen.",
                 f"Give the folder of the notes: synaptic import {source} PATH",
             )
-        lines = [str(folders[0])]
-        count = import_runs.count_notes(ws.config, folders[0])
-    import_runs.add_sources(ws.config, lines, dry_run=True)
         if folders[0].suffix.lower() == ".zip" and not folders[0].is_dir():
             from ...verbs.backup import how_to_go_back  # only this error needs it
 
@@ -235,6 +235,9 @@ def _add_folders_in_place(
                 "Unpack it and give that folder. If it is a backup of Synaptic, import "
                 f"nothing. {how_to_go_back(ws.config)}",
             )
+        lines = [str(folders[0])]
+        count = import_runs.count_notes(ws.config, folders[0])
+    import_runs.add_sources(ws.config, lines, dry_run=True)
     named = clean(", ".join(lines) or "nothing new")
     terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
     text = ""

@@ -573,8 +573,8 @@ def _session_hash(source: str, key: str) -> str:
 
 def find_import(ws: Workspace, name: str) -> Run:
     """The import run of this name. Raises InvalidArgument with the known ones."""
-    here = {run.name.lower(): run for run in ws.journal.runs.all()}
-    return here[match_valid_name(here, name, "run")]
+    names = {run.lower(): run for run in ws.journal.runs.newest_first()}
+    return ws.journal.runs.get(names[match_valid_name(names, name, "run")])
 
 
 def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:

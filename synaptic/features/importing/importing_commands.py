@@ -37,7 +37,7 @@ SOURCE = argument(
     text_option(
         "into", "A folder of the journal for new day files. [default: the journal's day files]"
     ),
-    text_option("undo", "Undo the import with this name."),
+    text_option("undo", "Undo the import with this name; without a name list them."),
     f.YES,
 )
 def _import(ws: Workspace, **choices: Any) -> int:

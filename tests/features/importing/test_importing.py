@@ -169,6 +169,7 @@ def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path
         if entry["id"] != mine
     )
     home.ask("update", seedlings, "--append", "Two died.")
+    assert home.ask("import", "--undo")["undoable"] == [{"name": run, "about": "3 entries"}]
     refused = home.run("import", "--undo", "jrnl-1", "--json")
     assert refused.code == 2 and refused.json["error"]["valid"] == [run]
     back = home.ask("import", "--undo", run)
