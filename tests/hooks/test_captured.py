@@ -75,7 +75,9 @@ def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Pat
         with pytest.raises(Refusal, match="not a digest of a session"):
             server.call("get", ids=[hits[0]["id"]], source=True)
     assert home.run("forget", "--session", pool["id"], "--json").code == 2
-    assert home.ask("forget", "--session", pool["id"], "--yes")["entries"] == 1
+    backup = home.ask("backup", str(home.path.parent / "stick"))["file"]
+    forgotten = home.ask("forget", "--session", pool["id"], "--yes")
+    assert forgotten["entries"] == 1 and backup in forgotten["notices"][0]
     kept = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
     assert POOL["session"].encode() not in kept and b"failover our orders endpoint" not in kept
     with zipfile.ZipFile(DATA / "sessions.zip") as packed:

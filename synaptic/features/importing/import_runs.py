@@ -42,7 +42,7 @@ from ...journal.repository import find_checkout
 from ...journal.runs import Block, Run, Runs, hash_of_block
 from ...journal.settings import write_setting
 from ...language.query import read_date
-from ...models import SESSIONS, Entry, Json, frozen
+from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.draft import draft_entry
 from ...notes.reading import encode_base32, id_date
@@ -124,12 +124,13 @@ class ImportPlan:
 @frozen
 class Done:
     """The result of an import or of its undo. `kept` are (id, title, reason) of entries that
-    were not removed.
+    were not removed. `notices` name what may still hold the text of a forgotten session.
     """
 
     run: str
     entries: int
     kept: tuple[tuple[str, str, str], ...] = ()
+    notices: Texts = ()
 
 
 def find_source_places(source: str) -> list[Path]:
@@ -562,9 +563,10 @@ def forget_session(ws: Workspace, session: str) -> Done:
     with (ws.config.state / FORGOTTEN).open("a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     forget_proposals(ws.config.state, session)
+    notices: list[str] = []
     for id in ids:
-        delete(ws, id, purge=True)
-    return Done("", len(ids))
+        notices += delete(ws, id, purge=True).notices
+    return Done("", len(ids), notices=tuple(dict.fromkeys(notices)))
 
 
 def _session_hash(source: str, key: str) -> str:

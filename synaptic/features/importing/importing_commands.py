@@ -71,8 +71,8 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
 
     if ask_agreement("forget", f"Forget the session {session} for good?", yes=yes):
         done = forget_session(ws, session)
-        text = f"Forgot the session. Its digests, removed with all copies: {done.entries}."
-        print_answer({"success": True} | wire.as_json(done), text)
+        text = f"Forgot the session. Its digests, removed with all copies here: {done.entries}."
+        print_answer({"success": True} | wire.as_json(done), text, done.notices)
 
 
 @command(
