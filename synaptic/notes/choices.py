@@ -4,7 +4,8 @@
 |----------|--------------------------------------------|----------------------------------|
 | `first`  | its text                                   | its text                         |
 | `second` | its text, below the heading that it brings | its text                         |
-| `both`   | both texts, the second below its heading   | both texts; equal entries once   |
+| `both`   | both texts; the second with a heading is   | both texts; equal entries once   |
+|          | an entry with a fresh id                   |                                  |
 
 The offsets are those of bytes. A piece is a span of the file, or bytes of its own.
 """
@@ -24,10 +25,11 @@ Span = tuple[int, int]
 Pieces = Sequence[Span | bytes]
 Parse = Callable[[bytes], ParsedFile]
 
-_SECOND_HEAD = re.compile(
+_HEAD = re.compile(
     r"\\(#{1,6} [^\r\n]*)(?:\r?\n|\Z)(?:\\(<!--[ \t]*syn:[^\r\n]*-->)(?:\r?\n|\Z))?"
 )
-"""Matches the heading and the comment with which the second version of an entry may begin."""
+"""Matches the heading and the comment with which a version of an entry may begin."""
+_ID = re.compile(r"(?<=syn:)[0-9]{8}-[0-9a-z]{8}")
 _FIRST_LINES = re.compile(r"\s*(# [^\r\n]*)(?:\r?\n|\Z)\s*")
 _LINE_END = re.compile(r"\r?\n")
 
@@ -44,28 +46,52 @@ def join_pieces(data: bytes, pieces: Pieces) -> bytes:
     )
 
 
-def choose_in_entry(text: str, conflict: Conflict, side: str, start: int) -> Pieces:
-    """The pieces of the file after a choice in an entry, which begins at `start`. A heading
-    that the second version has of its own replaces that of the entry, if it alone is kept.
+def choose_in_entry(text: str, conflict: Conflict, side: str, entry: Entry) -> Pieces:
+    """The pieces of the file after a choice in an entry. A heading that the second version has
+    of its own replaces that of the entry, if it alone is kept; below the first version it
+    begins an entry with a fresh id.
     """
+    start = entry.there.start
     line_end = _line_end_of(text)
     closing = _closing_lines(text, conflict)
     second, end = closing[1], conflict.theirs_span[1]
-    head = _SECOND_HEAD.match(text, second, end)
+    head = _HEAD.match(text, second, end)
     before: list[Span | bytes] = [(0, conflict.start)]
+    first = conflict.mine_span
     own_head: list[Span | bytes] = []
     if head:
         second = head.end()
         lines = [head.span(number) for number in (1, 2) if head[number]]
         own_head = [piece for line in lines for piece in (line, line_end)]
+        first = _without_head_of_entry(text, first, entry)
     body: list[Span | bytes] = [(second, end)]
     if side == "first":
-        body = [conflict.mine_span]
+        body = [first]
     elif side == "both":
-        body = [conflict.mine_span, closing, line_end, *own_head[:2], (second, end)]
+        if head and head[2]:
+            own_head[2:3] = _with_fresh_id(text, head.span(2), entry)
+        body = [first, closing, line_end, *own_head, (second, end)]
     elif text.count("\n", start, conflict.start) <= 2 and own_head:
         before = [(0, start), *own_head]  # instead of the heading and comment of the entry
     return [*before, *body, _rest(text, conflict)]
+
+
+def _without_head_of_entry(text: str, version: Span, entry: Entry) -> Span:
+    """The version without the copy of the entry's heading and comment, if it has one."""
+    head = _HEAD.match(text, *version)
+    if not head:
+        return version
+    is_copy = text.startswith(head[1], entry.there.start) or entry.id in (head[2] or "")
+    return (head.end(), version[1]) if is_copy else version
+
+
+def _with_fresh_id(text: str, comment: Span, entry: Entry) -> Pieces:
+    """The pieces of a comment that gets a new id, of the day of the entry."""
+    id = _ID.search(text, *comment)
+    if not id:
+        return [comment]
+    fresh = new_id(entry.at.date()).encode()
+    return [(comment[0], id.start()), fresh, (id.end(), comment[1])]
 
 
 def choose_in_file(parse: Parse, data: bytes, conflict: Conflict, side: str) -> Pieces:

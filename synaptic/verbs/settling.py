@@ -69,7 +69,7 @@ def find_open_conflicts(ws: Workspace) -> Iterator[OpenConflict]:
             around = [one for one in stored if one.entry.there.line <= line]
             if around and around[-1].rowid not in seen:
                 seen.add(around[-1].rowid)
-                versions = [_as_shown(conflict.mine), _as_shown(conflict.theirs)]
+                versions = [*_versions_to_show(conflict)]
                 if not _is_first_mine(ws, conflict):
                     versions.reverse()
                 yield OpenConflict(around[-1], line, *versions)
@@ -116,15 +116,21 @@ def settle_conflict(
         ws.journal.settled.put(SettledFile(key, path, data, file_hash(after)))
         return after
 
+    count = _number_of_entries(ws, path)
     replaced = rewrite_entries(ws.journal, path, change)
+    adds_entries = _number_of_entries(ws, path) > count
     rules.confirm_changed(entry.id)
     notices = index_now(ws, path)
     receipt = make_receipt(entry, notices=notices)
-    if [one.id for one in replaced] == [entry.id]:
+    if [one.id for one in replaced] == [entry.id] and not adds_entries:
         return receipt
     return SettledReceipt(
         receipt.id, receipt.date, receipt.time, path, notices=receipt.notices, undo=key
     )
+
+
+def _number_of_entries(ws: Workspace, path: str) -> int:
+    return len(ws.journal.parse(path, ws.journal.read(path)).entries)
 
 
 def _only_a_person() -> Refused:
@@ -175,8 +181,7 @@ def _pieces_of_choice(
     text = visible_latin1(data)
     conflicts = zip(find_conflicts(text), find_conflicts(_file_text(data)), strict=True)
     for conflict, readable in conflicts:
-        versions = {_as_shown(readable.mine), _as_shown(readable.theirs)}
-        if not about or versions != {about.mine, about.theirs}:
+        if not about or {*_versions_to_show(readable)} != {about.mine, about.theirs}:
             continue
         side = choice
         if choice != "both":
@@ -184,7 +189,7 @@ def _pieces_of_choice(
         for entry in parsed.entries:
             place = entry.there
             if place.start <= conflict.start and conflict.end <= place.end:
-                return choose_in_entry(text, conflict, side, place.start)
+                return choose_in_entry(text, conflict, side, entry)
         return choose_in_file(
             partial(ws.journal.parse, about.about.entry.path), data, conflict, side
         )
@@ -199,8 +204,12 @@ def _is_first_mine(ws: Workspace, conflict: Conflict) -> bool:
     return not ws.config.sync.url or _hash(conflict) in own
 
 
-def _as_shown(version: str) -> str:
-    return _COMMENT.sub("", unescape_entry_borders(version, typed=True)).strip("\n")
+def _versions_to_show(conflict: Conflict) -> tuple[str, str]:
+    """Both texts without their comments, unless only the comments differ."""
+    both = (conflict.mine, conflict.theirs)
+    full = [unescape_entry_borders(version, typed=True).strip("\n") for version in both]
+    first, second = (_COMMENT.sub("", version).strip("\n") for version in full)
+    return (full[0], full[1]) if first == second else (first, second)
 
 
 def _hash(conflict: Conflict) -> str:

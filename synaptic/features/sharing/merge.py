@@ -323,12 +323,19 @@ def _merge_piece(base: _Piece | None, ours: _Piece, theirs: _Piece) -> _Piece:
     if not clash:
         heading, comment, body = parts
         return replace(ours, heading=heading, comment=comment, body=body)
-    other_text = theirs.body
-    if private or theirs.head != ours.head:
-        head, _ = escape_entry_borders(theirs.head.decode("latin-1"), typed=True)
-        other_text = head.encode("latin-1") + other_text
+    texts = [ours.body, theirs.body]
+    if private:
+        texts[1] = _text_with_head(theirs)
+    elif theirs.head != ours.head:
+        texts = [_text_with_head(ours), _text_with_head(theirs)]
     eol = _find_line_end(ours.text)
-    return replace(ours, body=eol + _conflict_text(ours.body, other_text, eol), conflict=True)
+    return replace(ours, body=eol + _conflict_text(texts[0], texts[1], eol), conflict=True)
+
+
+def _text_with_head(piece: _Piece) -> bytes:
+    """Returns the whole text of an entry, as a text within an entry."""
+    head, _ = escape_entry_borders(piece.head.decode("latin-1"), typed=True)
+    return head.encode("latin-1") + piece.body
 
 
 def _append_both_tails(base: bytes, ours: bytes, theirs: bytes) -> bytes:

@@ -89,6 +89,68 @@ def test_a_heading_goes_with_its_version(machines: Machines, answer: str) -> Non
     assert day(laptop).count(f"syn:{entry}") == 1 and "\\" not in day(laptop)
 
 
+def versions_of_sentence(
+    machines: Machines, desk_marks: list[str], laptop_marks: list[str]
+) -> tuple[ForkedHome, ForkedHome, str]:
+    """Two machines that changed an entry which is a heading alone; the laptop merged."""
+    desk, laptop = machines.shared("desk", "laptop")
+    saved = desk.ask("save", "Chose Stripe", "--type", "decision", "--project", "acme")
+    desk.ask("sync")
+    laptop.ask("sync")
+    desk.ask("update", saved["id"], *desk_marks)
+    laptop.ask("update", saved["id"], *laptop_marks)
+    desk.ask("sync")
+    laptop.run("sync")
+    desk.ask("sync")
+    assert day(desk) == day(laptop)
+    return desk, laptop, str(saved["id"])
+
+
+FROM_DESK = ["--content", "Chose Adyen from desk", "--add-tag", "pay"]
+FROM_LAPTOP = ["--content", "Chose Mollie from laptop"]
+
+
+def test_both_versions_of_one_sentence_are_whole_and_both_stay_entries(
+    machines: Machines,
+) -> None:
+    desk, laptop, entry = versions_of_sentence(machines, FROM_DESK, FROM_LAPTOP)
+    before = day(desk)
+    desk_text = "## 12:00 decision: Chose Adyen from desk #pay"
+    laptop_text = "## 12:00 decision: Chose Mollie from laptop"
+    assert finding(desk)["versions"] == [desk_text, laptop_text]
+    assert finding(laptop)["versions"] == [laptop_text, desk_text]
+    content = desk.ask("get", entry)["entries"][0]["content"]
+    assert desk_text in content and laptop_text in content
+    with served(desk.path, **NOON) as server:
+        for path in (f"/entry/{entry}", "/review"):
+            sides = server.shown(path)
+            assert sides.count("Mollie from laptop") > 1 and "Adyen from desk" in sides, path
+    key = str(finding(desk)["finding"])
+    for answer, title in (("mine", "Adyen from desk"), ("theirs", "Mollie from laptop")):
+        desk.ask("review", answer, key)
+        one = desk.ask("get", entry)["entries"][0]
+        assert one["title"] == one["content"] == f"Chose {title}"
+        assert "\\" not in day(desk)
+        desk.ask("restore", entry)
+        assert day(desk) == before
+    receipt = desk.ask("review", "both", key)
+    hits = desk.ask("find", "--type", "decision")["entries"]
+    assert {one["title"]: (one["project"], one["tags"], one["by"]) for one in hits} == {
+        "Chose Mollie from laptop": ("acme", [], "person"),
+        "Chose Adyen from desk": ("acme", ["pay"], "person"),
+    }
+    assert not desk.ask("review")["findings"] and desk.run("doctor").code == 0
+    desk.ask("review", "undo", receipt["undo"])
+    assert day(desk) == before
+
+
+def test_versions_that_differ_in_their_marks_alone_show_them(machines: Machines) -> None:
+    marks = (["--project", "north"], ["--project", "south"])
+    desk, _, _ = versions_of_sentence(machines, *marks)
+    assert ["north" in str(one) for one in finding(desk)["versions"]] == [True, False]
+    assert "project=south" in desk.run("review").out
+
+
 def test_the_page_shows_two_versions_and_asks(machines: Machines) -> None:
     desk, _, entry = in_conflict(machines)
     before = day(desk)
