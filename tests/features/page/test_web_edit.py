@@ -386,6 +386,11 @@ def test_a_person_edits_and_ticks_in_a_browser(
         if javascript:
             expect(text).to_be_focused()
             page.keyboard.press("d")  # single keys of the page are text here
+            page.keyboard.press("Escape")
+            page.keyboard.press("n")  # the text is not saved, so no key leaves it
+            expect(page.locator("[data-key=n]")).not_to_be_focused()
+            page.locator("label", has_text=re.compile("^Text$")).click()
+            expect(text).to_be_focused()
         for _ in range(9):  # where the window gets the focus just now, the text stays selected
             text.fill(words)
             if page.locator("#text").input_value() == words:

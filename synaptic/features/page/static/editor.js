@@ -57,5 +57,6 @@ const dress = (area) => {
   area.hidden = true;
   area.required = false;
   label.htmlFor = "";
+  label.addEventListener("click", () => view.focus());
 };
 document.querySelectorAll("[data-markdown]").forEach(dress);

@@ -1,5 +1,6 @@
 // A single key does what its data-key says while no field has the focus, within [data-keys] only
-// while the focus is there. The foot lists the keys, and turns them off (WCAG 2.1.4).
+// while the focus is there, and none while a text is not saved. The foot lists the keys, and turns
+// them off (WCAG 2.1.4).
 const part = document.getElementById("keys");
 const form = document.querySelector("form.edit");
 const on = document.getElementById("keys-on");
@@ -12,6 +13,9 @@ const nameOf = (one) => {
   copy.querySelectorAll("kbd").forEach((kbd) => kbd.remove());
   return one.ariaLabel || copy.textContent.trim();
 };
+let changed = false;
+const isUnsaved = () => changed || [...document.querySelectorAll("form textarea")]
+  .some((area) => area.value !== area.defaultValue);
 
 document.addEventListener("keydown", (event) => {
   const field = event.target.closest("input, textarea, select, [contenteditable]");
@@ -21,7 +25,7 @@ document.addEventListener("keydown", (event) => {
   }
   if (field && event.key === "Escape" && field.type !== "search") field.blur();
   if (field || isHeld || event.altKey || event.isComposing || event.repeat) return;
-  if (!on?.checked) return;
+  if (!on?.checked || isUnsaved()) return;
   const found = all().find((one) => one.dataset.key === event.key
     && (one.checkVisibility() || one.closest(".panel")));
   if (!found) return;
@@ -62,7 +66,6 @@ if (large) {
   });
 }
 // What was typed is not left without a question.
-let changed = false;
 form?.addEventListener("input", () => { changed = true; });
 form?.addEventListener("submit", () => { changed = false; });
 addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
