@@ -22,6 +22,7 @@ from ..language.analysis.asked import (
 )
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import add_days
+from ..models import Texts
 from ..workspace.workspace import Workspace
 from .evidence import LIST_LIMIT, Request
 
@@ -34,6 +35,7 @@ AROUND_DAYS = 3
 count too, the nearer first. By eye.
 """
 
+_LIST_NOTICE = re.compile(r"Read as a list, (\w+) first")
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A query that is only a date: it is also searched as text, because notes of other days may
@@ -285,6 +287,14 @@ def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
         more = "all" if most == total else "more"
         notice += f"; {limit} of {total:,} are shown, a limit of {most} shows {more}"
     return f"{notice}."
+
+
+def order_of_list(notices: Texts) -> str:
+    """The order that the notice of a list names: oldest, newest or nearest. Empty if the answer
+    is no list.
+    """
+    orders = [match[1] for match in map(_LIST_NOTICE.match, notices) if match]
+    return orders[0] if orders else ""
 
 
 def filter_by_asked_time(filters: Filters, asked: Asked) -> Filters:

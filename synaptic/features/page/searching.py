@@ -21,6 +21,7 @@ from ...notes.blocks import project_key
 from ...render.present import IsHit, build_term_test, hit_remark
 from ...search.happened import count_events_and_clean_notices
 from ...search.search import drop_any_project, search
+from ...search.understanding import order_of_list
 from ...serving.arguments import take_filters
 from ...verbs import browse
 from ...verbs.saved_searches import NOTE, save_search, saved_searches
@@ -47,7 +48,7 @@ NO_RESULT: Values = {
     "explain": False,
     "counted": None,
     "sums": None,
-    "is_plain": False,
+    "order": "",
     "labels": {row.name: row.label for row in OFFERED},
     "form": [row for row in OFFERED if row.page == "form"],
 }
@@ -153,11 +154,12 @@ def search_page_values(
     )
     is_hit = build_term_test(result.terms, ws.index.stem)
     values["facets"] = _facets_that_narrow(_count_facets_of_hits(result.hits), values["given"])
-    values["is_plain"] = result.mode == "lexical" and not result.terms  # a list by filters
+    by_filters = "newest" if result.mode == "lexical" and not result.terms else ""
+    values["order"] = order_of_list(result.notices) or by_filters
     values["counted"], result = count_events_and_clean_notices(ws, query, filters, result)
     values["sums"] = _sums_of_question(ws, query, filters)
     values["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
-    return values | {"result": result, "explain": explain, "more": limit}
+    return values | {"result": result, "explain": explain, "more": limit, "most": MORE_HITS}
 
 
 def _sums_of_question(ws: Workspace, query: str, filters: Filters) -> Values | None:

@@ -30,6 +30,8 @@ NOTES = {
     "2026-11-03.md": "# 2026-11-03\n\n## 09:00 Ran 5 km\n\n## 18:00 Dentist, no holes\n",
     "2026-10-30.md": "# 2026-10-30\n\n## 08:00 Running with Ines\n\nA run of [[Ines]].\n",
     "2026-09-02.md": "# 2026-09-02\n\n## 08:00 Runs were short\n\nSaw the dentist.\n",
+    "2025-03-01.md": "# 2025-03-01\n"
+    + "".join(f"\n## {hour:02}:00 Watch {hour}\n" for hour in range(22)),
 }
 
 
@@ -121,7 +123,21 @@ def test_filters_alone_are_a_list_and_the_newest_stand_with_their_text(server: S
     page = server.shown("/search?q=%23sea")
     assert "3 entries, newest first" in page and "best first" not in page
     assert "best first" in server.shown("/search?q=mast")
-    assert "It is deep." in server.shown("/search")
+    assert "Saw the dentist." in server.shown("/search")
+
+
+def test_a_list_of_a_time_says_its_order_and_a_button_shows_all_of_it(server: Served) -> None:
+    for asked, order in (
+        ("was habe ich im März 2025 gemacht", "oldest"),
+        ("entries in March 2025, newest first", "newest"),
+    ):
+        query = quote(asked)
+        page = server.shown(f"/search?q={query}")
+        assert f"Read as a list, {order} first" in page
+        assert f"20 entries, {order} first" in page and ">Show all 22</a>" in page
+        whole = server.shown(f"/search?q={query}&more=1")
+        assert f"22 entries, {order} first" in whole and "Show all" not in whole
+    assert "More that may fit" in server.shown("/search?q=mast")
 
 
 def test_a_month_has_its_days_and_leads_to_others(server: Served) -> None:
