@@ -10,6 +10,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
+from ..config import load_config
 from ..errors import Changed, NotFound, Refused
 from ..filters import Filters
 from ..index.rows import Stored
@@ -201,7 +202,8 @@ def _is_first_mine(ws: Workspace, conflict: Conflict) -> bool:
     made on another machine, which put its own version first.
     """
     own = read_state_json(ws.config.state / OWN).get("own", [])
-    return not ws.config.sync.url or _hash(conflict) in own
+    # a server may have been started before `sync --init` wrote the address
+    return not load_config(ws.config.home).sync.url or _hash(conflict) in own
 
 
 def _versions_to_show(conflict: Conflict) -> tuple[str, str]:

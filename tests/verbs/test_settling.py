@@ -46,6 +46,13 @@ def test_a_note_of_another_program_changes_by_the_choice_alone(ws: Workspace) ->
     assert file.read_bytes() == text.encode()
 
 
+def test_a_sync_that_was_set_up_later_says_whose_version_is_the_first(ws: Workspace) -> None:
+    written(ws, f"# Ely\n\n{CONFLICT}", "Ely.md")
+    assert conflict(ws).versions == ("One.", "Two.")
+    (ws.config.home / "config.toml").write_text('[sync]\nurl = "/hub.git"\nbranch = "main"\n')
+    assert conflict(ws).versions == ("Two.", "One.")
+
+
 def test_conflicts_of_one_entry_are_asked_one_after_the_other(ws: Workspace) -> None:
     inner = "<<<<<<< HEAD\nThree.\n=======\nFour.\n>>>>>>> other"
     text = f"# Ely\n\n{CONFLICT}\nBetween.\n\n{CONFLICT.replace('Two.', inner)}\n"
