@@ -3,7 +3,7 @@
 | written                                  | is                           |
 |------------------------------------------|------------------------------|
 | `hours:: 2`, `hours: 1.5`, `hours:: 1,5` | 2, 1.5, 1.5                  |
-| `hours:: 1:30`, `1h 30m`, `90 min`       | 1.5 hours                    |
+| `hours:: 1:30 #acme`, `1h 30m`, `90 min` | 1.5 hours                    |
 | `cost:: 12.50 EUR`, `cost:: € 12`        | 12.5 EUR, 12 €               |
 | `cost:: 1 200`, `1.200,50`, `1,200.50`   | 1200, 1200.5, 1200.5         |
 | `cost:: 1,200`                           | nothing: 1200, or 1.2?       |
@@ -43,6 +43,9 @@ _NAMES_GROUPS = re.compile(rf"[0-9]*{_GROUP}[0-9]{{3}}{_GROUP}|[0-9]*[ '\u00a0\u
 """The beginning of a number whose first separator cannot be both: of groups and decimals."""
 
 
+_TAGS_AT_END = re.compile(r"(?:[ \t]+#[^\s#]+)+[ \t]*\Z")
+
+
 class Amount(NamedTuple):
     """A number with its unit as written; "" without one."""
 
@@ -55,7 +58,7 @@ def read_amount(text: str) -> Amount | None:
 
     A time is counted in hours and has no unit, so that `2` and `2h` can be summed.
     """
-    plain = text.strip()
+    plain = _TAGS_AT_END.sub("", text).strip()
     time = _HOURS.fullmatch(plain)
     if time:
         return Amount(_count_hours(time))

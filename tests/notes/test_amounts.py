@@ -9,7 +9,9 @@ from synaptic.notes.amounts import Amount, read_amount, read_hours_in_text
 HALF_A_DAY = Amount(Decimal("1.5"))
 
 
-@pytest.mark.parametrize("text", ["1.5", "1,5", "1:30", "1h 30m", "1h30", "90 min", "1,5 Std."])
+@pytest.mark.parametrize(
+    "text", ["1.5", "1,5", "1:30", "1h 30m", "1h30", "90 min", "1,5 Std.", "1.5 #a #b/c"]
+)
 def test_one_time_is_written_in_many_ways(text: str) -> None:
     assert read_amount(text) == HALF_A_DAY
 
