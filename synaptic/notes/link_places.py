@@ -45,9 +45,10 @@ Form = Literal["wiki", "markdown", "tag", "item", "title"]
 _WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]*)(?:\|(?:[^\[\]\n]|\[[^\[\]\n]*\])*)?\]\]")
 _MARKDOWN = re.compile(
     r"\]\([ \t]*(?:<(?P<angled>[^<>\n]*)>"
-    r"|(?P<bare>(?:[^\s()<>\"]|\([^()\n]*\))++"
-    r"(?:[ \t]++(?![\"'])(?:[^\s()<>\"]|\([^()\n]*\))++)*+))"
-    r"(?:[ \t]++(?:\"[^\"\n]*\"|'[^'\n]*'))?+[ \t]*+\)"
+    # atomic groups: possessive quantifiers of a group fail before Python 3.11.5 (gh-106052)
+    r"|(?P<bare>(?>(?:[^\s()<>\"]|\([^()\n]*\))+)"
+    r"(?>(?:[ \t]+(?![\"'])(?:[^\s()<>\"]|\([^()\n]*\))+)*)))"
+    r"(?>(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'))?)[ \t]*+\)"
 )
 _DEFINITION = re.compile(
     r"(?m)^ {0,3}\[(?!\^)[^\[\]\n]+\]:[ \t]*(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s<>]+))"
@@ -55,10 +56,10 @@ _DEFINITION = re.compile(
 _COMMENT = re.compile(r"(?s)<!(?=--).*?-->")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _TAG_ITEMS = re.compile(r"(?im)^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+(?P<items>[^\n]*)")
-_TITLE = re.compile(r"(?im)^[ \t]*(?:-[ \t]+)?title::[ \t]+(?P<title>\S++(?:[ \t]++\S++)*+)")
+_TITLE = re.compile(r"(?im)^[ \t]*(?:-[ \t]+)?title::[ \t]+(?P<title>(?>\S+(?:[ \t]+\S+)*))")
 _FRONT_TITLE = re.compile(
     r"(?im)^title:[ \t]+(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]+)(?P=quote)"
-    r"|(?P<title>[^\s\"'|>\[{&*!%@`]\S*+(?:[ \t]++\S++)*+))[ \t]*+\r?$"
+    r"|(?P<title>[^\s\"'|>\[{&*!%@`](?>\S*(?:[ \t]+\S+)*)))[ \t]*+\r?$"
 )
 _NOTE_END = ".md"
 _TRIPLE_BAR = "___"

@@ -28,7 +28,9 @@ _PROPERTIES = re.compile(r"(?:[ \t]*(?:-[ \t]+)?[^\n:]{1,60}::[^\n]*\n)+")
 def unpack(name: str, to: Path) -> Path:
     """The vault `logseq` or `obsidian`, unpacked into a folder."""
     with tarfile.open(_ARCHIVE) as archive:
-        archive.extractall(to, filter="data")
+        # Python 3.11.4 and later have the filter
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(to)
     return to / name
 
 

@@ -159,7 +159,7 @@ async def test_a_list_says_what_it_leaves_out_and_goes_on(client: Made, home: Pa
         ):
             detailed = text_of(await one.call_tool(name, args | {"format": "detailed"}))
             assert (
-                detailed.startswith(f"{len(ids)} found.")  # as a list, all of them fit
+                detailed.startswith((f"{len(ids)} found.", f"{args['limit']} of "))  # all fit
                 or re.search(rf"\n\d+ more did not fit: {way_on}\.", detailed)
                 or (way_on == cursor and re.search(r'\n\d+ more .* cursor="', detailed))
             )

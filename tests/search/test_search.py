@@ -140,13 +140,14 @@ def test_a_correction_in_other_words_goes_first_or_is_named_and_what_sounds_alik
         clock.forward(days=9)
         save(
             ws,
-            "We threw Celery out of invoicing: background work is a Postgres queue from today.",
+            "RabbitMQ lost messages twice last week, so we threw Celery out: all background "
+            "work of invoicing goes through a queue in Postgres from today.",
         )
         save(ws, "The hotel in Vienna is the Topazz, breakfast not included.")
         for text in OTHERS[:6]:
             save(ws, text)
         first, *others = search(ws, "how do background jobs of invoicing run").hits
-        later = next(hit.entry for hit in (first, *others) if "queue" in hit.entry.title)
+        later = next(hit.entry for hit in (first, *others) if "queue" in hit.entry.content)
         mark = f"perhaps replaced by {later.short_id}"
         assert first.entry == later or mark in first.entry.marks
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
