@@ -383,8 +383,8 @@ def totals_text(totals: Totals, to: Output) -> str:
     lines = [to.paint(f"{one_line(totals.field)} by {totals.by}", "bold")]
     lines += [f"{row.text:>{width}}  {one_line(totals.label(row))}" for row in totals.rows]
     for total in totals.all:
-        entries = "1 entry" if total.entries == 1 else f"{total.entries:,} entries"
-        lines.append(to.paint(f"{total.text:>{width}}  in all, {entries}", "bold"))
+        line = f"{total.text:>{width}}  in all, {total.entry_count}"
+        lines.append(to.paint(line, "bold"))
     return "\n".join(lines)
 
 

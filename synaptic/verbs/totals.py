@@ -45,6 +45,11 @@ class Total:
         number = f"{self.value:,.2f}".rstrip("0").rstrip(".")
         return f"{number} {self.unit}".strip()
 
+    @property
+    def entry_count(self) -> str:
+        """`1 entry`, or `7 entries`."""
+        return _entry_count(self.entries)
+
 
 @frozen
 class Totals:
@@ -65,11 +70,11 @@ class Totals:
     @property
     def sentence(self) -> str:
         """The sums over all entries in a few words: `hours: 12.5 in 7 entries`."""
-        sums = " and ".join(f"{total.text} in {_entries(total.entries)}" for total in self.all)
+        sums = " and ".join(f"{total.text} in {total.entry_count}" for total in self.all)
         return f"{self.field}: {sums}"
 
 
-def _entries(number: int) -> str:
+def _entry_count(number: int) -> str:
     return "1 entry" if number == 1 else f"{number:,} entries"
 
 
@@ -182,6 +187,8 @@ def _groups_of_entry(entry: Entry, by: str) -> Texts:
 
 def _stands_within_line(text: str, field: str) -> bool:
     """True if `field::` stands in a text more often than it is a property there."""
+    if f"{field}::" not in text.lower():
+        return False
     properties = sum(name == field for name, _ in properties_in_text(text))
     return without_code(text).lower().count(f"{field}::") > properties
 
@@ -196,7 +203,7 @@ def _notices_of_uncounted(field: str, not_read: list[str], within_lines: int) ->
         )
     if within_lines:
         notices.append(
-            f"{field}:: within a line is not counted, in {_entries(within_lines)}: write "
+            f"{field}:: within a line is not counted, in {_entry_count(within_lines)}: write "
             f"[{field}:: 1.5], or a line of its own."
         )
     return tuple(notices)
@@ -217,6 +224,8 @@ def sum_asked(ws: Workspace, query: str, filters: Filters) -> tuple[Totals, Filt
     asked = read_question(query, today=ws.today)
     wanted = filter_by_asked_time(filters, asked)
     if wanted == filters:
+        return None
+    if not (ws.config.hours_in_text or in_step(ws, lambda _: ws.index.field_names())):
         return None
 
     def find_named(_: SyncReport) -> tuple[int, Filters]:

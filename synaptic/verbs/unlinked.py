@@ -72,14 +72,13 @@ def link_targets_of(ws: Workspace, entries: Mapping[int, Entry]) -> dict[int, st
     }
 
 
-def find_mentions(ws: Workspace, id: str) -> tuple[Mention, ...]:
+def find_mentions(ws: Workspace, note: Entry) -> tuple[Mention, ...]:
     """The entries of the journal that name this note without a link, newest first, at most
     MOST_MENTIONS. None for an entry that is not a file of its own.
 
     A name is the title, an alias or the name of the file, as whole words in any case; not in
     code, links, addresses and private passages.
     """
-    note = get(ws, [id]).entries[0]
     names = _names_of_note(ws, note)
     if not names:
         return ()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from homes import open_home
 
-from synaptic import Workspace, find
+from synaptic import Entry, Workspace, find
 from synaptic.errors import NotFound
 from synaptic.filters import Filters
 from synaptic.verbs.many_edits import make_edits, take_back
@@ -34,8 +34,8 @@ def vault(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def ines(ws: Workspace) -> str:
-    return find(ws, filters=Filters(paths=("/people/",))).entries[0].id
+def ines(ws: Workspace) -> Entry:
+    return find(ws, filters=Filters(paths=("/people/",))).entries[0]
 
 
 def test_a_mention_is_a_whole_word_of_text_that_is_no_link(vault: Path) -> None:
@@ -63,15 +63,15 @@ def test_one_mention_becomes_a_link_and_no_other_byte_changes(
     file = vault / "journal" / path
     old = file.read_bytes()
     with open_home(vault) as ws:
-        id = ines(ws)
-        [source] = [one.entry.id for one in find_mentions(ws, id) if one.entry.path == path]
-        plan = plan_mention_link(ws, id, source)
+        note = ines(ws)
+        [source] = [one.entry.id for one in find_mentions(ws, note) if one.entry.path == path]
+        plan = plan_mention_link(ws, note.id, source)
         done = make_edits(ws, plan)
         assert file.read_bytes() == old.replace(before, after, 1) != old
         now = plan.ids.get(source, source)
-        assert now not in [one.entry.id for one in find_mentions(ws, id)]
+        assert now not in [one.entry.id for one in find_mentions(ws, note)]
         take_back(ws, done.run)
         assert file.read_bytes() == old
         file.write_bytes(old.replace(b"nes", b"da"))
         with pytest.raises(NotFound, match="any more"):
-            plan_mention_link(ws, id, source)
+            plan_mention_link(ws, note.id, source)

@@ -112,7 +112,7 @@ def _entry_page_values(ws: Workspace, id: str, near: list[str]) -> Values:
         "versions": versions,
         "seen": changing.open_for_edit(ws, entry.id)[1] if versions and not locked else "",
         "sentences": linking_sentences(ws, listing.links[entry.id].backlinks[:LINKS_OPEN]),
-        "mentions": () if locked else find_mentions(ws, entry.id),
+        "mentions": () if locked else find_mentions(ws, entry),
         "most": LINKS_OPEN,
         "drawn": _lay_out_graph(link_graph(ws, entry.id)),
         "stands_in": ws.journal.place(path),

@@ -116,6 +116,18 @@ def filters_in_address(asked: QueryParams) -> Values:
     return values
 
 
+def read_typed_filters(ws: Workspace, typed: Mapping[str, Any]) -> Filters:
+    """Returns the filters that an address names, as `filters_in_address` gives them. Raises
+    InvalidArgument for a wrong value.
+    """
+    stated = {}
+    for name, value in typed.items():
+        if value:
+            texts = value if isinstance(value, list) else [str(value)]
+            stated[name] = parse_filter_value(FILTERS[name], texts)
+    return drop_any_project(take_filters(ws, stated))
+
+
 def search_page_values(
     ws: Workspace, query: str, typed: Mapping[str, Any], asked: Mapping[str, str], loading: bool
 ) -> Values:
@@ -124,12 +136,7 @@ def search_page_values(
     """
     # a search at every letter must not count as reading entries
     ws = replace(ws, config=replace(ws.config, track_access=False, metrics=False))
-    stated = {}
-    for name, value in typed.items():
-        if value:
-            texts = value if isinstance(value, list) else [str(value)]
-            stated[name] = parse_filter_value(FILTERS[name], texts)
-    filters = drop_any_project(take_filters(ws, stated))
+    filters = read_typed_filters(ws, typed)
     values: Values = {"given": _filter_field_texts(filters), "filters": filters}
     if not query:
         cursor = asked.get("cursor")

@@ -6,15 +6,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...errors import InvalidArgument
-from ...filters import FILTERS, Filters
-from ...language.query import parse_filter_value
 from ...notes.amounts import HOURS
 from ...render import wire
-from ...search.search import drop_any_project
-from ...serving.arguments import take_filters
 from ...verbs.totals import GROUPS, Totals, sum_field
 from ...workspace.workspace import Workspace
-from .searching import filters_in_address
+from .searching import filters_in_address, read_typed_filters
 from .site import Page, page, run_slow_verb
 
 
@@ -27,7 +23,7 @@ async def _sums_page(request: Request) -> Response:
     field, by = asked.get("field", "").strip() or HOURS, asked.get("by") or "month"
 
     def add_up(ws: Workspace) -> Totals:
-        return sum_field(ws, field, by, filters=_read_filters(ws, in_address))
+        return sum_field(ws, field, by, filters=read_typed_filters(ws, in_address))
 
     status, totals, error = 200, None, None
     try:
@@ -50,15 +46,6 @@ async def _sums_page(request: Request) -> Response:
         in_address=in_address,
         filters=urlencode(in_address, doseq=True),
     )
-
-
-def _read_filters(ws: Workspace, in_address: dict[str, object]) -> Filters:
-    """Returns the filters of an address. Raises InvalidArgument for a wrong value."""
-    stated = {}
-    for name, value in in_address.items():
-        texts = value if isinstance(value, list) else [str(value)]
-        stated[name] = parse_filter_value(FILTERS[name], texts)
-    return drop_any_project(take_filters(ws, stated))
 
 
 PAGES = [Page("/sums", "writer", _sums_page)]
