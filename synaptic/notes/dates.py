@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from ..config import is_day_file_setting
 from ..files import DATA
 
 
@@ -110,6 +111,9 @@ def date_in_path(path: str, day_file: str) -> NamedDate | None:
     """The date in a file's path: parsed by the pattern `day_file`, else found in the file's
     name, else in its folders. None without a date.
 
+    A name that is a whole day wins against a pattern that needs folders for its day: in
+    `Thesis 2024/2026-07-01` the folder's number is no year.
+
     | stem                                        | date             |
     |---------------------------------------------|------------------|
     | `2026-11-21`, `2026_11_21`, `2026.11.21`    | that day         |
@@ -120,18 +124,31 @@ def date_in_path(path: str, day_file: str) -> NamedDate | None:
     | `2026-W47`, `2026-11`, `2026-Ноябрь`        | the first day    |
     | `2026-02-30`, `ticket 123456`, `v1.2.2026`  | none             |
     """
+    pure = PurePosixPath(path)
+    if not _needs_folders(day_file):
+        named = _date_by_pattern(path, day_file) or date_in_name(pure.stem)
+    else:
+        named = date_in_name(pure.stem)
+        if not (named and named.is_day):
+            named = _date_by_pattern(path, day_file) or named
+    if named:
+        return named
+    of_folders = _DATE_OF_FOLDERS.search((pure.parent / pure.stem).as_posix())
+    day = of_folders and date_from_groups(of_folders.groupdict())
+    return NamedDate(day, True, False) if day else None
+
+
+@cache
+def _needs_folders(day_file: str) -> bool:
+    return not is_day_file_setting(day_file.rpartition("/")[2])
+
+
+def _date_by_pattern(path: str, day_file: str) -> NamedDate | None:
     with suppress(ValueError, re.error, KeyError, OverflowError):
         # `%-d` is for writing only
-        return NamedDate(
-            datetime.strptime(path, day_file.replace("%-", "%")).date(), True, True
-        )
-    pure = PurePosixPath(path)
-    named = date_in_name(pure.stem)
-    if not named:
-        of_folders = _DATE_OF_FOLDERS.search((pure.parent / pure.stem).as_posix())
-        day = of_folders and date_from_groups(of_folders.groupdict())
-        return NamedDate(day, True, False) if day else None
-    return named
+        day = datetime.strptime(path, day_file.replace("%-", "%")).date()
+        return NamedDate(day, is_day=True, is_alone=True)
+    return None
 
 
 def is_day_file(path: str, day_file: str) -> bool:

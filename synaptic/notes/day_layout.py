@@ -1,14 +1,25 @@
-"""The pattern by which the day files of a folder are named. Pure."""
+"""The pattern by which the day files of a folder are named. Pure.
+
+A number in a path may be a date or anything else: a course, a room, a chapter. It is taken for
+a date only where nothing speaks against it:
+
+| a layout is not guessed if                                        | example                  |
+|-------------------------------------------------------------------|--------------------------|
+| a file is in another folder than the layout has for its own date  | `2019/2026-07-01.md`     |
+| a number stands in it that is no part of the date                 | `Room 2104/%Y-%m-%d.md`  |
+| words and a number name its folder, and there is only one such    | `Thesis %Y/%Y-%m-%d.md`  |
+| it has a folder for each month, and none for the year             | `%m/%Y-%m-%d.md`         |
+"""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from functools import cache
 from itertools import product
 
 from ..config import is_day_file_setting
-from .dates import is_day_file
+from .dates import are_day_words, date_in_path, fold_letters
 
 MIN_FILES = 3
 """Day files from which on their layout is a habit."""
@@ -17,7 +28,10 @@ _SAMPLE = 150
 _MOST_TOKENS = 8
 USUAL = "%Y-%m-%d.md"
 """The layout of a journal without another one."""
-_YEAR = re.compile("19[0-9]{2}|20[0-9]{2}")
+_YEAR = re.compile("19[0-9]{2}|20[0-9]{2}|2100")
+_DIRECTIVE = re.compile("%-?([A-Za-z])")
+_LONE_NUMBER = re.compile(r"(?<![^\W_])[0-9]+(?![^\W_])")
+_LETTERS = re.compile(r"[^\W\d_]{3,}")
 _TOKEN = re.compile(r"([0-9]+|[^\W\d_]+)")
 _OF_LENGTH = {8: ("%Y%m%d", "%d%m%Y"), 4: ("%Y",), 2: ("%m", "%d"), 1: ("%-m", "%-d")}
 """By the number of digits, the directives of strftime that may have written them."""
@@ -25,7 +39,7 @@ _OF_LENGTH = {8: ("%Y%m%d", "%d%m%Y"), 4: ("%Y",), 2: ("%m", "%d"), 1: ("%-m", "
 
 def layout_of(paths: Iterable[str]) -> str:
     """The setting `day_file` by which most day files are named; empty if fewer than MIN_FILES
-    share one.
+    share one that is clear.
 
     | paths                            | layout                     |
     |----------------------------------|----------------------------|
@@ -36,30 +50,97 @@ def layout_of(paths: Iterable[str]) -> str:
     Where days and months could change places, the layout whose days lie closer together wins.
     """
     notes = sorted(path for path in paths if path.endswith(".md") and _YEAR.search(path))
-    of_days = [path for path in notes if is_day_file(path, USUAL)]
-    if len(of_days) >= MIN_FILES:
-        notes = of_days
-    days: dict[str, set[date]] = {}
+    own_days = _own_days(notes)
+    if len(own_days) >= MIN_FILES:
+        notes = list(own_days)
+    files: dict[str, dict[str, date]] = {}
     signs: dict[str, set[str]] = {}
     for path in notes[:: len(notes) // _SAMPLE + 1]:
         for pattern, day in _possible_patterns(path):
             padded = pattern.replace("%-", "%")
-            days.setdefault(padded, set()).add(day)
+            files.setdefault(padded, {})[path] = day
             signs.setdefault(padded, set()).update(_zero_padding_signs(pattern, day))
 
     def rank(pattern: str) -> tuple[int, int, int, bool]:
-        span = max(days[pattern]) - min(days[pattern])
+        days = set(files[pattern].values())
+        span = max(days) - min(days)
         is_padded = "bare" not in signs[pattern]
-        return len(days[pattern]), pattern.count("%"), -span.days, is_padded
+        return len(days), pattern.count("%"), -span.days, is_padded
 
-    best = max(sorted(days), key=rank, default="")
-    if not best or len(days[best]) < MIN_FILES:
-        return ""
-    layout = best
-    for part in "md":
-        if "bare" in signs[best] and f"0{part}" not in signs[best]:
-            layout = layout.replace(f"%{part}", f"%-{part}")
-    return layout
+    for pattern in sorted(sorted(files), key=rank, reverse=True):
+        if len(set(files[pattern].values())) < MIN_FILES:
+            break
+        layout = pattern
+        for part in "md":
+            if "bare" in signs[pattern] and f"0{part}" not in signs[pattern]:
+                layout = layout.replace(f"%{part}", f"%-{part}")
+        if _is_clear(layout, files[pattern]) and _do_all_agree(
+            layout, files[pattern], own_days
+        ):
+            return layout
+    return ""
+
+
+def _own_days(paths: Iterable[str]) -> dict[str, date]:
+    """The days of the files that tell theirs without a layout."""
+    days = {}
+    for path in paths:
+        named = date_in_path(path, USUAL)
+        if named and named.is_day:
+            days[path] = named.day
+    return days
+
+
+def _is_clear(layout: str, files: Mapping[str, date]) -> bool:
+    """True if each number of a layout is a part of the date, and each folder of a date is one
+    that a calendar has.
+
+    That is a folder with no words in its name that says the year, or is in such a folder. Any
+    other folder of a date must be there twice, with files whose names say the whole date.
+    """
+    *folders, stem = layout.removesuffix(".md").split("/")
+    is_in_calendar = has_date = False
+    for depth, folder in enumerate(folders):
+        directives = _DIRECTIVE.findall(folder)
+        words = _DIRECTIVE.sub("\0", folder)
+        if _LONE_NUMBER.search(words) or (has_date and re.search("[0-9]", words)):
+            return False
+        if not directives and _LETTERS.search(words) and are_day_words(fold_letters(words)):
+            return False
+        has_words = re.search(r"[^\W_]", words) is not None
+        if directives and (has_words or not (is_in_calendar or "Y" in directives)):
+            names = {path.split("/")[depth] for path in files}
+            if len(names) < 2 or not _is_setting(f"{stem}.md"):
+                return False
+        if directives:
+            has_date = True
+            is_in_calendar = not has_words
+    parts = _DIRECTIVE.findall(stem)
+    is_repeated = len(set(parts)) < len(parts)
+    return not (is_repeated or _LONE_NUMBER.search(_DIRECTIVE.sub("\0", stem)))
+
+
+def _do_all_agree(layout: str, files: Mapping[str, date], own_days: Mapping[str, date]) -> bool:
+    """True if the `files` of a layout, and all others in folders like theirs, are where the
+    layout puts their own days.
+    """
+    if any(own_days.get(path, day) != day for path, day in files.items()):
+        return False
+    kinds = set(map(_kind_of_folder, files))
+    for path, day in own_days.items():
+        if _kind_of_folder(path) not in kinds:
+            continue
+        if _folder(day.strftime(layout)) != _folder(path):
+            return False
+    return True
+
+
+def _kind_of_folder(path: str) -> str:
+    return re.sub("[0-9]+", "0", _folder(path))
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
 
 
 def _zero_padding_signs(pattern: str, day: date) -> Iterator[str]:
@@ -88,6 +169,8 @@ def _possible_patterns(path: str) -> Iterator[tuple[str, date]]:
 def _possible_directives(part: str) -> Sequence[str]:
     """The part itself, and the directives that may have written it."""
     ways = _OF_LENGTH.get(len(part), ()) if part.isdigit() else _directives_of_word(part)
+    if ways == ("%Y",) and not _YEAR.fullmatch(part):
+        ways = ()
     return (part.replace("%", "%%"), *ways)
 
 

@@ -166,6 +166,22 @@ def test_the_pattern_of_day_files_comes_first() -> None:
 
 
 @pytest.mark.parametrize(
+    ("path", "day_file", "day"),
+    [
+        ("Choir 2023/2026-03-04.md", "Choir %Y/2026-%m-%d.md", "2026-03-04"),
+        ("1987/04.03.2026.md", "%Y/%d.%m.2026.md", "2026-03-04"),
+        ("2026/03-04.md", "%Y/%m-%d.md", "2026-03-04"),
+        ("03.04.2026.md", "%m.%d.%Y.md", "2026-03-04"),
+    ],
+)
+def test_a_folder_does_not_overrule_a_name_that_is_a_day(
+    path: str, day_file: str, day: str
+) -> None:
+    read = date_in_path(path, day_file)
+    assert read and (str(read.day), read.is_day) == (day, True)
+
+
+@pytest.mark.parametrize(
     ("value", "moment"),
     [
         ("1742121600123", datetime(2025, 3, 16, 10, 40, 0, 123000, UTC)),
