@@ -173,22 +173,45 @@ def date_in_name(name: str) -> NamedDate | None:
     return NamedDate(first, False, False) if first else None
 
 
+def owner_time(moment: datetime) -> datetime:
+    """The moment on the clock of its owner, aware: its day is the day to which it belongs.
+
+    | moment                         | on a machine in Los Angeles |
+    |--------------------------------|-----------------------------|
+    | `2023-12-07 03:11`             | 2023-12-07 03:11 -08:00     |
+    | `2023-12-07 03:11Z`, `+00:00`  | 2023-12-06 19:11 -08:00     |
+    | `2023-12-07 03:11+05:30`       | 2023-12-07 03:11 +05:30     |
+
+    Programs store instants in UTC, wherever the person was; any other offset is that of the
+    place where a person read the clock. Where the system knows no offset (the years 1 and 9999)
+    the zone stays, UTC if there is none.
+    """
+    with suppress(OverflowError, ValueError, OSError):
+        return moment if moment.utcoffset() else moment.astimezone()
+    return moment.replace(tzinfo=moment.tzinfo or UTC)
+
+
 def moment_in_value(value: str) -> datetime | None:
-    """Parses a date or time in a field's value; without a zone if the value names none, at
-    midnight if it names only a day. None if it is not a date.
+    """Parses a date or time in a field's value, as `owner_time` has it; without a zone if the
+    value names none, at midnight if it names only a day. None if it is not a date.
 
     | value                                         | moment                            |
     |-----------------------------------------------|-----------------------------------|
     | `2026-11-21T09:31:00Z`, `2026-11-21 09:31`    | as ISO 8601 has it                |
     | `1795253460`, `1795253460000`                 | seconds, or less, since 1970      |
     | `202611210931`                                | 2026-11-21 09:31                  |
+    | `20261121093100000`                           | that, in UTC (TiddlyWiki)         |
     | `Sat, 21 Nov 2026 09:31:00 +0100`             | that, with its zone               |
     | `November 21, 2026 9:31 AM`, `2026/11/21`     | 2026-11-21 09:31; 2026-11-21      |
     | `21. November 2026`, `2026年11月21日`          | 2026-11-21                        |
     | `2026-11`, `2026-W47`                         | 2026-11-01, 2026-11-16            |
     | `03/02/2026`, `soon`                          | none                              |
     """
-    text = fold_letters(value.strip().strip("[]\"'").strip())
+    moment = _moment_as_written(fold_letters(value.strip().strip("[]\"'").strip()))
+    return owner_time(moment) if moment and moment.tzinfo else moment
+
+
+def _moment_as_written(text: str) -> datetime | None:
     if _NUMBER.fullmatch(text):
         return _moment_of_number(text)
     with suppress(ValueError):
@@ -216,16 +239,15 @@ _TIME_OF_DAY = re.compile(
 
 def _moment_of_number(text: str) -> datetime | None:
     whole, _, fraction = text.partition(".")
-    if not fraction and len(whole) in (8, 12, 14):
-        match = _form_pattern(_COMPACT.pattern).fullmatch(whole)
+    if not fraction and len(whole) in (8, 12, 14, 17):
+        match = _form_pattern(_COMPACT.pattern).fullmatch(whole[:14])
         day = match and date_from_groups(match.groupdict())
         if match and day:
             hour, minute, second = (int(part or 0) for part in match.groups()[3:])
-            return datetime.combine(day, time(hour, minute, second))
+            zone = UTC if len(whole) == 17 else None
+            return datetime.combine(day, time(hour, minute, second), zone)
     places = _EPOCHS.get(len(whole))
-    if places is None:
-        return None
-    return datetime.fromtimestamp(float(text) / 10**places, UTC).astimezone()
+    return datetime.fromtimestamp(float(text) / 10**places, UTC) if places is not None else None
 
 
 def _day_at_time(day: date, behind: str) -> datetime:

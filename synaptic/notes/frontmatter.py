@@ -35,6 +35,8 @@ _TOML_LINE = re.compile(_KEY + r"=(?P<value>.*)")
 _ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)")
 _ITEM = re.compile(r"[^\s\"'](?:[^\n\"']*[^\s\"'])?")
 _WORD = re.compile(r"[^\s,\"']+")
+_TAG_WORD = re.compile(r"\[\[[^\[\]\n]+\]\]|[^\s,]+")
+"""One of several tags in a plain text; TiddlyWiki writes `[[a tag]] another`."""
 _TOML_TAGS = re.compile(r"(?im)^tags?[ \t]*=[ \t]*(?P<list>\[[^\]]*\]|[\"'][^\n]*)")
 _TOML_STRING = re.compile(r"([\"'])([^\"'\n]+)\1")
 _CREATED = ("date", "created", "created_at", "created at", "date created", "created time")
@@ -99,7 +101,7 @@ def _build_front_matter(values: Values, nested: Values) -> FrontMatter:
     tags = []
     for key in ("tags", "tag"):
         value = values.get(key) or nested.get(key, [])  # plain text may name several
-        tags += value.replace(",", " ").split() if isinstance(value, str) else value
+        tags += _TAG_WORD.findall(value) if isinstance(value, str) else value
     titles = _values_of_keys(values, "title")
     if not titles and values.keys() >= {"name", "description"}:
         titles = _values_of_keys(values, "name")

@@ -31,6 +31,7 @@ from .blocks import (
     usual_line_end,
     without_masked,
 )
+from .dates import owner_time
 from .frontmatter import add_tags
 from .header import (
     clean_title,
@@ -52,7 +53,6 @@ from .outline import extend_outline
 from .privacy import escape_tags, mask_private, private_spans
 from .reading import (
     BASE32,
-    add_system_zone,
     body_span,
     id_date,
     is_saved,
@@ -105,7 +105,7 @@ def compose_entry(
     heading_tags = unique((*inline, *map(check_tag, tags), *from_title))
     # whole seconds at a fixed offset are all that `at=` can express
     if not at.tzinfo:
-        at = add_system_zone(at)
+        at = owner_time(at)
     offset = timezone(at.utcoffset() or timedelta())
     entry = Entry(
         id=id,

@@ -8,9 +8,8 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, date, datetime, time
+from datetime import date, datetime, time
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import PurePosixPath
@@ -32,7 +31,7 @@ from .blocks import (
     without_masked,
 )
 from .copies import path_without_conflict_mark
-from .dates import are_day_words, date_in_path, fold_letters
+from .dates import are_day_words, date_in_path, fold_letters, owner_time
 from .frontmatter import FrontMatter, match_front_matter, read_front_matter
 from .header import (
     COMMENT_START,
@@ -49,9 +48,9 @@ from .header import (
 from .marks import PAGE_PROPERTIES, read_fields, read_title_and_aliases
 from .privacy import mask_private, unclosed_tags
 
-GRAMMAR = 11
-"""The version of this reader. An index made by another version is made anew. 11: an entry in a
-closed fence of Markdown is text, and a section of a day no page.
+GRAMMAR = 12
+"""The version of this reader. An index made by another version is made anew. 12: a moment in
+UTC belongs to its owner's day, and a name that is a date to that day.
 """
 OPEN_FENCE = "open-fence"
 FENCED = "fenced-entry"
@@ -334,9 +333,7 @@ class _Reader:
         self.diary = 0
         self.counts = Counter[str]()  # of the headings
         self.above: datetime | None = None  # of the entry before this one
-        self.changed_at = mtime
-        with suppress(OverflowError, ValueError, OSError):
-            self.changed_at = mtime.astimezone()
+        self.changed_at = owner_time(mtime)
         self.day: tuple[date, DateSource] = self.changed_at.date(), "mtime"
         self.text = decode_as_latin1(self.data)
         self.start = 0
@@ -569,19 +566,19 @@ class _Reader:
         day, source = self.day
         if not at:
             if clock:
-                return add_system_zone(datetime.combine(day, _parse_clock(clock))), source
+                return owner_time(datetime.combine(day, _parse_clock(clock))), source
             # it stands behind the entry above it
-            before = self.above or add_system_zone(datetime.combine(day, time()))
+            before = self.above or owner_time(datetime.combine(day, time()))
             return before + datetime.resolution, source
         if at.tzinfo is None:
-            at = add_system_zone(at)
+            at = owner_time(at)
         if source == "mtime":
             day = at.date()
             source = "comment"
         typed = _parse_clock(clock) if clock else at.time()
         if (at.hour, at.minute) == (typed.hour, typed.minute):
             return datetime.combine(day, at.timetz()), source
-        return add_system_zone(datetime.combine(day, typed)), source
+        return owner_time(datetime.combine(day, typed)), source
 
     def _derive(self, name: str) -> str:
         """The id of an entry or note that has no written id; `name` is "" for the note of the
@@ -683,7 +680,7 @@ class _Reader:
         created = self.front.created_at
         if not created or created.date() != day:
             created = datetime.combine(day, time())
-        return created if created.tzinfo else add_system_zone(created), source
+        return owner_time(created), source
 
     def _without_duplicates(self, entries: Iterable[Entry]) -> tuple[Entry, ...]:
         """The entries without equal ones. A different entry with an id that an earlier one has
@@ -727,15 +724,6 @@ def _parse_clock(token: str) -> time:
     if match[4]:
         hour = hour % 12 + (12 if match[4] in "pP" else 0)
     return time(hour, minute, second)
-
-
-def add_system_zone(naive: datetime) -> datetime:
-    """A datetime without a zone, in the system's zone; in UTC if the system knows no offset
-    (the year 1).
-    """
-    with suppress(OverflowError, ValueError, OSError):
-        return naive.astimezone()
-    return naive.replace(tzinfo=UTC)
 
 
 def without_surrogates(text: str) -> str:

@@ -27,8 +27,8 @@ from ..language.query import read_date, search_terms
 from ..language.words import fts5_expression
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import project_key, slug_tag
+from ..notes.dates import owner_time
 from ..notes.marks import find_tasks, source_of_task
-from ..notes.reading import add_system_zone
 from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries, mark_replaced
 from ..workspace.checkout import checkout_around, describe_recent_work, working_project
@@ -224,7 +224,7 @@ def _find_news_start(
         since = before
     if not since.startswith("p:"):
         day = read_date(since, now, "since")
-        return Start(add_system_zone(datetime.fromisoformat(day)))
+        return Start(owner_time(datetime.fromisoformat(day)))
     position = _POSITION.fullmatch(since)
     if not position:
         raise InvalidArgument(

@@ -14,6 +14,7 @@ from ..journal.redating import file_at, move_entry
 from ..language.query import read_moment
 from ..models import PERSON, Entry, Json
 from ..notes.blocks import unify_newlines
+from ..notes.dates import owner_time
 from ..notes.draft import redraft_entry
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
@@ -177,10 +178,7 @@ def read_new_moment(entry: Entry, at: str, now: datetime) -> datetime:
         return entry.at
     if is_same_minute:
         moment = moment.replace(second=entry.at.second, microsecond=entry.at.microsecond)
-    try:
-        return moment.astimezone()
-    except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone
-        return moment.replace(tzinfo=moment.tzinfo or now.tzinfo)
+    return owner_time(moment)
 
 
 def can_move(ws: Workspace, entry: Entry) -> bool:

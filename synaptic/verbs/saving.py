@@ -11,6 +11,7 @@ from ..errors import InvalidArgument, SynapticError, check_range
 from ..index.rows import Stored, hash64
 from ..language.query import read_moment
 from ..models import Entry, Json, Near, Texts
+from ..notes.dates import owner_time
 from ..notes.draft import draft_entry
 from ..notes.markdown import new_id, own_tags
 from ..notes.screening import Screen
@@ -282,14 +283,9 @@ def _find_retried_entry(ws: Workspace, entry: Entry, same: Sequence[Stored]) -> 
 
 
 def parse_moment(at: str | datetime | None, now: datetime) -> datetime:
-    """The time `at` of a new entry (None: now), in the local zone and whole seconds. A text is
-    read as `--since` reads it; raises InvalidArgument.
+    """The time `at` of a new entry (None: now) by `owner_time`, in whole seconds. Raises
+    InvalidArgument for a text that is not a moment.
     """
-    if at is None:
-        return now.replace(microsecond=0)
     if isinstance(at, str):
         at = read_moment(at, now, "at")
-    try:
-        return at.astimezone().replace(microsecond=0)
-    except (OverflowError, OSError, ValueError):  # year 1 or 9999 at the edge of another zone
-        return at.replace(microsecond=0, tzinfo=at.tzinfo or now.tzinfo)
+    return (owner_time(at) if at else now).replace(microsecond=0)

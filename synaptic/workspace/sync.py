@@ -22,7 +22,8 @@ from ..index.rows import FileRows, hash64
 from ..journal.moves import note_moves
 from ..journal.names import left_out_sentences
 from ..models import TYPES, Entry, FileSignature, ParseIssue, Stamp, Texts, frozen
-from ..notes.reading import GRAMMAR, add_system_zone
+from ..notes.dates import owner_time
+from ..notes.reading import GRAMMAR
 from .access import NeedsWriter
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing_error
 from .file_rows import make_file_rows, with_at_tags
@@ -586,7 +587,7 @@ def _use_git_date(entry: Entry, day: date | None) -> Entry:
     if entry.dated or day is None:
         return entry
     clock = clock_time() if entry.whole_file else entry.at.time()
-    return replace(entry, at=add_system_zone(datetime.combine(day, clock)), date_source="git")
+    return replace(entry, at=owner_time(datetime.combine(day, clock)), date_source="git")
 
 
 def _reading_version(ws: Workspace) -> str:

@@ -17,6 +17,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
+from ....notes.dates import owner_time
 from .archive import ExportedFile, read_items
 from .record import Record, Skipped
 from .shared import split_off_heading, text_at
@@ -77,7 +78,7 @@ def _time_of(entry: Any) -> datetime:
     """Returns the local time at the place of a Day One entry, naive; in this machine's zone if
     the entry's is unknown.
     """
-    at = datetime.fromisoformat(entry["creationDate"]).astimezone()
+    at = owner_time(datetime.fromisoformat(entry["creationDate"]))
     with suppress(ValueError, OSError, LookupError):
         at = at.astimezone(ZoneInfo(entry["timeZone"])).replace(tzinfo=None)
     return at
