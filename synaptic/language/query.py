@@ -18,6 +18,7 @@ from ..notes.blocks import check_tag, project_key, slug_tag
 from ..notes.header import notices_of_synonyms, resolve_type, unique
 from ..notes.marks import field_name
 from .lexicon import STOP_WORDS
+from .time_fields import MAX_SHOWN, read_date
 from .words import words
 
 MAX_QUERY = 10_000
@@ -33,8 +34,6 @@ MAX_NOTICES = 8
 MAX_NAME = 500
 """Characters of a query that may be the name of an entry. By eye."""
 MAX_LIMIT = 100
-MAX_SHOWN = 60
-"""Characters of a wrong value that an error message repeats."""
 
 _FILTER = re.compile(
     r"""(?<![\w"/.\\-])((?<!\S)-)?([A-Za-z_]+):(?:"([^"]*)"|((?:(?<=path:)/)?[^\s"/:][^\s"]*))"""
@@ -53,9 +52,6 @@ _NAMED_KEYS = dict.fromkeys(
 """The keys in the order of a notice, the usual ones first."""
 _WHOLE_WORDS = {key.partition(":")[0] for key in KEYS if ":" in key}
 _OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
-
-_AHEAD = ("due", "expires")
-"""The filters whose dates are in the future: `friday` means the next Friday."""
 
 Fields = Callable[[], Collection[str]]
 """A function that returns all field names, or all tags, of the journal; it is called only if a
@@ -394,48 +390,6 @@ def build_preference(values: Mapping[str, object]) -> Filters:
             raise InvalidArgument(message, valid=("a text", "a list of texts"))
         filters[key] = texts
     return build_filters(now=datetime.max, **filters)
-
-
-def read_date(text: str, now: datetime, name: str) -> str:
-    """Parses a date as users type it into a local date, `YYYY-MM-DD`. Raises InvalidArgument
-    with examples.
-
-    For a longer time such as `last week` or `Q2` it is the first day; the last day if the
-    filter `name` is until, due or expires. A date for due or expires is in the future: `friday`
-    is the next one, today included. `timephrase.read_typed` says which forms are read.
-    """
-    moment = read_moment(text, now, name)
-    try:
-        return (moment.astimezone(now.tzinfo) if moment.tzinfo else moment).date().isoformat()
-    except OverflowError:
-        raise _time_error(name, text) from None
-
-
-def read_moment(text: str, now: datetime, name: str) -> datetime:
-    """Parses a time as users type it, such as `yesterday 18:00`, into a datetime; a local time
-    has no zone. Raises InvalidArgument with examples.
-
-    A date without a clock time gets the clock time of `now`. For a longer time such as `last
-    week` it is in the first day; in the last if the filter `name` is until, due or expires.
-    """
-    from .timephrase.typed import read_typed  # most saves and searches need none of its words
-
-    span = read_typed(text, now=now, ahead=name in _AHEAD)
-    moment = span and span[name in ("until", *_AHEAD)]
-    if not moment:
-        raise _time_error(name, text)
-    return moment
-
-
-def _time_error(name: str, text: str) -> InvalidArgument:
-    short = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
-    if name == "at":
-        valid = ["2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"]
-        return InvalidArgument(f"at: {short!r} is not a time.", valid=valid)
-    valid = ["2026-11-03", "yesterday", "10 days ago", "last tuesday", "Q2", "early October"]
-    if name in _AHEAD:
-        valid = ["2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027"]
-    return InvalidArgument(f"{name}: {short!r} is not a date.", valid=valid)
 
 
 def _nonempty_values(name: str, value: str | Sequence[str]) -> Texts:

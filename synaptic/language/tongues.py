@@ -33,6 +33,7 @@ SERIES = {
     "numbers": SHARED.list_in_order("numbers"),
     "weekdays": _DAYS,
     "weekdays of last week": [f"last week {name}" for name in _DAYS],
+    "weekdays of next week": [f"next week {name}" for name in _DAYS],
     "months": _MONTHS,
     "in months": [f"in {name}" for name in _MONTHS],
     "seasons": _SEASONS,
@@ -48,15 +49,19 @@ MOST_PIECES = 8
 LOOKED_AT = 200
 """Characters of a question that are searched for a time in another language."""
 
-_NOT_DESCRIBED = "since|until|before|after|in|on|during|from|early|mid|late"
+_NOT_DESCRIBED = "since|until|before|after|in|on|of|for|during|from|early|mid|late"
 """Words before which "last" is not put: `depuis la semaine dernière`, `seit letzter Woche`."""
+_UNIT = "(?:hour|day|week|month|year)"
 _PART_OF_YEAR = "|".join((*_MONTHS, *_SEASONS))
 ORDER = (
     (r"^(?:in|for) (?=(?:last|this|next|\w+ before last)\b)", ""),
-    (rf"\b(?!(?:{_NOT_DESCRIBED})\b)(\w+) (last|this)\b", r"\2 \1"),
+    (rf"\b(?!(?:{_NOT_DESCRIBED})\b)(\w+) (last|this|next)\b", r"\2 \1"),
     (rf"\b(last|this) ({_PART_OF_YEAR}) year\b", r"\2 \1 year"),
     (rf"^(last|this|next) year (?:in )?({_PART_OF_YEAR})$", r"in \2 \1 year"),
     (r"\b(last|this|next) in\b", r"\1"),
+    (r"\b(\w+day) tomorrow$", r"\1 morning"),
+    (rf"^(?:hence|between) ({_UNIT})$", r"in 1 \1"),
+    (rf"^(?:hence|between) (\w+ {_UNIT})$", r"in \1"),
     (r"\b(\w+day) (?:in|for) (last|this|next) week$", r"\1 of \2 week"),
     (r"\b(\d{4}) year\b", r"\1"),
     (r"^(hour|day|week|month|year) ago$", r"1 \1 ago"),
@@ -72,8 +77,10 @@ ORDER = (
 )
 """(pattern, replacement) pairs that put translated words into English order."""
 
-_ANY_TIME = {"on the weekend", *_DAYS, *_MONTHS, *SERIES["in months"]}
-"""Times that also occur in names of things: `金曜ロードショー`, `bolsa de fin de semana`."""
+_ANY_TIME = {"tomorrow", "on the weekend", *_DAYS, *_MONTHS, *SERIES["in months"]}
+"""Times that also occur in names of things: `金曜ロードショー`, `bolsa de fin de semana`. In
+German `Morgen` is the morning where it does not begin a sentence.
+"""
 WEEKENDS = ("week-end", "weekend", "fin de semana", "fim de semana")
 
 _DATES = (
@@ -176,7 +183,8 @@ def _is_part_of_a_name(text: str, pieces: list[re.Match[str]], tongue: str) -> b
     if tongue == EAST:
         return _NOUN.match(text, end) is not None
     is_kind = last[0] in WEEKENDS and text[:start].endswith(" de ")
-    return is_kind or (tongue != "de" and start > 0 and text[start].isupper())
+    has_capital = start > 0 and text[start].isupper()
+    return is_kind or (has_capital and (tongue != "de" or last[0] == "morgen"))
 
 
 def _translate_pieces(pieces: list[re.Match[str]], tongue: str) -> str:

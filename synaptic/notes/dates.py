@@ -9,6 +9,7 @@ the day from the month: it is no date.
 import re
 import tomllib
 import unicodedata
+from calendar import monthrange
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
@@ -169,8 +170,31 @@ def date_in_name(name: str) -> NamedDate | None:
             is_day = are_day_words(rest) and not match.groupdict().get("hour")
             is_alone = _day_words().issuperset(_WORDS.findall(rest))
             return NamedDate(day, is_day, is_day and is_alone)
-    first = _first_day_of_period(text)
-    return NamedDate(first, False, False) if first else None
+    span = _span_of_period(text)
+    return NamedDate(span[0], False, False) if span else None
+
+
+def day_at_start(text: str) -> tuple[date, int] | None:
+    """The date of one day with which a text begins, and where that ends; None without one."""
+    folded = fold_letters(text)
+    for form in DAYS:
+        match = _form_pattern(form.pattern).match(folded)
+        day = match and date_from_groups(match.groupdict())
+        if match and day:
+            return day, match.end()
+    return None
+
+
+def days_of_name(name: str) -> tuple[date, date] | None:
+    """The first and last day of a name that is nothing but a day, a week, a month or a quarter;
+    None for any other name.
+    """
+    named = date_in_name(name)
+    if named and named.is_alone:
+        return named.day, named.day
+    text = fold_letters(name)
+    is_period = any(_form_pattern(form.pattern).fullmatch(text) for form in PERIODS)
+    return _span_of_period(text) if is_period else None
 
 
 def owner_time(moment: datetime) -> datetime:
@@ -207,21 +231,43 @@ def moment_in_value(value: str) -> datetime | None:
     | `2026-11`, `2026-W47`                         | 2026-11-01, 2026-11-16            |
     | `03/02/2026`, `soon`                          | none                              |
     """
-    moment = _moment_as_written(fold_letters(value.strip().strip("[]\"'").strip()))
-    return owner_time(moment) if moment and moment.tzinfo else moment
+    read = _read_moment(value)
+    return read.on_owner_clock() if read else None
 
 
-def _moment_as_written(text: str) -> datetime | None:
+def moment_of_stamp(value: str) -> datetime | None:
+    """The moment of a value that has its time of day and no other words, as `moment_in_value`
+    reads it: `2026-11-21T09:31Z`, `1795253460`. None for any other value.
+    """
+    read = _read_moment(value)
+    is_stamp = read and read.has_clock and _day_words().issuperset(_WORDS.findall(read.rest))
+    return read.on_owner_clock() if read and is_stamp else None
+
+
+class _ReadMoment(NamedTuple):
+    """A moment as a value has it, and the `rest` of the value, which is no part of it."""
+
+    moment: datetime
+    rest: str = ""
+    has_clock: bool = True
+
+    def on_owner_clock(self) -> datetime:
+        return owner_time(self.moment) if self.moment.tzinfo else self.moment
+
+
+def _read_moment(value: str) -> _ReadMoment | None:
+    text = fold_letters(value.strip().strip("[]\"'").strip())
     if _NUMBER.fullmatch(text):
         return _moment_of_number(text)
     with suppress(ValueError):
-        return datetime.fromisoformat(text.upper())
+        has_clock = ":" in text or "t" in text
+        return _ReadMoment(datetime.fromisoformat(text.upper()), "", has_clock)
     for match in _find_dates(text, (*DAYS, _WITHIN)):
         day = date_from_groups(match.groupdict())
         if day:
-            return _day_at_time(day, text[match.end() :])
-    first = _first_day_of_period(text)
-    return datetime.combine(first, time()) if first else None
+            return _day_at_time(day, text[: match.start()], text[match.end() :])
+    span = _span_of_period(text)
+    return _ReadMoment(datetime.combine(span[0], time()), text, False) if span else None
 
 
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
@@ -237,7 +283,7 @@ _TIME_OF_DAY = re.compile(
 )
 
 
-def _moment_of_number(text: str) -> datetime | None:
+def _moment_of_number(text: str) -> _ReadMoment | None:
     whole, _, fraction = text.partition(".")
     if not fraction and len(whole) in (8, 12, 14, 17):
         match = _form_pattern(_COMPACT.pattern).fullmatch(whole[:14])
@@ -245,18 +291,21 @@ def _moment_of_number(text: str) -> datetime | None:
         if match and day:
             hour, minute, second = (int(part or 0) for part in match.groups()[3:])
             zone = UTC if len(whole) == 17 else None
-            return datetime.combine(day, time(hour, minute, second), zone)
+            moment = datetime.combine(day, time(hour, minute, second), zone)
+            return _ReadMoment(moment, "", len(whole) > 8)
     places = _EPOCHS.get(len(whole))
-    return datetime.fromtimestamp(float(text) / 10**places, UTC) if places is not None else None
+    if places is None:
+        return None
+    return _ReadMoment(datetime.fromtimestamp(float(text) / 10**places, UTC))
 
 
-def _day_at_time(day: date, behind: str) -> datetime:
+def _day_at_time(day: date, before: str, behind: str) -> _ReadMoment:
     """The day, at the time of day with which the text `behind` begins; at midnight if it begins
     with none.
     """
     match = _TIME_OF_DAY.match(behind)
     if not match:
-        return datetime.combine(day, time())
+        return _ReadMoment(datetime.combine(day, time()), f"{before} {behind}", False)
     hour = int(match["hour"])
     if match["half"]:
         hour = hour % 12 + (12 if match["half"] == "p" else 0)
@@ -265,7 +314,7 @@ def _day_at_time(day: date, behind: str) -> datetime:
         clock = clock.replace(tzinfo=UTC)
     elif match["zone"]:
         clock = clock.replace(tzinfo=datetime.strptime(match["zone"], "%z").tzinfo)
-    return datetime.combine(day, clock)
+    return _ReadMoment(datetime.combine(day, clock), f"{before} {behind[match.end() :]}")
 
 
 def _find_dates(text: str, forms: tuple[Form, ...]) -> Iterator[re.Match[str]]:
@@ -273,31 +322,37 @@ def _find_dates(text: str, forms: tuple[Form, ...]) -> Iterator[re.Match[str]]:
         yield from _form_pattern(form.pattern).finditer(text)
 
 
-def _first_day_of_period(text: str) -> date | None:
-    """The first day of the week, month or quarter that the folded text names; None if it is not
-    one. A week like `2026-W47` may stand anywhere in it.
+def _span_of_period(text: str) -> tuple[date, date] | None:
+    """The first and last day of the week, month or quarter that the folded text names; None if
+    it is not one. A week like `2026-W47` may stand anywhere in it.
     """
     anywhere, *others = (_form_pattern(form.pattern) for form in PERIODS)
     for match in (anywhere.search(text), *(form.fullmatch(text) for form in others)):
-        first = match and _first_day(match.groupdict())
-        if first:
-            return first
+        span = match and _span_of_groups(match.groupdict())
+        if span:
+            return span
     return None
 
 
-def _first_day(groups: dict[str, str | None]) -> date | None:
+def _span_of_groups(groups: dict[str, str | None]) -> tuple[date, date] | None:
     year = int(groups["year"] or 0)
     week = groups.get("week")
-    with suppress(ValueError):
-        if week:
-            return date.fromisocalendar(year, int(week), 1)
-        if groups.get("quarter"):
-            return date(year, 3 * int(groups["quarter"] or 0) - 2, 1)
+    quarter = groups.get("quarter")
+    if week:
+        with suppress(ValueError):
+            monday = date.fromisocalendar(year, int(week), 1)
+            return monday, monday + timedelta(6)
+    if quarter:
+        groups = groups | {"month": str(3 * int(quarter) - 2)}
     first = date_from_groups(groups | {"day": "1"})
-    if first and groups.get("nth_week"):  # the first week of a month holds its first Thursday
+    if not first:
+        return None
+    if groups.get("nth_week"):  # the first week of a month holds its first Thursday
         thursday = first + timedelta((3 - first.weekday()) % 7)
-        return thursday + timedelta(7 * int(groups["nth_week"] or 0) - 10)
-    return first
+        monday = thursday + timedelta(7 * int(groups["nth_week"] or 0) - 10)
+        return monday, monday + timedelta(6)
+    last_month = first.month + (2 if quarter else 0)
+    return first, date(year, last_month, monthrange(year, last_month)[1])
 
 
 def date_from_groups(groups: dict[str, str | None]) -> date | None:

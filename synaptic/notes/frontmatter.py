@@ -98,7 +98,7 @@ def _build_front_matter(values: Values, nested: Values) -> FrontMatter:
     A memory of an agent has `name` and `description` in place of a title; its `type`, also
     within `metadata`, is a tag.
     """
-    tags = []
+    tags: list[str] = []
     for key in ("tags", "tag"):
         value = values.get(key) or nested.get(key, [])  # plain text may name several
         tags += _TAG_WORD.findall(value) if isinstance(value, str) else value

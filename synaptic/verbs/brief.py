@@ -23,7 +23,8 @@ from ..journal.disk import overwrite, read_state_json
 from ..journal.repository import Checkout
 from ..kinds import CLOSABLE, CLOSING_TAGS, KINDS, is_over
 from ..language.excerpt import count_code_spans
-from ..language.query import read_date, search_terms
+from ..language.query import search_terms
+from ..language.time_fields import read_date
 from ..language.words import fts5_expression
 from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import project_key, slug_tag

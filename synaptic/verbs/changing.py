@@ -11,7 +11,7 @@ from ..index.rows import Stored, hash64
 from ..journal.folder import locate_writable
 from ..journal.journal import Edited, Replacement, make_replacement
 from ..journal.redating import file_at, move_entry
-from ..language.query import read_moment
+from ..language.time_fields import read_moment
 from ..models import PERSON, Entry, Json
 from ..notes.blocks import unify_newlines
 from ..notes.dates import owner_time
@@ -168,17 +168,13 @@ def read_new_moment(entry: Entry, at: str, now: datetime) -> datetime:
     | `2026-11-20 17:00`           | that moment                                     |
     | `17:00`, `2 hours ago`       | today at 17:00, two hours before `now`          |
     """
-    moment = read_moment(at, now, "at")
-    if not moment.tzinfo and at.strip().lower() != "now":
-        moment = read_moment(
-            at, datetime.combine(now.date(), entry.at.time(), now.tzinfo), "at"
-        )
+    moment = owner_time(read_moment(at, now, "at", clock=entry.at.time()))
     is_same_minute = (moment.hour, moment.minute) == (entry.at.hour, entry.at.minute)
     if is_same_minute and moment.date() == entry.at.date():
         return entry.at
     if is_same_minute:
         moment = moment.replace(second=entry.at.second, microsecond=entry.at.microsecond)
-    return owner_time(moment)
+    return moment
 
 
 def can_move(ws: Workspace, entry: Entry) -> bool:

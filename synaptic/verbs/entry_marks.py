@@ -10,7 +10,7 @@ from ..errors import InvalidArgument, Refused
 from ..filters import check_values
 from ..index.rows import Stored
 from ..kinds import has_expired
-from ..language.query import read_date
+from ..language.time_fields import read_date
 from ..models import Entry, Json, Texts
 from ..notes.blocks import project_key
 from ..notes.header import unique

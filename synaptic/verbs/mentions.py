@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 from ..errors import Ambiguous, NotFound
 from ..filters import Filters
-from ..language.query import read_date
+from ..language.time_fields import read_date
 from ..models import Entry, Link, Task, frozen
 from ..notes.marks import find_links, find_tasks, link_key
 from ..workspace.readback import read_body_lines, read_entries

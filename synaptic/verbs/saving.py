@@ -9,7 +9,7 @@ from typing import NamedTuple, Unpack
 from ..config import SHIPPED_MODELS
 from ..errors import InvalidArgument, SynapticError, check_range
 from ..index.rows import Stored, hash64
-from ..language.query import read_moment
+from ..language.time_fields import read_moment
 from ..models import Entry, Json, Near, Texts
 from ..notes.dates import owner_time
 from ..notes.draft import draft_entry

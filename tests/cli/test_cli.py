@@ -1796,6 +1796,10 @@ def test_a_day_is_read_with_its_years(run: Run, notes: Path, on_terminal: Termin
     assert "•" in rendered and "## " not in rendered and "\x1b[" in rendered
     assert "\x1b[" not in on_terminal("day", NO_COLOR="1").out
     assert run("day", "whenever").code == 2
+    month = run("day", "2026-11").out
+    assert "# Friday, 2026-11-20" in month and "# Saturday, 2026-11-21" in month
+    assert run("week", "2026-11").code == run("day", "2026").code == 2
+    assert "find --since 2026-01-01 --until 2026-12-31" in run("day", "2026").err
 
 
 def test_a_rebuild_counts_and_estimates_nothing(run: Run, on_terminal: Terminal) -> None:
@@ -1922,6 +1926,8 @@ def test_what_is_due_or_expires_on_a_weekday_is_the_next_one(
     ]
     shown = run("tasks", "--due", friday).out.splitlines()
     assert [line.split()[2] for line in shown if "overdue" in line] == ["rent"]
+    run("save", "Book the ferry.", "--due", "übermorgen")
+    assert run("recent", "--json").json["entries"][0]["due"] == "2026-11-25"
     monday = run("tasks", "--due", "monday", "--json").json["tasks"]
     assert [task["due"] for task in monday] == ["2026-11-20", "2026-11-23"], "today is included"
 

@@ -41,7 +41,7 @@ from ...journal.projects import Projects, project_of_folder, write_projects
 from ...journal.repository import find_checkout
 from ...journal.runs import Block, Run, Runs, hash_of_block
 from ...journal.settings import write_setting
-from ...language.query import read_date
+from ...language.time_fields import read_date
 from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.draft import draft_entry

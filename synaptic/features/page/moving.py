@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from ...errors import InvalidArgument
 from ...filters import Filters
-from ...language.query import read_date
+from ...language.time_fields import read_date
 from ...models import Entry
 from ...notes.blocks import slug_tag
 from ...notes.marks import link_key

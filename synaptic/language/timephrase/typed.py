@@ -2,9 +2,10 @@
 
 import re
 from contextlib import suppress
-from datetime import datetime, time, timedelta
+from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
+from ...notes.dates import days_of_name, moment_of_stamp
 from ..tongues import translate_whole_time
 from .find import read_time
 from .table import DAYS_IN, When, compile_row, least_and_most_units, read_pieces
@@ -12,11 +13,13 @@ from .table import DAYS_IN, When, compile_row, least_and_most_units, read_pieces
 MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
 
-_MOMENT = re.compile(r"[\d-]{10}(?:t| \d\d:\d\d(?! ?[ap]m))")
 _CLOCK = re.compile(
-    r"(?:\bat )?(?<!\S)(\d{1,2})(?::(\d\d))?(?::(\d\d))?(?: ?([ap])m| ?uhr|(?<=:\d\d))(?!\S)"
+    r"(?:(?<!\S)(?:at|um|om|à|a las?|alle|às|as|в|kl\.?) )?(?<![^\s\u3040-\u30ff\u3400-\u9fff])"
+    r"(\d{1,2})(?:[:h](\d\d))?(?::(\d\d))?"
+    r"(?: ?([ap])m| ?(?:uhr|uur|heures?|h|시)|[时時点點]|(?<=[:h]\d\d))(?!\S)"
 )
-"""18:00, 18:00:30, 6pm, 6:30 pm, 18 Uhr."""
+"""18:00, 18:00:30, 6pm, 6:30 pm; um 18 Uhr, à 18h30, alle 18:00, в 18:00, 18時."""
+_EITHER_ORDER = re.compile(r"(\d\d?)/(\d\d?)")
 
 _MARKED = re.compile(r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]")
 _ORDINAL = re.compile(r"(?i)[0-9]+(?:st|nd|rd|th)")
@@ -44,13 +47,14 @@ def split_date(text: str, now: datetime) -> DatedText | None:
     | `tomorrow: dentist`             | None: it has not happened                  |
     | `May: she called`               | None: a month is not a day                 |
     | `3 days: too long`, `1/2: done` | None: a length, a list or a share          |
+    | `0171234567: no answer`         | None: a number                             |
     """
     phrase, colon, rest = text.lstrip().partition(": ")
     rest = rest.strip()
     if not colon or not rest or "\n" in phrase or not _MARKED.search(phrase):
         return None
     is_length = compile_row("<amount>").fullmatch(" ".join(phrase.lower().split()))
-    if is_length or _ORDINAL.fullmatch(phrase):
+    if is_length or phrase.isdigit() or _ORDINAL.fullmatch(phrase):
         return None
     span = read_typed(phrase, now=now)
     if not span or not span[0] or not span[1] or span[0].date() != span[1].date():
@@ -60,9 +64,11 @@ def split_date(text: str, now: datetime) -> DatedText | None:
     return DatedText(moment, phrase, rest) if moment <= present else None
 
 
-def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None:
+def read_typed(
+    text: str, *, now: datetime, ahead: bool = False, clock: time | None = None
+) -> Typed | None:
     """Parses a typed time, in the past or, with `ahead`, in the future; None if it is not a
-    time.
+    time. A day without a time of day gets the time `clock`, by default that of `now`.
 
     | text                          | on Saturday 2026-11-21, at 09:30        |
     |-------------------------------|-----------------------------------------|
@@ -72,15 +78,22 @@ def read_typed(text: str, *, now: datetime, ahead: bool = False) -> Typed | None
     | `2 hours ago`, `2h`           | 2026-11-21 07:30                        |
     | `10d`, `10 days ago`          | 2026-11-11 09:30                        |
     | `last week`, `letzte Woche`   | 2026-11-09 09:30 to 2026-11-15 09:30    |
+    | `2026-W47`, `2026年11月`       | that week, that month                   |
+    | `1795253460`, `...T08:31Z`    | that moment                             |
+
+    A text in another language, `gestern 18 Uhr` or `через 3 дня`, is read as the English would
+    be; a date as in the names and the front matter of notes.
     """
     value = " ".join(text.lower().split())
     if not 0 < len(value) <= MAX_PHRASE:
         return None
-    for phrase in (value, *translate_whole_time(value)):
-        with suppress(ValueError, OverflowError):  # no such day or time of the day
-            span = _read_hours(phrase, now) or _read_days(phrase, now, ahead)
-            if span:
-                return span
+    with suppress(ValueError, OverflowError):  # no such day or time of the day
+        moment = moment_of_stamp(value)
+        if moment:
+            return moment, moment
+        phrases = (value, *translate_whole_time(value))
+        hours = (_read_hours(phrase, now) for phrase in phrases)
+        return next(filter(None, hours), None) or _read_days(value, now, ahead, clock)
     return None
 
 
@@ -101,31 +114,37 @@ def _read_hours(value: str, now: datetime) -> Typed | None:
     return min(moments), max(moments)
 
 
-def _read_days(value: str, now: datetime, ahead: bool) -> Typed | None:
+def _read_days(
+    value: str, now: datetime, ahead: bool, usual_clock: time | None
+) -> Typed | None:
     """Parses a day, a longer time, or a day with a time of day before or after it.
 
     Raises ValueError if there is no such day or time of the day.
     """
-    if _MOMENT.match(value):
-        moment = datetime.fromisoformat(value.upper())
-        return moment, moment
-    clock = now.time()
+    if value == "now":
+        return now.replace(tzinfo=None), now.replace(tzinfo=None)
+    clock = usual_clock or now.time()
     rest = value
     match = _CLOCK.search(value)
     if match:
         clock = _time_of_day(match)
-        rest = " ".join(f"{value[: match.start()]} {value[match.end() :]}".split())
-    if rest in ("", "now"):
-        rest = "today"
-    spans = (
-        read_time(one, When(now.date(), ahead)) for one in (rest, *translate_whole_time(rest))
-    )
-    span = next(filter(None, spans), None)
-    if not span:
-        return None
-    first = datetime.combine(span.start, clock) if span.start else None
-    last = datetime.combine(span.end, clock) if span.end else None
-    return first, last
+        rest = " ".join(f"{value[: match.start()]} {value[match.end() :]}".split()) or "today"
+    start, end = days_of_name(rest) or _days_of_phrase(rest, When(now.date(), ahead))
+    first = datetime.combine(start, clock) if start else None
+    last = datetime.combine(end, clock) if end else None
+    return (first, last) if start or end else None
+
+
+def _days_of_phrase(text: str, when: When) -> tuple[date | None, date | None]:
+    """The first and last day of a time in words, in any language; both None without one."""
+    numbers = _EITHER_ORDER.fullmatch(text)
+    if numbers and max(map(int, numbers.groups())) <= 12:
+        return None, None  # either may be the month
+    for phrase in (text, *translate_whole_time(text)):
+        span = read_time(phrase, when)
+        if span:
+            return span.start, span.end
+    return None, None
 
 
 def _time_of_day(match: re.Match[str]) -> time:

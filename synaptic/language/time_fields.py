@@ -1,0 +1,95 @@
+"""The fields that take a time as a person types it, such as `--since`, Due and `--at`, and what
+each takes of it. Pure; the time and its zone come in with `now`.
+
+All read the same texts: `timephrase.typed` says which. They differ in what they take of a time
+of several days, and in the direction in which `friday` lies.
+"""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from typing import Literal, NamedTuple
+
+from ..errors import InvalidArgument
+from ..models import Texts
+
+MAX_SHOWN = 60
+"""Characters of a wrong value that an error message repeats."""
+
+
+class TimeField(NamedTuple):
+    """A field that takes a time.
+
+    `takes`: of a time of several days, `last week` or `Q2`, it takes the first day, the last
+    day or all. `ahead`: `friday` is the next Friday, today included, and otherwise the last
+    one. `examples` of what it takes, and the `noun` for it.
+    """
+
+    takes: Literal["first", "last", "all"]
+    examples: Texts = (
+        "2026-11-03",
+        "yesterday",
+        "10 days ago",
+        "last tuesday",
+        "Q2",
+        "early October",
+    )
+    ahead: bool = False
+    noun: str = "date"
+
+
+_DAYS_AHEAD = ("2026-12-31", "tomorrow", "in 10 days", "next friday", "Q1 2027")
+TIME_FIELDS: Mapping[str, TimeField] = {
+    "since": TimeField("first"),
+    "until": TimeField("last"),
+    "as_of": TimeField("last"),
+    "date": TimeField("all", ("2026-11-03", "yesterday", "last week", "2026-11")),
+    "due": TimeField("last", _DAYS_AHEAD, ahead=True),
+    "expires": TimeField("last", _DAYS_AHEAD, ahead=True),
+    "at": TimeField(
+        "first", ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"), noun="time"
+    ),
+}
+"""The fields by their names in messages; each is a parameter, a flag or a key of a query."""
+
+
+def read_date(text: str, now: datetime, name: str) -> str:
+    """The local date, `YYYY-MM-DD`, that the field `name` takes of a typed time. Raises
+    InvalidArgument with examples.
+    """
+    return read_moment(text, now, name).date().isoformat()
+
+
+def read_days(text: str, now: datetime, name: str) -> tuple[date, date]:
+    """The first and last local day of a typed time. Raises InvalidArgument with examples."""
+    first, last = _read_span(text, now, name, None)
+    if not first or not last:
+        raise _time_error(name, text)
+    return first.date(), last.date()
+
+
+def read_moment(text: str, now: datetime, name: str, *, clock: time | None = None) -> datetime:
+    """The moment that the field `name` takes of a typed time, on the clock of its owner; a
+    local one has no zone. Raises InvalidArgument with examples.
+
+    A day without a time of day gets the time `clock`, by default that of `now`.
+    """
+    first, last = _read_span(text, now, name, clock)
+    moment = last if TIME_FIELDS[name].takes == "last" else first
+    if not moment:
+        raise _time_error(name, text)
+    return moment
+
+
+def _read_span(
+    text: str, now: datetime, name: str, clock: time | None
+) -> tuple[datetime | None, datetime | None]:
+    from .timephrase.typed import read_typed  # most saves and searches need none of its words
+
+    span = read_typed(text, now=now, ahead=TIME_FIELDS[name].ahead, clock=clock)
+    return span or (None, None)
+
+
+def _time_error(name: str, text: str) -> InvalidArgument:
+    field = TIME_FIELDS[name]
+    short = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
+    return InvalidArgument(f"{name}: {short!r} is not a {field.noun}.", valid=field.examples)
