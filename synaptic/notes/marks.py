@@ -16,13 +16,15 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from datetime import date
 from functools import lru_cache
 from itertools import chain
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, find_tags, without_code
-from .dates import date_in_name
+from .dates import date_in_name, day_at_start
 from .recurring import reason_not_to_move, repeats
 
 MAX_FIELDS, MAX_FIELD = 100, 500
@@ -53,10 +55,15 @@ _TASK = re.compile(
 )
 _TICKED_STATES = (" ", "x", "X", "/", "TODO", "DONE")
 _NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
-_ON = r"[ ]?(?:\[\[)?([0-9]{4}-[0-9]{2}-[0-9]{2})"
-_DUE = re.compile(rf"(?:\bdue::?|[📅📆🗓]\ufe0f?|\bDEADLINE:[ ]*<){_ON}")
-_SAID_DUE = re.compile(rf"[ ]?[\[(]?{_DUE.pattern}(?:(?:[ ]\w+)?>)?(?:\]\])?[\])]?")
-_SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_ON}")
+_LINK = r"[ ]?(?:\[\[)?"
+_DUE = re.compile(
+    r"[ ]?[@\[(]?(?:\b(?i:due)(?:::?|(?=[ (]))[ (]?(?:by |on )?|[📅📆🗓]\ufe0f?"
+    rf"|\bDEADLINE:[ ]*<){_LINK}"
+)
+"""Stands before the date on which a task is due: `due 2026-11-30`, `[due:: 30.11.2026]`."""
+_SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_LINK}")
+_BEHIND_DATE = re.compile(r"(?:[ ][^<>\n]*)?>|(?:[T ][0-9]{1,2}:[0-9]{2})?(?:\]\])?[\])]?")
+_LONGEST_DATE = 40
 
 
 def read_fields(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
@@ -225,7 +232,30 @@ def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[tuple[i
 
 def remove_due_date(text: str) -> str:
     """The text of a task without its due date."""
-    return _SAID_DUE.sub("", text, 1).strip()
+    dated = _find_date(_DUE, text)
+    if not dated:
+        return text.strip()
+    behind = _BEHIND_DATE.match(text, dated.end)
+    rest = text[behind.end() if behind else dated.end :]
+    return f"{text[: dated.start]}{rest}".strip()
+
+
+class _LabelledDate(NamedTuple):
+    """A date in a text, and the span of it and of the label before it."""
+
+    day: date
+    start: int
+    end: int
+
+
+def _find_date(label: re.Pattern[str], text: str) -> _LabelledDate | None:
+    """The first date behind a label in a text; None without one."""
+    for match in label.finditer(text):
+        line = text[match.end() : match.end() + _LONGEST_DATE].partition("\n")[0]
+        read = day_at_start(line)
+        if read:
+            return _LabelledDate(read[0], match.start(), match.end() + read[1])
+    return None
 
 
 def find_tasks(entry: Entry, text: str) -> list[Task]:
@@ -241,7 +271,7 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
         at = match.start()
         following = _NEXT_BLOCK.search(plain, match.end() + 1)
         block = plain[at : following.start() if following else len(plain)]
-        due = _DUE.search(block) or _SCHEDULED.search(block)
+        due = _find_date(_DUE, block) or _find_date(_SCHEDULED, block)
         done = bool(match["done"]) or match["box"] in ("x", "X", "-")
         unticked = _reason_without_tick(match, block)
         title = text[match.start("text") : match.end("text")].strip()
@@ -249,7 +279,7 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
             Task(
                 title,
                 done,
-                due and due[1],
+                due and due.day.isoformat(),
                 place.path,
                 line,
                 entry.id,
