@@ -419,9 +419,10 @@ def day_text(ws: Workspace, date: str) -> str:
     """
     day = entries_of_days(ws, date)
     items = entry_items(day.listing)
+    days = day.since if day.since == day.until else f"{day.since} to {day.until}"
     if not items:
-        return f"No entries on {day.since}."
-    head = f"{len(items)} entries of {day.since}. {DATA_FOLLOWS}"
+        return f"No entries on {days}."
+    head = f"{len(items)} entries of {days}. {DATA_FOLLOWS}"
     text = "\n\n".join([head, *map(entry_block, items)])
     room = ANSWER_CHARS - len(head) - 2 * REMARK_CHARS
     if len(text) <= room:
@@ -434,7 +435,7 @@ def day_text(ws: Workspace, date: str) -> str:
         cursor = entries_of_days(ws, date, limit=len(fitting)).listing.cursor
         more.append(
             f"{len(blocks) - len(fitting)} more did not fit: context_find with "
-            f'since="{day.since}", until="{day.since}", order="oldest", '
+            f'since="{day.since}", until="{day.until}", order="oldest", '
             f'include_superseded=true and cursor="{cursor}" goes on.'
         )
     return "\n\n".join([head, *fitting, *more])

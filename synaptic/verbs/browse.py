@@ -17,7 +17,8 @@ from ..index.plain_index import PlainIndex
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.last_backup import LastBackup, read_last_backup
 from ..journal.names import LeftOut, left_out_sentences
-from ..language.query import MAX_LIMIT, build_filters, read_date
+from ..language.query import MAX_LIMIT, build_filters
+from ..language.time_fields import TIME_FIELDS, read_days
 from ..models import (
     ORDERS,
     Counts,
@@ -53,6 +54,7 @@ from .mentions import Links, links_of_entries
 NEWEST = 10
 """Entries of `recent` without a limit and without a query."""
 RECENT_POOL = 50
+LONGEST_MONTH = 31
 OTHER_YEARS = 5
 """Entries that a day shows from the same day of other years."""
 LEFT_OUT_SHOWN = 5
@@ -326,15 +328,22 @@ def entries_of_days(
     limit: int | None = None,
     cursor: str | None = None,
 ) -> Days:
-    """The entries of a day, or of its week from Monday on.
+    """The entries of a day or of a time of up to a month; of a `week`, from Monday on, that
+    holds the day or time.
 
     With a `limit` the listing has the `cursor` of the next entries. Raises InvalidArgument for
-    a text that is not a date.
+    a text that is not a date, and for a longer time.
     """
-    day = calendar_day.fromisoformat(read_date(date, ws.clock(), "date"))
-    first = last = day
+    first, last = read_days(date, ws.clock(), "date")
     if week:
-        first = day - timedelta(day.weekday())
+        first -= timedelta(first.weekday())
+    if (last - first).days >= (7 if week else LONGEST_MONTH):
+        raise InvalidArgument(
+            f"date: {date[:60]!r} is more than a {'week' if week else 'month'}.",
+            f"`synaptic find --since {first} --until {last}` lists it.",
+            valid=TIME_FIELDS["date"].examples,
+        )
+    if week:
         end = min(first.toordinal() + 6, calendar_day.max.toordinal())
         last = calendar_day.fromordinal(end)
     since = first.isoformat()

@@ -36,7 +36,7 @@ from ..journal.folder import Comparison
 from ..journal.journal import Journal
 from ..journal.text import block_to_append, find_entry_span
 from ..journal.trash import TrashedText
-from ..language.query import read_date, read_moment
+from ..language.time_fields import read_days, read_moment
 from ..models import Entry, ParsedFile, Stamp
 from ..notes.markdown import render_verified_block
 from ..notes.privacy import shows_private_text
@@ -52,14 +52,13 @@ SLOW_WRITE = 5_000_000
 """Microseconds by which a file may be newer than the entry, or the piece in the trash, that
 changed it.
 """
-_CLOCK = re.compile(r"\d:\d\d|\bago\b|\d ?[ap]m\b", re.IGNORECASE)
 _COMMENT = re.compile(r"<!-- syn:[^\n]*-->")
 
 
 @contextmanager
 def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterator[Workspace]:
-    """Returns the workspace as the journal was at the end of a day or at a moment
-    (`2026-06-01`, `yesterday 18:00`); the present one if `when` is empty.
+    """Returns the workspace as the journal was at the end of a day or a longer time, or at a
+    moment (`2026-06-01`, `last month`, `yesterday 18:00`); the present one if `when` is empty.
 
     It is for one answer: what is saved meanwhile does not reach it. Of published journals it
     hides the entries that bear a later date, which then supersede nothing. `may_write`: the
@@ -70,11 +69,7 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         yield ws
         return
     now = ws.clock()
-    if _CLOCK.search(when):
-        moment = read_moment(when, now=now, name="as_of")
-    else:
-        day = datetime.fromisoformat(read_date(when, now=now, name="as_of"))
-        moment = datetime.combine(day, time.max, now.tzinfo)
+    moment = read_moment(when, now, "as_of", clock=time.max)
     if moment.year < CLOCK_YEARS[0]:
         raise InvalidArgument(
             f"as_of is {when!r}, which is before any journal.",
@@ -82,7 +77,8 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         )
     if moment.year in CLOCK_YEARS:
         moment = moment.astimezone(now.tzinfo)
-    if moment.date() > now.date():
+    first, _ = read_days(when, now, "as_of")
+    if first > now.date():
         raise InvalidArgument(
             f"as_of is {moment:%Y-%m-%d %H:%M}, which is in the future.",
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),

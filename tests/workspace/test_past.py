@@ -137,7 +137,8 @@ def test_a_moment_within_a_day(old: Workspace, clock: Clock) -> None:
     clock.forward(hours=2)
     update(old, id, content="The limit is 20.")
     clock.forward(hours=2)
-    for when, limit in (("10:00", 10), ("2026-04-01T12:00", 20), ("2 hours ago", 20)):
+    times = {"10:00": 10, "2026-04-01T12:00": 20, "2 hours ago": 20, "vor 2 Stunden": 20}
+    for when, limit in (times | {"2026-04": 20, "this week": 20}).items():
         with as_of(old, when) as past:
             assert f"is {limit}" in get(past, [id]).entries[0].content, when
 

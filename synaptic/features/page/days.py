@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from markupsafe import Markup
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import InvalidArgument
 from ...models import TYPES, Entry
@@ -73,13 +73,12 @@ async def _day_page(request: Request) -> Response:
             "project": working_project(ws.config, working_checkout(ws.config)) or "",
         }
 
+    values = await run_verb(request, read)
+    days = values["days"]
+    if days.since != days.until:
+        return RedirectResponse(f"/calendar?month={days.since[:7]}", 303)
     return await page(
-        request,
-        "day.html",
-        is_more=bool(cursor),
-        since=since,
-        types=TYPES,
-        **await run_verb(request, read),
+        request, "day.html", is_more=bool(cursor), since=since, types=TYPES, **values
     )
 
 

@@ -8,6 +8,7 @@ import html
 import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date, timedelta
 from itertools import count
 from pathlib import Path
 
@@ -220,6 +221,17 @@ def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home
     assert lost.status_code == 500 and "is missing" in text_of(lost)
     assert server.post(f"/entry/{id}/edit", **fields(lost)).status_code == 303
     assert "Typed while the disk was away." in text_of(server.client.get(f"/entry/{id}"))
+
+
+def test_a_form_and_an_address_read_days_as_a_search_does(server: Served) -> None:
+    today = date.today()
+    id = write(server, "Book the ferry.", due="morgen")
+    due = fields(server.client.get(f"/entry/{id}/edit"))["due"]
+    assert due in (str(today + timedelta(1)), str(date.today() + timedelta(1)))
+    month = server.client.get("/day/2026-11")
+    assert month.headers["location"] == "/calendar?month=2026-11"
+    year = server.client.get("/day/2026")
+    assert year.status_code == 400 and "find --since 2026-01-01" in text_of(year)
 
 
 def test_the_words_beside_private_text_are_only_added_to(server: Served, day: Path) -> None:
