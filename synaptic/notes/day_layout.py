@@ -29,9 +29,11 @@ _MOST_TOKENS = 8
 USUAL = "%Y-%m-%d.md"
 """The layout of a journal without another one."""
 _YEAR = re.compile("19[0-9]{2}|20[0-9]{2}|2100")
-_DIRECTIVE = re.compile("%-?([A-Za-z])")
-_LONE_NUMBER = re.compile(r"(?<![^\W_])[0-9]+(?![^\W_])")
+_DIRECTIVE = re.compile("(?<!%)%-?([A-Za-z])")
+_LONE_NUMBER = re.compile(r"(?i)(?<![^\W_])(?:[ck]?w|q)?[0-9]+(?![^\W_])")
+"""A number that is no part of a word; `W27`, `KW27` and `Q3` are weeks and quarters."""
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
+_WORD = re.compile(r"[^\W_]")
 _TOKEN = re.compile(r"([0-9]+|[^\W\d_]+)")
 _OF_LENGTH = {8: ("%Y%m%d", "%d%m%Y"), 4: ("%Y",), 2: ("%m", "%d"), 1: ("%-m", "%-d")}
 """By the number of digits, the directives of strftime that may have written them."""
@@ -99,25 +101,37 @@ def _is_clear(layout: str, files: Mapping[str, date]) -> bool:
     other folder of a date must be there twice, with files whose names say the whole date.
     """
     *folders, stem = layout.removesuffix(".md").split("/")
-    is_in_calendar = has_date = False
-    for depth, folder in enumerate(folders):
-        directives = _DIRECTIVE.findall(folder)
-        words = _DIRECTIVE.sub("\0", folder)
-        if _LONE_NUMBER.search(words) or (has_date and re.search("[0-9]", words)):
-            return False
-        if not directives and _LETTERS.search(words) and are_day_words(fold_letters(words)):
-            return False
-        has_words = re.search(r"[^\W_]", words) is not None
-        if directives and (has_words or not (is_in_calendar or "Y" in directives)):
-            names = {path.split("/")[depth] for path in files}
-            if len(names) < 2 or not _is_setting(f"{stem}.md"):
-                return False
-        if directives:
-            has_date = True
-            is_in_calendar = not has_words
     parts = _DIRECTIVE.findall(stem)
-    is_repeated = len(set(parts)) < len(parts)
-    return not (is_repeated or _LONE_NUMBER.search(_DIRECTIVE.sub("\0", stem)))
+    if len(set(parts)) < len(parts) or _LONE_NUMBER.search(_fixed_text(stem)):
+        return False
+    is_below_date = is_in_calendar = False
+    for depth, folder in enumerate(folders):
+        parts = _DIRECTIVE.findall(folder)
+        fixed = _fixed_text(folder)
+        if _may_be_date(fixed, is_below_date):
+            return False
+        if not parts:
+            continue
+        is_in_calendar = not _WORD.search(fixed) and (is_in_calendar or "Y" in parts)
+        is_below_date = True
+        is_there_twice = len({path.split("/")[depth] for path in files}) > 1
+        if not is_in_calendar and not (is_there_twice and _is_setting(f"{stem}.md")):
+            return False
+    return True
+
+
+def _fixed_text(pattern: str) -> str:
+    """What a pattern has beside its directives, each of which is a NUL here."""
+    return _DIRECTIVE.sub("\0", pattern)
+
+
+def _may_be_date(fixed: str, is_below_date: bool) -> bool:
+    """True if the fixed text of a folder may be a part of the date that the layout does not
+    follow: a number, or nothing but the name of a month or weekday in any language.
+    """
+    if _LONE_NUMBER.search(fixed) or (is_below_date and re.search("[0-9]", fixed)):
+        return True
+    return bool(_LETTERS.search(fixed)) and are_day_words(fold_letters(fixed))
 
 
 def _do_all_agree(layout: str, files: Mapping[str, date], own_days: Mapping[str, date]) -> bool:

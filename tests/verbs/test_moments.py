@@ -18,6 +18,7 @@ from synaptic.features.importing.readers.shared import first_valid_time
 from synaptic.language.time_fields import read_date
 from synaptic.models import Entry
 from synaptic.notes.reading import parse_entries
+from synaptic.verbs.changing import read_new_moment
 from synaptic.verbs.saving import parse_moment
 
 ZONES = ("America/Los_Angeles", "Europe/Berlin", "Asia/Kathmandu", "UTC", "Pacific/Auckland")
@@ -61,10 +62,12 @@ def test_an_instant_is_filed_on_its_owners_day_by_every_field(at: datetime, zone
     with owner_in(zone):
         now = datetime.now().astimezone()
         local = at.astimezone()
+        older = note("date: 1970-02-03")
         moments = [parse_moment(first_valid_time(seconds), now)]
         for text in written:
             moments += [note(f"{key}: {text}").at for key in ("date", "created", "created_at")]
             moments.append(parse_moment(text, now))
+            assert read_new_moment(older, text, now).date() == local.date()
             assert (
                 read_date(text, now, "since")
                 == read_date(text, now, "due")
