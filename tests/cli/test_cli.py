@@ -1221,6 +1221,25 @@ def test_init_and_today_name_the_file_into_which_a_save_goes(
     assert run("save", "Rowed.", "--json").json["path"] == f"Diary/{place.name}"
 
 
+@pytest.mark.parametrize(
+    ("folder", "goes_to"),
+    [("Choir 2023", "2026-11-21.md"), ("log/2025", "log/2026/2026-11-21.md")],
+)
+def test_init_says_the_layout_that_it_finds_and_a_save_makes_no_other_folder(
+    run: Run, tmp_path: Path, folder: str, goes_to: str
+) -> None:
+    vault = tmp_path / "vault"
+    (vault / folder).mkdir(parents=True)
+    for day in ("2025-12-29", "2025-12-30", "2025-12-31"):
+        (vault / folder / f"{day}.md").write_text("Sang in the nave.\n")
+    told = run("init", "--journal", str(vault)).out
+    assert ("are named as log/%Y/%Y-%m-%d.md" in told) == (folder == "log/2025")
+    assert ("are named as" in told) == (folder == "log/2025")
+    assert run("save", "Sang again.", "--json").json["path"] == goes_to
+    listed = run("find", "nave", "--since", "2025-12-29", "--until", "2025-12-31", "--json")
+    assert len(listed.json["entries"]) == 3
+
+
 def test_a_heading_of_many_days_stands_beside_its_day_in_lists(run: Run, home: Path) -> None:
     (home / "journal").mkdir(parents=True)
     for day in ("2025-11-20", "2026-11-19", "2026-11-20"):
