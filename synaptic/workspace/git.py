@@ -10,7 +10,7 @@ import shlex
 import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from ..errors import JournalError
 from ..files import real_path
 from ..journal.folder import is_note
 from ..journal.repository import Checkout, find_checkout, read_small_text
+from ..notes.dates import owner_time
 
 TIMEOUT_S = 60
 LOG_TIMEOUT_S = 3
@@ -81,7 +82,7 @@ _LOG = (
     "--name-only",
     "--relative",
     "-z",
-    "--format=%x00%as",
+    "--format=%x00%aI",
     "HEAD",
     "--",
     ".",
@@ -166,9 +167,9 @@ def head_state(folder: Path) -> str:
 
 @lru_cache(1)
 def first_commit_days(folder: Path, head: str) -> Mapping[str, date]:
-    """The author's day of the first commit that added a file, by its path below `folder`;
-    without commits that import many files. `head` comes from `head_state`. Empty if git cannot
-    tell.
+    """The author's day of the first commit that added a file, by its path below `folder`; for a
+    commit in UTC the day here, as `owner_time` has it. Without commits that import many files.
+    `head` comes from `head_state`. Empty if git cannot tell.
     """
     if not head:
         return {}
@@ -180,10 +181,10 @@ def first_commit_days(folder: Path, head: str) -> Mapping[str, date]:
         return {}
     days: dict[str, date | None] = {}
     for commit in reversed(log.stdout[1:].split(b"\0\0")):
-        day, _, names = commit.partition(b"\0\n")
+        at, _, names = commit.partition(b"\0\n")
         notes = [name for name in os.fsdecode(names).split("\0") if is_note(name)]
         with suppress(ValueError):  # a commit may be of any year
-            author_day = date.fromisoformat(os.fsdecode(day))
+            author_day = owner_time(datetime.fromisoformat(os.fsdecode(at))).date()
             for note in notes:
                 days.setdefault(note, author_day if len(notes) <= IMPORTED else None)
     return {path: day for path, day in days.items() if day}

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,23 @@ def test_git_dates_what_nothing_else_dates(vault: Path, tmp_path: Path) -> None:
         assert look(ws) == expected
         (vault / ".git").rename(tmp_path / "elsewhere")
         assert look(ws).keys() == {"2020-02-03.md"}
+
+
+def test_a_commit_in_utc_belongs_to_its_owners_day(
+    vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit(vault, "2022-05-07T03:11:20+0000", {"notes/Evening.md": "Along the canal."})
+    monkeypatch.setenv("TZ", "America/Los_Angeles")
+    time.tzset()
+    try:
+        first_commit_days.cache_clear()
+        with open_home(tmp_path / "home", journal=vault / "notes") as ws:
+            assert dates(ws)["Evening.md"] == {"git 2022-05-06 00:00"}
+            assert "git 2021-03-04 00:00" in dates(ws)["Garden ü.md"]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+        first_commit_days.cache_clear()
 
 
 def test_a_shallow_clone_dates_nothing(vault: Path, tmp_path: Path) -> None:
