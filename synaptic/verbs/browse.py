@@ -18,7 +18,7 @@ from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.last_backup import LastBackup, read_last_backup
 from ..journal.names import LeftOut, left_out_sentences
 from ..language.query import MAX_LIMIT, build_filters
-from ..language.time_fields import TIME_FIELDS, read_days
+from ..language.time_fields import MAX_SHOWN, TIME_FIELDS, read_days
 from ..models import (
     ORDERS,
     Counts,
@@ -339,7 +339,7 @@ def entries_of_days(
         first -= timedelta(first.weekday())
     if (last - first).days >= (7 if week else LONGEST_MONTH):
         raise InvalidArgument(
-            f"date: {date[:60]!r} is more than a {'week' if week else 'month'}.",
+            f"date: {date[:MAX_SHOWN]!r} is more than a {'week' if week else 'month'}.",
             f"`synaptic find --since {first} --until {last}` lists it.",
             valid=TIME_FIELDS["date"].examples,
         )
