@@ -16,7 +16,6 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from datetime import date
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -64,6 +63,7 @@ _DUE = re.compile(
 _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_LINK}")
 _BEHIND_DATE = re.compile(r"(?:[ ][^<>\n]*)?>|(?:[T ][0-9]{1,2}:[0-9]{2})?(?:\]\])?[\])]?")
 _LONGEST_DATE = 40
+_ISO = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def read_fields(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
@@ -241,9 +241,11 @@ def remove_due_date(text: str) -> str:
 
 
 class _LabelledDate(NamedTuple):
-    """A date in a text, and the span of it and of the label before it."""
+    """A date in a text, as `2026-11-30`, and the span of it and of the label before it. Written
+    so, it may be one that no calendar has.
+    """
 
-    day: date
+    day: str
     start: int
     end: int
 
@@ -252,9 +254,13 @@ def _find_date(label: re.Pattern[str], text: str) -> _LabelledDate | None:
     """The first date behind a label in a text; None without one."""
     for match in label.finditer(text):
         line = text[match.end() : match.end() + _LONGEST_DATE].partition("\n")[0]
+        iso = _ISO.match(line)
+        if iso:
+            return _LabelledDate(iso[0], match.start(), match.end() + iso.end())
         read = day_at_start(line)
         if read:
-            return _LabelledDate(read[0], match.start(), match.end() + read[1])
+            day, end = read
+            return _LabelledDate(day.isoformat(), match.start(), match.end() + end)
     return None
 
 
@@ -279,7 +285,7 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
             Task(
                 title,
                 done,
-                due and due.day.isoformat(),
+                due and due.day,
                 place.path,
                 line,
                 entry.id,

@@ -13,6 +13,7 @@ from .table import DAYS_IN, When, compile_row, least_and_most_units, read_pieces
 MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
 
+_STAMP = re.compile(r"[\d-]{10}t")
 _CLOCK = re.compile(
     r"(?:(?<!\S)(?:at|um|om|à|a las?|alle|às|as|в|kl\.?) )?(?<![^\s\u3040-\u30ff\u3400-\u9fff])"
     r"(\d{1,2})(?:[:h](\d\d))?(?::(\d\d))?"
@@ -91,6 +92,8 @@ def read_typed(
         moment = moment_of_stamp(value)
         if moment:
             return moment, moment
+        if _STAMP.match(value):  # its time is none, such as 25:00
+            return None
         phrases = (value, *translate_whole_time(value))
         hours = (_read_hours(phrase, now) for phrase in phrases)
         return next(filter(None, hours), None) or _read_days(value, now, ahead, clock)
