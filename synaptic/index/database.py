@@ -74,6 +74,11 @@ class Database:
         self.read_only = read_only
         self.trouble = ""
         self.cache: dict[str, object] = {}
+        self.shown_changes = 0
+        """The number of changes of this process to the journal that the index shows."""
+        self.is_held = False
+        """True while another process keeps the write lock for which this one has waited."""
+        self._is_copy = False
         self._connection: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._companions: Sequence[int] = ()
@@ -102,7 +107,7 @@ class Database:
     @property
     def origin(self) -> tuple[object, ...]:
         """A value that identifies the open file; a copy in memory has another value."""
-        return self._identity, self.trouble
+        return self._identity, self.trouble, self._is_copy
 
     @property
     def vectors(self) -> Vectors:
@@ -225,6 +230,28 @@ class Database:
         self._configure_connection(memory)
         self._connection = memory
 
+    @contextmanager
+    def copied_into_memory(self) -> Iterator[None]:
+        """A context in which this index is a copy in memory that no other process holds. What
+        is written to it is gone afterwards.
+        """
+        file = self.db
+        self.become_copy_of(self)
+        copy = self.db
+        self.cache.clear()
+        self._is_copy = True
+        try:
+            yield
+        finally:
+            self._is_copy = False
+            self.cache.clear()
+            left = file
+            if self._connection is copy:  # else the file was replaced, and is opened anew
+                left = copy
+                self._connection = file
+            with suppress(apsw.Error):
+                left.close()
+
     def close(self) -> None:
         """Closes the connection; the next use opens the file again."""
         if self._connection is not None:
@@ -232,6 +259,7 @@ class Database:
                 self._connection.close()
         self._connection = self._identity = self._whole_schema = None
         self.trouble = ""
+        self.shown_changes = 0
         self.cache.clear()
 
     @property

@@ -129,6 +129,7 @@ class Journal:
         self.find_excluded = partial(folder.find_excluded, self.roots)
         self.stamp = partial(folder.read_stamp, self.roots)
         self.prepare = self.writer.prepare
+        self.changes = self.writer.changes
         self.saved = self.writer.saved
         self.trash = Trash(config.state)
         self.trashed = self.trash.pieces

@@ -79,6 +79,8 @@ class FileWriter:
         self.roots = folder.Roots(config.roots, config.exclude)
         self._config = config
         self._state = config.state
+        self.changes: list[str] = []
+        """The paths of the files that this process changed, in order."""
         self.settled = config.state / "settled"
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
         self._intent = config.state / "intent"
@@ -220,6 +222,7 @@ class FileWriter:
                     f"{to} is there already, and no file is written over.",
                     "Give another name, or move that file away.",
                 ) from None
+            self.changes += [path, to]
             inject_fault("moved")
             for place in {old.parent, new.parent}:
                 disk.sync_dir(place)
@@ -257,6 +260,9 @@ class FileWriter:
             if draft is None:
                 return draft
             folder.locate_writable(self.roots, path)
+            self.changes.append(
+                path
+            )  # before it: a change that fails may be there all the same
             try:
                 with disk_errors(path):
                     if self._exchange(path, real, data, status, draft):

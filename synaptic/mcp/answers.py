@@ -47,6 +47,7 @@ from ..verbs.review import review
 from ..verbs.saving import EMPTY_PROJECT, NO_PROJECT, Marks, save_all
 from ..workspace.checkout import ELSEWHERE, resolve_project_name, working_checkout
 from ..workspace.past import NOTHING_THEN, as_of
+from ..workspace.sync import BEHIND
 from ..workspace.workspace import Workspace
 from .texts import (
     ANSWER_CHARS,
@@ -95,7 +96,7 @@ REVIEW_FINDINGS = 20
 
 ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
 """Notices that are sent to a client with one answer only."""
-_REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, ONLY_REPLACED, "As of ")
+_REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, ONLY_REPLACED, BEHIND, "As of ")
 """Beginnings of the notices that an agent must see, however many there are."""
 
 

@@ -404,7 +404,10 @@ class Worker:
                 from ..verbs.many_edits import finish_edits  # rarely needed
 
                 finish_edits(ws)
-            embedded = in_step(ws, lambda report: report.embedded, embed_ms=SLICE_S * 1000)
+            embed_ms = SLICE_S * 1000
+            embedded = in_step(
+                ws, lambda report: report.embedded, embed_ms=embed_ms, shows_own=False
+            )
             if embedded or ws.index.waits_for_pairs():
                 return 0.0
         except Exception as error:

@@ -24,6 +24,7 @@ from ..workspace.checkout import (
     working_project,
 )
 from ..workspace.file_rows import with_at_tags
+from ..workspace.sync import SyncReport, in_step, lacks_own_changes
 from ..workspace.workspace import Stopwatch, Workspace
 from .entry_marks import (
     SharedMarks,
@@ -256,12 +257,16 @@ def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
 def _entries_with_same_text(ws: Workspace, entry: Entry) -> list[Stored]:
     """The entries that say the same, oldest first.
 
-    Each save indexes its entry, so the index is asked without a sync.
+    Most saves index their entry at once, and then the index is asked without a sync.
     """
+
+    def ask(_: SyncReport) -> list[Stored]:
+        rows = ws.index.dated_with_content(hash64(entry.content))
+        return sorted(ws.index.entries(rows).values(), key=lambda stored: stored.entry.at)
+
     # an index that cannot be used must not stop a save
     with suppress(SynapticError):
-        entries = ws.index.entries(ws.index.dated_with_content(hash64(entry.content))).values()
-        return sorted(entries, key=lambda stored: stored.entry.at)
+        return in_step(ws, ask) if lacks_own_changes(ws) else ask(SyncReport())
     return []
 
 

@@ -36,6 +36,10 @@ from .workspace import Workspace
 Result = TypeVar("Result")
 TRIES, PATIENCE_S = 4, 5.0
 """One answer is begun so often, and for so long, while the journal changes. By eye."""
+OWN_WAIT_MS = 1_000
+"""The time that an answer waits for the index if that lacks a change of this process. Then it
+comes from a copy in memory.
+"""
 RESETS = 3
 """How often one answer rebuilds a broken index: the cause may break it again at once."""
 _DOCTOR = "`synaptic doctor` says what to do."
@@ -68,7 +72,8 @@ class RebuildReport:
 
 class SyncReport(NamedTuple):
     """The result of a sync. `behind`: another process held the index, which shows an earlier
-    state of the journal. `unread` counts files that are left to the next sync.
+    state of the journal; `lacks_own`: it may lack a change of this process. `unread` counts
+    files that are left to the next sync.
 
     `trouble`: the reason why the index is in memory only. `unscrubbed`: removed text may still
     stand in the bytes of the index, because another process reads its log. `absent` names
@@ -80,6 +85,7 @@ class SyncReport(NamedTuple):
     embedded: int = 0
     pending_entries: int = 0
     behind: bool = False
+    lacks_own: bool = False
     unread: int = 0
     trouble: str = ""
     unscrubbed: bool = False
@@ -100,6 +106,7 @@ def in_step(
     embed_ms: float = 0,
     at_least: int = 0,
     within_s: float | None = None,
+    shows_own: bool = True,
 ) -> Result:
     """The result of `action`, run on an index that shows the present journal; with `within_s`
     the newest files that can be read in that time.
@@ -109,8 +116,11 @@ def in_step(
     are done. While another process writes, the answer comes from the state before. Where that
     does not have it, the answer waits for that process, and Busy is raised after 10 s. A reader
     asks the writer for all that is written.
+
+    With `shows_own` no answer lacks a change of this process: it waits for the other one, and
+    then comes from a copy of the index in memory.
     """
-    return ws.access.in_step(InStep(ws, action, embed_ms, at_least, within_s))
+    return ws.access.in_step(InStep(ws, action, embed_ms, at_least, within_s, shows_own))
 
 
 class InStep(Generic[Result]):
@@ -125,12 +135,14 @@ class InStep(Generic[Result]):
         embed_ms: float,
         at_least: int,
         within_s: float | None,
+        shows_own: bool,
     ) -> None:
         self._ws = ws
         self._action = action
         self._embed_ms = embed_ms
         self._at_least = at_least
         self._until = None if within_s is None else time.monotonic() + within_s
+        self._shows_own = shows_own
         self._wait_ms = LOCK_WAIT_MS
         self._has_waited = False
         self._stale_at_rest = 0
@@ -157,6 +169,11 @@ class InStep(Generic[Result]):
     def _attempt(self) -> Result:
         ws = self._ws
         report = sync_index(ws, wait_ms=self._wait_ms, until=self._until)
+        if report.lacks_own and self._shows_own:
+            if not ws.index.file.is_held:
+                report = sync_index(ws, wait_ms=OWN_WAIT_MS)
+            if report.lacks_own:
+                return self._answer_from_copy(report)
         if self._embed_ms:
             budget_s = self._embed_ms / 1000
             embedded = embed_pending(ws, budget_s=budget_s, at_least=self._at_least)
@@ -175,6 +192,18 @@ class InStep(Generic[Result]):
             if isinstance(error, Stale):
                 self._note_stale(changed=bool(report.changed or report.removed))
             raise
+
+    def _answer_from_copy(self, report: SyncReport) -> Result:
+        """The result on a copy of the index in memory that shows the present journal."""
+        ws = self._ws
+        ws.index.file.is_held = True
+        with ws.index.file.copied_into_memory():
+            with ws.index.file.transaction(write_within_ms=0):
+                reading, head = _reading_version(ws), head_state(ws.config.journal)
+                _write_changes(ws, IndexWriter(ws.index.file), reading, head, (), None)
+            pending = _pending_entries(ws)
+            shown = report._replace(behind=False, lacks_own=False, pending_entries=pending)
+            return self._in_transaction(shown)
 
     def _wait_for_writer(self) -> None:
         """Has the next sync wait for another process as long as the caller can."""
@@ -205,7 +234,11 @@ class InStep(Generic[Result]):
         ws = self._ws
         embeds = self._embed_ms > 0 and ws.embedder.ready
         synced = partial(
-            in_step, action=_return_report, embed_ms=self._embed_ms, at_least=self._at_least
+            in_step,
+            action=_return_report,
+            embed_ms=self._embed_ms,
+            at_least=self._at_least,
+            shows_own=False,
         )
         for _ in range(TRIES):
             ws.index.file.reopen_if_replaced()
@@ -216,7 +249,7 @@ class InStep(Generic[Result]):
                 report = ask_writer(synced)
             elif embeds and (ws.index.pending(1) or ws.index.waits_for_pairs()):
                 report = ask_writer(synced, at_leisure=True) or report
-            if report.trouble:
+            if report.trouble or (report.lacks_own and self._shows_own):
                 break
             pending = _pending_entries(ws)
             try:
@@ -241,6 +274,11 @@ class InStep(Generic[Result]):
 
 def _pending_entries(ws: Workspace) -> int:
     return ws.index.counts().pending_entries if ws.index.pending(1) else 0
+
+
+def lacks_own_changes(ws: Workspace) -> bool:
+    """True if the index, without a sync, may lack a change of this process to the journal."""
+    return ws.index.file.shown_changes < len(ws.journal.changes)
 
 
 def _return_report(report: SyncReport) -> SyncReport:
@@ -309,10 +347,13 @@ def _sync_once(
     head = head_state(ws.config.journal)
     is_new = index.meta("reading") is None
     trouble = index.file.trouble  # known once the file was opened
+    changes = len(ws.journal.changes)
     absent = ws.journal.absent()
     if not written:
         is_shown, absent = _compare_files(ws, reading, head)
         if is_shown:
+            index.file.shown_changes = changes
+            index.file.is_held = False
             return SyncReport(trouble=trouble, absent=absent)
     if is_new and until is None:
         wait_ms = BUSY_TIMEOUT_MS
@@ -323,12 +364,17 @@ def _sync_once(
         if not is_new or until is None:
             return SyncReport(
                 behind=True,
+                lacks_own=lacks_own_changes(ws),
                 unread=0 if until is None else count_unread_files(ws),
                 trouble=trouble,
                 absent=absent,
             )
         index.file.detach(error)
         return _sync_once(ws, wait_ms, written, until)
+    own = set(ws.journal.changes[index.file.shown_changes :])
+    if not report.unread and (not written or own <= set(written)):
+        index.file.shown_changes = changes
+    index.file.is_held = False
     return report._replace(trouble=index.file.trouble, absent=absent)
 
 

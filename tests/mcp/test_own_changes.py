@@ -1,0 +1,68 @@
+"""A client sees its own changes at once, whoever holds the index."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import apsw
+from embedders import HashingEmbedder
+from forks import ForkedHome
+from outside import TIMEOUT_S
+
+from synaptic.search.search import search
+from synaptic.serving.worker import Worker
+from synaptic.verbs.saving import save
+
+
+@contextlib.contextmanager
+def held_index(index: Path) -> Iterator[None]:
+    """The write lock of the index, held by another connection than the server's."""
+    with contextlib.closing(apsw.Connection(str(index))) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        yield
+        writer.execute("ROLLBACK")
+
+
+def titles(answer: dict[str, list[dict[str, str]]]) -> list[str]:
+    return [entry["title"] for entry in answer.get("hits") or answer.get("entries") or []]
+
+
+def test_a_client_sees_its_changes_while_another_process_holds_the_index(
+    home: ForkedHome,
+) -> None:
+    home.ask("save", "A lantern by the gate.")
+    with home.server() as server:
+        old = server.up_to_date("find")["entries"][0]["id"]
+        with held_index(home.index):
+            id = server.call("save", content="A heron in the reeds.")["id"]
+            seen = {
+                "search": titles(server.call("search", query="heron")),
+                "recent": titles(server.call("recent")),
+                "find": titles(server.call("find", type="note")),
+                "get": titles(server.call("get", id=id)),
+            }
+            both = ["A heron in the reeds.", "A lantern by the gate."]
+            assert seen == {"search": both[:1], "recent": both, "find": both, "get": both[:1]}
+            assert server.call("save", content="A heron in the reeds.")["id"] == id
+            server.call("update", id=id, append="It flew off at seven.")
+            assert titles(server.call("search", query="flew")) == both[:1]
+            server.call("delete", id=old)
+            assert titles(server.call("recent")) == both[:1]
+        assert titles(server.call("recent")) == both[:1]
+        assert home.ask("search", "lantern", "--strategy", "lexical")["hits"] == []
+    day = "".join(path.read_text() for path in home.journal.glob("*.md"))
+    assert day.count(" A heron in the reeds.\n<!--") == 1
+
+
+def test_a_reader_of_a_server_answers_with_what_its_writer_saved(tmp_path: Path) -> None:
+    """Over HTTP reads have connections of their own."""
+    worker = Worker(tmp_path / "home", HashingEmbedder())
+    worker.submit(partial(save, content="A lantern by the gate.")).result(TIMEOUT_S)
+    with held_index(tmp_path / "home" / ".state" / "index.db"):
+        worker.submit(partial(save, content="A heron in the reeds.")).result(TIMEOUT_S)
+        hits = worker.submit(partial(search, query="heron"), "read").result(TIMEOUT_S).hits
+        assert [hit.entry.title for hit in hits] == ["A heron in the reeds."]
+    worker.close(TIMEOUT_S)
