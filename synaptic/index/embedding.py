@@ -17,7 +17,7 @@ import threading
 import time
 import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,7 +26,7 @@ from ..config import DEFAULT_MODEL, MULTILINGUAL_MODEL, SHIPPED_MODELS
 from ..errors import ModelError
 from ..files import DATA
 from ..language.lexicon import STOP_WORDS
-from ..models import Matrix, Meaning
+from ..models import Matrix, Meaning, Vector
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -440,9 +440,11 @@ def fastembed_models() -> dict[str, dict[str, Any]]:
     return {str(model["model"]).casefold(): model for model in every}
 
 
-def measure_usual_cosine(embedder: Embedder) -> float | None:
+def measure_usual_cosine(
+    embedder: Embedder, may_go_on: Callable[[], bool] = lambda: True
+) -> float | None:
     """The mean cosine of questions with notes of other matters to this model; None for the
-    shipped one (USUAL).
+    shipped one (USUAL). Raises TimeoutError once it may not go on.
 
     Models differ much: E5 puts all texts between .7 and 1.
     """
@@ -450,9 +452,17 @@ def measure_usual_cosine(embedder: Embedder) -> float | None:
         return None
     import numpy as np
 
+    def embed(embed_text: Callable[[str], Meaning], texts: Sequence[str]) -> list[Vector]:
+        vectors = []
+        for text in texts:
+            if not may_go_on():
+                raise TimeoutError
+            vectors.append(embed_text(text).vector)
+        return vectors
+
     texts = read_models_table()["unrelated"]
-    notes = [embedder.embed_passage(text).vector for text in texts["notes"]]
-    questions = [embedder.embed_query(text).vector for text in texts["questions"]]
+    notes = embed(embedder.embed_passage, texts["notes"])
+    questions = embed(embedder.embed_query, texts["questions"])
     cosines = np.array(questions) @ np.array(notes).T
     return min(0.99, float(cosines.mean()))
 

@@ -29,9 +29,11 @@ EMBED_BUDGET_S = 0.02
 an idle server embed the rest.
 """
 EMBEDDED_AT_LEAST = 8
-"""The newest passages that a save embeds however long it takes, if the model is loaded: then
+"""The newest passages that a save embeds, if the model is loaded, though they take longer: then
 the same save names the same entries on a busy machine.
 """
+MOST_EMBEDDED_S = 2.0
+"""The longest time for which a save begins to embed a passage."""
 PAIRING_S = 0.2
 """The time in which a save looks for earlier entries that the new one replaces."""
 INDEX_WAIT_MS = 10
@@ -84,7 +86,9 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
             if shows and not is_indexed(ws, shows):
                 why = "`synaptic: false` in its front matter, or the setting `exclude`"
                 return (f"No search will find it: {paths[0]} is left out by {why}.",)
-            embed_pending(ws, budget_s=EMBED_BUDGET_S, at_least=EMBEDDED_AT_LEAST)
+            embed_pending(
+                ws, budget_s=EMBED_BUDGET_S, at_least=EMBEDDED_AT_LEAST, most_s=MOST_EMBEDDED_S
+            )
             if ws.embedder.ready:
                 until = time.monotonic() + PAIRING_S
                 with suppress(IndexBusy, Stale):

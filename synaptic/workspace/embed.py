@@ -47,10 +47,11 @@ def embed_pending(
     *,
     budget_s: float | None,
     at_least: int = 0,
+    most_s: float = math.inf,
     progress: Progress | None = None,
 ) -> int:
     """Embeds passages that have no vector yet, for at most `budget_s` seconds (None: all of
-    them), and returns how many it embedded.
+    them), or longer, up to `most_s`, until `at_least` are done. Returns how many it embedded.
 
     While another process writes to the index or embeds, it is 0, or Busy is raised if there is
     no limit.
@@ -58,10 +59,16 @@ def embed_pending(
     if not ws.embedder.ready:
         return 0
     done = 0
+    begun = time.perf_counter()
+
+    def may_begin() -> bool:
+        """True until `most_s` is over."""
+        return time.perf_counter() <= begun + most_s
+
     wait_s = BUSY_TIMEOUT_MS / 1000 if budget_s is None else LOCK_WAIT_MS / 1000
     try:
         if ws.index.meta("model") != ws.embedder.name:
-            usual = measure_usual_cosine(ws.embedder)
+            usual = measure_usual_cosine(ws.embedder, may_begin)
             with ws.index.writing(round(wait_s * 1000)) as writer:
                 writer.use_model(ws.embedder.name, ws.embedder.dimensions, usual=usual)
         if not ws.index.pending(1):
@@ -72,11 +79,14 @@ def embed_pending(
             lock = try_process_lock(ws.config.state / "embed.lock", lock_wait_s)
         with lock as is_alone:
             if is_alone:
-                for done in _embed_batches(ws, budget_s, at_least, progress):  # noqa: B007
+                batches = _embed_batches(ws, budget_s, at_least, may_begin, progress)
+                for done in batches:  # noqa: B007
                     pass
                 _note_left(ws, done)
             elif budget_s is None:
                 raise Busy("Another process has been embedding for 10 s.", hint="Try again.")
+    except TimeoutError:
+        return 0  # a later call has more time
     except IndexBusy as error:
         if budget_s is None:
             raise still_writing_error() from error
@@ -133,7 +143,11 @@ def is_journal_foreign(ws: Workspace) -> bool | None:
 
 
 def _embed_batches(
-    ws: Workspace, budget_s: float | None, at_least: int, progress: Progress | None
+    ws: Workspace,
+    budget_s: float | None,
+    at_least: int,
+    may_begin: Callable[[], bool],
+    progress: Progress | None,
 ) -> Iterator[int]:
     """The number of embedded passages after each batch. Without a budget all processors work.
 
@@ -145,10 +159,14 @@ def _embed_batches(
     total = ws.index.counts().pending_passages if progress else 0
     taken = done = 0
 
+    def may_go_on(number: int) -> bool:
+        """True if this passage, the first being 1, may still be embedded."""
+        return time.perf_counter() <= until or (number <= at_least and may_begin())
+
     def embedded(passage: tuple[int, int, str]) -> tuple[int, int, Meaning] | None:
         nonlocal taken
         taken += 1
-        if taken > at_least and time.perf_counter() > until:
+        if not may_go_on(taken):
             return None
         rowid, hash_, text = passage
         with suppress(ModelError):
@@ -167,7 +185,7 @@ def _embed_batches(
             work = stack.enter_context(pool).map
         pending = partial(ws.index.pending, BATCH, newest_first=budget_s is not None)
         passages = pending()
-        while passages and (taken < at_least or time.perf_counter() <= until):
+        while passages and may_go_on(taken + 1):
             meanings = list(filter(None, work(embedded, texts_to_embed(ws, passages))))
             with ws.index.writing(wait_ms) as writer:
                 writer.store_vectors(meanings)

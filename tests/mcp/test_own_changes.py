@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -10,8 +11,9 @@ from pathlib import Path
 import apsw
 from embedders import HashingEmbedder
 from forks import ForkedHome
-from outside import TIMEOUT_S
+from outside import TIMEOUT_S, wait_until
 
+from synaptic.index.embedding import MODEL_DIR
 from synaptic.search.search import search
 from synaptic.serving.worker import Worker
 from synaptic.verbs.saving import save
@@ -66,3 +68,27 @@ def test_a_reader_of_a_server_answers_with_what_its_writer_saved(tmp_path: Path)
         hits = worker.submit(partial(search, query="heron"), "read").result(TIMEOUT_S).hits
         assert [hit.entry.title for hit in hits] == ["A heron in the reeds."]
     worker.close(TIMEOUT_S)
+
+
+def test_a_save_is_answered_while_the_model_is_being_loaded(home: ForkedHome) -> None:
+    """It is found by words, and its vector follows once the model is there."""
+    model = home.path.parent / "model"
+    model.mkdir()
+    for name in ("model.onnx", "tokenizer.json"):
+        (model / name).symlink_to(MODEL_DIR / name)
+    gate = model / "config.json"
+    os.mkfifo(gate)  # reading it lasts until somebody writes
+    home.ask("save", "A lantern by the gate.")
+    (home.path / "config.toml").write_text(f'model = "{model}"\n')
+    with home.server() as server:
+        server.call("save", content="A heron in the reeds.")
+        answer = server.call("search", query="heron")
+        assert titles(answer) == ["A heron in the reeds."] and answer["mode"] == "lexical"
+        server.call("save", content="A kite above the mill.")
+        assert home.ask("status")["pending_vectors"] > 0
+        with gate.open("w") as writer:  # the loader has waited here all the time
+            gate.unlink()
+            gate.write_text("{}")
+            writer.write("{}")
+        wait_until(lambda: home.ask("status")["pending_vectors"] == 0)
+        assert server.call("search", query="heron")["mode"] == "hybrid"

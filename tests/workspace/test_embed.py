@@ -10,13 +10,15 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from embedders import HashingEmbedder
 from forks import ForkedHome
 from homes import open_home
 from outside import TIMEOUT_S
 
-from synaptic import Workspace, rebuild, search
+from synaptic import Workspace, rebuild, save, search
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
+from synaptic.models import Meaning
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.sync import in_step
 
@@ -103,3 +105,45 @@ def test_the_last_vectors_count_in_a_process_that_searched_before_them(home: Pat
         early = scores(ws)
     with open_home(home) as ws:
         assert scores(ws) == early
+
+
+class _Clock:
+    """A clock that moves with each text that a slow model embeds."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        return self.now
+
+
+class _Slow(HashingEmbedder):
+    """A model that takes 0.7 s for each text, by this clock."""
+
+    def __init__(self, clock: _Clock) -> None:
+        super().__init__()
+        self.clock = clock
+
+    def embed_passage(self, text: str) -> Meaning:
+        self.clock.now += 0.7
+        return super().embed_passage(text)
+
+
+def test_a_save_begins_no_passage_after_two_seconds_and_its_vectors_follow(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = _Clock()
+    monkeypatch.setattr("synaptic.workspace.embed.time", clock)
+    long = "\n\n".join(f"Paragraph {number}: {'water and stone ' * 60}" for number in range(12))
+    with open_home(tmp_path, embedder=_Slow(clock)) as ws:
+        save(ws, "The first one.")  # measuring the model takes longer than a save has
+        assert clock.now <= 2.8 and ws.index.counts().pending_passages == 1
+        embed_pending(ws, budget_s=100)
+        begun = clock.now
+        save(ws, long)
+        assert clock.now - begun <= 2.8 and ws.index.counts().pending_passages > 0
+        assert [
+            hit.entry.title[:9] for hit in search(ws, "stone", strategy="lexical").hits
+        ] == ["Paragraph"]
+        embed_pending(ws, budget_s=100)
+        assert ws.index.counts().pending_passages == 0
