@@ -8,6 +8,7 @@
     ├── Refused             a rule forbids the save or the edit
     ├── Changed             the file changed under an edit; nothing was written
     ├── Busy                another process holds a lock
+    ├── Withdrawn           the client cancelled its call before anything was changed
     ├── JournalError        the disk, git or a client's file failed: full, read-only, missing
     ├── IndexUnusable       the index cannot be opened (a stranger's database, no permission)
     │   └── IndexFailed     SQLite failed on the index: damage, the disk, too large a question
@@ -78,6 +79,10 @@ class Changed(SynapticError):
 
 class Busy(SynapticError):
     code = "busy"
+
+
+class Withdrawn(SynapticError):
+    code = "withdrawn"
 
 
 class JournalError(SynapticError):

@@ -30,6 +30,7 @@ from . import disk, folder
 from .disk import disk_errors, inject_fault
 from .draft_files import DraftFiles
 from .saved import SavedText, SavedTexts
+from .withdrawal import WITHDRAWAL
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -115,7 +116,7 @@ class FileWriter:
     @contextmanager
     def locked(self, timeout_s: float) -> Iterator[None]:
         """The write lock, as a context. Raises Busy when one process keeps it for `timeout_s`,
-        and after PATIENCE_S of others.
+        and after PATIENCE_S of others, and Withdrawn if the client has cancelled the call.
 
         An OSError while the lock is held becomes a JournalError.
         """
@@ -124,6 +125,9 @@ class FileWriter:
         with disk_errors(path, "locked"):
             self._acquire_lock(lock, timeout_s)
         try:
+            withdrawal = WITHDRAWAL.get()
+            if withdrawal:
+                withdrawal.begin_change()
             self.note_holder()
             with disk_errors(self._state, "used"):
                 inject_fault("locked")
@@ -142,6 +146,7 @@ class FileWriter:
         """
         from filelock import Timeout
 
+        withdrawal = WITHDRAWAL.get()
         begun = since = time.monotonic()
         last = self._read_holder()
         while True:
@@ -149,6 +154,8 @@ class FileWriter:
             with suppress(Timeout):
                 lock.acquire(max(0, min(_LOOK_S, left)), poll_interval=LOCK_POLL_S)
                 return
+            if withdrawal:
+                withdrawal.check()
             now = time.monotonic()
             holder = self._read_holder()
             if holder and holder != last:

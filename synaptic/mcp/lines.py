@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import anyio
@@ -14,6 +14,7 @@ from mcp import types
 from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 
+from ..journal.withdrawal import Withdrawal
 from ..models import Json
 from .front import HANDSHAKE_VERSIONS, Front
 from .messages import Refusal, message_line, read_messages
@@ -27,18 +28,29 @@ END_S = 0.3
 
 
 class OpenCalls:
-    """The ids of the client's calls that are not answered yet."""
+    """The ids of the client's calls that are not answered yet. `withdrawals` has, by id, those
+    that write.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, withdrawals: Mapping[str, Withdrawal]) -> None:
+        self._withdrawals = withdrawals
         self._ids: list[str] = []
         self._none_left = anyio.Event()
 
-    def add(self, message: Json) -> None:
-        """Adds the id of a call; a message that cancels a call removes the id of that call."""
+    def take(self, message: Json) -> bool:
+        """Adds the id of a call; a message that cancels a call removes the id of that call.
+        Returns False for one that comes too late: the call has begun to change the journal, and
+        will be answered.
+        """
         if "id" in message and "method" in message:
             self._ids.append(str(message["id"]))
         elif message.get("method") == "notifications/cancelled":
-            self.remove((message.get("params") or {}).get("requestId"))
+            id = (message.get("params") or {}).get("requestId")
+            withdrawal = self._withdrawals.get(str(id))
+            if withdrawal and not withdrawal.request():
+                return False
+            self.remove(id)
+        return True
 
     def remove(self, id: object) -> None:
         """Removes the id of a call that was answered."""
@@ -80,10 +92,10 @@ class ClientLines:
         while True:
             while self._messages:
                 message = self._messages.popleft()
-                if not isinstance(message, Refusal):
-                    self._calls.add(message)
+                if isinstance(message, Refusal):
+                    await self.send(SessionMessage(RefusalError(**message.as_json())))
+                elif self._calls.take(message):
                     return self._to_line(message)
-                await self.send(SessionMessage(RefusalError(**message.as_json())))
             line = await anyio.to_thread.run_sync(self._next, abandon_on_cancel=True)
             if not line:
                 break

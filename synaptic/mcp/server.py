@@ -13,8 +13,8 @@ import logging
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, cast, get_args
@@ -30,6 +30,7 @@ from pydantic import BaseModel
 
 from ..config import resolve_home
 from ..errors import InvalidArgument, Refused, SynapticError, to_user_error
+from ..journal.withdrawal import Withdrawal
 from ..models import Texts
 from ..notes.screening import Screen
 from ..render.fence import one_line
@@ -105,8 +106,9 @@ def serve_stdio(home: str | Path | None, front: Front) -> None:
 
 
 async def _serve_stdio(home: str | Path | None, front: Front) -> None:
-    server = build_server(Worker(home, readers=0), front.tool_list)
-    calls = OpenCalls()
+    worker = Worker(home, readers=0)
+    server = build_server(worker, front.tool_list)
+    calls = OpenCalls(worker.withdrawals)
     lines = ClientLines(front, calls)
     front.hand_over()  # before the SDK takes stdout
     async with stdio_server(cast("anyio.AsyncFile[str]", lines)) as (reading, writing):
@@ -208,12 +210,26 @@ async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types
             raise InvalidArgument(f"There is no tool {name!r}.", valid=TOOLS_BY_NAME)
         if name in READING_TOOLS:
             return await _answer_call(ctx, name, arguments)
-        async with _client_turns(ctx).writing():
-            if ctx.request:
+        if ctx.request:
+            async with _client_turns(ctx).writing():
                 return await _answer_write(ctx, ctx.request, name, arguments)
-            return await _answer_call(ctx, name, arguments)
+        with _withdrawable(ctx) as withdrawal:
+            async with _client_turns(ctx).writing():
+                return await _answer_call(ctx, name, arguments, withdrawal)
     except Exception as error:
         return _error_result(error, arguments)
+
+
+@contextmanager
+def _withdrawable(ctx: Context) -> Iterator[Withdrawal]:
+    """A context in which the client may withdraw this call by its id (see `OpenCalls`)."""
+    calls = ctx.lifespan_context.withdrawals
+    id = str(ctx.request_id)
+    calls[id] = withdrawal = Withdrawal()
+    try:
+        yield withdrawal
+    finally:
+        calls.pop(id, None)
 
 
 async def _answer_write(
@@ -253,7 +269,7 @@ async def _answer_write(
 
 
 async def _answer_call(
-    ctx: Context, name: str, arguments: dict[str, Any]
+    ctx: Context, name: str, arguments: dict[str, Any], withdrawal: Withdrawal | None = None
 ) -> types.CallToolResult:
     worker = ctx.lifespan_context
     grant = _client_grant(ctx)
@@ -295,7 +311,7 @@ async def _answer_call(
     def run(ws: Workspace) -> tuple[str, str]:
         return answer_tool(ws, name, call), _index_position(ws) if writes else ""
 
-    text, position = await _ask_worker(ctx, run, lane)
+    text, position = await _ask_worker(ctx, run, lane, withdrawal)
     return _tool_result(text, _meta={POSITION: position} if position else None)
 
 
@@ -368,13 +384,15 @@ def _client_grant(ctx: Context) -> Grant | None:
     return cast("Grant | None", ctx.request.scope["grant"]) if ctx.request else None
 
 
-async def _ask_worker(ctx: Context, verb: Verb[Result], lane: Lane = "read") -> Result:
+async def _ask_worker(
+    ctx: Context, verb: Verb[Result], lane: Lane = "read", withdrawal: Withdrawal | None = None
+) -> Result:
     """Runs the verb on a thread of this lane, with the rights of this client, and returns its
     result.
     """
     if grant := _client_grant(ctx):
         verb = partial(run_for_client, verb, grant)
-    return await ctx.lifespan_context.ask(verb, lane)
+    return await ctx.lifespan_context.ask(verb, lane, withdrawal)
 
 
 def _tool_result(text: str, **more: Any) -> types.CallToolResult:

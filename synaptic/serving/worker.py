@@ -26,6 +26,7 @@ from ..doors import call_features, call_only_feature
 from ..errors import IndexFailed, IndexUnusable, to_user_error
 from ..index.counters import Counters
 from ..index.embedding import Embedder
+from ..journal.withdrawal import WITHDRAWAL, Withdrawal
 from ..models import Json, Texts
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
@@ -86,8 +87,8 @@ FIRST_CALL_S = 2.0
 
 @dataclass(order=True, slots=True)
 class Job:
-    """A verb in a queue. `gone` is set when its caller no longer waits; lower ranks and numbers
-    run first.
+    """A verb in a queue. `gone` is set when its caller no longer waits, and its change is
+    withdrawn if it has not begun; lower ranks and numbers run first.
     """
 
     rank: int
@@ -95,6 +96,7 @@ class Job:
     verb: Verb[Any] = field(compare=False)
     future: Future[Any] = field(compare=False, default_factory=Future)
     gone: threading.Event = field(compare=False, default_factory=threading.Event)
+    withdrawal: Withdrawal = field(compare=False, default_factory=Withdrawal)
 
 
 class Worker:
@@ -128,6 +130,8 @@ class Worker:
         """By client: the order of its calls."""
         self.sent_notices: defaultdict[str, set[str]] = defaultdict(set)
         """By client: notices that it was given, and needs once."""
+        self.withdrawals: dict[str, Withdrawal] = {}
+        """By the id of a call that writes, over stdio."""
         self._home = home
         self._read_only = read_only
         self._address = address
@@ -179,26 +183,36 @@ class Worker:
         """
         return self._queue(verb, lane).future
 
-    async def ask(self, verb: Verb[Result], lane: Lane = "write") -> Result:
+    async def ask(
+        self, verb: Verb[Result], lane: Lane = "write", withdrawal: Withdrawal | None = None
+    ) -> Result:
         """Queues the verb, waits, and returns its result. Raises the error of the verb; a
         defect as SynapticError.
 
-        If the caller is cancelled, a verb that reads ends at its next step in SQLite.
+        If the caller is cancelled, a verb that reads ends at its next step in SQLite, and one
+        that writes does nothing unless its change has begun. `withdrawal` says so earlier.
         """
-        job = self._queue(verb, lane)
+        job = self._queue(verb, lane, withdrawal=withdrawal)
         try:
             return await asyncio.wrap_future(job.future)
         except asyncio.CancelledError:
+            job.withdrawal.request()
             job.gone.set()
             raise
         except Exception as error:
             raise to_user_error(error) from error
 
-    def _queue(self, verb: Verb[Any], lane: Lane = "write", rank: int = IN_TURN) -> Job:
+    def _queue(
+        self,
+        verb: Verb[Any],
+        lane: Lane = "write",
+        rank: int = IN_TURN,
+        withdrawal: Withdrawal | None = None,
+    ) -> Job:
         """Puts the verb into the queue of its lane, and starts the threads of that lane if
         there are none.
         """
-        job = Job(rank, next(self._numbers), verb)
+        job = Job(rank, next(self._numbers), verb, withdrawal=withdrawal or Withdrawal())
         self.start()
         if self._address and rank == IN_TURN and lane == "write":
             lane = "read"
@@ -277,7 +291,12 @@ class Worker:
             self._ws.close()
 
     def _run_job(self, job: Job) -> Any:
-        return job.verb(self._ensure_workspace())
+        ws = self._ensure_workspace()
+        token = WITHDRAWAL.set(job.withdrawal)
+        try:
+            return job.verb(ws)
+        finally:
+            WITHDRAWAL.reset(token)
 
     def _run_reader(self, lane: Lane, writer: Workspace) -> None:
         """Runs the verbs of a lane, in a thread with a read-only connection of its own."""
