@@ -259,6 +259,22 @@ def closed_fences(text: str, structure: Scan) -> Iterator[tuple[int, int]]:
             yield start, end
 
 
+def closing_line(text: str) -> str:
+    """The line that closes the fence or comment that is open at the end of a text; "" if
+    none is.
+    """
+    unclosed = scan_structure(text).unclosed
+    return unclosed[-1].closing_line if unclosed else ""
+
+
+def close_open_parts(text: str) -> str:
+    """The text with the line that closes its open fence or comment, if there is one: what
+    stands below then does not belong to it.
+    """
+    closing = closing_line(text)
+    return f"{text}\n{closing}" if closing else text
+
+
 def decode_as_latin1(masked: bytes) -> str:
     """Decodes a masked text for `scan_structure`: one character for each byte, and blanks for
     private bytes.

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..filters import check_values
 from ..models import Entry, Texts
-from .blocks import check_tag, slug_tag, unify_newlines
+from .blocks import check_tag, close_open_parts, closing_line, slug_tag, unify_newlines
 from .header import unique
 from .markdown import compose_entry, own_tags
 from .screening import Screen
@@ -107,6 +107,8 @@ def redraft_entry(
         **stays,
     )
     tag_notices = _notices_of_unremoved_tags(old, new, dropped, set(map(slug_tag, tags)))
+    if "append" in parts and closing_line(old.content):
+        notices = ("An open code fence or comment was closed.", *notices)
     return new, [*screen.notices(), *notices, *tag_notices]
 
 
@@ -118,7 +120,7 @@ def _new_text(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str:
         return old.content
     text = screen.text("text", unify_newlines(parts["append"]), after=old.content)
     if old.has_body or not old.whole_file:
-        return f"{old.content}\n\n{text}"
+        return f"{close_open_parts(old.content)}\n\n{text}"
     return text
 
 

@@ -21,6 +21,8 @@ from .blocks import (
     MASK,
     by_mark,
     check_tag,
+    close_open_parts,
+    closing_line,
     decode_as_latin1,
     eol_at,
     escape_entry_borders,
@@ -50,7 +52,7 @@ from .header import (
     writer_of,
 )
 from .outline import extend_outline
-from .privacy import escape_tags, mask_private, private_spans
+from .privacy import escape_tags, mask_private, private_spans, unclosed_tags
 from .reading import (
     BASE32,
     body_span,
@@ -284,6 +286,10 @@ class _Edit:
             yield body
             return
         if parts.has_body and new.content.startswith(f"{self.old.content}\n"):
+            closed = close_open_parts(self.old.content)
+            if new.content.startswith(f"{closed}\n"):
+                closing = closed[len(self.old.content) :].encode().replace(b"\n", self.eol)
+                yield body + closing + self._body_lines(new.content[len(closed) :])
             yield body + self._body_lines(new.content[len(self.old.content) :])
         if MASK in self.masked[parts.body_start : parts.body_end]:
             raise self.holds_private()
@@ -369,11 +375,15 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str
     """
     eol = usual_line_end(block)
     if new.content != old.content:
-        lines_before = old.content.count("\n") + 2 if old.has_body else 0
+        lines_before = old.content.count("\n") + 1 if old.has_body else 0
         text = _escape_body(new.content, typed=typed, agent=encode_word(agent))
         more = "\n".join(text.split("\n")[lines_before:])
-        at = len(block.rstrip(b" \t\r\n"))
-        block = block[:at] + eol + eol + more.encode().replace(b"\n", eol) + block[at:]
+        if not old.has_body:
+            more = f"\n{more}"
+        open_tags = unclosed_tags(block)
+        end = open_tags[0] if open_tags else len(block)  # what is below such a tag is private
+        at = len(block[:end].rstrip(b" \t\r\n"))
+        block = block[:at] + eol + more.encode().replace(b"\n", eol) + block[at:]
     present_tags = (*old.tags, *find_tags(new.content))
     tags = [tag for tag in new.tags if tag not in present_tags]
     return add_tags(block, tags, eol) if tags else block
@@ -395,6 +405,9 @@ def extend_page(
     eol = usual_line_end(block)
     text = _escape_body(blocks, typed=typed, agent=encode_word(agent)) if blocks else ""
     outline = block[body:].decode("utf-8", "surrogateescape")
+    closing = closing_line(outline) if text else ""
+    if closing:
+        text = f"{closing}\n{text}"
     outline = extend_outline(outline, text, [] if has_front_matter else tags)
     block = block[:body] + outline.encode("utf-8", "surrogateescape")
     return add_tags(block, tags, eol) if has_front_matter and tags else block

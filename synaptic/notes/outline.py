@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..models import Entry
-from .blocks import find_tags, scan_structure, usual_line_end
+from .blocks import close_open_parts, find_tags, scan_structure, usual_line_end
 
 _PROPERTY = r"[^\W\d_][\w./-]*::(?:[ \t][^\n]*)?\r?(?:\n|\Z)"
 _PAGE_PROPERTIES = re.compile(rf"(?:-[ \t]+{_PROPERTY}(?:[ \t]+{_PROPERTY})*|(?:{_PROPERTY})+)")
@@ -49,9 +49,11 @@ def convert_edit_to_blocks(
     `old`; None if `new` does more than to add to `old`. Tags become a property unless the page
     has front matter.
     """
+    above = old.content
     added = ""
     if new.content != old.content:
-        added = new.content.removeprefix(f"{old.content}\n\n")
+        above = close_open_parts(old.content)
+        added = new.content.removeprefix(f"{above}\n\n")
         if added == new.content:
             return None
     present = {*old.tags, *find_tags(added)}
@@ -62,7 +64,7 @@ def convert_edit_to_blocks(
         if added
         else ""
     )
-    return replace(new, content=extend_outline(old.content, blocks, properties)), blocks, tags
+    return replace(new, content=extend_outline(above, blocks, properties)), blocks, tags
 
 
 def _blanks_before_blocks(text: str) -> str | None:
