@@ -4,7 +4,7 @@ kills, a wrecked index.
 python3 scripts/soak.py together --minutes 15
 
 The promise: each text whose save was acknowledged stands in the journal exactly once, and is
-found.
+found; by the server that saved it at once.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from served import served
 
 PAUSE_S = 0.3
 """Between two acts of one writer."""
+AGENTS = 6
+"""Servers that save and search at the same time."""
 SOUGHT = 30
 """Texts that are searched for at the end."""
 
@@ -49,6 +51,7 @@ class Soak:
     kills: int = 0
     merges: int = 0
     wrecks: int = 0
+    searches: int = 0
 
     def rounds(self) -> Iterator[int]:
         while time.monotonic() < self.until:
@@ -71,13 +74,19 @@ def by_command(soak: Soak) -> None:
 
 
 def by_agent(soak: Soak) -> None:
-    """One server after the other; each is killed after some saves."""
+    """One server after the other; each is killed after some saves. Each save is found by the
+    next search of its server.
+    """
     while time.monotonic() < soak.until:
         with contextlib.suppress(Exception), soak.home.server() as server:
             for number in itertools.islice(soak.rounds(), 25):
                 text = f"agent{number}word was saved by an agent."
                 server.call("save", content=text)
                 soak.acknowledged.append(text)
+                soak.searches += 1
+                hits = server.call("search", query=text.split()[0])["hits"]
+                if text not in [hit["content"] for hit in hits]:
+                    soak.troubles.append(f"{text!r} was not found by its own server")
             server.kill()
             soak.kills += 1
 
@@ -150,7 +159,7 @@ def by_damage(soak: Soak) -> None:
 
 WRITERS: tuple[Callable[[Soak], None], ...] = (
     by_command,
-    by_agent,
+    *AGENTS * (by_agent,),
     on_the_page,
     by_hand,
     by_merges,
@@ -199,6 +208,7 @@ def main() -> int:
             thread.join()
         failures = judged(soak)
     print(f"kills {soak.kills:,}, merges {soak.merges:,}, wrecked indexes {soak.wrecks:,}")
+    print(f"searches for the save before {soak.searches:,}")
     done = f"acknowledged texts {len(soak.acknowledged):,}"
     report("together", failures, done, asked.seed, begun)
     return int(bool(failures))

@@ -165,9 +165,9 @@ async def let_phone_in(request: Request) -> Response:
     """Logs the phone in that sends the code of `serve --phone`, and lets it stay logged in."""
     site = site_of(request)
     address = request.client.host[:50] if request.client else ""
-    if not site.sessions.may_try(address):
-        return JSONResponse({"error": "Too many wrong codes: wait a minute."}, 429)
     if not (site.phone and site.phone.redeem(request.headers[CODE])):
+        if not site.sessions.may_try(address):
+            return JSONResponse({"error": "Too many wrong codes: wait a minute."}, 429)
         site.sessions.count_failed_try(address)
         error = "This code was used already, or is older than five minutes. Make a new one."
         return JSONResponse({"error": error}, 401)

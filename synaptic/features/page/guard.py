@@ -37,12 +37,13 @@ from ...serving.running import RunningServer
 
 IDLE_S = 12 * 3600.0
 TRIES, WITHIN_S = 5, 60.0
-"""The number of wrong tokens that an address may try, and the seconds within which they
-count.
+"""The number of wrong tokens that an address may try, and the seconds within which they count.
+A right one always opens the page: it has at least 32 characters, which nobody guesses, and
+behind a proxy all may have one address.
 """
 ADDRESSES = 1_000
-"""The most addresses whose wrong tokens are remembered; at this number, no other address may
-try a token.
+"""The most addresses whose wrong tokens are remembered; at this number, those of any other
+address are too many.
 """
 BODY_BYTES, LOGIN_BYTES, FILES_BYTES = 16_000_000, 10_000, 110_000_000
 """The most bytes of a request, of a login (which needs no session), and of a form with files. A
@@ -139,8 +140,8 @@ class Sessions:
         self._open.pop(cookie, None)
 
     def may_try(self, address: str) -> bool:
-        """True if this address may try another token; each call of `count_failed_try` counts
-        against it.
+        """True if this address may try another wrong token; each call of `count_failed_try`
+        counts against it.
         """
         since = time.monotonic() - WITHIN_S
         self._wrong = {who: tried for who, tried in self._wrong.items() if tried[-1] > since}

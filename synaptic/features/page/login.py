@@ -46,12 +46,12 @@ async def _log_in_with_token(request: Request) -> Response:
     site = site_of(request)
     address = request.client.host[:50] if request.client else ""
     token = str((await request.form()).get("token", "")).strip()
-    if not site.sessions.may_try(address):  # and no await until it has failed
+    session = visitor_with_token(site, token)
+    if session:  # whoever else guesses at this address, which may be a proxy's
+        return _start_session(request, session)
+    if not site.sessions.may_try(address):
         wrong = "Too many wrong tokens: wait a minute."
         return await page(request, "login.html", 429, wrong=wrong)
-    session = visitor_with_token(site, token)
-    if session:
-        return _start_session(request, session)
     site.sessions.count_failed_try(address)
     wrong = "That token does not open this page."
     return await page(request, "login.html", 401, wrong=wrong)
