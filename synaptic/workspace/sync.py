@@ -202,8 +202,8 @@ class InStep(Generic[Result]):
                 reading, head = _reading_version(ws), head_state(ws.config.journal)
                 _write_changes(ws, IndexWriter(ws.index.file), reading, head, (), None)
             pending = _pending_entries(ws)
-            shown = report._replace(behind=False, lacks_own=False, pending_entries=pending)
-            return self._in_transaction(shown)
+            in_memory = report._replace(behind=False, lacks_own=False, pending_entries=pending)
+            return self._in_transaction(in_memory)
 
     def _wait_for_writer(self) -> None:
         """Has the next sync wait for another process as long as the caller can."""

@@ -14,13 +14,16 @@ from typing import Any
 
 import pytest
 from embedders import HashingEmbedder
-from forks import Forked, ForkedHome
+from forks import Forked, ForkedHome, forked
 from outside import TIMEOUT_S
+from remotes import tool_call
 
 from synaptic import Workspace
 from synaptic.errors import Withdrawn
 from synaptic.files import file_lock
 from synaptic.journal.withdrawal import Withdrawal
+from synaptic.mcp.remote import Remote
+from synaptic.serving.tokens import Tokens
 from synaptic.serving.worker import Worker
 from synaptic.verbs.browse import recent
 from synaptic.verbs.saving import save
@@ -163,3 +166,47 @@ def test_a_call_is_withdrawn_or_begun_but_never_both() -> None:
     begun.begin_change()
     assert not begun.request()
     begun.begin_change()  # a call may change several files
+
+
+def test_a_client_over_http_that_goes_leaves_no_save_behind(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    token = forked("--home", str(home), "token", "anna", "--json").json["token"]
+    worker = Worker(home, HashingEmbedder())
+    remote = Remote(worker, Tokens(home, None), read_only=False, writer="")
+    call = tool_call(1, "context_save", {"content": "A heron in the reeds."})
+    headers = {
+        "authorization": f"Bearer {token}",
+        "accept": "application/json",
+        "content-type": "application/json",
+        "host": "test",
+    }
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/mcp",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+    }
+    messages: list[dict[str, Any]] = [
+        {"type": "http.request", "body": json.dumps(call).encode()}
+    ]
+
+    async def receive() -> dict[str, Any]:
+        """The body, and then, while the save waits for the lock, the end."""
+        if messages:
+            return messages.pop()
+        await asyncio.sleep(0.3)
+        return {"type": "http.disconnect"}
+
+    async def send(_: Any) -> None:
+        """Nobody is there."""
+
+    async def story() -> list[str]:
+        await worker.ask(partial(save, content="A lantern by the gate."))
+        async with remote.running():
+            with file_lock(home / ".state" / "write.lock"):
+                await remote(scope, receive, send)
+            listing = await worker.ask(recent)
+        return [entry.title for entry in listing.entries]
+
+    assert asyncio.run(story()) == ["A lantern by the gate."]
