@@ -171,6 +171,7 @@ def test_a_call_is_withdrawn_or_begun_but_never_both() -> None:
 def test_a_client_over_http_that_goes_leaves_no_save_behind(tmp_path: Path) -> None:
     home = tmp_path / "home"
     token = forked("--home", str(home), "token", "anna", "--json").json["token"]
+    readme = home / ".state" / "README.txt"
     worker = Worker(home, HashingEmbedder())
     remote = Remote(worker, Tokens(home, None), read_only=False, writer="")
     call = tool_call(1, "context_save", {"content": "A heron in the reeds."})
@@ -195,7 +196,8 @@ def test_a_client_over_http_that_goes_leaves_no_save_behind(tmp_path: Path) -> N
         """The body, and then, while the save waits for the lock, the end."""
         if messages:
             return messages.pop()
-        await asyncio.sleep(0.3)
+        while not readme.exists():  # which a change of the journal makes before it waits
+            await asyncio.sleep(0.01)
         return {"type": "http.disconnect"}
 
     async def send(_: Any) -> None:
@@ -205,7 +207,10 @@ def test_a_client_over_http_that_goes_leaves_no_save_behind(tmp_path: Path) -> N
         await worker.ask(partial(save, content="A lantern by the gate."))
         async with remote.running():
             with file_lock(home / ".state" / "write.lock"):
+                readme.unlink()
                 await remote(scope, receive, send)
+                async with worker.turns["anna"].writing():
+                    """The server has ended the call."""
             listing = await worker.ask(recent)
         return [entry.title for entry in listing.entries]
 
