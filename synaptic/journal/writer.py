@@ -267,9 +267,8 @@ class FileWriter:
             if draft is None:
                 return draft
             folder.locate_writable(self.roots, path)
-            self.changes.append(
-                path
-            )  # before it: a change that fails may be there all the same
+            # before it: a change that fails may be there all the same
+            self.changes.append(path)
             try:
                 with disk_errors(path):
                     if self._exchange(path, real, data, status, draft):
