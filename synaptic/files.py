@@ -55,6 +55,8 @@ ATTACHMENTS = frozenset(
 """The suffixes of files that the web page may send to a browser, as SERVE.md lists them. None
 belongs to an editor's backup, a program, settings or keys.
 """
+ASIDE = ".aside-"
+"""Part of the name of what was moved out of the way of a file of the home."""
 PICTURE_FOLDER = "attachments/imported"
 """Where in the journal imported pictures stand. Nothing in it is a note."""
 _OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
@@ -112,6 +114,23 @@ def read_regular_file(path: Path, most: int) -> bytes:
     return data
 
 
+def clear_way(path: Path, *, for_folder: bool = False) -> None:
+    """Moves what stands in the place of a file of the home, and is no regular file, to a free
+    name beside it; with `for_folder`, what stands in the place of a folder and is none. Then
+    the file, or folder, can be made.
+
+    A FIFO, a device, a link that leads nowhere, a folder: none of them is opened. Raises
+    OSError.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    if path.is_dir() if for_folder else stat.S_ISREG(mode):
+        return
+    path.rename(path.with_name(f"{path.name}{ASIDE}{os.urandom(3).hex()}"))
+
+
 def why_locks_fail(folder: Path, *, ranges: bool = False) -> str:
     """The reason why files in `folder` cannot be locked, as a text; "" if they can. `ranges`:
     tries also to lock a part of a file, as SQLite does.
@@ -167,6 +186,8 @@ def file_lock(path: Path, timeout_s: float = -1, notes: Path | str = "NOTES") ->
     """
     from filelock import FileLock  # 30 ms, for writers only
 
+    with suppress(OSError):  # the lock itself says why it fails
+        clear_way(path)
     refusal = why_locks_fail(path.parent)
     if refusal:
         raise JournalError(f"{path} cannot be locked: {refusal}.", advice_without_locks(notes))

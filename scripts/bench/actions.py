@@ -14,7 +14,7 @@ from corpus import read
 from synaptic import open_workspace, save
 from synaptic.config import load_config
 from synaptic.hooks.action import entries_after_failure, entries_before_edit
-from synaptic.workspace.preferences import put_in_force, read_all_preferences
+from synaptic.workspace.preferences import confirm_shown_text, read_all_preferences
 from synaptic.workspace.sync import in_step
 
 EDITS = ("Edit", "Write")
@@ -72,5 +72,5 @@ def _write(home: Path, code: Path, entries: list[dict[str, Any]]) -> dict[str, s
             names[receipt.id[9:]] = entry["id"]
         in_step(ws, lambda _: None)
         for rule in read_all_preferences(ws):
-            put_in_force(ws, rule.path, rule)
+            confirm_shown_text(ws, rule.path, rule)
     return names

@@ -5,8 +5,8 @@ key.
 import os
 import select
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 
 from ..config import load_config
 from ..errors import SynapticError
@@ -28,10 +28,9 @@ preferences.
 """
 MOST_PREFERENCES = 8
 """The most unconfirmed preferences that a command names, a line each."""
-MOST_TYPED_AHEAD = 1024
-"""The most bytes of keys that are read at a time."""
 LINE_END_S = 0.05
-"""Seconds within which a line end after a key belongs to that key."""
+"""Seconds within which a line end, or the rest of a word, after a key belongs to that key."""
+QUESTION = "Shall every agent follow this?"
 
 
 def print_waiting_preferences(ws: Workspace) -> None:
@@ -43,11 +42,12 @@ def print_waiting_preferences(ws: Workspace) -> None:
     if IN_JSON.get() or not is_person():
         return
     with suppress(SynapticError):  # the command has succeeded
-        new, typed = rules.newly_waiting(ws, within_s=LOOK_S)
-        if typed:
+        new, unmarked = rules.newly_waiting(ws, within_s=LOOK_S)
+        if unmarked:
             say(
-                f"note: {typed:,} of your preferences were in force because they were typed. "
-                "Now each needs your yes, once: `synaptic confirm`"
+                f"note: {unmarked:,} of your preferences were confirmed without this machine's "
+                "mark: by an older version, on another machine, or with a key that is lost. "
+                "Each needs your yes, once: `synaptic confirm`"
             )
         for entry in new[:MOST_PREFERENCES]:
             title = one_line(entry.title_in_lists)[:60]
@@ -76,22 +76,24 @@ def ask_about_new_preferences(home: str | None) -> None:
 
 
 def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = False) -> bool:
-    """Shows each preference and confirms it if the person presses y; with `remove` takes its
-    confirmation back. Other keys change nothing; q ends the questions: then it returns False.
+    """Shows each preference and confirms it if the person presses y; n is remembered, so that
+    they are not asked again. With `remove` y takes its confirmation back. Other keys change
+    nothing; q ends the questions: then it returns False.
     """
-    question = "Take it out of force?" if remove else "Shall every agent follow this?"
-    done = "Taken back" if remove else "Confirmed"
-    keys = _KeyReader()
+    question = "Take it out of force? [y/N" if remove else f"{QUESTION} [y/n"
     rules.mark_as_named(ws, entries)
     for entry in entries:
         listing = Listing(1, (entry,))
         say(terminal.entries_text(listing, output_for_workspace(ws)._replace(colour=False)))
-        key = keys.read_answer(f"\n{question} [y/N, q quits]: ")
+        key = read_key(f"\n{question}, q quits]: ")
         if key == "q":
             return False
         if key == "y":
             rules.confirm(ws, entry, remove=remove)
-            say(f"{done}: {entry.short_id}")
+            say(f"{'Taken back' if remove else 'Confirmed'}: {entry.short_id}")
+        elif key == "n" and not remove:
+            rules.confirm(ws, entry, remove=True)
+            say(f"Not followed: {entry.short_id}")
     return True
 
 
@@ -99,14 +101,13 @@ def ask_about_proposals(ws: Workspace, proposals: Sequence[Proposal]) -> None:
     """Shows each sentence that the person typed in a session, and saves it as a preference in
     force if they press y; n drops it for good, q ends the questions, other keys change nothing.
     """
-    keys = _KeyReader()
     for proposal in proposals:
         place = (
             f"for the project {one_line(proposal.project)}" if proposal.project else "for all"
         )
         say(f"You wrote on {proposal.day}, in {one_line(proposal.client)}, {place}:")
         say(f"\n    {one_line(proposal.text)}")
-        key = keys.read_answer("\nShall every agent follow this? [y/n, q quits]: ")
+        key = read_key(f"\n{QUESTION} [y/n, q quits]: ")
         if key == "q":
             return
         if key == "y":
@@ -117,42 +118,42 @@ def ask_about_proposals(ws: Workspace, proposals: Sequence[Proposal]) -> None:
             say("Dropped.")
 
 
-class _KeyReader:
-    """Reads single keys from the terminal. Keys that were typed ahead of a question answer the
-    next ones.
+def read_key(question: str) -> str:
+    """Prints the question about a text that was shown, and returns the key that is pressed
+    then, in lower case; "q" at the end of the input. Keys that were typed before are dropped.
     """
-
-    def __init__(self) -> None:
-        self._ahead = b""
-
-    def read_answer(self, question: str) -> str:
-        """Prints the question and returns the key pressed, in lower case; "q" at the end of the
-        input.
-        """
+    with _single_keys() as read:
+        terminal.drop_typed_keys()
         print(question, end="", file=sys.stderr, flush=True)
-        key = self._read_key()
-        say(key if key.isprintable() else "")
-        return key.lower() or "q"
+        key = read()
+    say(key if key.isprintable() else "")
+    return key.lower() or "q"
 
-    def _read_key(self) -> str:
-        if sys.platform == "win32":
-            import msvcrt
 
-            return msvcrt.getwch()
-        import termios
-        import tty
+@contextmanager
+def _single_keys() -> Iterator[Callable[[], str]]:
+    """A context in which the terminal gives each key at once; yields the function that reads
+    one.
+    """
+    if sys.platform == "win32":
+        import msvcrt
 
-        stdin = sys.stdin.fileno()
-        before = termios.tcgetattr(stdin)
-        try:
-            tty.setcbreak(stdin, termios.TCSADRAIN)  # which keeps what was typed ahead
-            if not self._ahead:
-                self._ahead = os.read(stdin, MOST_TYPED_AHEAD)
-            key, self._ahead = self._ahead[:1], self._ahead[1:]
-            if not self._ahead and select.select([stdin], [], [], LINE_END_S)[0]:
-                self._ahead = os.read(stdin, MOST_TYPED_AHEAD)
-            if key != self._ahead[:1] and self._ahead[:1] in (b"\r", b"\n"):
-                self._ahead = self._ahead[1:]  # it ends the answer
-        finally:
-            termios.tcsetattr(stdin, termios.TCSADRAIN, before)
-        return key.decode("ascii", "replace")
+        yield msvcrt.getwch
+        return
+    import termios
+    import tty
+
+    stdin = sys.stdin.fileno()
+    before = termios.tcgetattr(stdin)
+
+    def read() -> str:
+        key = os.read(stdin, 1).decode("ascii", "replace")
+        if select.select([stdin], [], [], LINE_END_S)[0]:
+            terminal.drop_typed_keys()
+        return key
+
+    try:
+        tty.setcbreak(stdin, termios.TCSADRAIN)
+        yield read
+    finally:
+        termios.tcsetattr(stdin, termios.TCSADRAIN, before)

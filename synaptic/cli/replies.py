@@ -117,6 +117,7 @@ def ask_agreement(command: str, question: str, *, yes: bool) -> bool:
     InvalidArgument when no person can be asked.
     """
     check_can_ask(command, yes=yes)
+    terminal.drop_typed_keys()
     return yes or typer.confirm(question, default=False, err=True)
 
 
@@ -198,6 +199,7 @@ def ask_agreed_id(
     listing = browse.get(ws, [id])
     (entry,) = listing.entries
     say(terminal.entries_text(listing, output_for_workspace(ws)._replace(colour=False)))
+    terminal.drop_typed_keys()
     typer.confirm(f"\n{question(entry)}", abort=True, err=True)
     return entry.id
 

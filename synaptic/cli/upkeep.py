@@ -227,6 +227,7 @@ def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding])
         question = f"One of {', '.join(choices)}"
         choice = ""
         while choice not in choices:
+            terminal.drop_typed_keys()
             typed = typer.prompt(question, default="skip", err=True).strip().lower()
             fitting = [name for name in choices if name.startswith(typed)]
             choice = fitting[0] if typed and fitting else ""

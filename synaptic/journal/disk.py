@@ -24,6 +24,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from ..errors import JournalError
+from ..files import ASIDE, clear_way, read_regular_file
 
 FAULTS = (
     "locked",
@@ -58,6 +59,11 @@ and the pause between.
 """
 O_EXTRA = os.O_CLOEXEC if hasattr(os, "O_CLOEXEC") else getattr(os, "O_BINARY", 0)
 _O_PLAIN = O_EXTRA | getattr(os, "O_NOFOLLOW", 0)
+_O_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+STATE_BYTES = 64_000_000
+"""The most bytes of a file of the state folder that is read whole: a hundred times what years
+leave there.
+"""
 _SHARING_VIOLATION = 32
 """The `OSError.winerror` of a file that another program has opened for itself alone."""
 _REASONS = {
@@ -142,6 +148,12 @@ def make_dirs(path: Path, *, private: bool) -> None:
         if private:
             path.chmod(0o700)
         sync_dir(path.parent)
+
+
+def make_state_dir(path: Path) -> None:
+    """Creates a folder of the home durably; what stands in its place is moved aside."""
+    clear_way(path, for_folder=True)
+    make_dirs(path, private=True)
 
 
 def sync_dir(path: Path) -> None:
@@ -343,13 +355,39 @@ def append_late_bytes(old: int, before: bytes, path: Path) -> None:
         os.close(fd)
 
 
+def read_state_file(path: Path, most: int = STATE_BYTES) -> bytes:
+    """Reads a file of the state folder, without ever waiting for one. Raises OSError for what
+    is no regular file, and for one of more than `most` bytes.
+    """
+    return read_regular_file(path, most)
+
+
+def read_state_lines(path: Path) -> list[str]:
+    """Reads the lines of a text in the state folder; none of one that cannot be read."""
+    with suppress(OSError):
+        return read_state_file(path).decode("utf-8", "replace").splitlines()
+    return []
+
+
 def read_state_json(path: Path) -> dict[str, Any]:
     """Reads a JSON object from a file of the state folder; {} if it is missing or broken."""
-    with suppress(OSError, ValueError):
-        values = json.loads(path.read_bytes())
+    with suppress(OSError, ValueError, RecursionError):
+        values = json.loads(read_state_file(path))
         if isinstance(values, dict):
             return values
     return {}
+
+
+def open_to_append(path: Path) -> int:
+    """Opens a private file of the state folder for adding to it, or makes it; returns the
+    descriptor. What stands in its place and is no regular file, or is too large to be read
+    again, is moved aside. Raises OSError.
+    """
+    clear_way(path)
+    with suppress(FileNotFoundError):
+        if path.lstat().st_size > STATE_BYTES:
+            path.rename(path.with_name(f"{path.name}{ASIDE}{os.urandom(3).hex()}"))
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _O_PLAIN | _O_NO_WAIT, 0o600)
 
 
 def append_json_lines(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
@@ -358,7 +396,7 @@ def append_json_lines(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
         return
     inject_fault("noted")
     lines = "".join(f"{json.dumps(row)}\n" for row in rows)
-    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    log = open_to_append(path)
     try:
         write_all(log, f"\n{lines}".encode())  # whatever a crash left above it
         sync_file(log)
@@ -369,6 +407,8 @@ def append_json_lines(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
 def overwrite(path: Path, data: bytes, *, sync: bool = True) -> None:
     """Replaces the contents of the private file `path`, which nobody else edits, by `data`."""
     temp = temp_path_of(path)
+    if path.is_dir() and not path.is_symlink():  # a rename replaces anything else
+        clear_way(path)
     temp.unlink(missing_ok=True)
     write_new(temp, data, private=True, step="overwrite-torn", sync=sync)
     try:

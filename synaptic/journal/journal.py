@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
+from threading import get_ident
 from typing import NamedTuple
 
 from ..config import Config, make_clock
@@ -46,6 +47,7 @@ from .text import (
 )
 from .trash import UNDOABLE, Trash, TrashedText, Why, file_hash
 from .writer import Draft, FileWriter, Stat
+from .written import Written, find_in_parsed
 
 LOCK_TIMEOUT_S = 5.0
 """The longest time for which a writer waits for one process that holds the lock."""
@@ -60,10 +62,10 @@ class Replacement(NamedTuple):
 
 
 class Edited(NamedTuple):
-    """The entry after an edit, or the deleted one; the entry before it; notices."""
+    """The entry after an edit, or the deleted one; what was written; notices."""
 
     entry: Entry
-    before: Entry
+    written: Written
     notices: list[str]
 
 
@@ -139,6 +141,8 @@ class Journal:
         self.draft_files = self.writer.draft_files
         self._config = config
         self._lock_timeout_s = lock_timeout_s
+        self._lock_holder = 0
+        """The thread that has the write lock, or 0."""
 
     @property
     def has_unfinished_rename(self) -> bool:
@@ -402,7 +406,12 @@ class Journal:
                 self.trash.put(*aside)
                 trashed = block
             vanished = [_VANISHED.format(id=old.short_id)] if has_vanished else []
-            edited = Edited(new or old, old, [*notices, *vanished])
+            written = Written(path, old, new)
+            if new and (why == "restore" or "preference" in (old.type, new.type)):
+                # of a rule, only what the file says counts
+                reread = self.parse(path, after, status.st_mtime_ns)
+                written = Written(path, old, find_in_parsed(reread, new.id))
+            edited = Edited(new or old, written, [*notices, *vanished])
             if old.whole_file and not new:
                 return _EditedFile(None, edited=edited)
             saved = []
@@ -661,9 +670,9 @@ class Journal:
 
     def restore(
         self, id: str, check: Check = allow_any_change, *, by_person: bool = True
-    ) -> tuple[str, Entry]:
+    ) -> Written:
         """Restores an entry to the newest text in the trash that differs from its present text;
-        returns its path and the entry.
+        returns what was written.
 
         `id` may be short. A deleted entry is put back into its file. An updated entry gets its
         old text back, and the present text goes to the trash. `check` may refuse. Raises
@@ -682,7 +691,7 @@ class Journal:
                 self.check_pin(newest, False, by_person)
                 again = self._undo_deletion(newest)
                 if again:
-                    return newest.path, again
+                    return again
             paths = dict.fromkeys((newest.path, places.get(id, newest.path)))
             if newest.mode is not None and newest.why == "delete":
                 paths = {}  # no file is written over
@@ -690,11 +699,11 @@ class Journal:
                 present = self.find_or_none(path, id)
                 if present:
                     check(id, present[1])
-                    return path, self._restore_older_text(path, *present, mine, by_person)
+                    return self._restore_older_text(path, *present, mine, by_person)
             check(id, None)
             self.check_pin(newest, False, by_person)
             if newest.mode is not None:
-                return newest.path, self._restore_file(newest, newest.mode)
+                return self._restore_file(newest, newest.mode)
             if id in places:
                 raise Refused(
                     f"{places[id]} holds the comment of {id}, but no readable entry: nothing "
@@ -702,7 +711,7 @@ class Journal:
                     "It lost its heading or is private. `synaptic doctor` names the "
                     "line; mend or delete it.",
                 )
-            return newest.path, self.reinsert(self.saved_text_of_piece(newest))
+            return self.reinsert(self.saved_text_of_piece(newest))
 
     def _is_as_after(self, piece: TrashedText) -> bool:
         """True if the file of a piece has not changed since the piece left it."""
@@ -710,7 +719,7 @@ class Journal:
             return file_hash(folder.read_bytes(self.roots, piece.path)[0]) == piece.after
         return False
 
-    def _undo_deletion(self, piece: TrashedText) -> Entry | None:
+    def _undo_deletion(self, piece: TrashedText) -> Written | None:
         """Puts a deleted entry back at its former position; returns None if the file has
         changed since.
         """
@@ -724,17 +733,18 @@ class Journal:
             text = data[: piece.offset] + piece.text + data[piece.offset :]
             return Draft(text, saved)
 
-        if not self.writer.change(piece.path, make):
+        draft = self.writer.change(piece.path, make)
+        if not draft:
             return None
         if not saved:
             self.trash.mark_not_missed(piece.id, UNDOABLE)
-        return replace(self.parse_copy(piece.id, piece.path, piece.text), id=piece.id)
+        return self._put_back(piece.id, piece.path, piece.text, draft)
 
     def _restore_older_text(
         self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
-    ) -> Entry:
+    ) -> Written:
         """Restores the newest of these trashed texts that differs from the present one and
-        shows no private text; returns the entry.
+        shows no private text; returns what was written.
         """
         now = normalize_block(block)
         for piece in pieces:
@@ -749,19 +759,20 @@ class Journal:
             "`synaptic doctor` lists updates that vanished from the file.",
         )
 
-    def replace_text(self, path: str, id: str, text: bytes, *, exactly: bool = False) -> Entry:
+    def replace_text(
+        self, path: str, id: str, text: bytes, *, exactly: bool = False
+    ) -> Written:
         """Replaces the text of an entry by `text` and moves the old one to the trash; returns
-        the entry. Without `exactly` the line ends stay.
+        what was written. Without `exactly` the line ends stay.
         """
 
         def change(old: Entry, block: bytes) -> Replacement:
             is_exact = exactly or old.whole_file
             return Replacement(old, text if is_exact else match_line_ends(block, text))
 
-        self.replace_entry(path, id, change, "restore")
-        return self.find(path, id)[1]
+        return self.replace_entry(path, id, change, "restore").written
 
-    def _restore_file(self, piece: TrashedText, mode: int) -> Entry:
+    def _restore_file(self, piece: TrashedText, mode: int) -> Written:
         draft = Draft(piece.text, mode=mode)
         if not self.writer.change(piece.path, lambda _, status: None if status else draft):
             raise Refused(
@@ -769,7 +780,12 @@ class Journal:
                 "Move it away and try again.",
             )
         self.trash.mark_not_missed(piece.id, UNDOABLE)
-        return self.find(piece.path, piece.id)[1]
+        return self._put_back(piece.id, piece.path, piece.text, draft)
+
+    def _put_back(self, id: str, path: str, block: bytes, draft: Draft) -> Written:
+        """A text that came back into a file, as it is read in the bytes of the draft."""
+        present = find_in_parsed(self.parse(path, draft.data or b""), id)
+        return Written(path, None, present or replace(self.parse_copy(id, path, block), id=id))
 
     def check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
         entries = self.parse(piece.path, piece.text, block=True).entries
@@ -789,8 +805,10 @@ class Journal:
             block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
         return self.saved_text(piece.path, piece.id, normalize_block(block))
 
-    def reinsert(self, text: SavedText) -> Entry:
-        """Inserts a saved text into its file, which lacks the entry; returns the entry."""
+    def reinsert(self, text: SavedText) -> Written:
+        """Inserts a saved text into its file, which lacks the entry; returns what was
+        written.
+        """
         title = self.parse_copy(text.id, text.path, text.text).title
         self.trash.put(*self.replaced_copy(text.id, title, text.text, b""))
 
@@ -807,14 +825,23 @@ class Journal:
                 self.insert_texts(text.path, data, here, {text.id: text.text}), (text,)
             )
 
-        self.writer.change(text.path, make)
-        return self.parse_copy(text.id, text.path, text.text)
+        draft = self.writer.change(text.path, make)
+        return self._put_back(text.id, text.path, text.text, draft)
 
     # -- the lock
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """The write lock, as a context. Raises Busy, as `locked` says."""
+        """The write lock, as a context; within another such context it is held already. Raises
+        Busy, as `locked` says.
+        """
+        if self._lock_holder == get_ident():
+            yield
+            return
         self.prepare()
         with self.writer.locked(self._lock_timeout_s):
-            yield
+            self._lock_holder = get_ident()
+            try:
+                yield
+            finally:
+                self._lock_holder = 0

@@ -6,13 +6,13 @@ from datetime import timedelta
 from typing import Literal, NamedTuple
 
 from ..errors import NotFound
-from ..models import Entry
 from ..notes.privacy import mask_private, shows_private_text
 from .comments import find_ids
 from .journal import Check, Journal, allow_any_change
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, is_later_text, normalize_block, resolve_short_id
 from .trash import UNDOABLE, TrashedText
+from .written import Written
 
 LossKind = Literal["vanished", "deleted", "changed"]
 
@@ -132,9 +132,9 @@ def _present_texts(
 
 def restore_vanished_text(
     journal: Journal, id: str, check: Check = allow_any_change
-) -> tuple[str, Entry]:
-    """Puts a saved text that vanished from the journal back into its file; returns (path,
-    entry). `check` may raise Refused. Raises NotFound if no text of this id has vanished.
+) -> Written:
+    """Puts a saved text that vanished from the journal back into its file; returns what was
+    written. `check` may raise Refused. Raises NotFound if no text of this id has vanished.
     """
     texts = [loss.text for loss in find_losses(journal) if loss.text]
     id = resolve_short_id(id, (text.id for text in texts), "The list of vanished saves")
@@ -143,8 +143,8 @@ def restore_vanished_text(
         present = journal.find_or_none(text.path, id)
         check(id, present[1] if present else None)
         if present:
-            return text.path, journal.replace_text(text.path, id, text.text)
-        return text.path, journal.reinsert(text)
+            return journal.replace_text(text.path, id, text.text)
+        return journal.reinsert(text)
 
 
 def dismiss_losses(journal: Journal, id: str) -> None:

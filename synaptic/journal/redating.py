@@ -24,6 +24,7 @@ from .saved import SavedText
 from .text import block_to_append, find_entry_span, normalize_block, resolve_short_id
 from .trash import TrashedText, Why, file_hash
 from .writer import Draft, Stat
+from .written import Written, find_in_parsed
 
 
 def file_at(journal: Journal, entry: Entry, moment: datetime) -> str:
@@ -168,7 +169,8 @@ def move_entry(
     if not draft.saved:
         with suppress(OSError):  # the files are written: the move has succeeded
             journal.saved.forget(old.id)
-    return Edited(new, old, list(notices))
+    now = journal.parse(target, draft.data or b"")
+    return Edited(new, Written(target, old, find_in_parsed(now, new.id)), list(notices))
 
 
 def _blank_line_above(above: bytes) -> int:
@@ -208,7 +210,7 @@ def _write_both(move: _Move) -> Draft:
     return draft
 
 
-def undo_move(journal: Journal, id: str, check: Check, *, by_person: bool) -> Edited | None:
+def undo_move(journal: Journal, id: str, check: Check, *, by_person: bool) -> Written | None:
     """Takes an entry, whose id may be short, back to where its last change moved it from, with
     its text of then; None if its last change did not move it.
 
@@ -229,5 +231,5 @@ def undo_move(journal: Journal, id: str, check: Check, *, by_person: bool) -> Ed
         def change(old: Entry, block: bytes) -> Replacement:
             return Replacement(entry, text)
 
-        move_entry(journal, piece.moved_to, id, piece.path, change, "restore", piece)
-        return Edited(journal.find(piece.path, id)[1], present[1], [])
+        moved = move_entry(journal, piece.moved_to, id, piece.path, change, "restore", piece)
+        return moved.written

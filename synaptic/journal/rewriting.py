@@ -1,9 +1,10 @@
 """Changes a file as a person would in an editor, and keeps the replaced texts in the trash."""
 
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import NotFound
 from ..models import Entry, ParsedFile
@@ -14,6 +15,7 @@ from .journal import Journal
 from .text import find_entry_span, normalize_block
 from .trash import TrashedText, Why
 from .writer import Draft, Stat
+from .written import Written
 
 RewriteFile = Callable[[bytes, ParsedFile], bytes]
 """Returns the next bytes of a file with these bytes and entries."""
@@ -22,17 +24,26 @@ RewriteFile = Callable[[bytes, ParsedFile], bytes]
 @dataclass(frozen=True, kw_only=True)
 class _Rewritten(Draft):
     """The bytes of a file in which the texts of some entries were replaced or removed, and
-    these entries before the change.
+    the changes of its entries.
     """
 
     replaced: list[Entry]
+    written: list[Written]
+
+
+class Rewrite(NamedTuple):
+    """The result of a change of a file: the entries whose text it replaced or removed, as they
+    were; and what it did to each entry that the file had before or has now.
+    """
+
+    replaced: list[Entry]
+    written: list[Written]
 
 
 def rewrite_entries(
     journal: Journal, path: str, change: RewriteFile, *, keep: bool = True
-) -> list[Entry]:
-    """Replaces or removes the texts of entries in a file by `change`; returns the entries as
-    they were before.
+) -> Rewrite:
+    """Replaces or removes the texts of entries in a file by `change`; returns what it did.
 
     With `keep` their old texts go to the trash, each as the text of its entry, so that it can
     be restored. Raises what `change` raises, NotFound, Refused for a file that is only read,
@@ -44,7 +55,7 @@ def rewrite_entries(
 
 def rewrite_entries_in_lock(
     journal: Journal, path: str, change: RewriteFile, *, keep: bool = True
-) -> list[Entry]:
+) -> Rewrite:
     """Does what `rewrite_entries` does for a caller that holds the write lock."""
 
     def make(data: bytes, status: Stat) -> _Rewritten | None:
@@ -80,17 +91,26 @@ def rewrite_entries_in_lock(
                 saved.append(journal.saved_text(path, entry.id, normalize_block(new)))
         if keep:
             journal.trash.put(*pieces)
-        return _Rewritten(text, tuple(saved), replaced=replaced)
+        written = list(_compare(path, was, now))
+        return _Rewritten(text, tuple(saved), replaced=replaced, written=written)
 
     draft = journal.writer.change(path, make)
     if not draft:
-        return []
+        return Rewrite([], [])
     stays = {text.id for text in draft.saved}
     for entry in draft.replaced:
         if entry.id not in stays and journal.saved.path_of(entry.id).exists():
             with suppress(OSError):  # the file is written: the edit has succeeded
                 journal.saved.forget(entry.id)
-    return draft.replaced
+    return Rewrite(draft.replaced, draft.written)
+
+
+def _compare(path: str, was: ParsedFile, now: ParsedFile) -> Iterator[Written]:
+    """Yields each entry that one of these states of a file has."""
+    before = {entry.id: entry for entry in was.entries}
+    after = {entry.id: entry for entry in now.entries}
+    for id in dict.fromkeys((*before, *after)):
+        yield Written(path, before.get(id), after.get(id))
 
 
 def _blocks_by_id(path: str, data: bytes, file: ParsedFile) -> dict[str, bytes]:

@@ -142,6 +142,22 @@ def say(text: str) -> None:
         print(clean(text), file=sys.stderr, flush=True)
 
 
+def drop_typed_keys() -> None:
+    """Drops what was typed on the terminal before now. It comes after a text was shown and
+    before the question about it: nobody answers what they have not seen.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        while msvcrt.kbhit():
+            msvcrt.getwch()
+        return
+    import termios
+
+    with suppress(OSError, ValueError, termios.error):  # standard input is no terminal
+        termios.tcflush(sys.stdin.fileno(), termios.TCIFLUSH)
+
+
 def say_error(error: SynapticError) -> None:
     """Prints to standard error what happened, the valid values and the next step."""
     say(f"synaptic: {error.message}")

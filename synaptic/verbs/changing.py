@@ -16,10 +16,11 @@ from ..models import PERSON, Entry, Json
 from ..notes.blocks import unify_newlines
 from ..notes.dates import owner_time
 from ..notes.draft import redraft_entry
+from ..notes.markdown import compose_entry
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
 from ..workspace.checkout import working_checkout
-from ..workspace.preferences import check_may_change
+from ..workspace.preferences import check_may_change, read_log
 from ..workspace.workspace import Workspace
 from .entry_marks import (
     SharedMarks,
@@ -31,7 +32,7 @@ from .entry_marks import (
     read_date_marks,
     superseded_ids,
 )
-from .receipts import Receipt, change_copies, index_now, make_receipt, note_preference
+from .receipts import Receipt, change_copies, index_now, make_receipt, note_rule_change
 
 
 class Parts(SharedMarks, total=False):
@@ -54,6 +55,7 @@ def update(
     by_person: bool = True,
     by: str | None = None,
     confirms: bool = False,
+    brings_words: bool = False,
     **parts: Unpack[Parts],
 ) -> Receipt:
     """The receipt of an edit. Parts that are not given stay; so does every other byte of the
@@ -63,9 +65,10 @@ def update(
     with its id, links and pin. The old text goes to the trash. A whole-file note
     takes `append` and `add_tags` only; to an entry with private text words are only added. Only
     a person pins, and changes what is pinned. `by` is the writer of the new words. Only one who
-    `confirms` changes a preference in force, and puts it into force. With `seen`, which
-    `open_for_edit` gives, raises Changed if the entry has changed since. Raises InvalidArgument
-    without any change, Refused and Busy.
+    `confirms` changes a preference in force, and it stays in force; one that waits comes into
+    force if they give its whole text. `brings_words`: the words are another entry's, which they
+    did not type. With `seen`, which `open_for_edit` gives, raises Changed if the entry has
+    changed since. Raises InvalidArgument without any change, Refused and Busy.
     """
     changes: Json = {name: value for name, value in parts.items() if value is not None}
     if "content" in changes and "append" in changes:
@@ -99,7 +102,9 @@ def update(
             )
         changes["supersedes"] = ids
     by = by or (PERSON if by_person else "agent")
-    return _write_update(ws, stored, changes, seen, past, by=by, confirms=confirms)
+    return _write_update(
+        ws, stored, changes, seen, past, by=by, confirms=confirms, brings_words=brings_words
+    )
 
 
 def _write_update(
@@ -111,6 +116,7 @@ def _write_update(
     *,
     by: str,
     confirms: bool,
+    brings_words: bool,
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
     agent = "" if by == PERSON else by
@@ -138,24 +144,41 @@ def _write_update(
         return make_replacement(old, block, new, agent, notices)
 
     def edit(place: str) -> Edited:
-        with ws.journal.writing():
-            if moves and stored.entry.date_source != "comment":
-                return move_entry(ws.journal, place, stored.own_id, target, change)
-            return ws.journal.replace_entry(place, stored.own_id, change, "update", agent=agent)
+        if moves and stored.entry.date_source != "comment":
+            return move_entry(ws.journal, place, stored.own_id, target, change)
+        return ws.journal.replace_entry(place, stored.own_id, change, "update", agent=agent)
 
     copies = stored.copies
-    edited = edit(path)
-    new = edited.entry
-    new_id = replace(new, id=stored.entry.id)
-    notices = [*edited.notices, *past]
-    if target != path:
-        notices.append(f"It stands in {target} now.")
-    notices += note_preference(ws, new_id, target, edited.before, confirms=confirms)
-    also = change_copies(copies, edit, "changed")
+    with ws.journal.writing():
+        log = read_log(ws.config.state)
+        edited = edit(path)
+        new = edited.entry
+        notices = [*edited.notices, *past]
+        if target != path:
+            notices.append(f"It stands in {target} now.")
+        notices += note_rule_change(
+            ws,
+            log,
+            edited.written,
+            confirms=confirms,
+            is_read=_is_whole_text(changes, new, seen),
+            brings_words=brings_words,
+        )
+        also = change_copies(copies, edit, "changed")
     notices += [*index_now(ws, path, target, *copies), *also]
     return make_receipt(
         new, path=target, notices=[*notices, *_duplicate_id_notices(ws, new.id)]
     )
+
+
+def _is_whole_text(changes: Json, new: Entry, seen: str | None) -> bool:
+    """True if the writer gave the whole text of the new entry: its words, and a title unless
+    that is made of them; or saved them from a form that showed both.
+    """
+    if "content" not in changes:
+        return False
+    made = compose_entry(new.content, id=new.id, at=new.at)[0].title
+    return seen is not None or bool(changes.get("title")) or new.title == made
 
 
 def read_new_moment(entry: Entry, at: str, now: datetime) -> datetime:

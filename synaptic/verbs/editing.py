@@ -2,22 +2,22 @@
 
 import hashlib
 import re
-from contextlib import suppress
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import locate_writable
-from ..journal.rewriting import rewrite_entries
+from ..journal.rewriting import RewriteFile, rewrite_entries
 from ..journal.text import find_entry_span
+from ..journal.written import Written
 from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import MASK, unify_newlines, usual_line_end
 from ..notes.privacy import mask_private
 from ..notes.unmarked import put_comments_back, take_out_comments
-from ..workspace.preferences import hash_of_rule, put_in_force, read_log
+from ..workspace.preferences import read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .receipts import index_now
+from .receipts import index_now, note_rule_change
 
 BOM = b"\xef\xbb\xbf"
 LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
@@ -62,10 +62,8 @@ def write_text(
             "The text is empty.", "To remove the entry, use Delete; it asks first."
         )
     own_id = resolve_own_id(ws, path, id)
-    rules = PreferencesOfFile(ws, path)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        rules.remember_consents(parsed)
         now = _editable_passage(path, own_id, data, parsed)
         typed = unify_newlines(text)
         if own_id:
@@ -95,41 +93,51 @@ def write_text(
             )
         return after
 
-    replaced = rewrite_entries(ws.journal, path, change)
-    rules.confirm_changed(own_id)
-    return replaced, index_now(ws, path)
+    rewrite = rewrite_by_person(ws, path, change, read=own_id)
+    return rewrite.replaced, (*rewrite.notices, *index_now(ws, path))
 
 
-class PreferencesOfFile:
-    """The preferences of a file that a person edits on the page. A preference in force stays in
-    force after the edit, and the entry `edited` comes into force. Text that becomes an entry by
-    the edit waits, for a person may not have read it.
+class PersonsRewrite(NamedTuple):
+    """The entries whose text a person's edit replaced or removed, as they were; what it did to
+    each entry of the file; and a notice for each rule of it that waits now.
     """
 
-    def __init__(self, ws: Workspace, path: str) -> None:
-        self._ws = ws
-        self._path = path
-        self._before: dict[str, tuple[str, bool]] = {}
+    replaced: list[Entry]
+    written: list[Written]
+    notices: Texts
 
-    def remember_consents(self, parsed: ParsedFile) -> None:
-        """Reads which entries are in force, before the file is changed."""
-        log = read_log(self._ws.config.state)
-        self._before = {}
-        for entry in parsed.entries:
-            rule = hash_of_rule(entry)
-            self._before[entry.id] = rule, log.consent(entry.id, rule).word == "yes"
 
-    def confirm_changed(self, edited: str = "") -> None:
-        """Confirms the changed preferences of the file that were in force before the edit, and
-        the preference with the id `edited`.
-        """
-        journal = self._ws.journal
-        with suppress(OSError, NotFound):  # then they wait
-            for entry in journal.parse(self._path, journal.read(self._path)).entries:
-                rule, was_in_force = self._before.get(entry.id, ("", False))
-                is_changed = entry.type == "preference" and hash_of_rule(entry) != rule
-                if is_changed and (was_in_force or entry.id == edited):
-                    put_in_force(self._ws, self._path, entry)
+def rewrite_by_person(
+    ws: Workspace,
+    path: str,
+    change: RewriteFile,
+    *,
+    read: str = "",
+    brings_words: bool = False,
+    keep: bool = True,
+) -> PersonsRewrite:
+    """Changes a file as `rewrite_entries` does, for a person, and notes what that does to its
+    rules before anybody else may write.
+
+    A rule in force stays in force, and the entry `read`, whose whole text the person saw, comes
+    into force. Text that becomes an entry by the change waits, for a person may not have read
+    it. With `brings_words` only what was in force before is in force again.
+    """
+    notices = []
+    with ws.journal.writing():
+        log = read_log(ws.config.state)
+        rewrite = rewrite_entries(ws.journal, path, change, keep=keep)
+        for written in rewrite.written:
+            id = written.after.id if written.after else ""
+            notices += note_rule_change(
+                ws,
+                log,
+                written,
+                confirms=True,
+                is_read=id != "" and id == read,
+                brings_words=brings_words,
+            )
+    return PersonsRewrite(rewrite.replaced, rewrite.written, tuple(notices))
 
 
 def resolve_own_id(ws: Workspace, path: str, id: str) -> str:

@@ -7,20 +7,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ..errors import IndexBusy, NotFound, SynapticError
+from ..journal.written import Written
 from ..models import PERSON, Entry, Near, Texts, frozen
 from ..notes.blocks import project_key
 from ..workspace.checkout import working_checkout, working_project
 from ..workspace.embed import embed_pending
 from ..workspace.pairs import pair_entries
-from ..workspace.preferences import (
-    end_confirmation,
-    hash_of_rule,
-    note_saved,
-    put_in_force,
-    read_migrated_log,
-)
+from ..workspace.preferences import Log, hash_of_rule, note_persons_change, note_saved
 from ..workspace.readback import Stale
-from ..workspace.sync import UNSCRUBBED, in_step, sync_index
+from ..workspace.sync import UNSCRUBBED, sync_index
 from ..workspace.workspace import Workspace
 
 SCRUB_WAIT_MS = 3_000
@@ -110,38 +105,51 @@ def is_indexed(ws: Workspace, id: str) -> bool:
     return False
 
 
-def note_preference(
-    ws: Workspace, entry: Entry, path: str, before: Entry | None = None, *, confirms: bool
+def note_rule_change(
+    ws: Workspace,
+    log: Log,
+    change: Written,
+    *,
+    confirms: bool,
+    is_read: bool = False,
+    brings_words: bool = False,
 ) -> list[str]:
-    """Puts a saved preference into force if a person `confirms` it; else returns a notice that
-    it waits for a person, and notes which agent saved it.
+    """Notes what a change of an entry does to the rule that it was or is: for a person who
+    `confirms` as `note_persons_change` says, else which agent saved it. Returns a notice if the
+    rule waits.
 
-    It comes after the change of the file: a crash between leaves the preference waiting.
+    It comes after the change of the file, under the lock in which `log` was read before: a
+    crash between leaves the rule waiting.
     """
-    state = ws.config.state
-    is_rule = entry.type == "preference"
-    was_waiting = False
+    after = change.after
+    waits = after is not None and after.type == "preference"
     # the change is done; what cannot be noted waits for a person
     with suppress(OSError, SynapticError):
-        if before and confirms and (before.id != entry.id or not is_rule):
-            end_confirmation(state, before.id)
-        if not is_rule:
-            return []
-        if before and before.type == "preference":
-            rule = hash_of_rule(before)
-            if before.id == entry.id and rule == hash_of_rule(entry):
-                return []
-            log = in_step(ws, lambda _: read_migrated_log(ws))
-            was_waiting = log.consent(before.id, rule).word == "waits"
         if confirms:
-            put_in_force(ws, path, entry)
-            return []
-        at_hand = project_key(working_project(ws.config, working_checkout(ws.config)) or "")
-        is_at_hand = at_hand != "" and project_key(entry.project or "") == at_hand
-        if is_at_hand and not (was_waiting or entry.source or entry.pin):
-            by = entry.by or "an agent"
-            note_saved(ws, entry, NOBODY if by == PERSON else by)
-    return [UNCONFIRMED.format(id=entry.short_id)]
+            waits = note_persons_change(
+                ws, log, change, is_read=is_read, brings_words=brings_words
+            )
+        elif after and waits and not brings_words:
+            waits = _note_agents_rule(ws, log, change.before, after)
+    return [UNCONFIRMED.format(id=after.short_id)] if after and waits else []
+
+
+def _note_agents_rule(ws: Workspace, log: Log, before: Entry | None, after: Entry) -> bool:
+    """Notes which agent saved a preference in the project at hand; returns False if it changed
+    nothing of it.
+    """
+    was_waiting = False
+    if before and before.type == "preference":
+        rule = hash_of_rule(before)
+        if before.id == after.id and rule == hash_of_rule(after):
+            return False
+        was_waiting = log.consent(before.id, rule).word == "waits"
+    at_hand = project_key(working_project(ws.config, working_checkout(ws.config)) or "")
+    is_at_hand = at_hand != "" and project_key(after.project or "") == at_hand
+    if is_at_hand and not (was_waiting or after.source or after.pin):
+        by = after.by or "an agent"
+        note_saved(ws, after, NOBODY if by == PERSON else by)
+    return True
 
 
 def change_copies(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:

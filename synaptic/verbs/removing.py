@@ -1,10 +1,9 @@
 """Deletes entries, and brings deleted and earlier texts back."""
 
 from contextlib import suppress
-from dataclasses import replace
 from typing import NamedTuple
 
-from ..errors import JournalError, NotFound, Refused, SynapticError
+from ..errors import NotFound, Refused, SynapticError
 from ..journal.disk import disk_errors
 from ..journal.folder import locate_writable
 from ..journal.journal import Replacement
@@ -14,7 +13,7 @@ from ..journal.text import match_line_ends
 from ..journal.trash import TrashedText
 from ..models import Entry
 from ..notes.privacy import shows_private_text
-from ..workspace.preferences import check_may_change, end_confirmation
+from ..workspace.preferences import check_may_change, end_confirmation, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .attaching import forget_draft_copies
@@ -22,13 +21,12 @@ from .changing import check_edit_hash
 from .entry_marks import find_stored
 from .outside_copies import outside_copies_notice
 from .receipts import (
-    UNCONFIRMED,
     Receipt,
     change_copies,
     index_now,
     is_indexed,
     make_receipt,
-    note_preference,
+    note_rule_change,
 )
 
 
@@ -67,16 +65,7 @@ def delete(
         )
         hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
         raise Refused(f"{what}: only a person deletes it.", hint)
-    with disk_errors(ws.config.state, "used"):  # first: a file that is gone only suspends it
-        present = ws.journal.find_or_none(path, stored.own_id)
-        if present and not confirms:
-            check_may_change(ws.config.state, stored.own_id, present[1])
-        end_confirmation(ws.config.state, stored.own_id)
     notices = []
-    if purge:  # before the text leaves its file: after a kill the next process finishes
-        ws.index.file.owes_scrub = True
-        if present:
-            forget_draft_copies(ws, path, present[1].content)
 
     def remove(place: str) -> None:
         if purge:
@@ -84,9 +73,20 @@ def delete(
         else:
             notices.extend(ws.journal.edit(place, stored.own_id, lambda _: None).notices)
 
-    # copies first: `restore` brings the last one back
-    notices += change_copies(copies, remove, "removed")
-    remove(path)
+    with ws.journal.writing():
+        # first: a file that is gone only suspends it
+        with disk_errors(ws.config.state, "used"):
+            present = ws.journal.find_or_none(path, stored.own_id)
+            if present and not confirms:
+                check_may_change(ws.config.state, stored.own_id, present[1])
+            end_confirmation(ws.config.state, stored.own_id, present and present[1])
+        if purge:  # before the text leaves its file: after a kill the next process finishes
+            ws.index.file.owes_scrub = True
+            if present:
+                forget_draft_copies(ws, path, present[1].content)
+        # copies first: `restore` brings the last one back
+        notices += change_copies(copies, remove, "removed")
+        remove(path)
     if not purge:
         notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
     notices += index_now(ws, path, *copies, scrub=purge)
@@ -180,29 +180,21 @@ def restore(
             check_may_change(ws.config.state, id, present)
 
     left = []
-    moved = None if vanished else undo_move(ws.journal, id, check, by_person=by_person)
-    if moved:
-        path, entry = moved.entry.path, moved.entry
-        left = [moved.before.path]
-    elif vanished:
-        path, entry = restore_vanished_text(ws.journal, id, check)
-    else:
-        path, entry = ws.journal.restore(id, check, by_person=by_person)
-    notices = _note_restored(ws, path, entry, confirms=confirms)
-    notices += index_now(ws, path, *left, shows=entry.id)
-    return make_receipt(entry, path=path, notices=notices)
-
-
-def _note_restored(ws: Workspace, path: str, entry: Entry, *, confirms: bool) -> list[str]:
-    """A notice if a preference waits that came back by somebody who does not confirm."""
-    present = None
-    with suppress(JournalError):  # the text is back; a rule that cannot be read waits
-        present = ws.journal.find_or_none(path, entry.id)
-    if confirms and present:
-        return note_preference(ws, present[1], path, confirms=True)
-    if present and present[1].type == "preference":
-        return [UNCONFIRMED.format(id=entry.short_id)]
-    return []
+    with ws.journal.writing():
+        log = read_log(ws.config.state)
+        moved = None if vanished else undo_move(ws.journal, id, check, by_person=by_person)
+        if moved:
+            change = moved
+            left = [moved.before.path] if moved.before else []
+        elif vanished:
+            change = restore_vanished_text(ws.journal, id, check)
+        else:
+            change = ws.journal.restore(id, check, by_person=by_person)
+        notices = note_rule_change(ws, log, change, confirms=confirms, brings_words=True)
+    entry = change.after or change.before
+    assert entry
+    notices += index_now(ws, change.path, *left, shows=entry.id)
+    return make_receipt(entry, path=change.path, notices=notices)
 
 
 def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
@@ -225,7 +217,8 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
         )
 
     with ws.journal.writing():
-        ws.journal.replace_entry(path, stored.own_id, change, "restore")
-    notices = _note_restored(ws, path, replace(entry, id=stored.own_id), confirms=True)
+        log = read_log(ws.config.state)
+        edited = ws.journal.replace_entry(path, stored.own_id, change, "restore")
+        notices = note_rule_change(ws, log, edited.written, confirms=True, brings_words=True)
     notices += index_now(ws, path, shows=entry.id)
     return make_receipt(entry, notices=notices)

@@ -152,7 +152,8 @@ def answer_finding(
         old, new = (stored.rowid for stored in matter.about)
         texts = read_entries(ws, [old, new])
         if texts[old].content not in texts[new].content:
-            change(last.id, append=texts[old].content, by=texts[old].by)
+            words = texts[old].content
+            change(last.id, append=words, by=texts[old].by, brings_words=True)
     return delete(ws, first.id, by_person=by_person, confirms=confirms)
 
 

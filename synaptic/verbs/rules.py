@@ -10,7 +10,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
 from ..models import Entry
 from ..workspace import preferences
-from ..workspace.preferences import hash_of_rule, read_migrated_log, waiting_preferences
+from ..workspace.preferences import hash_of_rule, read_log, waiting_preferences
 from ..workspace.proposals import Proposal, note_answer
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -25,23 +25,21 @@ def list_waiting(ws: Workspace, *, within_s: float | None = None) -> tuple[Entry
 
 def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...], int]:
     """Returns the preferences of `waiting` that no command has named at a terminal yet, and the
-    number of typed preferences that were in force under an older version. From now on they are
-    named.
+    number of those to which somebody said yes without this machine's mark: an older version, or
+    another machine. From now on they are named.
     """
 
     def run(_: object) -> tuple[tuple[Entry, ...], int]:
-        new = []
-        typed = 0
-        log = read_migrated_log(ws)
+        new: list[Entry] = []
+        unmarked: list[Entry] = []
+        log = read_log(ws.config.state)
         for entry in _restore_ids_of_files(ws, waiting_preferences(ws)):
-            word = log.named.get((entry.id, hash_of_rule(entry)))
-            if word == "typed":
-                typed += 1
-            if word != "named":
-                new.append((word, entry))
+            text = (entry.id, hash_of_rule(entry))
+            if text not in log.named:
+                (unmarked if text in log.unmarked else new).append(entry)
         with suppress(OSError):  # then the next command names them again
-            preferences.note_named(ws.config.state, [entry for _, entry in new])
-        return tuple(entry for word, entry in new if not word), typed
+            preferences.note_named(ws.config.state, [*new, *unmarked])
+        return tuple(new), len(unmarked)
 
     return in_step(ws, run, within_s=within_s)
 
@@ -63,7 +61,8 @@ def _restore_ids_of_files(ws: Workspace, entries: Sequence[Entry]) -> list[Entry
 
 
 def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
-    """Puts a preference into force, or out of it, with the text that a person was shown.
+    """Puts a preference into force with the text that a person was shown; with `remove` notes
+    that they do not want it in force, and are not asked about it again.
 
     A typed entry gets its id written into its file, where that is possible, so that the
     confirmation names a stable id. Raises InvalidArgument for another type, and Changed if its
@@ -89,7 +88,7 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
         raise changed
     if remove:
         with disk_errors(ws.config.state, "used"):
-            preferences.end_confirmation(ws.config.state, own_id, hash_of_rule(entry))
+            preferences.decline(ws.config.state, own_id, entry)
         return
 
     def with_id(old: Entry) -> Entry:
@@ -103,7 +102,7 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
             ws.journal.edit(path, own_id, with_id, keep=False)
             own_id = entry.id
     with disk_errors(ws.config.state, "used"):
-        preferences.put_in_force(ws, path, replace(entry, id=own_id))
+        preferences.confirm_shown_text(ws, path, replace(entry, id=own_id))
     index_now(ws, path)
 
 

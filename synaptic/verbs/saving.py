@@ -9,6 +9,7 @@ from typing import NamedTuple, Unpack
 from ..config import SHIPPED_MODELS
 from ..errors import InvalidArgument, SynapticError, check_range
 from ..index.rows import Stored, hash64
+from ..journal.written import Written
 from ..language.time_fields import read_moment
 from ..models import Entry, Json, Near, Texts
 from ..notes.dates import owner_time
@@ -24,6 +25,7 @@ from ..workspace.checkout import (
     working_project,
 )
 from ..workspace.file_rows import with_at_tags
+from ..workspace.preferences import confirm_shown_text, read_log
 from ..workspace.sync import SyncReport, in_step, lacks_own_changes
 from ..workspace.workspace import Stopwatch, Workspace
 from .entry_marks import (
@@ -36,7 +38,7 @@ from .entry_marks import (
     stable_id,
     superseded_ids,
 )
-from .receipts import Receipt, index_now, make_receipt, note_preference
+from .receipts import Receipt, index_now, make_receipt, note_rule_change
 from .weakness import find_weakness
 
 REPEAT_WINDOW = timedelta(minutes=10)
@@ -197,8 +199,9 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
         same = [] if marks.get("force") else _entries_with_same_text(ws, entry)
         first = None if marks.get("at") else _find_retried_entry(ws, entry, same)
         if first:
-            if marks["confirms"]:
-                note_preference(ws, first, first.path, confirms=True)
+            if marks["confirms"] and entry.type == "preference":
+                with suppress(OSError):  # then it waits
+                    confirm_shown_text(ws, first.path, replace(entry, id=first.id))
             notices = ["already saved", REPEATED.format(title=first.title), *notices]
             receipts[entry.id] = make_receipt(first, notices=notices)
             continue
@@ -215,11 +218,16 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
         )
     index_notices: Texts = ()
     if new:
-        with watch.stage("journal"):
+        with watch.stage("journal"), ws.journal.writing():
             path = ws.journal.append(*new)
-        for entry, notices, marks in drafts:
-            if entry in new:
-                notices += note_preference(ws, entry, path, confirms=marks["confirms"])
+            for entry, notices, marks in drafts:
+                if entry in new and entry.type == "preference":
+                    log = read_log(ws.config.state)
+                    change = Written(path, None, entry)
+                    is_read = confirms = marks["confirms"]
+                    notices += note_rule_change(
+                        ws, log, change, confirms=confirms, is_read=is_read
+                    )
         with watch.stage("index"):
             index_notices = index_now(ws, path, shows=new[-1].id)
     if new and ws.config.metrics:

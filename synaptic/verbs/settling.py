@@ -15,7 +15,6 @@ from ..errors import Changed, NotFound, Refused
 from ..filters import Filters
 from ..index.rows import Stored
 from ..journal.disk import overwrite, read_state_json
-from ..journal.rewriting import rewrite_entries
 from ..journal.settled import SettledFile
 from ..journal.trash import file_hash
 from ..models import Entry, ParsedFile, frozen
@@ -25,7 +24,7 @@ from ..notes.conflicts import Conflict, find_conflicts
 from ..notes.privacy import mask_private
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .editing import PreferencesOfFile, resolve_own_id
+from .editing import resolve_own_id, rewrite_by_person
 from .receipts import Receipt, index_now, make_receipt
 
 ANSWERS = ("mine", "theirs", "both")
@@ -101,10 +100,8 @@ def settle_conflict(
     asked = in_step(ws, lambda _: [*find_open_conflicts(ws)])
     about = next((one for one in asked if one.about.entry.id == entry.id), None)
     key = f"conflict:{entry.short_id}"
-    rules = PreferencesOfFile(ws, path)
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        rules.remember_consents(parsed)
         if not confirms and any(one.type == "preference" for one in parsed.entries):
             raise _only_a_person()
         pieces = _pieces_of_choice(ws, data, parsed, about, choice)
@@ -117,21 +114,15 @@ def settle_conflict(
         ws.journal.settled.put(SettledFile(key, path, data, file_hash(after)))
         return after
 
-    count = _number_of_entries(ws, path)
-    replaced = rewrite_entries(ws.journal, path, change)
-    adds_entries = _number_of_entries(ws, path) > count
-    rules.confirm_changed(entry.id)
-    notices = index_now(ws, path)
+    done = rewrite_by_person(ws, path, change, brings_words=True)
+    adds_entries = any(one.before is None for one in done.written)
+    notices = [*done.notices, *index_now(ws, path)]
     receipt = make_receipt(entry, notices=notices)
-    if [one.id for one in replaced] == [entry.id] and not adds_entries:
+    if [one.id for one in done.replaced] == [entry.id] and not adds_entries:
         return receipt
     return SettledReceipt(
         receipt.id, receipt.date, receipt.time, path, notices=receipt.notices, undo=key
     )
-
-
-def _number_of_entries(ws: Workspace, path: str) -> int:
-    return len(ws.journal.parse(path, ws.journal.read(path)).entries)
 
 
 def _only_a_person() -> Refused:
@@ -152,10 +143,8 @@ def undo_choice(ws: Workspace, key: str, *, by_person: bool) -> Receipt:
         raise _only_a_person()
     file = files[key]
     resolve_own_id(ws, file.path, "")
-    rules = PreferencesOfFile(ws, file.path)
 
-    def change(data: bytes, parsed: ParsedFile) -> bytes:
-        rules.remember_consents(parsed)
+    def change(data: bytes, _: ParsedFile) -> bytes:
         if file_hash(data) != file.after:
             raise Changed(
                 f"{file.path} was changed since; nothing was written.",
@@ -163,11 +152,10 @@ def undo_choice(ws: Workspace, key: str, *, by_person: bool) -> Receipt:
             )
         return file.before
 
-    rewrite_entries(ws.journal, file.path, change)
-    rules.confirm_changed()
+    done = rewrite_by_person(ws, file.path, change, brings_words=True)
     with ws.journal.writing():
         ws.journal.settled.drop(lambda one: one.key == key)
-    notices = index_now(ws, file.path)
+    notices = [*done.notices, *index_now(ws, file.path)]
     conflicts = in_step(ws, lambda _: [*find_open_conflicts(ws)])
     entry = next(one.about.entry for one in conflicts if one.about.entry.path == file.path)
     return make_receipt(entry, notices=notices)

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from ..errors import Ambiguous, Changed, NotFound, Refused
 from ..journal.disk import overwrite, read_state_json
-from ..journal.rewriting import RewriteFile, rewrite_entries
+from ..journal.rewriting import RewriteFile
 from ..models import Json, ParsedFile, Task, frozen
 from ..notes.blocks import MASK, usual_line_end
 from ..notes.marks import find_tasks
@@ -34,7 +34,7 @@ from ..notes.recurring import (
 )
 from ..workspace.file_rows import body_lines
 from ..workspace.workspace import Workspace
-from .editing import BOM, LINE_ENDS, PreferencesOfFile, resolve_own_id
+from .editing import BOM, LINE_ENDS, resolve_own_id, rewrite_by_person
 from .mentions import tasks
 from .receipts import index_now
 
@@ -189,14 +189,7 @@ def undo_tick(ws: Workspace, key: str = "") -> Ticked:
 
 def _rewrite(ws: Workspace, path: str, change: RewriteFile) -> None:
     """Changes the file; a preference in force that it holds stays in force."""
-    rules = PreferencesOfFile(ws, path)
-
-    def change_noted(data: bytes, parsed: ParsedFile) -> bytes:
-        rules.remember_consents(parsed)
-        return change(data, parsed)
-
-    rewrite_entries(ws.journal, path, change_noted, keep=False)
-    rules.confirm_changed()
+    rewrite_by_person(ws, path, change, keep=False)
     index_now(ws, path)
 
 

@@ -2,25 +2,36 @@
 
 Anybody may write a preference into a file that is pulled, synced or imported, and nobody can
 prove of a file that it is not from elsewhere. So only `.state/preferences.log` decides, in
-which the program notes the deeds of a person. Each line is JSON, on the entry `id` and the
-hash `rule` of all that it says:
+which the program notes the deeds of a person, and of it only rows with this machine's mark.
+Each line is JSON, on the entry `id` and the hash `rule` of all that it says:
 
-| word    | meaning                                                                       |
-|---------|-------------------------------------------------------------------------------|
-| `yes`   | a person saved or confirmed it; it stands in the file `place`                 |
-| `over`  | that ended: a verb changed it, or its file was read and no longer says it     |
-| `said`  | the agent `by` saved it here, in the project at hand; or only its end changed |
-| `named` | a terminal has named it to a person                                           |
-| `typed` | an older program had it in force, because it was typed                        |
+| word     | meaning                                                                        |
+|----------|--------------------------------------------------------------------------------|
+| `yes`    | a person saved or confirmed it; it stands in the file `place`. With `of`, the  |
+|          | text `of` of the entry `was` became this one, and stays what it was            |
+| `over`   | that ended: a verb changed it, or its file was read and no longer says it      |
+| `no`     | a person took it out of force, or answered no: they are not asked again        |
+| `lapsed` | it stood in a file and was not in force: no undo brings it into force          |
+| `said`   | the agent `by` saved it here, in the project at hand; or only its end changed  |
+| `named`  | a terminal has named it to a person                                            |
 
-Of an id the last `yes` counts, until a row `over` with the same hash. A file that is missing
-ends nothing.
+Of an id the last `yes` counts, until a row `over` or `no` with the same hash. A file that is
+missing ends nothing.
+
+A yes is to a text that a person read: typed whole, or shown. What a verb then does with it is
+taken from the bytes that it wrote (`journal/written`):
+
+| a person                                | a rule in force   | a rule that waits          |
+|-----------------------------------------|-------------------|----------------------------|
+| types its whole text, or saves the form | stays in force    | comes into force           |
+| changes its title, project, pin or end  | stays in force    | waits                      |
+| adds words                              | stays in force    | waits                      |
+| undoes a change, merges two             | in force is what was so when it left its file  |
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -30,10 +41,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import Refused
 from ..journal.disk import PREFERENCES as LOG
-from ..journal.disk import append_json_lines
+from ..journal.disk import disk_errors
+from ..journal.machine import append_marked_rows, mark_row, read_marked_rows
 from ..notes.blocks import project_key
 
 if TYPE_CHECKING:
+    from ..journal.written import Written
     from ..models import Entry
     from .access import Word
     from .workspace import Workspace
@@ -70,16 +83,24 @@ class Confirmation(NamedTuple):
     place: str
 
 
+Text = tuple[str, str]
+"""A text of an entry: its id, and the hash of the rule."""
+
+
 class Log(NamedTuple):
-    """The state of `.state/preferences.log`: confirmations by id; by id and hash the agents who
-    saved a rule, and the word `named` or `typed`. `older` is what an older program wrote, until
-    it is taken over: (word, by) by id and its hash.
+    """The state of `.state/preferences.log`: confirmations by id; the agents who saved a text;
+    the texts that a terminal has named, and those to which a person said no.
+
+    `kept` are texts that were in force until they left their file: an undo brings them back.
+    `unmarked` are those with a yes that lacks this machine's mark.
     """
 
     confirmed: dict[str, Confirmation]
-    saved_by: dict[tuple[str, str], str]
-    named: dict[tuple[str, str], str]
-    older: dict[tuple[str, str], tuple[str, str]]
+    saved_by: dict[Text, str]
+    named: set[Text]
+    declined: set[Text]
+    kept: set[Text]
+    unmarked: set[Text]
 
     def consent(self, id: str, rule: str) -> Consent:
         confirmation = self.confirmed.get(id)
@@ -87,6 +108,11 @@ class Log(NamedTuple):
             return Consent("yes")
         by = self.saved_by.get((id, rule))
         return Consent("said", by) if by else Consent()
+
+    def is_in_force(self, entry: Entry) -> bool:
+        """True for a preference, with the id of its file, that a person confirmed."""
+        is_rule = entry.type == "preference"
+        return is_rule and self.consent(entry.id, hash_of_rule(entry)).word == "yes"
 
 
 def hash_of_rule(entry: Entry) -> str:
@@ -111,6 +137,10 @@ def hash_of_text(
     return _hash_parts((title, content, reach, expires or None, sorted(set(supersedes))))
 
 
+def _words_and_reach(entry: Entry) -> tuple[object, ...]:
+    return entry.content, project_key(entry.project or ""), entry.pin, entry.type
+
+
 def _hash_without_end(entry: Entry) -> str:
     return hash_of_text(entry.title, entry.content, entry.type, entry.project, entry.pin)
 
@@ -121,68 +151,160 @@ def _hash_parts(parts: object) -> str:
 
 def read_log(state: Path) -> Log:
     """The state of the log; of one that cannot be read nothing is in force."""
-    log = Log({}, {}, {}, {})
-    lines: list[str] = []
-    with suppress(OSError):
-        lines = (state / LOG).read_text("utf-8", "replace").splitlines()
-    for line in lines:
-        with suppress(ValueError, KeyError):  # torn by a crash
-            row = json.loads(line)
-            if isinstance(row, dict):
-                _apply_row(log, {name: str(value) for name, value in row.items()})
+    log = Log({}, {}, set(), set(), set(), set())
+    for row, is_own in read_marked_rows(state / LOG):
+        with suppress(KeyError):  # a row of an older program
+            if is_own:
+                _apply_row(log, row)
+            elif row["word"] == "yes":
+                log.unmarked.add((row["id"], row["rule"]))
     return log
 
 
 def _apply_row(log: Log, row: Mapping[str, str]) -> None:
     """Takes one row into the state. Raises KeyError if the row is not one of these."""
-    if "format" in row:
-        log.older.clear()
-        return
-    if "hash" in row:
-        log.older[row["id"], row["hash"]] = row["word"], row["by"]
-        return
-    key = id, rule = row["id"], row["rule"]
+    text = id, rule = row["id"], row["rule"]
     word = row["word"]
     confirmation = log.confirmed.get(id)
     if word == "yes":
+        if "of" in row and not _was_in_force(log, row["was"], row["of"]):
+            return
+        if confirmation and confirmation.rule != rule:
+            log.kept.add((id, confirmation.rule))
         log.confirmed[id] = Confirmation(rule, row["endless"], row["place"])
-    elif word == "over":
-        log.saved_by.pop(key, None)
+        log.kept.discard(text)
+        log.declined.discard(text)
+    elif word in ("over", "no"):
+        log.saved_by.pop(text, None)
         if confirmation and confirmation.rule == rule:
             del log.confirmed[id]
+            log.kept.add(text)
+        if word == "no":
+            log.kept.discard(text)
+            log.declined.add(text)
+    elif word == "lapsed":
+        log.kept.discard(text)
     elif word == "said":
-        log.saved_by[key] = row["by"]
+        if text not in log.declined:
+            log.saved_by[text] = row["by"]
     else:
-        log.named[key] = word
+        log.named.add(text)
+
+
+def _was_in_force(log: Log, id: str, rule: str) -> bool:
+    """True if this text is in force, or was until it left its file."""
+    confirmation = log.confirmed.get(id)
+    is_in_force = confirmation is not None and confirmation.rule == rule
+    return is_in_force or (id, rule) in log.kept
 
 
 def _log_row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
     return {"word": word, "id": id, "rule": hash_of_rule(entry), **more}
 
 
-def _confirmation_row(ws: Workspace, path: str, entry: Entry) -> dict[str, str]:
+def _confirmation_row(ws: Workspace, path: str, entry: Entry, **more: str) -> dict[str, str]:
     place = str(ws.journal.place(path))
-    return _log_row("yes", entry.id, entry, endless=_hash_without_end(entry), place=place)
+    endless = _hash_without_end(entry)
+    return _log_row("yes", entry.id, entry, endless=endless, place=place, **more)
+
+
+def _kept_row(ws: Workspace, path: str, before: Entry, after: Entry) -> dict[str, str]:
+    """The row by which a text keeps what it was while it became another."""
+    return _confirmation_row(ws, path, after, was=before.id, of=hash_of_rule(before))
 
 
 def _append_rows(state: Path, *rows: Mapping[str, str]) -> None:
     """Adds these rows in one write. Raises OSError."""
-    append_json_lines(state / LOG, rows)
+    append_marked_rows(state / LOG, rows)
 
 
 # -- what a person does
 
 
-def put_in_force(ws: Workspace, path: str, entry: Entry) -> None:
-    """Puts this text into force, whose own id in its file is `entry.id`. Raises OSError."""
+def confirm_shown_text(ws: Workspace, path: str, entry: Entry) -> None:
+    """Puts the text into force that a person was shown, or typed for a new entry; its own id in
+    its file is `entry.id`. Raises OSError.
+    """
     _append_rows(ws.config.state, _confirmation_row(ws, path, entry))
 
 
-def end_confirmation(state: Path, id: str, rule: str = "") -> None:
-    """Ends the confirmation of this id, and forgets who saved this rule. Raises OSError."""
-    confirmation = read_log(state).confirmed.get(id)
-    rules = {rule, confirmation.rule if confirmation else ""} - {""}
-    _append_rows(state, *({"word": "over", "id": id, "rule": one} for one in sorted(rules)))
+def note_persons_change(
+    ws: Workspace,
+    log: Log,
+    change: Written,
+    *,
+    is_read: bool = False,
+    brings_words: bool = False,
+) -> bool:
+    """Notes what a person's change of an entry does to the rule that it was or is; returns True
+    if it waits now. `log` was read before the change, under the same lock. Raises OSError.
+
+    `is_read`: the person typed the whole text, or saved it from a form that showed it.
+    `brings_words`: words came in that nobody typed now, as an undo and a merge bring them; they
+    are in force only if they were when they left their file.
+    """
+    before = change.before
+    after = change.after
+    was_in_force = before is not None and log.is_in_force(before)
+    is_rule = after is not None and after.type == "preference"
+    if before and after and is_rule and _is_same_text(before, after):
+        if was_in_force and before.path != change.path:
+            _append_rows(ws.config.state, _kept_row(ws, change.path, before, after))
+        return False
+    rows = []
+    if before and was_in_force:
+        rows.append(_log_row("over", before.id, before))
+    elif before and (before.id, hash_of_rule(before)) in log.kept:
+        rows.append(_log_row("lapsed", before.id, before))
+    waits = False
+    if after and is_rule:
+        was_kept = brings_words and (after.id, hash_of_rule(after)) in log.kept
+        if is_read or was_kept:
+            rows.append(_confirmation_row(ws, change.path, after))
+        elif before and was_in_force and not brings_words:
+            rows.append(_kept_row(ws, change.path, before, after))
+        else:
+            waits = True
+            rows += _rows_of_agents_text(log, before, after)
+    _append_rows(ws.config.state, *rows)
+    return waits
+
+
+def _is_same_text(one: Entry, other: Entry) -> bool:
+    return (one.id, hash_of_rule(one)) == (other.id, hash_of_rule(other))
+
+
+def _rows_of_agents_text(log: Log, before: Entry | None, after: Entry) -> list[dict[str, str]]:
+    """The row by which a text that an agent saved stays the agent's where a person changed less
+    than its words and its reach.
+    """
+    if before is None or _words_and_reach(before) != _words_and_reach(after):
+        return []
+    consent = log.consent(before.id, hash_of_rule(before))
+    return [_log_row("said", after.id, after, by=consent.by)] if consent.by else []
+
+
+def end_confirmation(state: Path, id: str, entry: Entry | None = None) -> None:
+    """Ends the confirmation of this id, because its text `entry` leaves its file. Raises
+    OSError.
+    """
+    _append_rows(state, *_rows_of_end(read_log(state), id, entry))
+
+
+def decline(state: Path, id: str, entry: Entry) -> None:
+    """Notes that a person does not want this text in force, now or again by an undo, and is not
+    asked about it any more. Raises OSError.
+    """
+    _append_rows(state, _log_row("no", id, entry))
+
+
+def _rows_of_end(log: Log, id: str, entry: Entry | None) -> list[dict[str, str]]:
+    rows = []
+    if id in log.confirmed:
+        rows.append({"word": "over", "id": id, "rule": log.confirmed[id].rule})
+    if entry and (id, hash_of_rule(entry)) in log.kept:
+        rows.append(_log_row("lapsed", id, entry))
+    return rows
 
 
 def note_named(state: Path, entries: Iterable[Entry]) -> None:
@@ -196,7 +318,7 @@ def rows_of_changed_rules(
     """The rows by which each entry keeps what it was, when it is changed by a rename: in force,
     or saved here by an agent. `changed` are entries before and after, with their own ids.
     """
-    log = read_migrated_log(ws)
+    log = read_log(ws.config.state)
     rows = []
     for before, after in changed:
         rule = hash_of_rule(before)
@@ -204,13 +326,14 @@ def rows_of_changed_rules(
         place = str(ws.journal.place(after.there.path))
         if consent.word == "yes" and log.confirmed[before.id].place != place:
             rows.append({"word": "over", "id": before.id, "rule": rule})
-        elif (before.id, rule) == (after.id, hash_of_rule(after)):
+        elif _is_same_text(before, after):
             continue
         if consent.word == "yes":
-            rows.append(_confirmation_row(ws, after.there.path, after))
+            rows.append(_kept_row(ws, after.there.path, before, after))
         elif consent.word == "said":
             rows.append(_log_row("said", after.id, after, by=consent.by))
-    return tuple(rows)
+    with disk_errors(ws.config.state, "used"):
+        return tuple(mark_row(LOG, row) for row in rows)
 
 
 # -- what others do
@@ -231,8 +354,7 @@ def check_may_change(state: Path, id: str, entry: Entry | None) -> None:
     log = read_log(state)
     if entry:
         check_not_in_force(log, id, entry)
-    if id in log.confirmed:
-        _append_rows(state, {"word": "over", "id": id, "rule": log.confirmed[id].rule})
+    _append_rows(state, *_rows_of_end(log, id, entry))
 
 
 def check_not_in_force(log: Log, id: str, entry: Entry) -> None:
@@ -254,11 +376,14 @@ def end_vanished_confirmations(
     has. `log` was read before the file. A copy in another file ends nothing while the confirmed
     file exists.
     """
-    if not log.confirmed:
+    if not (log.confirmed or log.kept):
         return
     place = str(ws.journal.place(path))
     here = {entry.id: entry for entry in entries}
     rows = []
+    for id, rule in log.kept:
+        if id in here and hash_of_rule(here[id]) == rule:
+            rows.append({"word": "lapsed", "id": id, "rule": rule})
     for id, confirmation in log.confirmed.items():
         entry = here.get(id)
         stood_here = confirmation.place == place
@@ -287,7 +412,7 @@ def read_consents(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
     verdicts = ws.access.published_verdicts(entries)
     if verdicts is not None:
         return [Consent(word, by) for word, by in verdicts]
-    log = read_migrated_log(ws)
+    log = read_log(ws.config.state)
     own_ids = ws.index.own_ids([entry.id for entry in entries])
     places = {path: str(ws.journal.place(path)) for path in {e.there.path for e in entries}}
     consents = []
@@ -308,38 +433,6 @@ def read_consents(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
     return consents
 
 
-def read_migrated_log(ws: Workspace) -> Log:
-    """Reads the log of preferences and converts rows of an older version: its confirmation of
-    an entry that a program saved stays valid, one of a typed entry waits for a person.
-    """
-    log = read_log(ws.config.state)
-    if not log.older or ws.access.is_past:
-        return log
-    rows: list[Mapping[str, str]] = []
-    entries = read_all_preferences(ws)
-    own_ids = ws.index.own_ids([entry.id for entry in entries])
-    for stored in entries:
-        entry = replace(stored, id=own_ids[stored.id])
-        word, by = log.older.get((entry.id, _hash_of_older_program(entry)), ("", ""))
-        if word == "yes" and entry.by:
-            rows.append(_confirmation_row(ws, entry.there.path, entry))
-        elif word == "yes":
-            rows.append(_log_row("typed", entry.id, entry))
-        elif word == "said":
-            rows.append(_log_row("said", entry.id, entry, by=by))
-    rows.append({"format": "2"})
-    with suppress(OSError):
-        _append_rows(ws.config.state, *rows)
-    for row in rows:
-        _apply_row(log, row)
-    return log
-
-
-def _hash_of_older_program(entry: Entry) -> str:
-    reach = project_key(entry.project or ""), entry.pin, entry.expires
-    return _hash_parts((entry.title, entry.content, reach, sorted(set(entry.supersedes))))
-
-
 def read_all_preferences(ws: Workspace) -> list[Entry]:
     """All preferences, whole, the newest first."""
     from ..filters import Filters  # hooks that only read the log need none of it
@@ -351,10 +444,15 @@ def read_all_preferences(ws: Workspace) -> list[Entry]:
 
 
 def waiting_preferences(ws: Workspace) -> tuple[Entry, ...]:
-    """The preferences that wait for a person, whole and marked, the newest first."""
+    """The preferences that wait for a person's answer, whole and marked, the newest first; not
+    those to which a person said no.
+    """
     entries = read_all_preferences(ws)
+    declined = read_log(ws.config.state).declined
+    own_ids = ws.index.own_ids([entry.id for entry in entries])
     waiting = []
     for entry, consent in zip(entries, read_consents(ws, entries), strict=True):
-        if consent.word != "yes":
+        is_declined = (own_ids[entry.id], hash_of_rule(entry)) in declined
+        if consent.word != "yes" and not is_declined:
             waiting.append(replace(entry, marks=(consent.mark,)))
     return tuple(waiting)

@@ -16,6 +16,7 @@ import json
 import os
 import pkgutil
 import pty
+import re
 import resource
 import select
 import signal
@@ -159,17 +160,26 @@ class Forks:
             None if err is None else os.fdopen(err, "rb"),
         )
 
-    def at_terminal(self, call: dict[str, Any], typed: bytes = b"") -> Answer:
-        """What the command says at a terminal, where `typed` waits for it; both of its streams
-        are `out`.
+    def at_terminal(
+        self, call: dict[str, Any], typed: bytes = b"", early: bytes = b""
+    ) -> Answer:
+        """What the command says at a terminal, where a person types the next line of `typed`,
+        or the next key, at each question; both of its streams are `out`. `early` are keys that
+        they typed before the command began.
         """
         ours, theirs = pty.openpty()
-        os.write(ours, typed)
+        os.write(ours, early)
         channel = self._fork((), call, (theirs, os.dup(theirs), os.dup(theirs)))
         shown = b""
+        answers = re.findall(rb"(?s)[^\r\n]+[\r\n]|.", typed)
         with contextlib.suppress(OSError):  # so Linux says that the last writer is gone
             while data := os.read(ours, 65_536):
                 shown += data
+                is_question = (
+                    shown.endswith(b": ") and not select.select([ours], [], [], 0.05)[0]
+                )
+                if is_question and answers:
+                    os.write(ours, answers.pop(0))
         os.close(ours)
         _, status = channel.makefile("rb")
         return Answer(int(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
@@ -281,13 +291,15 @@ class ForkedHome(Home):
         )
         return answer
 
-    def person(self, *args: str, keys: bytes = b"", **env: str) -> Answer:
-        """What the command says to a person at a terminal, where these keys wait for it."""
+    def person(self, *args: str, keys: bytes = b"", early: bytes = b"", **env: str) -> Answer:
+        """What the command says to a person at a terminal, who answers its questions by these
+        keys, and typed `early` before it began.
+        """
         environ = dict.fromkeys(AGENT_VARIABLES, "") | env
         call: dict[str, Any] = {"args": ["synaptic", *args], "env": self.environment(**environ)}
         if self.folder:
             call["folder"] = str(self.folder)
-        return self.forks.at_terminal(call, keys)
+        return self.forks.at_terminal(call, keys, early)
 
     def rule(self, text: str, *args: str) -> str:
         """The id of a preference that a person saves at a terminal."""

@@ -267,7 +267,7 @@ def test_what_an_old_buffer_took_away_comes_back_only_when_asked(journal: Journa
     assert [(lost.id, lost.path, lost.title) for lost in find_losses(journal)] == [
         (numbered(n).id, DAY, f"Entry number {n}") for n in (1, 2)
     ]
-    path, entry = restore_vanished_text(journal, "00000001")
+    path, _, entry = restore_vanished_text(journal, "00000001")
     assert (path, entry.content) == (DAY, numbered(1).content)
     dismiss_losses(journal, numbered(2).id)
     assert find_losses(journal) == []
@@ -544,7 +544,7 @@ home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
         note.unlink()
     else:
         journal.edit("note.md", id, lambda _: None)
-    assert journal.restore(id)[1].id == id and note.read_bytes() == b"caf\xe9\r\n"
+    assert journal.restore(id).after.id == id and note.read_bytes() == b"caf\xe9\r\n"
 
 
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
@@ -559,7 +559,7 @@ def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) 
     for number in (0, 1, 2):
         entry = entries_in(journal)[number]
         journal.edit(DAY, entry.id, lambda _: None)
-        assert journal.restore(entry.id)[0] == DAY
+        assert journal.restore(entry.id).path == DAY
         assert [entry.time for entry in entries_in(journal)] == ["08:30", "12:30", "16:30"]
         comment = f"<!-- syn:{entry.id} -->".encode()
         assert path.read_bytes().replace(comment + eol, b"").rstrip() == before.rstrip()
@@ -608,7 +608,7 @@ def test_delete_and_restore(journal: Journal) -> None:
         "delete",
         "Entry number 1",
     )
-    path, entry = journal.restore("00000001")
+    path, _, entry = journal.restore("00000001")
     assert (path, entry.content) == (DAY, numbered(1).content)
     assert sorted(journal.read(DAY).split(b"\n")) == sorted(before.split(b"\n"))
     assert_once_and_whole(journal, {0, 1, 2})
@@ -622,9 +622,9 @@ def test_update_and_restore_go_back_and_forth(journal: Journal) -> None:
     before = journal.read(DAY)
     journal.edit(DAY, numbered(0).id, retitle)
     after = journal.read(DAY)
-    assert journal.restore(numbered(0).id)[1].content == numbered(0).content
+    assert journal.restore(numbered(0).id).after.content == numbered(0).content
     assert journal.read(DAY) == before
-    assert journal.restore(numbered(0).id)[1].title == "Another title"
+    assert journal.restore(numbered(0).id).after.title == "Another title"
     assert journal.read(DAY) == after
 
 
@@ -642,7 +642,7 @@ def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal)
     )
     entry = entries_in(journal)[0]
     journal.edit(DAY, entry.id, lambda _: None)
-    path, restored = journal.restore(entry.id)
+    path, _, restored = journal.restore(entry.id)
     assert (path, restored.id, restored.content) == (DAY, entry.id, "they call back")
 
 
@@ -814,4 +814,4 @@ def test_a_copy_that_holds_no_entry_stops_no_look_for_losses(journal: Journal) -
     assert lost == [(numbered(1).id, ""), (numbered(2).id, "Entry number 2")]
     with pytest.raises(NotFound, match="no longer be read as an entry"):
         restore_vanished_text(journal, numbered(1).id)
-    assert restore_vanished_text(journal, numbered(2).id)[0] == DAY
+    assert restore_vanished_text(journal, numbered(2).id).path == DAY

@@ -320,7 +320,7 @@ def test_the_ways_of_a_person_take_one_key_at_most(at: ForkedHome) -> None:
     assert "Three: confirmed." in shown and "Three: confirmed." in rules(told(at))
     day = at.person("today", keys=b"y", EDITOR=an_editor(at, heading("Four: typed."))).out
     assert "Four: typed." in day and "Shall every agent follow this?" in day
-    assert "Four: typed." in rules(told(at)) and day.count("[y/N") == 1
+    assert "Four: typed." in rules(told(at)) and day.count("[y/n") == 1
     edit = an_editor(at, heading("Five: typed."))
     first = at.ask("find", "the first entry")["entries"][0]["id"]
     assert "Five: typed." in at.person("edit", first, keys=b"y", EDITOR=edit).out
@@ -328,7 +328,7 @@ def test_the_ways_of_a_person_take_one_key_at_most(at: ForkedHome) -> None:
     typed(at, heading("Six: typed."), "2026-11-20")
     typed(at, heading("Seven: not."), "2026-11-20")
     asked = at.person("confirm", keys=b"ny").out  # the newest first
-    assert asked.count("[y/N") == 2 and asked.count("Confirmed") == 1
+    assert asked.count("[y/n") == 2 and asked.count("Confirmed") == 1
     assert "note: " not in asked
     assert "Six: typed." in rules(told(at)) and "Seven" not in rules(told(at))
     at.person("pin", id)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,12 +14,12 @@ from postgres import Database
 from published import publish, readers, reading
 
 from synaptic import Workspace
-from synaptic.errors import Refused
-from synaptic.models import Entry
+from synaptic.errors import JournalError, Refused
+from synaptic.journal.machine import key_path
 from synaptic.render.briefing import briefing_text
 from synaptic.verbs import changing, removing, rules, saving
 from synaptic.verbs.brief import brief
-from synaptic.workspace.preferences import LOG, _hash_of_older_program, read_all_preferences
+from synaptic.workspace.preferences import LOG, read_all_preferences
 from synaptic.workspace.sync import in_step, rebuild
 
 TEXT = "Never force-push."
@@ -196,15 +198,17 @@ def test_what_a_person_ends_another_does_not_bring_back(ws: Workspace) -> None:
     rules.confirm(ws, brief(ws, None).rules[0], remove=True)
     removing.restore(ws, id, by_person=False)  # to a text that was in force
     assert in_force(ws) == []
-    removing.restore(ws, id, confirms=True)
+    removing.restore(ws, id, confirms=True)  # to the one to which they said no
+    assert in_force(ws) == [] and rules.list_waiting(ws) == ()
+    rules.confirm(ws, in_step(ws, lambda _: read_all_preferences(ws))[0])
     assert in_force(ws) == [TEXT]
     removing.delete(ws, id, confirms=True)
     assert in_force(ws) == []
     assert "waits" in " ".join(removing.restore(ws, id, by_person=False).notices)
     assert in_force(ws) == []
     removing.delete(ws, id, by_person=False)
-    removing.restore(ws, id, confirms=True)
-    assert in_force(ws) == [TEXT]
+    removing.restore(ws, id, confirms=True)  # it waited when it was deleted
+    assert in_force(ws) == []
 
 
 def test_a_text_from_outside_waits_until_a_person_takes_it_on(ws: Workspace) -> None:
@@ -213,7 +217,7 @@ def test_a_text_from_outside_waits_until_a_person_takes_it_on(ws: Workspace) -> 
     changing.update(ws, id, content="Never push.", confirms=True)
     assert in_force(ws) == ["Never push."]
     removing.restore(ws, id, confirms=True)
-    assert in_force(ws) == [TEXT]
+    assert in_force(ws) == []
 
 
 def test_a_confirmation_names_a_stable_id(ws: Workspace) -> None:
@@ -227,35 +231,55 @@ def test_a_confirmation_names_a_stable_id(ws: Workspace) -> None:
     assert in_force(ws) == [TEXT]
 
 
-def test_an_older_log_holds_for_what_a_program_saved(ws: Workspace) -> None:
-    saved = saving.save(ws, TEXT, type="preference", by="person").id
-    agents = saving.save(ws, "Use tabs.", type="preference", by="claude", by_person=False).id
-    (ws.config.journal / "2026-11-20.md").write_text("## 09:00 preference: Typed.\n")
-    log = ws.config.state / LOG
-    found = {one.title: one for one in in_step(ws, lambda _: read_all_preferences(ws))}
-    rows: list[object] = [{"older": False}]
-
-    def row(entry: Entry, word: str, by: str = "") -> None:
-        rows.append(
-            {"id": entry.id, "hash": _hash_of_older_program(entry), "word": word, "by": by}
-        )
-
-    row(found[TEXT], "yes")
-    row(found["Typed."], "yes")
-    row(found["Use tabs."], "said", "claude")
-    log.write_text("".join(f"\n{json.dumps(one)}\n" for one in rows))
+@pytest.mark.parametrize("way", ["older", "another machine", "lost key", "shown key", "forged"])
+def test_a_row_without_this_machines_mark_confirms_nothing(
+    ws: Workspace, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    id = confirmed(ws)
+    saving.save(ws, "Use tabs.", type="preference", by="claude", by_person=False)
     assert in_force(ws) == [TEXT]
-    assert [one.title for one in brief(ws, None).unconfirmed] == ["Use tabs."]
-    new, typed = rules.newly_waiting(ws, within_s=9)
-    assert ([one.id for one in new], typed) == ([agents], 1)
+    log = ws.config.state / LOG
+    rows = [json.loads(line) for line in log.read_text().splitlines() if line]
+    if way == "older":
+        rows = [{name: row[name] for name in row if name != "mark"} for row in rows]
+    elif way == "forged":
+        rows = [row | {"place": "/elsewhere"} for row in rows]
+    elif way == "another machine":
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+        saving.save(ws, "Theirs.", type="preference", confirms=True)
+        rows += [json.loads(line) for line in log.read_text().splitlines() if line][-1:]
+        monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+        ws.journal.place(ws.index.resolve(id).entry.path).write_text("# Mine is gone\n")
+    elif way == "lost key":
+        key_path().unlink()
+    else:  # as git writes it
+        key_path().chmod(0o644)
+    log.write_text("".join(f"\n{json.dumps(row)}\n" for row in rows))
+    assert in_force(ws) == []
+    if way == "another machine":
+        return
+    new, unmarked = rules.newly_waiting(ws, within_s=9)
+    assert unmarked == 1 and TEXT not in [one.title for one in new]
+    if way == "shown key":
+        with pytest.raises(JournalError, match="only you can read"):
+            rules.confirm(ws, rules.list_waiting(ws)[-1])
+        key_path().chmod(0o600)
+        assert in_force(ws) == [TEXT]
+        return
     assert rules.newly_waiting(ws, within_s=9) == ((), 0)
-    # from then on it ends like any other
-    file = file_of(ws, saved)
-    before = file.read_text()
-    file.write_text("# 2026-11-21\n")
-    assert in_force(ws) == []
-    file.write_text(before)
-    assert in_force(ws) == []
+    rules.confirm(ws, next(one for one in rules.list_waiting(ws) if one.title == TEXT))
+    assert in_force(ws) == [TEXT]
+    assert stat.S_IMODE(key_path().stat().st_mode) == 0o600
+
+
+def test_a_copy_of_the_home_on_this_machine_keeps_its_rules(
+    ws: Workspace, tmp_path: Path
+) -> None:
+    confirmed(ws)
+    shutil.copytree(ws.config.home, tmp_path / "copy")
+    with open_home(tmp_path / "copy") as copy:
+        assert in_force(copy) == [TEXT]
 
 
 def test_a_torn_or_missing_log_confirms_nothing(ws: Workspace) -> None:

@@ -52,7 +52,7 @@ from ...verbs.removing import delete
 from ...verbs.saving import parse_moment
 from ...workspace.changes import fingerprint_files
 from ...workspace.embed import Progress
-from ...workspace.preferences import end_confirmation, read_log, read_migrated_log
+from ...workspace.preferences import end_confirmation, read_log
 from ...workspace.proposals import forget_proposals
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -589,7 +589,7 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     run = find_import(ws, name)
     ids = [block.id for block in run.blocks]
     why = dict.fromkeys(in_step(ws, lambda _: ws.index.referenced_ids(ids)), "others name it")
-    rules = in_step(ws, lambda _: read_migrated_log(ws)).confirmed.keys() & set(ids)
+    rules = in_step(ws, lambda _: read_log(ws.config.state)).confirmed.keys() & set(ids)
     if not confirms:
         why |= dict.fromkeys(rules, "the user confirmed it")
     count = 0

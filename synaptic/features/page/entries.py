@@ -386,15 +386,19 @@ async def _restore_entry(request: Request) -> Response:
 
 
 async def _confirm_preference(request: Request) -> Response:
-    """Confirms the preference whose text the form showed."""
+    """Confirms the preference whose text the form showed, or notes the person's no."""
     form, entry = await _read_form_and_entry(request)
     if hash_of_rule(entry) != form.get("seen"):
         raise Changed(
             f"{entry.short_id} was changed meanwhile.", "Read the entry again, then confirm it."
         )
-    await run_verb(request, confirm, entry)
+    is_no = form.get("answer") == "no"
+    await run_verb(request, confirm, entry, remove=is_no)
     where = return_address(form) or f"/entry/{entry.id}"
-    return redirect_with_message(request, where, "Confirmed: every agent is told to follow it.")
+    message = "Confirmed: every agent is told to follow it."
+    if is_no:
+        message = "No agent is told to follow it, and you are not asked again."
+    return redirect_with_message(request, where, message)
 
 
 async def _open_in_editor(request: Request) -> Response:

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from ...errors import NotFound, Refused, SynapticError, to_user_error
 from ...kinds import KINDS
 from ...notes.conflicts import find_conflicts
-from ...render.fence import one_line
+from ...render.fence import clean, one_line
 from ...render.present import day_page_length, short_id
 from ...serving.roles import Role
 from ...serving.tokens import Tokens
@@ -75,7 +75,12 @@ def code_to_html(text: object) -> Markup:
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-TEMPLATES.filters |= {"short": short_id, "one_line": one_line, "coded": code_to_html}
+TEMPLATES.filters |= {
+    "short": short_id,
+    "one_line": one_line,
+    "coded": code_to_html,
+    "visible": clean,
+}
 
 
 class Page(Route):
