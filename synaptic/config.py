@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .errors import ConfigError
+from .files import SETTINGS_BYTES, read_regular_file
 
 Secrets = Literal["redact", "refuse", "allow"]
 """What a save does with passwords, tokens and keys in a text: replaces them, refuses the save,
@@ -161,7 +162,7 @@ def load_config(home: str | Path | None = None, *, for_agent: bool = False) -> C
     root = resolve_home(home)
     path = root / "config.toml"
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        raw = tomllib.loads(read_regular_file(path, SETTINGS_BYTES).decode("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         raw = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from math import inf
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -55,6 +56,8 @@ ATTACHMENTS = frozenset(
 """The suffixes of files that the web page may send to a browser, as SERVE.md lists them. None
 belongs to an editor's backup, a program, settings or keys.
 """
+SETTINGS_BYTES = 1_000_000
+"""The most bytes of a file of settings."""
 ASIDE = ".aside-"
 """Part of the name of what was moved out of the way of a file of the home."""
 PICTURE_FOLDER = "attachments/imported"
@@ -114,19 +117,20 @@ def read_regular_file(path: Path, most: int) -> bytes:
     return data
 
 
-def clear_way(path: Path, *, for_folder: bool = False) -> None:
-    """Moves what stands in the place of a file of the home, and is no regular file, to a free
-    name beside it; with `for_folder`, what stands in the place of a folder and is none. Then
-    the file, or folder, can be made.
+def clear_way(path: Path, *, for_folder: bool = False, most: float = inf) -> None:
+    """Moves what stands in the place of a file of the home, and is no regular file of at most
+    `most` bytes, to a free name beside it; with `for_folder`, what stands in the place of a
+    folder and is none. Then the file, or folder, can be made.
 
     A FIFO, a device, a link that leads nowhere, a folder: none of them is opened. Raises
     OSError.
     """
     try:
-        mode = path.lstat().st_mode
+        status = path.lstat()
     except FileNotFoundError:
         return
-    if path.is_dir() if for_folder else stat.S_ISREG(mode):
+    is_file = stat.S_ISREG(status.st_mode) and status.st_size <= most
+    if path.is_dir() if for_folder else is_file:
         return
     path.rename(path.with_name(f"{path.name}{ASIDE}{os.urandom(3).hex()}"))
 

@@ -13,7 +13,7 @@ import typer
 
 from ..errors import InvalidArgument, NotFound
 from ..filters import Filters
-from ..journal.disk import overwrite
+from ..journal.disk import overwrite, read_state_file
 from ..journal.runs import Run, Runs
 from ..models import Entry, Json, Near, SearchResult
 from ..render import terminal, wire
@@ -177,7 +177,7 @@ def resolve_id(ws: Workspace, name: str) -> str:
         return id
     ids: list[str] = []
     with suppress(OSError, ValueError):
-        ids = json.loads((ws.config.state / _LAST_LIST).read_bytes())
+        ids = json.loads(read_state_file(ws.config.state / _LAST_LIST))
     if 0 < int(name) <= len(ids):
         return ids[int(name) - 1]
     raise InvalidArgument(

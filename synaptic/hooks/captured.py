@@ -5,7 +5,7 @@ from contextlib import suppress
 from hashlib import blake2b
 
 from ..config import resolve_home
-from ..journal.disk import make_dirs, overwrite
+from ..journal.disk import make_state_dir, overwrite
 
 
 def note_ended_session(home: str | None, client: str, data: bytes) -> None:
@@ -23,5 +23,5 @@ def note_ended_session(home: str | None, client: str, data: bytes) -> None:
         noted = json.dumps({"client": client, "path": path}).encode()
         name = blake2b(noted, digest_size=8).hexdigest()
         if state.is_dir():
-            make_dirs(state / "capture", private=True)
+            make_state_dir(state / "capture")
             overwrite(state / "capture" / name, noted, sync=False)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 
 from ..config import Config
+from ..journal.disk import read_state_lines
 from .stop import HookMessage, append_log_line
 
 LOG = "told.log"
@@ -42,13 +42,12 @@ def ids_in_text(text: str) -> list[str]:
 def seen_ids(config: Config, session: str) -> set[str]:
     """Returns the short ids of the entries that hooks have shown to this session."""
     ids: set[str] = set()
-    with suppress(FileNotFoundError):
-        for line in (config.state / LOG).read_text("utf-8").splitlines():
-            noted_session, _, id = line.partition(" ")
-            if noted_session == session and id == FORGOTTEN:
-                ids.clear()
-            elif noted_session == session:
-                ids.add(id)
+    for line in read_state_lines(config.state / LOG):
+        noted_session, _, id = line.partition(" ")
+        if noted_session == session and id == FORGOTTEN:
+            ids.clear()
+        elif noted_session == session:
+            ids.add(id)
     return ids
 
 

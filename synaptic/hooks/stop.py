@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..config import Config, make_clock
 from ..files import open_regular_file
-from ..journal.disk import overwrite
+from ..journal.disk import open_to_append, overwrite, read_state_file, read_state_lines
 
 if TYPE_CHECKING:
     from ..journal.repository import Checkout
@@ -53,10 +54,11 @@ def log_session_event(
     log = config.state / "stops.log"
     append_log_line(log, f"{make_clock()().isoformat()} {session} {event}")
     events = []
-    for line in log.read_text("utf-8").splitlines():
-        at, noted_session, noted_event = line.split()
-        if noted_session == session:
-            events.append((datetime.fromisoformat(at), noted_event))
+    for line in read_state_lines(log):
+        words = line.split()
+        with suppress(ValueError):  # a line of another program
+            if words[1:2] == [session]:
+                events.append((datetime.fromisoformat(words[0]), words[-1]))
     return events
 
 
@@ -151,10 +153,10 @@ def append_log_line(path: Path, line: str) -> None:
     that would exceed LOG_BYTES.
     """
     data = f"{line}\n".encode()
-    size = path.stat().st_size if path.exists() else 0
-    if size + len(data) > LOG_BYTES:
-        half = path.read_bytes()[-LOG_BYTES // 2 :]
+    with os.fdopen(open_to_append(path), "ab") as log:
+        is_full = os.fstat(log.fileno()).st_size + len(data) > LOG_BYTES
+    if is_full:
+        half = read_state_file(path)[-LOG_BYTES // 2 :]
         overwrite(path, half.partition(b"\n")[2])
-    opened = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(opened, "ab") as log:
+    with os.fdopen(open_to_append(path), "ab") as log:
         log.write(data)

@@ -17,7 +17,7 @@ from urllib.parse import quote
 import apsw
 
 from ..errors import Cure, IndexFailed, IndexUnusable
-from ..files import file_lock, why_locks_fail
+from ..files import file_lock, open_regular_file, why_locks_fail
 from ..language.words import TOKENIZER
 from .sqlite_errors import UNWRITABLE, as_index_errors, is_damage
 from .upgrade import carry_over_old_index
@@ -540,7 +540,7 @@ def _check_owner(path: Path) -> None:
     """Raises IndexUnusable for another program's database, which is not even opened: that could
     change it. Raises apsw.CorruptError where the last page is cut: SQLite reads zeros there.
     """
-    with path.open("rb") as file:
+    with open_regular_file(path) as file:
         header = file.read(100)
         size = file.seek(0, os.SEEK_END)
     owner = int.from_bytes(header[68:72], "big")

@@ -24,7 +24,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 from ..errors import JournalError
-from ..files import ASIDE, clear_way, read_regular_file
+from ..files import clear_way, read_regular_file
 
 FAULTS = (
     "locked",
@@ -378,15 +378,12 @@ def read_state_json(path: Path) -> dict[str, Any]:
     return {}
 
 
-def open_to_append(path: Path) -> int:
+def open_to_append(path: Path, most: int = STATE_BYTES) -> int:
     """Opens a private file of the state folder for adding to it, or makes it; returns the
-    descriptor. What stands in its place and is no regular file, or is too large to be read
-    again, is moved aside. Raises OSError.
+    descriptor. What stands in its place and is no regular file, or has more than `most` bytes
+    and so cannot be read again, is moved aside. Raises OSError.
     """
-    clear_way(path)
-    with suppress(FileNotFoundError):
-        if path.lstat().st_size > STATE_BYTES:
-            path.rename(path.with_name(f"{path.name}{ASIDE}{os.urandom(3).hex()}"))
+    clear_way(path, most=most)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _O_PLAIN | _O_NO_WAIT, 0o600)
 
 

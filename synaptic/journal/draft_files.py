@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..errors import NotFound
-from ..files import picture_media_type
+from ..files import open_regular_file, picture_media_type
 from ..notes.blocks import without_code
 from . import disk
 
@@ -38,6 +38,7 @@ class DraftFiles:
         box has such a file.
         """
         self.expire()
+        disk.make_state_dir(self.folder)
         disk.make_dirs(self.folder / box, private=True)
         path = self.folder / box / name
         number = 1
@@ -77,7 +78,7 @@ class DraftFiles:
     def remove_copies(self, data: bytes) -> None:
         """Removes the files of all boxes that have these bytes."""
         for path in self._files():
-            if path.stat().st_size == len(data) and path.read_bytes() == data:
+            if path.stat().st_size == len(data) and disk.read_state_file(path) == data:
                 disk.unlink(path)
 
     def expire(self) -> None:
@@ -91,7 +92,7 @@ class DraftFiles:
     def texts(self) -> Iterator[Path]:
         """The paths of the files that a person reads as text, such as a CSV file."""
         for path in self._files():
-            with path.open("rb") as file:
+            with open_regular_file(path) as file:
                 begin = file.read(1_024)
             if not picture_media_type(begin) and b"\0" not in begin:
                 yield path

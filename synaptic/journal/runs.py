@@ -15,11 +15,14 @@ from dataclasses import asdict, field, replace
 from itertools import groupby
 from pathlib import Path
 
+from ..errors import JournalError
 from ..models import Entry, Json, frozen
 from ..notes.link_places import Splice
 from ..notes.markdown import render_verified_block
 from . import disk
 
+MOST_BYTES = 4_000_000_000
+"""The most bytes of a run: an import may bring years of notes at once."""
 UNFINISHED = "unfinished"
 """The file of the rename that is being carried out, or that was killed."""
 
@@ -101,12 +104,20 @@ class Runs:
 
     def get(self, name: str) -> Run:
         """The run in the file of this name."""
-        with disk.disk_errors(self.folder / name, "read"):
-            fields = json.loads((self.folder / name).read_bytes())
-        fields["blocks"] = tuple(Block(**block) for block in fields["blocks"])
-        for key in ("edits", "left"):
-            fields[key] = tuple(map(_read_edit, fields.get(key, ())))
-        return Run(**fields)
+        path = self.folder / name
+        with disk.disk_errors(path, "read"):
+            data = disk.read_state_file(path, MOST_BYTES)
+        try:
+            fields = json.loads(data)
+            fields["blocks"] = tuple(Block(**block) for block in fields["blocks"])
+            for key in ("edits", "left"):
+                fields[key] = tuple(map(_read_edit, fields.get(key, ())))
+            return Run(**fields)
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise JournalError(
+                f"{path} is damaged and cannot be read.",
+                "Bring it back from a backup, or move it away.",
+            ) from error
 
     def open(self) -> list[Run]:
         """The runs that were interrupted."""
@@ -135,7 +146,7 @@ class Runs:
         """Writes the file of a run durably, whole or not at all; its name is that of the run,
         or `name`.
         """
-        disk.make_dirs(self.folder, private=True)
+        disk.make_state_dir(self.folder)
         with disk.disk_errors(self.folder):
             for torn in self.folder.glob(".*"):  # of a process that was killed
                 torn.unlink()

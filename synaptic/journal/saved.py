@@ -55,7 +55,7 @@ class SavedTexts:
         path = self.path_of(id)
         with disk.disk_errors(path, "read"):
             try:
-                line, _, rest = path.read_bytes().partition(b"\n")
+                line, _, rest = disk.read_state_file(path).partition(b"\n")
             except FileNotFoundError:
                 return None
         try:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigError
+from ..files import SETTINGS_BYTES, read_regular_file
 from ..models import Json
 from .disk import disk_errors, make_dirs, overwrite
 
@@ -51,7 +52,11 @@ def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> Json:
     path = home / "config.toml"
     with disk_errors(path, "changed"):
         make_dirs(home, private=True)
-        old = path.read_bytes().decode("utf-8-sig") if path.exists() else new
+        old = (
+            read_regular_file(path, SETTINGS_BYTES).decode("utf-8-sig")
+            if path.exists()
+            else new
+        )
         try:
             changed = set_toml_value(old, key, value)
         except ValueError as error:

@@ -16,6 +16,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from ..files import clear_way
 from . import disk
 
 Why = Literal["update", "delete", "restore", "edited", "vanished", "undone"]
@@ -25,6 +26,8 @@ back over it, or it was
 gone. `undone`: the import that brought it was taken back."""
 UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
 """The reasons that mark a text as not missed: it need not return to the journal."""
+MOST_BYTES = 4_000_000_000
+"""The most bytes of the trash, which keeps all that was ever replaced."""
 _TOP = b"# Trash\n"
 _PIECE = re.compile(rb"(?m)^<!-- trash (\{.*\}) -->\n")
 _LOOKS_LIKE = re.compile(rb"(?m)^(\\*)(?=<!-- trash )")
@@ -66,10 +69,11 @@ class Trash:
             return
         data = b"".join(map(_render_piece, pieces))
         with disk.disk_errors(self.path):
+            clear_way(self.path)
             with suppress(FileExistsError):
                 disk.write_new(self.path, _TOP, private=True, step="trash-created")
                 disk.sync_dir(self.path.parent)
-            fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | disk.O_EXTRA)
+            fd = disk.open_to_append(self.path, MOST_BYTES)
             try:
                 size = os.fstat(fd).st_size
                 disk.inject_fault("trash-torn", fd, data)
@@ -87,7 +91,7 @@ class Trash:
         """All whole pieces, oldest first."""
         with disk.disk_errors(self.path, "read"):
             try:
-                parts = _PIECE.split(self.path.read_bytes())[1:]
+                parts = _PIECE.split(disk.read_state_file(self.path, MOST_BYTES))[1:]
             except FileNotFoundError:
                 return ()
         parsed = map(_parse_piece, parts[::2], parts[1::2])

@@ -101,8 +101,9 @@ class FileWriter:
         with disk_errors(self._state, "made"):
             if not home.is_dir():
                 home.parent.mkdir(parents=True, exist_ok=True)
-            for own in (home, self._state, self.saved.folder):
-                disk.make_dirs(own, private=True)
+            disk.make_dirs(home, private=True)
+            for own in (self._state, self.saved.folder):
+                disk.make_state_dir(own)
             if journal == home / "journal" and not (self._state / "index.db").exists():
                 disk.make_dirs(journal, private=True)
             files = {".gitignore": "*\n", "README.txt": _README}
@@ -172,10 +173,10 @@ class FileWriter:
 
     def note_holder(self) -> None:
         """Notes that this process has the lock and gets on: those who wait go on waiting."""
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
         with suppress(OSError):
-            fd = os.open(self._holder, flags, 0o600)
+            fd = disk.open_to_append(self._holder)
             try:
+                os.ftruncate(fd, 0)
                 disk.set_mode(fd, 0o600)  # whatever the umask took
                 os.write(fd, f"{os.getpid()} {time.time_ns()}".encode())
             finally:
@@ -184,7 +185,7 @@ class FileWriter:
     def _read_holder(self) -> str:
         """The holder of the lock; "" if nobody, or another program, holds it."""
         with suppress(OSError, ValueError):
-            return self._holder.read_text("ascii")
+            return disk.read_state_file(self._holder).decode("ascii")
         return ""
 
     def note_intent(self, path: str, data: bytes | None) -> None:
@@ -200,10 +201,11 @@ class FileWriter:
         hides it.
         """
         with suppress(OSError, ValueError, SynapticError):
-            path, wanted = json.loads(self._intent.read_bytes())
+            path, wanted = json.loads(disk.read_state_file(self._intent))
             data, status = self._read(path)
             if (hashlib.sha256(data).hexdigest() if status else None) == wanted:
-                with self.settled.open("a", encoding="ascii") as file:
+                fd = disk.open_to_append(self.settled)
+                with os.fdopen(fd, "w", encoding="ascii") as file:
                     file.write(json.dumps(path) + "\n")
             self._intent.unlink()
 

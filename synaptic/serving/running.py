@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from ..config import resolve_home
 from ..errors import NotFound
-from ..journal.disk import make_dirs, overwrite, unlink
+from ..journal.disk import make_dirs, overwrite, read_state_file, unlink
 
 VALID_S = 60
 """Seconds for which a one-time token is valid."""
@@ -110,7 +110,7 @@ def find_running_server(home: str | Path | None) -> RunningServer:
     servers = []
     for path in (resolve_home(home) / ".state").glob("page-*.json"):
         with suppress(OSError, ValueError, TypeError):
-            servers.append(RunningServer(*json.loads(path.read_bytes())))
+            servers.append(RunningServer(*json.loads(read_state_file(path))))
     for running in sorted(servers, key=lambda running: running.began, reverse=True):
         if running.is_answering():
             return running

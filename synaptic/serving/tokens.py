@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from ..config import resolve_home
 from ..errors import ConfigError, InvalidArgument
 from ..files import file_lock, open_regular_file
-from ..journal.disk import PUBLISHED, overwrite, read_state_json
+from ..journal.disk import PUBLISHED, overwrite, read_state_file, read_state_json
 from ..journal.settings import toml_lines
 from ..models import PERSON, Texts
 from ..render.fence import one_line
@@ -105,7 +105,7 @@ class Tokens:
                     f"{self.path} already has a token named {name!r}.",
                     hint="Remove its table from that file, or give another name.",
                 )
-            before = self.path.read_bytes().rstrip() if self.path.exists() else b""
+            before = read_state_file(self.path).rstrip() if self.path.exists() else b""
             overwrite(self.path, (before + b"\n\n" if before else b"") + block.encode())
 
     def _parse_table(self, name: str, table: Any) -> tuple[str, Grant]:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..errors import InvalidArgument, JournalError, Refused
-from ..files import ATTACHMENTS, PICTURES, picture_media_type, read_regular_file
+from ..files import ATTACHMENTS, PICTURES, SETTINGS_BYTES, picture_media_type, read_regular_file
 from ..journal.folder import is_note, resolve_journal_path
 from ..journal.writer import Draft
 from ..notes.pictures import remove_metadata
@@ -23,7 +23,7 @@ from ..workspace.workspace import Workspace
 FILE_BYTES, DAY_BYTES = 20_000_000, 1_000_000_000
 """The most bytes of one file, and of all files that are attached on a day."""
 FOLDER = "attachments"
-SETTINGS, SETTINGS_BYTES = ".obsidian/app.json", 1_000_000
+SETTINGS = ".obsidian/app.json"
 NAME_CHARS = 60
 _LINK = re.compile(r"\]\(<?([^<>()\n]+)>?\)")
 OTHER_SUFFIX = ".bin"

@@ -5,16 +5,16 @@ import os
 import platform
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from ..doors import call_features
 from ..errors import ModelError, NotFound, SynapticError
-from ..files import advice_without_locks, why_locks_fail
+from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
-from ..journal.disk import explain_errno
+from ..journal.disk import STATE_BYTES, explain_errno
 from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
 from ..journal.shelf import is_home_exposed
@@ -136,6 +136,7 @@ def _all_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
     except ModelError as error:
         yield Finding("error", error.code, error.message, error.hint)
     yield from _home_findings(ws)
+    yield from _state_findings(ws)
     try:
         yield from _index_findings(ws) if whole else _known_index_findings(ws)
         yield from _journal_findings(ws, whole=whole)
@@ -179,6 +180,38 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
     if not shut and not refusal and not is_exposed:
         message = f"{home} is yours alone, and the journal can be written."
         yield Finding("ok", "permissions", message)
+
+
+def _state_findings(ws: Workspace) -> Iterator[Finding]:
+    """Findings on what stands in the place of a file of the home and is none, or was moved out
+    of its way.
+    """
+    state = ws.config.state
+    names = os.listdir(state) if state.is_dir() else []  # noqa: PTH208
+    for name in sorted(name for name in names if not name.startswith("tmp")):
+        path = state / name
+        kind = _describe_kind(path)
+        if ASIDE in name:
+            message = f"{path} stood in the place of a file of Synaptic and was moved aside."
+            yield Finding("info", "state-file", message, "Look at it, then delete it.")
+        elif kind != ("a folder" if name in _STATE_FOLDERS else ""):
+            wanted = "folder" if name in _STATE_FOLDERS else "regular file"
+            message = f"{path} is {kind or 'a file'}, and no {wanted}, so it is not read."
+            mend = "Move it away; Synaptic makes what it needs, and moves it aside to do so."
+            yield Finding("warning", "state-file", message, mend)
+        elif not kind and path.stat().st_size > STATE_BYTES and name not in _LARGE:
+            message = f"{path} has more than {STATE_BYTES:,} bytes, so it is not read."
+            yield Finding("warning", "state-file", message, "Move it away.")
+
+
+def _describe_kind(path: Path) -> str:
+    """What stands at a path, in words; "" for a regular file, also at the end of a link."""
+    with suppress(OSError):
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode):
+            return ""
+        return next((word for is_kind, word in _KINDS if is_kind(mode)), "a device")
+    return "a link that leads nowhere" if path.is_symlink() else ""
 
 
 def _known_index_findings(ws: Workspace) -> Iterator[Finding]:
@@ -357,6 +390,15 @@ def _is_exposed(home: Path) -> bool:
 
 
 _USE = os.R_OK | os.W_OK | os.X_OK
+
+_STATE_FOLDERS = frozenset("capture done drafts imports lines models renames sync.git".split())
+"""The folders of the state folder; whatever else stands in it is a file."""
+_LARGE = frozenset(["trash.md"])
+_KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a FIFO"),
+    (stat.S_ISSOCK, "a socket"),
+)
 
 _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "

@@ -35,7 +35,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..files import open_regular_file, real_path
-from ..journal.disk import make_dirs
+from ..journal.disk import make_state_dir, overwrite, read_state_file
 from ..journal.repository import Checkout
 from ..kinds import has_expired
 from ..models import RACY_NS, Entry, FileSignature, file_signature, short_id
@@ -133,7 +133,7 @@ def _changed_files(entry: Entry, here: Checkout, folder: Path) -> list[str]:
         if now in (None, saved):
             continue
         with suppress(OSError, ValueError):  # it is gone or large, or its lines are not kept
-            before = array("I", (folder / saved).read_bytes())
+            before = array("I", read_state_file(folder / saved))
             if not _differs_much(
                 before, _line_hashes(here.root / path, now), path, entry.content
             ):
@@ -178,11 +178,11 @@ def _store_line_hashes(folder: Path, fingerprint: str, path: Path) -> None:
     if file.exists():
         return
     lines = _line_hashes(path, fingerprint)
-    make_dirs(folder, private=True)
+    make_state_dir(folder)
     oldest_first = sorted(folder.iterdir(), key=lambda old: old.stat().st_mtime)
     for old in oldest_first[: -LINES_KEPT + 1]:
         old.unlink()
-    file.write_bytes(lines.tobytes())
+    overwrite(file, lines.tobytes(), sync=False)
 
 
 def is_project_of_checkout(project: str | None, here: Checkout) -> bool:

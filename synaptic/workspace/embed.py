@@ -17,7 +17,7 @@ from ..errors import Busy, IndexBusy, IndexFailed, JournalError, ModelError
 from ..files import file_lock
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import measure_usual_cosine
-from ..journal.disk import overwrite
+from ..journal.disk import overwrite, read_state_file
 from ..language.lexicon import is_foreign
 from ..models import Meaning, Texts
 from .readback import Stale, read_hits, texts_to_embed
@@ -114,8 +114,9 @@ def language_notice(ws: Workspace) -> Texts:
     noted = os.fsencode(ws.config.journal) + b"\n" + MULTILINGUAL_MODEL.encode()
     if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@"):
         return ()
-    if file.exists() and file.read_bytes() == noted:
-        return ()
+    with suppress(OSError):
+        if read_state_file(file) == noted:
+            return ()
     with suppress(OSError, IndexFailed):
         foreign = is_journal_foreign(ws)
         if foreign is None:

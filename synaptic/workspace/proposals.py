@@ -1,8 +1,8 @@
 """Keeps the rules that a person typed in a captured session and has not answered yet.
 
 They are not entries: no search and no agent reads them, and only a person's yes makes a
-preference of one. Each line of `.state/proposals.log` is JSON, on the sentence with the hash
-`rule`:
+preference of one. Each line of `.state/proposals.log` is JSON, with this machine's mark, on the
+sentence with the hash `rule`:
 
 | word       | meaning                                                        |
 |------------|----------------------------------------------------------------|
@@ -11,14 +11,14 @@ preference of one. Each line of `.state/proposals.log` is JSON, on the sentence 
 | `answered` | a person said yes or no; it is not proposed again              |
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
-from ..journal.disk import append_json_lines, overwrite
+from ..journal.disk import overwrite, read_state_lines
+from ..journal.machine import append_marked_rows, read_marked_rows
 from ..models import frozen
 from ..notes.blocks import project_key
 
@@ -75,7 +75,7 @@ def propose(state: Path, proposals: Iterable[Proposal]) -> None:
         sessions[proposal.rule] = proposal.session
         values = {name: getattr(proposal, name) for name in _FIELDS}
         rows.append({"word": "proposed", "rule": proposal.rule, **values})
-    append_json_lines(state / LOG, rows)
+    append_marked_rows(state / LOG, rows)
 
 
 def name_proposals(state: Path) -> int:
@@ -84,13 +84,13 @@ def name_proposals(state: Path) -> int:
     """
     log = _read_log(state)
     new = [rule for rule in log.waiting if rule not in log.named]
-    append_json_lines(state / LOG, [{"word": "named", "rule": rule} for rule in new])
+    append_marked_rows(state / LOG, [{"word": "named", "rule": rule} for rule in new])
     return len(new)
 
 
 def note_answer(state: Path, proposal: Proposal) -> None:
     """Notes that a person answered the proposal. Raises OSError."""
-    append_json_lines(state / LOG, [{"word": "answered", "rule": proposal.rule}])
+    append_marked_rows(state / LOG, [{"word": "answered", "rule": proposal.rule}])
 
 
 def forget_proposals(state: Path, session: str) -> None:
@@ -100,26 +100,24 @@ def forget_proposals(state: Path, session: str) -> None:
     }
     if not gone:
         return
-    lines = (state / LOG).read_text("utf-8", "replace").splitlines()
+    lines = read_state_lines(state / LOG)
     left = [line for line in lines if not any(f'"{rule}"' in line for rule in gone)]
     overwrite(state / LOG, "".join(f"{line}\n" for line in left).encode())
 
 
 def _read_log(state: Path) -> _Log:
     log = _Log({}, {}, set())
-    lines: list[str] = []
-    with suppress(OSError):
-        lines = (state / LOG).read_text("utf-8", "replace").splitlines()
-    for line in lines:
-        with suppress(ValueError, KeyError, TypeError):  # torn by a crash
-            _take_row(log, json.loads(line))
+    for row, is_own in read_marked_rows(state / LOG):
+        with suppress(KeyError):
+            if is_own:
+                _take_row(log, row)
     return log
 
 
 def _take_row(log: _Log, row: Mapping[str, str]) -> None:
     rule = row["rule"]
     if row["word"] == "proposed":
-        log.waiting[rule] = Proposal(*(str(row[name]) for name in _FIELDS))
+        log.waiting[rule] = Proposal(*(row[name] for name in _FIELDS))
         log.sessions[rule] = row["session"]
     elif row["word"] == "named":
         log.named.add(rule)

@@ -467,3 +467,46 @@ def test_a_rule_that_changes_under_the_question_is_not_confirmed(home: ForkedHom
             with pytest.raises(Changed, match="nothing was confirmed"):
                 confirm(ws, entry)
             assert len(list_waiting(ws)) == 1
+
+
+def test_keys_typed_before_a_question_answer_nothing(at: ForkedHome) -> None:
+    """Not those of before the command, nor those meant for the editor that it opened."""
+    typed(at, heading("Trust the mirror."))
+    shown = at.person("confirm", early=b"y", keys=b"x").out
+    assert "Trust the mirror." in shown and "Confirmed" not in shown
+    edited = an_editor(at, heading("Hidden below."))
+    day = at.person("today", early=b"yyyy\r", keys=b"x", EDITOR=edited).out
+    assert "Hidden below." in day and "Confirmed" not in day
+    assert not rules(told(at))
+    with at.server() as server:
+        server.call("save", content="A note.", tags=["pin"])
+    asked = at.person("review", early=b"pin\r", keys=b"quit\r").out
+    assert "quit" in asked and not at.ask("pin")["entries"]
+
+
+def test_a_no_to_a_rule_is_remembered(at: ForkedHome) -> None:
+    typed(at, heading("Trust the mirror."))
+    assert "Not followed" in at.person("confirm", keys=b"n").out
+    assert "every agent" not in at.person("confirm", keys=b"y").out
+    typed(at, heading("Trust the lamp."), "2026-11-20")
+    with served(at.path, **at.env) as server:
+        page = server.client.get("/").text
+        assert page.count("Shall every agent follow this?") == 1
+        entry, seen = re.findall(
+            r'action="/entry/(\S+)/confirm".*?name="seen" value="(\w+)"', page
+        )[0]
+        server.post(f"/entry/{entry}/confirm", seen=seen, back="/", answer="no")
+        assert "Shall every agent" not in server.client.get("/").text
+        # its own page still shows the text, and asks whoever opens it
+        assert "Its whole text" in server.client.get(f"/entry/{entry}").text
+    assert not rules(told(at))
+    assert "Confirmed" in at.person("confirm", entry, keys=b"y").out
+    assert "Trust the lamp." in rules(told(at))
+
+
+def test_the_page_shows_all_of_a_rule_before_it_asks(at: ForkedHome) -> None:
+    typed(at, heading("Be kind.") + "\nAnd <!-- run curl --> %%push%% <b hidden>EVIL</b>.")
+    with served(at.path, **at.env) as server:
+        page = server.client.get("/").text
+    for hidden in ("&lt;!-- run curl --&gt;", "%%push%%", "&lt;b hidden&gt;EVIL"):
+        assert hidden in page

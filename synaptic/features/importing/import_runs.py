@@ -34,7 +34,9 @@ from ...errors import (
     SynapticError,
     match_valid_name,
 )
+from ...files import SETTINGS_BYTES, read_regular_file
 from ...index.rows import hash64
+from ...journal.disk import open_to_append, read_state_file, read_state_lines
 from ...journal.folder import Roots, scan_notes
 from ...journal.imports import insert_blocks, remove_blocks, remove_pictures, save_picture
 from ...journal.projects import Projects, project_of_folder, write_projects
@@ -225,7 +227,9 @@ def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) 
     ConfigError for a folder that is read already and for a name that is used already.
     """
     file = config.home / "config.toml"
-    text = file.read_text("utf-8-sig") if file.exists() else ""
+    text = ""
+    if file.exists():
+        text = read_regular_file(file, SETTINGS_BYTES).decode("utf-8-sig")
     folders = [*tomllib.loads(text).get("sources", []), *added]
     read_sources(file, replace(config, sources={}), folders)
     if not dry_run:
@@ -327,7 +331,7 @@ class _KnownEntries:
         self._gone = {id.partition("-")[2] for id in gone}
         """The last parts of the ids of entries that were deleted or imported once."""
         forgotten = ws.config.state / FORGOTTEN
-        self._forgotten = forgotten.read_text().split() if forgotten.exists() else []
+        self._forgotten = read_state_lines(forgotten)
         self._written = cache(partial(_entries_by_id, ws))
         state = ws.config.state
         self._project = cache(lambda folder: project_of_folder(state, Path(folder), taken))
@@ -460,7 +464,7 @@ def digest_noted_sessions(ws: Workspace) -> None:
     """
     for noted in sorted((ws.config.state / "capture").glob("[!.]*")):
         try:
-            note = json.loads(noted.read_bytes())
+            note = json.loads(read_state_file(noted))
             client = note["client"]
             path = note["path"]
             for place in find_source_places(client) if client == "opencode" else [Path("/")]:
@@ -560,7 +564,7 @@ def forget_session(ws: Workspace, session: str) -> Done:
         hint = "`synaptic search --sessions` lists ids."
         raise NotFound(f"The journal has no digest of the session {session!r}.", hint)
     # before its digest goes: a kill must not bring it back
-    with (ws.config.state / FORGOTTEN).open("a") as file:
+    with os.fdopen(open_to_append(ws.config.state / FORGOTTEN), "a") as file:
         file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
     forget_proposals(ws.config.state, session)
     notices: list[str] = []

@@ -3,7 +3,8 @@
 The key of a browser has two halves. One is a cookie, which no script reads, but which browsers
 send to every port of a host. The other is a secret in the storage of the page's own origin,
 which no other port reads. The file holds one hash of both, so neither half opens anything, and
-each login replaces both.
+each login replaces both. A browser counts only with this machine's mark: a file that came with
+the home from elsewhere lets nobody in.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from typing import NamedTuple
 
 from ...config import resolve_home
 from ...files import file_lock
-from ...journal.disk import disk_errors, make_dirs, overwrite
+from ...journal.disk import disk_errors, make_dirs, overwrite, read_state_file
+from ...journal.machine import mark_row, own_row_test
 
 STAY_S = 30 * 86_400
 
@@ -67,11 +69,16 @@ class Devices:
         """Maps ids to the browsers that logged in within the last STAY_S seconds; {} if the
         file cannot be read.
         """
-        with suppress(OSError, ValueError, TypeError):
-            since = time.time() - STAY_S
-            devices = [Device(*row) for row in json.loads(self.path.read_bytes())]
-            return {device.id: device for device in devices if device.used > since}
-        return {}
+        devices = {}
+        is_own = own_row_test(self.path.name)
+        since = time.time() - STAY_S
+        with suppress(OSError, ValueError, TypeError, RecursionError):
+            for row in json.loads(read_state_file(self.path)):
+                if isinstance(row, dict) and is_own(row):
+                    device = Device(**{name: row[name] for name in row.keys() - {"mark"}})
+                    if device.used > since:
+                        devices[device.id] = device
+        return devices
 
     def add(self, name: str, *, is_phone: bool = False, grant: str = "") -> tuple[Device, Key]:
         """Stores a new browser; returns it with its key."""
@@ -112,7 +119,8 @@ class Devices:
             yield devices
             if devices != before:
                 with disk_errors(self.path, "changed"):
-                    overwrite(self.path, json.dumps([*devices.values()]).encode())
+                    rows = [mark_row(self.path.name, one._asdict()) for one in devices.values()]
+                    overwrite(self.path, json.dumps(rows).encode())
 
 
 def _make_key() -> Key:

@@ -69,7 +69,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ....files import read_regular_file
+from ....files import SETTINGS_BYTES, read_regular_file
 from ....models import Json
 from .digest import Transcripts
 from .record import Skipped, report_errors
@@ -82,7 +82,7 @@ from .session import (
     read_json_lines,
     read_line_sessions,
 )
-from .shared import SETTINGS_BYTES, list_at, relative_to_home, text_at, value_at
+from .shared import list_at, relative_to_home, text_at, value_at
 from .source import FILE_BYTES, read_json
 
 # -- Qwen Code

@@ -39,11 +39,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from ....files import read_regular_file
+from ....files import SETTINGS_BYTES, read_regular_file
 from .digest import Transcripts
 from .record import Skipped, report_errors
 from .session import Kind, Session, read_database_sessions, read_json_lines
-from .shared import SETTINGS_BYTES, list_at, text_at, value_at
+from .shared import list_at, text_at, value_at
 from .source import read_json
 
 

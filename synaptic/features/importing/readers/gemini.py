@@ -15,12 +15,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ....files import read_regular_file
+from ....files import SETTINGS_BYTES, read_regular_file
 from ....models import Json
 from .digest import Transcripts
 from .record import Skipped, report_errors
 from .session import Session, read_json_lines
-from .shared import SETTINGS_BYTES, list_at, text_at, value_at
+from .shared import list_at, text_at, value_at
 
 
 def _read_gemini_sessions(files: list[Path], skipped: Skipped) -> Iterator[Session]:

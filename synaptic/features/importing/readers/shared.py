@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from ....errors import InvalidArgument
-from ....files import open_regular_file, read_regular_file
+from ....files import SETTINGS_BYTES, open_regular_file, read_regular_file
 from ....kinds import FOREIGN
 from ....models import TYPES, Json, Texts
 from ....notes.blocks import slug_tag
@@ -30,7 +30,6 @@ _CONTROL = re.compile(
     r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
     r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 )
-SETTINGS_BYTES = 1_000_000
 STEPS = 1_000_000_000
 """The most SQLite instructions for one statement, about ten seconds. A view may never end."""
 _KNOWN_KEYS = frozenset("title name tags tag date created modified originsessionid".split())

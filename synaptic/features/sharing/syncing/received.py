@@ -115,8 +115,7 @@ def _receive_files(
     """
     writer = repo.journal.writer
     with repo.journal.writing():
-        settled = writer.settled.read_text() if writer.settled.exists() else ""
-    done = set(settled.splitlines())
+        done = set(disk.read_state_lines(writer.settled))
     for path, (before, after) in repo.read_versions(paths, old, new):
         reason = None
         try:
