@@ -6,9 +6,11 @@ decoding their pixels. Pure.
 | JPEG | the image, its colour profile, and the way it is turned                  |
 | PNG  | the image, its frames, colours, transparency, profile and size in print  |
 | WebP | the image, its frames, transparency and profile                          |
+| HEIC | all but what stands in the items with EXIF and XMP; AVIF likewise        |
 
 EXIF, XMP, IPTC, comments, thumbnails and whatever follows the image go. JPEG: ITU-T T.81, Annex
-B, and EXIF 2.32 for the way it is turned; PNG: RFC 2083; WebP: RFC 9649.
+B, and EXIF 2.32 for the way it is turned; PNG: RFC 2083; WebP: RFC 9649; HEIC: ISO/IEC 14496-12
+and 23008-12.
 """
 
 import re
@@ -24,6 +26,8 @@ _PNG_KEPT = set(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD pHYs acTL fcTL fdAT".split()
 )
 _WEBP_KEPT = {b"VP8 ", b"VP8L", b"VP8X", b"ALPH", b"ANIM", b"ANMF", b"ICCP"}
+_EMPTY_EXIF = struct.pack(">I2sHIHI", 0, b"MM", 42, 8, 0, 0)
+"""EXIF without a field, as an item of HEIC holds it."""
 _EXIF_AND_XMP = 0b1100
 """The flags in a WebP header that say that EXIF or XMP data follow."""
 BROKEN = "The picture file is cut off or broken, so its metadata cannot be removed."
@@ -135,8 +139,87 @@ def _clean_webp(data: memoryview) -> Iterator[bytes | memoryview]:
     yield from chunks
 
 
+def _clean_boxes(data: memoryview) -> Iterator[bytes | memoryview]:
+    """HEIC and AVIF: each item with metadata becomes an empty one of the same length, so that
+    all other places in the file stay right.
+    """
+    clean = bytearray(data)
+    boxes = dict(_boxes(data, 0, len(data)))
+    if b"meta" not in boxes:
+        raise ValueError(BROKEN)
+    start, end = boxes[b"meta"]
+    inner = dict(_boxes(data, start + 4, end))
+    if b"iinf" in inner:
+        items = dict(_metadata_items(data, *inner[b"iinf"]))
+        idat = inner.get(b"idat", (0, 0))[0]
+        for id, at, size in _extents(data, *inner[b"iloc"], idat) if items else ():
+            if at + size > len(clean):
+                raise ValueError(BROKEN)
+            if id in items:
+                clean[at : at + size] = items[id].ljust(size)[:size]
+    yield bytes(clean)
+
+
+def _boxes(data: memoryview, start: int, end: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+    """Yields (type, (start, end) of the content) of each box between two offsets."""
+    while start + 8 <= end:
+        size, kind = struct.unpack_from(">I4s", data, start)
+        head = 8
+        if size == 1:
+            [size] = struct.unpack_from(">Q", data, start + 8)
+            head = 16
+        size = size or end - start
+        if size < head or start + size > end:
+            raise ValueError(BROKEN)
+        yield kind, (start + head, start + size)
+        start += size
+
+
+def _metadata_items(data: memoryview, start: int, end: int) -> Iterator[tuple[int, bytes]]:
+    """Yields (id, how an empty one begins) of the items with EXIF or XMP in a box `iinf`."""
+    head = 6 if data[start] == 0 else 8
+    for kind, (at, _) in _boxes(data, start + head, end):
+        version = data[at]
+        if kind == b"infe" and version in (2, 3):
+            id, _, type = struct.unpack_from(">HH4s" if version == 2 else ">IH4s", data, at + 4)
+            if type in (b"Exif", b"mime"):
+                yield id, _EMPTY_EXIF if type == b"Exif" else b""
+
+
+def _extents(data: memoryview, start: int, _: int, idat: int) -> Iterator[tuple[int, int, int]]:
+    """Yields (id, offset in the file, size) of each part of an item, by a box `iloc`; `idat` is
+    where the content of the box `idat` begins.
+    """
+    version = data[start]
+    sizes = int.from_bytes(data[start + 4 : start + 6], "big")
+    offset_size, length_size = sizes >> 12, sizes >> 8 & 15
+    base_size, index_size = sizes >> 4 & 15, sizes & 15 if version else 0
+    at = start + 6
+
+    def number(size: int) -> int:
+        nonlocal at
+        at += size
+        if at > len(data):
+            raise ValueError(BROKEN)
+        return int.from_bytes(data[at - size : at], "big")
+
+    id_size = 4 if version == 2 else 2
+    for _item in range(number(id_size)):
+        id = number(id_size)
+        method = number(2) & 15 if version else 0
+        number(2)
+        base = number(base_size) + (idat if method == 1 else 0)
+        for _extent in range(number(2)):
+            number(index_size)
+            offset = number(offset_size)
+            length = number(length_size)
+            yield id, base + offset, length
+
+
 _READERS: dict[str, Callable[[memoryview], Iterator[bytes | memoryview]]] = {
     "image/jpeg": _clean_jpeg,
     "image/png": _clean_png,
     "image/webp": _clean_webp,
+    "image/heic": _clean_boxes,
+    "image/avif": _clean_boxes,
 }

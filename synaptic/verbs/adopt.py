@@ -33,7 +33,7 @@ from ..notes.day_layout import USUAL, layout_of
 from ..workspace.embed import is_journal_foreign, language_notice
 from ..workspace.workspace import Workspace, open_workspace
 from .browse import LEFT_OUT_SHOWN, status
-from .templates import obsidian_setting, template_folders
+from .templates import glob_of_templates, obsidian_setting, template_folders
 
 _LOGSEQ: Json = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],
@@ -192,7 +192,7 @@ def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
     remarks = [f"The templates in {name} are left out." for name in templates]
     fitting: Json = {}
     if templates:
-        fitting["exclude"] = [f"{glob.escape(name)}/**" for name in templates]
+        fitting["exclude"] = [glob_of_templates(name) for name in templates]
     daily = folder / ".obsidian" / "daily-notes.json"
     if not daily.is_file():
         roots = Roots({"": folder}, fitting.get("exclude", ()))

@@ -2,6 +2,7 @@
 a template is run.
 """
 
+import glob
 import json
 import os
 import re
@@ -19,11 +20,11 @@ from ..errors import InvalidArgument, NotFound
 from ..files import read_regular_file, real_path
 from ..filters import Filters
 from ..journal import folder as folders
-from ..journal.folder import is_logseq_graph, is_note
+from ..journal.folder import Roots, is_logseq_graph, is_note
 from ..journal.names import is_readable
 from ..journal.repository import SMALL_BYTES
 from ..notes.blocks import unify_newlines, without_masked
-from ..notes.frontmatter import match_front_matter
+from ..notes.frontmatter import match_front_matter, read_front_matter
 from ..notes.moment import format_moment
 from ..notes.privacy import mask_private
 from ..workspace.workspace import Workspace
@@ -80,7 +81,11 @@ def find_templates(ws: Workspace) -> Templates:
     vault = ws.journal.root
     templates: Templates = {}
     for name in template_folders(vault):
+        others = set(ws.config.exclude) - globs_of_templates(name)
+        excluding = Roots({"": vault}, others)
         for path in _notes_below(vault, name):
+            if excluding.withholds(path) or _is_switched_off(ws, path):
+                continue
             within = PurePosixPath(path).relative_to(name).with_suffix("")
             templates.setdefault(str(within), partial(_read_template, ws, path))
     if is_logseq_graph(vault):
@@ -88,6 +93,30 @@ def find_templates(ws: Workspace) -> Templates:
             for title, text in template_blocks(entry.content):
                 templates.setdefault(title, partial(str, text))
     return dict(sorted(templates.items())[:MOST_TEMPLATES])
+
+
+def globs_of_templates(name: str) -> set[str]:
+    """The globs of `exclude` that keep the notes of a folder of templates out of searches, and
+    not from being inserted: the one that `init` writes, which comes first, and the one that it
+    wrote before for a folder of this usual name. Any other glob holds for templates, too.
+    """
+    folder = glob.escape(name)
+    usual = {f"{folder}/**"} if name.lower() == "templates" else set()
+    return {glob_of_templates(name)} | usual
+
+
+def glob_of_templates(name: str) -> str:
+    """The glob by which `init` leaves the notes of a folder of templates out."""
+    return f"{glob.escape(name)}/**/*"
+
+
+def _is_switched_off(ws: Workspace, path: str) -> bool:
+    """True if the front matter of a note says `synaptic: false`."""
+    block = match_front_matter(_text_of_note(ws, path), 0)
+    if block is None:
+        return False
+    front = read_front_matter(block["fields"], is_toml=not block["yaml"])
+    return front is not None and front.excluded
 
 
 def fill_template(ws: Workspace, name: str, *, title: str, moment: str = "") -> str:
@@ -206,7 +235,14 @@ def _is_small_file(path: Path) -> bool:
 
 def _read_template(ws: Workspace, path: str) -> str:
     """The text of a note without private passages and front matter."""
-    data = without_masked(mask_private(folders.read_bytes(ws.journal.roots, path)[0]))
-    text = unify_newlines(data.decode("utf-8-sig", "replace"))
+    text = _text_of_note(ws, path)
     front = match_front_matter(text, 0)
     return text[front.end() if front else 0 :].strip("\n")
+
+
+def _text_of_note(ws: Workspace, path: str) -> str:
+    """The text of a note without private passages; "" of one that is gone."""
+    with suppress(NotFound):
+        data = folders.read_bytes(ws.journal.roots, path)[0]
+        return unify_newlines(without_masked(mask_private(data)).decode("utf-8-sig", "replace"))
+    return ""

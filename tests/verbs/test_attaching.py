@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import struct
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,31 @@ def test_a_broken_picture_is_refused_or_loses_its_place_as_well(
         return
     assert parts is not None
     assert len(b"".join(parts)) <= len(bent) + 64
+
+
+def test_a_picture_in_boxes_keeps_its_image_and_its_length() -> None:
+    from PIL import Image  # as the phone writes it, but for the pixels
+
+    place = Image.Exif()
+    place[0x010E] = PLACE.decode()
+    place[0x8825] = {1: "N", 2: (47.0, 22.0, 36.0)}
+    file = BytesIO()
+    image = Image.new("RGB", (40, 40), "red")
+    image.save(file, "AVIF", exif=place, xmp=b"<x:xmpmeta>" + PLACE + b"</x:xmpmeta>")
+    data = file.getvalue()
+    assert data.count(PLACE) == 2
+    parts = remove_metadata(data, "image/avif")
+    assert parts is not None
+    clean = b"".join(parts)
+    assert PLACE not in clean and len(clean) == len(data)
+    with Image.open(BytesIO(clean)) as again:
+        assert again.size == (40, 40)
+        assert max(again.getpixel((20, 20))) > 250
+        assert not dict(again.getexif())
+    for cut in range(0, len(data), 11):
+        with suppress(ValueError):
+            left = remove_metadata(data[:cut], "image/avif")
+            assert left is not None and PLACE not in b"".join(left)
 
 
 def test_files_are_kept_under_names_of_ours(ws: Workspace) -> None:

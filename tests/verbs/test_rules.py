@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable
@@ -228,6 +229,36 @@ def _by_log(home: ForkedHome, text: str) -> None:
     row = {"id": entry["id"], "hash": "0" * 64, "word": "yes", "by": ""}
     with (home.state / "preferences.log").open("a") as log:
         log.write(f"\n{json.dumps(row)}\n")
+
+
+def _peer(home: ForkedHome, name: str) -> ForkedHome:
+    """A home of somebody else, on another machine."""
+    env = {**home.env, "XDG_STATE_HOME": str(home.path.parent / f"state of {name}")}
+    return ForkedHome(home.path.parent / name, env, forks=home.forks)
+
+
+def _peers_log(home: ForkedHome, text: str) -> None:
+    """A home that is kept in git: its peer adds to the log, too."""
+    peer = _peer(home, "peer")
+    peer.rule(text, "--at", "2026-10-07")
+    shutil.copy(peer.journal / "2026-10-07.md", home.journal)
+    with (home.state / "preferences.log").open("ab") as log:
+        log.write((peer.state / "preferences.log").read_bytes())
+
+
+def _peers_rename(home: ForkedHome, text: str) -> None:
+    """A rename that a peer left unfinished, with rows for the log."""
+    peer = _peer(home, "renamer")
+    peer.rule(text, "--at", "2026-10-06")
+    shutil.copy(peer.journal / "2026-10-06.md", home.journal)
+    lines = (peer.state / "preferences.log").read_text().split("\n")
+    rows = [json.loads(line) for line in lines if line]
+    rows += [{key: row[key] for key in row if key != "mark"} for row in rows]
+    run = {"name": "rename-20261121-103000", "blocks": [], "rules": rows}
+    (home.state / "renames").mkdir(exist_ok=True)
+    (home.state / "renames" / "unfinished").write_text(json.dumps(run))
+    assert home.run("recent").code == 0
+    assert not (home.state / "renames" / "unfinished").exists()
 
 
 def _by_python(home: ForkedHome, text: str) -> None:

@@ -99,6 +99,28 @@ def test_a_template_of_obsidian_is_filled_in_and_not_run(tmp_path: Path) -> None
                 fill_template(ws, name, title="")
 
 
+def test_what_is_left_out_is_no_template(tmp_path: Path) -> None:
+    journal = tmp_path / "home" / "journal"
+    files = {
+        ".obsidian/templates.json": '{"folder": "kept"}',
+        ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Forms"}',
+        "kept/Diary.md": "Mine alone.",
+        "Forms/Day.md": "# {{title}}",
+        "Forms/Secret.md": "Mine alone.",
+        "Forms/inner/Call.md": "Mine alone.",
+        "Templates/Off.md": "---\nsynaptic: false\n---\nMine alone.",
+        "Templates/Also off.md": "+++\nsynaptic = false\n+++\nMine alone.",
+        "Templates/On.md": "---\nsynaptic: true\n---\nOurs.",
+    }
+    write(journal, files)
+    excluded = ("KEPT/**", "Forms/**/*", "**/Secret.md", "*/inner", "Templates/**")
+    with open_home(tmp_path / "home", exclude=excluded) as ws:
+        assert list(find_templates(ws)) == ["Day", "On"]
+        for name in ("Diary", "Secret", "inner/Call", "Off"):
+            with pytest.raises(NotFound, match="no template"):
+                fill_template(ws, name, title="")
+
+
 def test_a_block_of_logseq_is_a_template(tmp_path: Path) -> None:
     journal = tmp_path / "home" / "journal"
     write(journal, {"logseq/config.edn": "{}", "pages/templates.md": BLOCKS})

@@ -20,6 +20,7 @@ from synaptic.render.briefing import briefing_text
 from synaptic.verbs import changing, removing, rules, saving
 from synaptic.verbs.brief import brief
 from synaptic.workspace.preferences import LOG, read_all_preferences
+from synaptic.workspace.proposals import Proposal, note_answer, propose, read_proposals
 from synaptic.workspace.sync import in_step, rebuild
 
 TEXT = "Never force-push."
@@ -280,6 +281,20 @@ def test_a_copy_of_the_home_on_this_machine_keeps_its_rules(
     shutil.copytree(ws.config.home, tmp_path / "copy")
     with open_home(tmp_path / "copy") as copy:
         assert in_force(copy) == [TEXT]
+
+
+def test_a_proposal_of_another_machine_is_not_asked_about(
+    ws: Workspace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = ws.config.state
+    confirmed(ws)
+    mine = Proposal("Always test.", "", "one", "codex", "2026-11-20")
+    propose(state, [mine])
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+    propose(state, [Proposal("Always run curl.", "", "two", "codex", "2026-11-20")])
+    note_answer(state, mine)
+    monkeypatch.undo()
+    assert read_proposals(state) == (mine,)
 
 
 def test_a_torn_or_missing_log_confirms_nothing(ws: Workspace) -> None:

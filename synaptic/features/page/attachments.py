@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from io import BytesIO
 from pathlib import Path
 from typing import IO, BinaryIO
 from urllib.parse import quote, unquote
@@ -30,6 +31,7 @@ from ...journal.shelf import OTHER, ServableFiles
 from ...models import Entry
 from ...notes.blocks import without_code
 from ...notes.marks import link_key
+from ...notes.pictures import remove_metadata
 from ...notes.reading import composed_form
 from ...verbs.attaching import FILE_BYTES, attach_from_draft, attach_to_draft, detach
 from ...verbs.mentions import link_targets
@@ -96,9 +98,28 @@ async def _open_requested_file(request: Request) -> tuple[str, str, BinaryIO] | 
         if file and is_reader and not _has_link_to(shelf, entries, file[0]):
             file[2].close()
             return None
+        if file and is_reader:
+            clean = without_metadata(file[1], file[2])
+            return (file[0], file[1], clean) if clean else None
         return file
 
     return await run_in_threadpool(find)
+
+
+def without_metadata(kind: str, file: BinaryIO) -> BinaryIO | None:
+    """Returns the file as a person who only reads gets it: a picture without metadata, such as
+    the place where it was taken, as an upload is stored. None for a picture that is broken, so
+    that its metadata cannot be told from the rest.
+    """
+    if kind == OTHER:
+        return file
+    with file:
+        data = file.read()
+    try:
+        parts = remove_metadata(data, kind)
+    except ValueError:
+        return None
+    return BytesIO(data if parts is None else b"".join(parts))
 
 
 def _open_draft_file(ws: Workspace, box: str, name: str) -> tuple[str, str, BinaryIO] | None:

@@ -63,7 +63,8 @@ class Devices:
     """
 
     def __init__(self, home: str | Path | None) -> None:
-        self.path = resolve_home(home) / ".state" / "devices.json"
+        self.home = resolve_home(home)
+        self.path = self.home / ".state" / "devices.json"
 
     def read(self) -> dict[str, Device]:
         """Maps ids to the browsers that logged in within the last STAY_S seconds; {} if the

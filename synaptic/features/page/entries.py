@@ -144,8 +144,10 @@ async def _missing_page(request: Request, id: str, error: SynapticError) -> Resp
     restored there.
     """
     titles = await run_verb(request, lambda ws: ws.index.titles(error.valid))
-    deleted = await run_verb(request, removing.deleted_entries)
-    gone = [one for one in deleted if id in (one.id, short_id(one.id))]
+    gone = []
+    if not session_of(request).read_only:  # who only reads does not see what is gone
+        deleted = await run_verb(request, removing.deleted_entries)
+        gone = [one for one in deleted if id in (one.id, short_id(one.id))]
     status = http_status(error)
     return await page(request, "missing.html", status, error=error, titles=titles, gone=gone)
 
@@ -371,6 +373,11 @@ def format_deleted(entry: Entry) -> str:
 
 
 async def _deleted_page(request: Request) -> Response:
+    if session_of(request).read_only:
+        raise Refused(
+            "What was deleted is shown to those who may write.",
+            "Log in with a token that may write.",
+        )
     return await page(
         request, "deleted.html", gone=await run_verb(request, removing.deleted_entries)
     )

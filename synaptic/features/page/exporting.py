@@ -24,7 +24,13 @@ from ...models import Entry
 from ...render.wire import entry_json
 from ...verbs import browse
 from ...workspace.workspace import Workspace
-from .attachments import files_by_name, linked_files, open_attachments, read_in_parts
+from .attachments import (
+    files_by_name,
+    linked_files,
+    open_attachments,
+    read_in_parts,
+    without_metadata,
+)
 from .searching import filters_in_address, search_page_values
 from .site import Page, Values, page, run_slow_verb, session_of, site_of
 
@@ -125,8 +131,11 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
         for place, name in names.items():
             info = ZipInfo(name, time.localtime()[:6])
             opened = shelf.open(place)
-            if opened:
-                with opened[1] as file, archive.open(info, "w") as member:
+            file = opened and opened[1]
+            if opened and shown_only:
+                file = without_metadata(*opened)
+            if file:
+                with file, archive.open(info, "w") as member:
                     shutil.copyfileobj(file, member)
         if total > ENTRIES:
             sentence = f"These are the first {ENTRIES:,} of {total:,} entries. Download others"

@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec
@@ -16,7 +17,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from ...config import load_config
 from ...errors import NotFound, Refused, SynapticError, to_user_error
+from ...files import real_path
 from ...kinds import KINDS
 from ...notes.conflicts import find_conflicts
 from ...render.fence import clean, one_line
@@ -210,9 +213,25 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     if session and not request.headers.get("hx-request"):
         context |= session.notice
         session.notice = {}
-    return HTMLResponse(
-        await asyncio.to_thread(TEMPLATES.get_template(template).render, context), status
-    )
+    html = await asyncio.to_thread(TEMPLATES.get_template(template).render, context)
+    if session and session.read_only:
+        html = _without_places(html, site_of(request).devices.home)
+    return HTMLResponse(html, status)
+
+
+def _without_places(html: str, home: Path) -> str:
+    """Returns a page for a person who only reads: without the paths of the home and of the
+    folders with notes, which tell of the machine and its user.
+    """
+    places = {home: "(the home)"}
+    with suppress(SynapticError):  # the home alone, then
+        for name, root in load_config(home).roots.items():
+            places[root] = f"({name or 'the journal'})"
+    for place in sorted(places, key=lambda place: len(str(place)), reverse=True):
+        for path in dict.fromkeys((str(place), str(real_path(place)))):
+            if path != place.anchor:
+                html = html.replace(str(escape(path)), str(escape(places[place])))
+    return html
 
 
 async def read_form(request: Request) -> Mapping[str, str]:

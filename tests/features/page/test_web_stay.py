@@ -203,6 +203,24 @@ def test_a_key_ends_after_thirty_days(home: Path, monkeypatch: pytest.MonkeyPatc
     assert not devices.read()
 
 
+def test_a_file_of_another_machine_lets_nobody_in(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the home is kept in git, and a peer adds his browser, or changes ours."""
+    devices = Devices(home)
+    ours, _ = devices.add("Firefox", grant="of a token")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "theirs"))
+    theirs, key = Devices(tmp_path / "peer").add("Chrome")
+    monkeypatch.undo()
+    rows = json.loads(devices.path.read_text())
+    forged = [row | {"grant": ""} for row in rows]
+    for more in (json.loads((tmp_path / "peer/.state/devices.json").read_text()), forged):
+        devices.path.write_text(json.dumps([*rows, *more]))
+        assert devices.read() == {ours.id: ours}
+        assert devices.renew(key, lambda _: True) is None
+    assert theirs.id not in devices.read()
+
+
 @pytest.mark.parametrize("flags", ["free port", "read-only", "proxy"])
 def test_nobody_stays_elsewhere(home: Path, flags: str) -> None:
     tokens = home / "tokens.toml"
