@@ -9,7 +9,9 @@
 | `SYNAPTIC_NOW`     | a fixed clock (ISO; naive means the local zone)                  |
 """
 
+import errno
 import os
+import stat
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .errors import ConfigError
-from .files import SETTINGS_BYTES, read_regular_file
 
 Secrets = Literal["redact", "refuse", "allow"]
 """What a save does with passwords, tokens and keys in a text: replaces them, refuses the save,
@@ -162,7 +163,9 @@ def load_config(home: str | Path | None = None, *, for_agent: bool = False) -> C
     root = resolve_home(home)
     path = root / "config.toml"
     try:
-        raw = tomllib.loads(read_regular_file(path, SETTINGS_BYTES).decode("utf-8-sig"))
+        if not stat.S_ISREG(path.stat().st_mode):  # a FIFO would be waited for
+            raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+        raw = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         raw = {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

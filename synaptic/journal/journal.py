@@ -47,7 +47,7 @@ from .text import (
 )
 from .trash import UNDOABLE, Trash, TrashedText, Why, file_hash
 from .writer import Draft, FileWriter, Stat
-from .written import Written, find_in_parsed
+from .written_entry import WrittenEntry, find_in_parsed
 
 LOCK_TIMEOUT_S = 5.0
 """The longest time for which a writer waits for one process that holds the lock."""
@@ -65,7 +65,7 @@ class Edited(NamedTuple):
     """The entry after an edit, or the deleted one; what was written; notices."""
 
     entry: Entry
-    written: Written
+    written: WrittenEntry
     notices: list[str]
 
 
@@ -406,11 +406,11 @@ class Journal:
                 self.trash.put(*aside)
                 trashed = block
             vanished = [_VANISHED.format(id=old.short_id)] if has_vanished else []
-            written = Written(path, old, new)
+            written = WrittenEntry(path, old, new)
             if new and (why == "restore" or "preference" in (old.type, new.type)):
                 # of a rule, only what the file says counts
                 reread = self.parse(path, after, status.st_mtime_ns)
-                written = Written(path, old, find_in_parsed(reread, new.id))
+                written = WrittenEntry(path, old, find_in_parsed(reread, new.id))
             edited = Edited(new or old, written, [*notices, *vanished])
             if old.whole_file and not new:
                 return _EditedFile(None, edited=edited)
@@ -670,7 +670,7 @@ class Journal:
 
     def restore(
         self, id: str, check: Check = allow_any_change, *, by_person: bool = True
-    ) -> Written:
+    ) -> WrittenEntry:
         """Restores an entry to the newest text in the trash that differs from its present text;
         returns what was written.
 
@@ -719,7 +719,7 @@ class Journal:
             return file_hash(folder.read_bytes(self.roots, piece.path)[0]) == piece.after
         return False
 
-    def _undo_deletion(self, piece: TrashedText) -> Written | None:
+    def _undo_deletion(self, piece: TrashedText) -> WrittenEntry | None:
         """Puts a deleted entry back at its former position; returns None if the file has
         changed since.
         """
@@ -742,7 +742,7 @@ class Journal:
 
     def _restore_older_text(
         self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
-    ) -> Written:
+    ) -> WrittenEntry:
         """Restores the newest of these trashed texts that differs from the present one and
         shows no private text; returns what was written.
         """
@@ -761,7 +761,7 @@ class Journal:
 
     def replace_text(
         self, path: str, id: str, text: bytes, *, exactly: bool = False
-    ) -> Written:
+    ) -> WrittenEntry:
         """Replaces the text of an entry by `text` and moves the old one to the trash; returns
         what was written. Without `exactly` the line ends stay.
         """
@@ -772,7 +772,7 @@ class Journal:
 
         return self.replace_entry(path, id, change, "restore").written
 
-    def _restore_file(self, piece: TrashedText, mode: int) -> Written:
+    def _restore_file(self, piece: TrashedText, mode: int) -> WrittenEntry:
         draft = Draft(piece.text, mode=mode)
         if not self.writer.change(piece.path, lambda _, status: None if status else draft):
             raise Refused(
@@ -782,10 +782,12 @@ class Journal:
         self.trash.mark_not_missed(piece.id, UNDOABLE)
         return self._put_back(piece.id, piece.path, piece.text, draft)
 
-    def _put_back(self, id: str, path: str, block: bytes, draft: Draft) -> Written:
+    def _put_back(self, id: str, path: str, block: bytes, draft: Draft) -> WrittenEntry:
         """A text that came back into a file, as it is read in the bytes of the draft."""
         present = find_in_parsed(self.parse(path, draft.data or b""), id)
-        return Written(path, None, present or replace(self.parse_copy(id, path, block), id=id))
+        return WrittenEntry(
+            path, None, present or replace(self.parse_copy(id, path, block), id=id)
+        )
 
     def check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
         entries = self.parse(piece.path, piece.text, block=True).entries
@@ -805,7 +807,7 @@ class Journal:
             block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
         return self.saved_text(piece.path, piece.id, normalize_block(block))
 
-    def reinsert(self, text: SavedText) -> Written:
+    def reinsert(self, text: SavedText) -> WrittenEntry:
         """Inserts a saved text into its file, which lacks the entry; returns what was
         written.
         """

@@ -12,7 +12,7 @@ from .journal import Check, Journal, allow_any_change
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, is_later_text, normalize_block, resolve_short_id
 from .trash import UNDOABLE, TrashedText
-from .written import Written
+from .written_entry import WrittenEntry
 
 LossKind = Literal["vanished", "deleted", "changed"]
 
@@ -132,7 +132,7 @@ def _present_texts(
 
 def restore_vanished_text(
     journal: Journal, id: str, check: Check = allow_any_change
-) -> Written:
+) -> WrittenEntry:
     """Puts a saved text that vanished from the journal back into its file; returns what was
     written. `check` may raise Refused. Raises NotFound if no text of this id has vanished.
     """

@@ -38,7 +38,7 @@ def mark_row(purpose: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the row with the mark of this machine as `mark`. A row that is marked for one
     purpose does not count for another. Raises OSError where no key can be made.
     """
-    return {**row, "mark": _mark(_make_key(), purpose, row)}
+    return {**row, "mark": _mark(_ensure_key(), purpose, row)}
 
 
 def own_row_test(purpose: str) -> Callable[[Mapping[str, Any]], bool]:
@@ -77,7 +77,7 @@ def _mark(key: bytes, purpose: str, row: Mapping[str, Any]) -> str:
     return blake2b(text.encode(), key=key, digest_size=16).hexdigest()
 
 
-def _make_key() -> bytes:
+def _ensure_key() -> bytes:
     """The key of this machine, which is made if there is none. Raises OSError."""
     path = key_path()
     if not os.path.lexists(path):

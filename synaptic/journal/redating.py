@@ -24,7 +24,7 @@ from .saved import SavedText
 from .text import block_to_append, find_entry_span, normalize_block, resolve_short_id
 from .trash import TrashedText, Why, file_hash
 from .writer import Draft, Stat
-from .written import Written, find_in_parsed
+from .written_entry import WrittenEntry, find_in_parsed
 
 
 def file_at(journal: Journal, entry: Entry, moment: datetime) -> str:
@@ -170,7 +170,7 @@ def move_entry(
         with suppress(OSError):  # the files are written: the move has succeeded
             journal.saved.forget(old.id)
     now = journal.parse(target, draft.data or b"")
-    return Edited(new, Written(target, old, find_in_parsed(now, new.id)), list(notices))
+    return Edited(new, WrittenEntry(target, old, find_in_parsed(now, new.id)), list(notices))
 
 
 def _blank_line_above(above: bytes) -> int:
@@ -210,7 +210,9 @@ def _write_both(move: _Move) -> Draft:
     return draft
 
 
-def undo_move(journal: Journal, id: str, check: Check, *, by_person: bool) -> Written | None:
+def undo_move(
+    journal: Journal, id: str, check: Check, *, by_person: bool
+) -> WrittenEntry | None:
     """Takes an entry, whose id may be short, back to where its last change moved it from, with
     its text of then; None if its last change did not move it.
 

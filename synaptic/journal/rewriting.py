@@ -15,7 +15,7 @@ from .journal import Journal
 from .text import find_entry_span, normalize_block
 from .trash import TrashedText, Why
 from .writer import Draft, Stat
-from .written import Written
+from .written_entry import WrittenEntry
 
 RewriteFile = Callable[[bytes, ParsedFile], bytes]
 """Returns the next bytes of a file with these bytes and entries."""
@@ -28,7 +28,7 @@ class _Rewritten(Draft):
     """
 
     replaced: list[Entry]
-    written: list[Written]
+    written: list[WrittenEntry]
 
 
 class Rewrite(NamedTuple):
@@ -37,7 +37,7 @@ class Rewrite(NamedTuple):
     """
 
     replaced: list[Entry]
-    written: list[Written]
+    written: list[WrittenEntry]
 
 
 def rewrite_entries(
@@ -105,12 +105,12 @@ def rewrite_entries_in_lock(
     return Rewrite(draft.replaced, draft.written)
 
 
-def _compare(path: str, was: ParsedFile, now: ParsedFile) -> Iterator[Written]:
+def _compare(path: str, was: ParsedFile, now: ParsedFile) -> Iterator[WrittenEntry]:
     """Yields each entry that one of these states of a file has."""
     before = {entry.id: entry for entry in was.entries}
     after = {entry.id: entry for entry in now.entries}
     for id in dict.fromkeys((*before, *after)):
-        yield Written(path, before.get(id), after.get(id))
+        yield WrittenEntry(path, before.get(id), after.get(id))
 
 
 def _blocks_by_id(path: str, data: bytes, file: ParsedFile) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.folder import locate_writable
 from ..journal.rewriting import RewriteFile, rewrite_entries
 from ..journal.text import find_entry_span
-from ..journal.written import Written
+from ..journal.written_entry import WrittenEntry
 from ..models import Entry, ParsedFile, Texts
 from ..notes.blocks import MASK, unify_newlines, usual_line_end
 from ..notes.privacy import mask_private
@@ -103,7 +103,7 @@ class PersonsRewrite(NamedTuple):
     """
 
     replaced: list[Entry]
-    written: list[Written]
+    written: list[WrittenEntry]
     notices: Texts
 
 

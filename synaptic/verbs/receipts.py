@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from ..errors import IndexBusy, NotFound, SynapticError
-from ..journal.written import Written
+from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, Near, Texts, frozen
 from ..notes.blocks import project_key
 from ..workspace.checkout import working_checkout, working_project
@@ -108,7 +108,7 @@ def is_indexed(ws: Workspace, id: str) -> bool:
 def note_rule_change(
     ws: Workspace,
     log: Log,
-    change: Written,
+    change: WrittenEntry,
     *,
     confirms: bool,
     is_read: bool = False,

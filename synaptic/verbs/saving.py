@@ -9,7 +9,7 @@ from typing import NamedTuple, Unpack
 from ..config import SHIPPED_MODELS
 from ..errors import InvalidArgument, SynapticError, check_range
 from ..index.rows import Stored, hash64
-from ..journal.written import Written
+from ..journal.written_entry import WrittenEntry
 from ..language.time_fields import read_moment
 from ..models import Entry, Json, Near, Texts
 from ..notes.dates import owner_time
@@ -223,7 +223,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
             for entry, notices, marks in drafts:
                 if entry in new and entry.type == "preference":
                     log = read_log(ws.config.state)
-                    change = Written(path, None, entry)
+                    change = WrittenEntry(path, None, entry)
                     is_read = confirms = marks["confirms"]
                     notices += note_rule_change(
                         ws, log, change, confirms=confirms, is_read=is_read

@@ -19,7 +19,7 @@ Of an id the last `yes` counts, until a row `over` or `no` with the same hash. A
 missing ends nothing.
 
 A yes is to a text that a person read: typed whole, or shown. What a verb then does with it is
-taken from the bytes that it wrote (`journal/written`):
+taken from the bytes that it wrote (`journal/written_entry`):
 
 | a person                                | a rule in force   | a rule that waits          |
 |-----------------------------------------|-------------------|----------------------------|
@@ -46,7 +46,7 @@ from ..journal.machine import append_marked_rows, mark_row, read_marked_rows
 from ..notes.blocks import project_key
 
 if TYPE_CHECKING:
-    from ..journal.written import Written
+    from ..journal.written_entry import WrittenEntry
     from ..models import Entry
     from .access import Word
     from .workspace import Workspace
@@ -91,15 +91,15 @@ class Log(NamedTuple):
     """The state of `.state/preferences.log`: confirmations by id; the agents who saved a text;
     the texts that a terminal has named, and those to which a person said no.
 
-    `kept` are texts that were in force until they left their file: an undo brings them back.
-    `unmarked` are those with a yes that lacks this machine's mark.
+    `restorable` are texts that were in force until they left their file: an undo brings them
+    back. `unmarked` are those with a yes that lacks this machine's mark.
     """
 
     confirmed: dict[str, Confirmation]
     saved_by: dict[Text, str]
     named: set[Text]
     declined: set[Text]
-    kept: set[Text]
+    restorable: set[Text]
     unmarked: set[Text]
 
     def consent(self, id: str, rule: str) -> Consent:
@@ -170,20 +170,20 @@ def _apply_row(log: Log, row: Mapping[str, str]) -> None:
         if "of" in row and not _was_in_force(log, row["was"], row["of"]):
             return
         if confirmation and confirmation.rule != rule:
-            log.kept.add((id, confirmation.rule))
+            log.restorable.add((id, confirmation.rule))
         log.confirmed[id] = Confirmation(rule, row["endless"], row["place"])
-        log.kept.discard(text)
+        log.restorable.discard(text)
         log.declined.discard(text)
     elif word in ("over", "no"):
         log.saved_by.pop(text, None)
         if confirmation and confirmation.rule == rule:
             del log.confirmed[id]
-            log.kept.add(text)
+            log.restorable.add(text)
         if word == "no":
-            log.kept.discard(text)
+            log.restorable.discard(text)
             log.declined.add(text)
     elif word == "lapsed":
-        log.kept.discard(text)
+        log.restorable.discard(text)
     elif word == "said":
         if text not in log.declined:
             log.saved_by[text] = row["by"]
@@ -195,7 +195,7 @@ def _was_in_force(log: Log, id: str, rule: str) -> bool:
     """True if this text is in force, or was until it left its file."""
     confirmation = log.confirmed.get(id)
     is_in_force = confirmation is not None and confirmation.rule == rule
-    return is_in_force or (id, rule) in log.kept
+    return is_in_force or (id, rule) in log.restorable
 
 
 def _log_row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
@@ -231,7 +231,7 @@ def confirm_shown_text(ws: Workspace, path: str, entry: Entry) -> None:
 def note_persons_change(
     ws: Workspace,
     log: Log,
-    change: Written,
+    change: WrittenEntry,
     *,
     is_read: bool = False,
     brings_words: bool = False,
@@ -254,12 +254,12 @@ def note_persons_change(
     rows = []
     if before and was_in_force:
         rows.append(_log_row("over", before.id, before))
-    elif before and (before.id, hash_of_rule(before)) in log.kept:
+    elif before and (before.id, hash_of_rule(before)) in log.restorable:
         rows.append(_log_row("lapsed", before.id, before))
     waits = False
     if after and is_rule:
-        was_kept = brings_words and (after.id, hash_of_rule(after)) in log.kept
-        if is_read or was_kept:
+        was_so = brings_words and (after.id, hash_of_rule(after)) in log.restorable
+        if is_read or was_so:
             rows.append(_confirmation_row(ws, change.path, after))
         elif before and was_in_force and not brings_words:
             rows.append(_kept_row(ws, change.path, before, after))
@@ -302,7 +302,7 @@ def _rows_of_end(log: Log, id: str, entry: Entry | None) -> list[dict[str, str]]
     rows = []
     if id in log.confirmed:
         rows.append({"word": "over", "id": id, "rule": log.confirmed[id].rule})
-    if entry and (id, hash_of_rule(entry)) in log.kept:
+    if entry and (id, hash_of_rule(entry)) in log.restorable:
         rows.append(_log_row("lapsed", id, entry))
     return rows
 
@@ -376,12 +376,12 @@ def end_vanished_confirmations(
     has. `log` was read before the file. A copy in another file ends nothing while the confirmed
     file exists.
     """
-    if not (log.confirmed or log.kept):
+    if not (log.confirmed or log.restorable):
         return
     place = str(ws.journal.place(path))
     here = {entry.id: entry for entry in entries}
     rows = []
-    for id, rule in log.kept:
+    for id, rule in log.restorable:
         if id in here and hash_of_rule(here[id]) == rule:
             rows.append({"word": "lapsed", "id": id, "rule": rule})
     for id, confirmation in log.confirmed.items():

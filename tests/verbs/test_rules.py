@@ -231,7 +231,7 @@ def _by_log(home: ForkedHome, text: str) -> None:
         log.write(f"\n{json.dumps(row)}\n")
 
 
-def _peer(home: ForkedHome, name: str) -> ForkedHome:
+def peer_home(home: ForkedHome, name: str) -> ForkedHome:
     """A home of somebody else, on another machine."""
     env = {**home.env, "XDG_STATE_HOME": str(home.path.parent / f"state of {name}")}
     return ForkedHome(home.path.parent / name, env, forks=home.forks)
@@ -239,7 +239,7 @@ def _peer(home: ForkedHome, name: str) -> ForkedHome:
 
 def _peers_log(home: ForkedHome, text: str) -> None:
     """A home that is kept in git: its peer adds to the log, too."""
-    peer = _peer(home, "peer")
+    peer = peer_home(home, "peer")
     peer.rule(text, "--at", "2026-10-07")
     shutil.copy(peer.journal / "2026-10-07.md", home.journal)
     with (home.state / "preferences.log").open("ab") as log:
@@ -248,7 +248,7 @@ def _peers_log(home: ForkedHome, text: str) -> None:
 
 def _peers_rename(home: ForkedHome, text: str) -> None:
     """A rename that a peer left unfinished, with rows for the log."""
-    peer = _peer(home, "renamer")
+    peer = peer_home(home, "renamer")
     peer.rule(text, "--at", "2026-10-06")
     shutil.copy(peer.journal / "2026-10-06.md", home.journal)
     lines = (peer.state / "preferences.log").read_text().split("\n")
