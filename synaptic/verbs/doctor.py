@@ -391,7 +391,9 @@ def _is_exposed(home: Path) -> bool:
 
 _USE = os.R_OK | os.W_OK | os.X_OK
 
-_STATE_FOLDERS = frozenset("capture done drafts imports lines models renames sync.git".split())
+_STATE_FOLDERS = frozenset(
+    "capture done drafts imports lines models renames run sync.git".split()
+)
 """The folders of the state folder; whatever else stands in it is a file."""
 _LARGE = frozenset(["trash.md"])
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (

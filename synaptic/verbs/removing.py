@@ -11,9 +11,10 @@ from ..journal.losses import restore_vanished_text
 from ..journal.redating import undo_move
 from ..journal.text import match_line_ends
 from ..journal.trash import TrashedText
+from ..journal.written_entry import WrittenEntry
 from ..models import Entry
 from ..notes.privacy import shows_private_text
-from ..workspace.preferences import check_may_change, end_confirmation, read_log
+from ..workspace.preferences import Log, check_may_change, end_confirmation, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .attaching import forget_draft_copies
@@ -190,11 +191,20 @@ def restore(
             change = restore_vanished_text(ws.journal, id, check)
         else:
             change = ws.journal.restore(id, check, by_person=by_person)
-        notices = note_rule_change(ws, log, change, confirms=confirms, brings_words=True)
+        notices = _note_restored(ws, log, change, confirms=confirms)
     entry = change.after or change.before
     assert entry
     notices += index_now(ws, change.path, *left, shows=entry.id)
     return make_receipt(entry, path=change.path, notices=notices)
+
+
+def _note_restored(
+    ws: Workspace, log: Log, change: WrittenEntry, *, confirms: bool
+) -> list[str]:
+    """Puts a preference that came back into force if it was when its text left its file, and a
+    person `confirms`; else returns a notice that it waits.
+    """
+    return note_rule_change(ws, log, change, confirms=confirms, brings_words=True)
 
 
 def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
@@ -219,6 +229,6 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     with ws.journal.writing():
         log = read_log(ws.config.state)
         edited = ws.journal.replace_entry(path, stored.own_id, change, "restore")
-        notices = note_rule_change(ws, log, edited.written, confirms=True, brings_words=True)
+        notices = _note_restored(ws, log, edited.written, confirms=True)
     notices += index_now(ws, path, shows=entry.id)
     return make_receipt(entry, notices=notices)
