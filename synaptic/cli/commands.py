@@ -436,6 +436,8 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
         return None
     notices = (PROPOSALS.format(len(proposals)),) if proposals else ()
     listing = browse.Listing(len(waiting), waiting, notices=notices)
+    if waiting:  # whole, for the whole text is what waits
+        return print_entries(ws, listing)
     return print_listing(ws, listing, NONE_WAITS)
 
 

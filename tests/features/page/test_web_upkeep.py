@@ -184,13 +184,14 @@ def test_a_broken_home_is_told_and_once_mended_all_goes_on(home: Home) -> None:
         assert "All is well." in seen(server.client.get("/health"))
         (home.state / "index.db").write_bytes(b"garbage" * 9000)
         assert "1 entry," in seen(server.client.get("/statistics"))
-        (home.state / "review.json").mkdir()
+        (home.state / ".review.json.synaptic").mkdir()
         answer = server.post("/review", finding=key, answer="keep")
         assert answer.status_code == 500 and "Synaptic failed (IsADirectoryError" in seen(
             answer
         )
         assert "default-src 'none'" in answer.headers["content-security-policy"]
-        (home.state / "review.json").rmdir()
+        (home.state / ".review.json.synaptic").rmdir()
+        (home.state / "review.json").mkdir()  # which is moved aside
         assert "Kept." in after(server, server.post("/review", finding=key, answer="keep"))
 
 
