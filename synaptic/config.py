@@ -65,6 +65,13 @@ class SearchConfig:
     stemming: bool = True
 
 
+CLIENT_WAITS_S = 10
+"""Seconds that a client waits for a hook, as `setup` registers it."""
+HOOK_S = 8.0
+"""The seconds of these that the hook itself has; the others are for the start of its process.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class HooksConfig:
     """Which hooks of a client give the agent entries: at a session's start, on each prompt, and
@@ -72,7 +79,7 @@ class HooksConfig:
 
     `tools`: also before an edit, and after a command that failed. An answer at the start has
     at most `max_tokens`, of which 920 are at most 900 of o200k. An answer that takes longer
-    than `timeout_s` is left out.
+    than `timeout_s` is left out; without it, after `usual_s` or `longest_s`.
     """
 
     session_start: bool = True
@@ -80,7 +87,19 @@ class HooksConfig:
     stop: bool = False
     tools: bool = False
     max_tokens: int = 920
-    timeout_s: float = 3.0
+    timeout_s: float | None = None
+
+    @property
+    def usual_s(self) -> float:
+        """Seconds after which a start shows its last briefing, and most hooks say nothing."""
+        return self.timeout_s or 3.0
+
+    @property
+    def longest_s(self) -> float:
+        """Seconds for which a prompt waits for a server, and a start without a last briefing
+        for its first one.
+        """
+        return self.timeout_s or HOOK_S
 
 
 @dataclass(frozen=True, slots=True)

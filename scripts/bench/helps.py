@@ -251,7 +251,7 @@ class Bench:
     def _answer_prompt(self, message: dict[str, Any]) -> str:
         """The text of the prompt hook, which asks as it asks a running server."""
 
-        def ask(_: Config, question: dict[str, Any]) -> dict[str, Any]:
+        def ask(_: Config, question: dict[str, Any], __: float) -> dict[str, Any]:
             folder = Path(question["folder"])
             entries = entries_for_prompt(
                 self.workspace, question["prompt"], folder, question["seen"], by_meaning=True

@@ -1,17 +1,18 @@
 """Answers the hooks of an agent's client: a session starts, a prompt is sent, a turn ends.
 
-A hook never stands in the way of a session. A failure, or an answer that takes longer than
-`timeout_s`, is a line in `.state/hooks.log`; nothing is printed then and the exit status is 0.
-No hook makes a home. A child process makes the answer, and the system ends it in time: a long
-pattern or SQLite may hold Python's lock.
+A hook never stands in the way of a session. A failure, or an answer that takes too long, is a
+line in `.state/hooks.log`, and the exit status is 0. Nothing is printed then, but at a start
+the last briefing of the project. No hook makes a home. A child process makes the answer, and
+the system ends it in time.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import signal
+import select
 import sys
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -20,8 +21,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..config import Config, load_config, resolve_home
+from ..config import HOOK_S, Config, HooksConfig, load_config, make_clock, resolve_home
 from ..errors import InvalidArgument
+from .answer_process import AnswerProcess, Send
 from .stop import HookMessage, append_log_line, ask_for_handoff, log_session_event
 
 if TYPE_CHECKING:
@@ -54,6 +56,11 @@ _OTHER_EVENT_NAMES = {
     ("tool-failure", "gemini"): "AfterTool",
     ("tool-failure", "codex"): "PostToolUse",
 }
+STARTS: dict[str, Callable[[HooksConfig], int]] = {
+    "session-start": lambda hooks: hooks.max_tokens,
+    "subagent-start": lambda hooks: min(hooks.max_tokens, SUBAGENT_TOKENS),
+}
+"""The events that bring a briefing, and the most tokens that it has."""
 
 
 def answer_hook(event: str, home: str | None, client: str) -> None:
@@ -74,28 +81,98 @@ def answer_hook(event: str, home: str | None, client: str) -> None:
             return
         if not (state.is_dir() or config.journal.is_dir()) or not config.home.is_dir():
             return
-        run_with_time_limit(
-            state,
-            event,
-            config.hooks.timeout_s,
-            lambda: _print_hook_answer(config, event, client),
-        )
+        message = _read_message(client, config.hooks.usual_s)
+        answer = _find_answer(config, event, message, partial(_log_problem, state, event))
+        if answer:
+            print(answer, flush=True)
     except Exception as error:
-        _log_problem(state, f"{event}: {type(error).__name__}: {error}")
+        _log_problem(state, event, f"{type(error).__name__}: {error}")
 
 
-def _print_hook_answer(config: Config, event: str, client: str) -> None:
+def _read_message(client: str, within_s: float) -> HookMessage:
+    """Returns what the client says on standard input. Raises TimeoutError or ValueError."""
     message = {}
     if not sys.stdin.isatty():
-        message = json.loads(sys.stdin.buffer.read())
+        message = json.loads(_read_input(within_s))
     if not isinstance(message, dict):
         raise ValueError("standard input is not a JSON object")
     message["client"] = client
     message["cwd"] = str(message.get("cwd") or Path.cwd())
+    return message
+
+
+def _read_input(within_s: float) -> bytes:
+    """Returns all of standard input. Raises TimeoutError if it has not ended by then; Windows
+    has no way to tell, and there the client ends the hook.
+    """
+    if sys.platform == "win32":
+        return sys.stdin.buffer.read()
+    until = time.monotonic() + within_s
+    text = b""
+    while select.select([sys.stdin], [], [], max(0.0, until - time.monotonic()))[0]:
+        part = os.read(sys.stdin.fileno(), 65_536)
+        if not part:
+            return text
+        text += part
+    raise TimeoutError(f"standard input did not end within {within_s:g} s")
+
+
+def _find_answer(
+    config: Config, event: str, message: HookMessage, log: Callable[[str], None]
+) -> str:
+    """Returns the text for the agent; empty where there is nothing to say.
+
+    A start whose briefing is late has the last one instead. The process that makes the new one
+    goes on, so that it lies ready for the next start.
+    """
+    begun = time.monotonic()
+    limits = config.hooks
+    is_start = event in STARTS
+    if is_start:
+        from ..render import briefing  # noqa: F401  # for both processes
+    is_patient = is_start or event == "user-prompt"
+    limit_s = limits.longest_s if is_patient else limits.usual_s
+    new = AnswerProcess(partial(_send_answer, config, event, message), limit_s, log)
+    if not is_start:
+        return (new.wait() or b"").decode()
+    answer = new.wait(limits.usual_s + begun - time.monotonic())
+    if not answer:
+        send_last = partial(_send_last_briefing, config, event, message)
+        left_s = max(1.0, HOOK_S + begun - time.monotonic())
+        last = AnswerProcess(send_last, left_s, log).wait()
+        answer = new.wait(0) or last
+        if answer and answer == last:
+            log("the new briefing was not ready in time; the last one was shown")
+            new.leave()
+    return (answer or new.wait() or b"").decode()
+
+
+def _send_answer(config: Config, event: str, message: HookMessage, send: Send) -> None:
     # a hook is no reader: its entries do not count as read, nor its time as a search's
     text = EVENTS[event](replace(config, track_access=False), message)
+    _send_text(config, event, message, text, send)
+
+
+def _send_last_briefing(config: Config, event: str, message: HookMessage, send: Send) -> None:
+    from ..render.briefing import last_briefing_text
+    from ..verbs.last_brief import last_briefing
+
+    now = make_clock()()
+    last = last_briefing(config, Path(message["cwd"]), now.date())
+    if last:
+        if event == "subagent-start":  # as in `answer_subagent_start`
+            last = last._replace(handoff=None, session=None)
+        max_tokens = STARTS[event](config.hooks)
+        text = last_briefing_text(last, now, max_tokens=max_tokens)
+        _send_text(config, event, message, text, send)
+
+
+def _send_text(config: Config, event: str, message: HookMessage, text: str, send: Send) -> None:
     if text:
-        print(json.dumps(_reply_json(event, client, text)), flush=True)
+        reply = _reply_json(event, str(message["client"]), text)
+        send(json.dumps(reply).encode())
+    if event in STARTS:
+        _note_briefing_seen(config, message, text)
 
 
 def _reply_json(event: str, client: str, text: str) -> dict[str, object]:
@@ -127,7 +204,6 @@ def answer_session_start(config: Config, message: HookMessage) -> str:
         if text and config.metrics:
             ws.index.counters.count_use("hook", ws.today, sessions=1, tokens=count_tokens(text))
         unread = count_unread_files(ws)
-    _note_briefing_seen(config, message, text)
     if unread:
         start_synaptic(config, "recent")  # reads the rest, so that the next session knows it
     return text
@@ -152,13 +228,16 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
     """
     from ..render.briefing import briefing_text
     from ..verbs.brief import WEEK, Reader, brief
+    from ..verbs.last_brief import keep_briefing
 
     since = WEEK
     pause = message.get("seconds_since_last_response")  # of a session that goes on
     if isinstance(pause, int | float) and 0 < pause < 1e9:
         since = timedelta(seconds=pause)
     reader = Reader(str(message.get("client")), str(message.get("session_id") or ""), hook=True)
-    briefing = brief(ws, Path(message["cwd"]), since, reader=reader)
+    folder = Path(message["cwd"])
+    briefing = brief(ws, folder, since, reader=reader)
+    keep_briefing(ws.config, folder, briefing, ws.clock())
     return briefing_text(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
 
 
@@ -170,14 +249,9 @@ def answer_subagent_start(config: Config, message: HookMessage) -> str:
     from ..verbs.brief import brief
     from ..workspace.workspace import open_workspace
 
-    max_tokens = min(config.hooks.max_tokens, SUBAGENT_TOKENS)
     with open_workspace(config) as ws:
-        briefing = brief(ws, Path(message["cwd"]))
-        text = briefing_text(
-            ws, briefing._replace(handoff=None, session=None), max_tokens=max_tokens
-        )
-    _note_briefing_seen(config, message, text)
-    return text
+        briefing = brief(ws, Path(message["cwd"]))._replace(handoff=None, session=None)
+        return briefing_text(ws, briefing, max_tokens=STARTS["subagent-start"](config.hooks))
 
 
 def answer_user_prompt(config: Config, message: HookMessage) -> str:
@@ -205,37 +279,9 @@ EVENTS: dict[str, Callable[[Config, HookMessage], str]] = {
 }
 
 
-def run_with_time_limit(
-    state: Path, event: str, timeout_s: float, make: Callable[[], None]
-) -> None:
-    """Calls `make` in a child process, which the system's alarm ends after `timeout_s`
-    seconds.
-
-    Windows has neither fork nor alarm: there the client ends a hook that takes too long.
-    """
-    if sys.platform == "win32":
-        return make()
-    child = os.fork()
-    if child == 0:
-        try:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGALRM])
-            signal.setitimer(signal.ITIMER_REAL, timeout_s)
-            make()
-        except BaseException as error:
-            _log_problem(state, f"{event}: {type(error).__name__}: {error}")
-        finally:
-            os._exit(0)
-    _, ended = os.waitpid(child, 0)
-    status = os.waitstatus_to_exitcode(ended)
-    if status:
-        _log_problem(state, f"{event}: no answer within {timeout_s:g} s (signal {-status})")
-    return None
-
-
-def _log_problem(state: Path, problem: str) -> None:
+def _log_problem(state: Path, event: str, problem: str) -> None:
     with suppress(OSError):
         if state.is_dir():
             moment = datetime.now().astimezone().isoformat(timespec="seconds")
-            line = " ".join(problem.split())
+            line = " ".join(f"{event}: {problem}".split())
             append_log_line(state / "hooks.log", f"{moment} {line[:1000]}")

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from ..config import Config
+from ..config import HOOK_S, Config
 from ..models import Json
 from ..serving.local_socket import ask_server
 from .seen import note_seen, seen_ids, valid_session_id
@@ -21,7 +21,11 @@ MIN_WORDS = 3
 PROMPT_CHARS = 2_000
 """The characters of a prompt that are searched."""
 
-Ask = Callable[[Config, Json], Json | None]
+Ask = Callable[[Config, Json, float], Json | None]
+SERVER_SHARE = 0.75
+"""The share of a hook's time for which it waits for a server; the rest is for a search by
+words.
+"""
 
 _GEMINI_CONTEXT = re.compile(r"(?s)\A<hook_context>.*?</hook_context>\s*")
 """The text that Gemini CLI puts in front of a prompt from its command line."""
@@ -53,7 +57,8 @@ def answer_prompt(config: Config, message: HookMessage, ask: Ask = ask_server) -
         "project": config.project,
         "seen": sorted(seen),
     }
-    answer = ask(config, question)
+    patience_s = SERVER_SHARE * min(config.hooks.longest_s, HOOK_S)
+    answer = ask(config, question, patience_s)
     if answer is None:
         from ..render.prompt_entries import entries_for_prompt
         from ..workspace.workspace import open_workspace

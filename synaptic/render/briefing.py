@@ -5,7 +5,7 @@ then titles of other entries.
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, datetime
 from itertools import islice
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from ..models import Entry
 from ..notes.digests import answers_in_digest
 from ..notes.header import shorten
 from ..verbs.brief import HIGHEST, USEFUL, Briefing, BriefingShelf
+from ..verbs.last_brief import LastBriefing
 from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
 from .present import NAME_CHARS, Item, entry_block, entry_line, fitting_length
@@ -106,6 +107,34 @@ def briefing_text(
             nothing = "It has only entries that no briefing shows; context_search finds them"
         head += f" {nothing}. Known projects: {', '.join(names) or 'none'}."
     return (text or head) + end if text or always or briefing.unread_files else ""
+
+
+def last_briefing_text(last: LastBriefing, now: datetime, *, max_tokens: int) -> str:
+    """Returns an earlier briefing, with its time, for a start at which the new one is late;
+    empty where nothing fits.
+    """
+    about = "without a project"
+    if last.project:
+        about = f"on the project {one_line(last.project)[:NAME_CHARS]}"
+    at = last.at.astimezone(now.tzinfo)
+    day = "" if at.date() == now.date() else f"{at.day} {MONTHS[at.month - 1]} "
+    head = (
+        f"From Synaptic, the journal that you share with the user: entries {about} as of "
+        f"{day}{at:%H:%M}; a newer one was not ready in time. context_brief gives it, with "
+        "preferences and what is due. context_get gives entries whole."
+    )
+    handoff = None
+    if last.handoff:
+        handoff = handoff_item(last.handoff, today=now.date(), later="0")
+    return compose_briefing(
+        head,
+        last.pinned,
+        handoff,
+        last.shelves,
+        session=last.session,
+        max_tokens=max_tokens,
+        today=now.date(),
+    )
 
 
 def compose_briefing(

@@ -15,26 +15,25 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import stat
 import struct
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from hashlib import blake2b
 from pathlib import Path
 
-from ..config import Config, HooksConfig
+from ..config import CLIENT_WAITS_S, Config, HooksConfig
 from ..files import installed_version
 from ..models import Json
 
 GREETING_S = 0.15
-"""Seconds in which a server must have sent its first line; all servers of a home together."""
-ANSWER_S = 1.0
-"""Seconds in which a server must have answered a question."""
+"""Seconds in which a socket must take a connection, when a server looks for dead ones."""
 MOST_BYTES = 200_000
 """The most bytes of a line."""
 MOST_QUESTIONS = 4
@@ -62,31 +61,58 @@ def make_greeting(config: Config) -> bytes:
     return f"synaptic {installed_version()} {settings} {config.model}\n".encode()
 
 
-def ask_server(config: Config, question: Json) -> Json | None:
+def ask_server(config: Config, question: Json, within_s: float) -> Json | None:
     """Returns the answer of a running server of this home; None if there is none with the same
-    version, settings and model, or if none answers in time.
+    version, settings and model, or if none answers within `within_s` seconds.
     """
-    until = time.monotonic() + GREETING_S
-    greeting = make_greeting(config)
-    line = json.dumps(question).encode() + b"\n"
-    for path in _find_sockets(config):
-        with suppress(OSError, ValueError), _new_socket() as connection:
-            _limit_time(connection, until)
-            connection.connect(str(path))
-            if not _is_own_user(connection) or _receive_line(connection, until) != greeting:
-                continue
-            answer_until = time.monotonic() + ANSWER_S
-            _limit_time(connection, answer_until)
-            connection.sendall(line)
-            answer = json.loads(_receive_line(connection, answer_until))
-            if isinstance(answer, dict):
-                return answer
+    until = time.monotonic() + within_s
+    with ExitStack() as stack:
+        connections = []
+        for path in _find_sockets(config):
+            with suppress(OSError):
+                connection = stack.enter_context(_new_socket())
+                connection.setblocking(False)
+                connection.connect(str(path))
+                if _is_own_user(connection):
+                    connections.append(connection)
+        for connection in _greeted_connections(connections, make_greeting(config), until):
+            with suppress(OSError, ValueError):
+                left = _limit_time(connection, until)
+                line = json.dumps({**question, "within_s": left}).encode() + b"\n"
+                connection.sendall(line)
+                answer = json.loads(_receive_line(connection, until))
+                if isinstance(answer, dict):
+                    return answer
     return None
+
+
+def _greeted_connections(
+    connections: Sequence[socket.socket], greeting: bytes, until: float
+) -> Iterator[socket.socket]:
+    """Yields the connections whose server sends this greeting, in the order in which they do,
+    so that one server that hangs holds up no other.
+    """
+    lines = dict.fromkeys(connections, b"")
+    while lines:
+        left = max(0.0, until - time.monotonic())
+        ready = select.select(list(lines), [], [], left)[0]
+        if not ready:
+            return
+        for connection in ready:
+            part = b""
+            with suppress(OSError):
+                part = connection.recv(len(greeting) - len(lines[connection]))
+            lines[connection] += part
+            if lines[connection] == greeting:
+                del lines[connection]
+                yield connection
+            elif not (part and greeting.startswith(lines[connection])):
+                del lines[connection]
 
 
 class HookListener:
     """Answers hooks of a home, on threads of its own, until it is closed. `answer` returns the
-    answer to a question, within about ANSWER_S, or None.
+    answer to a question, or None, within the question's `within_s` seconds.
 
     Does nothing where no folder is private, where its path is too long for a socket, and on
     systems that do not tell who connects.
@@ -154,14 +180,14 @@ class HookListener:
         """Answers the question of one connection, and closes it."""
         try:
             with connection, suppress(OSError, ValueError):
-                until = time.monotonic() + ANSWER_S
+                until = time.monotonic() + CLIENT_WAITS_S
                 _limit_time(connection, until)
                 if not _is_own_user(connection):
                     return
                 connection.sendall(self._greeting)
                 question = json.loads(_receive_line(connection, until))
                 answer = self._answer(question) if isinstance(question, dict) else None
-                connection.settimeout(ANSWER_S)
+                connection.settimeout(CLIENT_WAITS_S)
                 connection.sendall(json.dumps(answer).encode() + b"\n")
         finally:
             self._free.release()
@@ -242,14 +268,15 @@ def _new_socket() -> socket.socket:
     return socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
 
-def _limit_time(connection: socket.socket, until: float) -> None:
-    """Lets the next step on this connection take until `until` on the monotonic clock. Raises
-    TimeoutError if that has passed.
+def _limit_time(connection: socket.socket, until: float) -> float:
+    """Lets the next step on this connection take until `until` on the monotonic clock, and
+    returns the seconds until then. Raises TimeoutError if that has passed.
     """
     left = until - time.monotonic()
     if left <= 0:
         raise TimeoutError
     connection.settimeout(left)
+    return left
 
 
 def _receive_line(connection: socket.socket, until: float) -> bytes:

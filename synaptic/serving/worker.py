@@ -21,7 +21,7 @@ from pathlib import Path
 from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ..config import load_config
+from ..config import CLIENT_WAITS_S, load_config
 from ..doors import call_features, call_only_feature
 from ..errors import IndexFailed, IndexUnusable, to_user_error
 from ..index.counters import Counters
@@ -33,7 +33,7 @@ from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.pace import Paces
 from ..workspace.sync import in_step, verify_index
 from ..workspace.workspace import Workspace, open_reader, open_workspace
-from .local_socket import ANSWER_S, HookListener
+from .local_socket import HookListener
 from .processes import ReaderProcess, call_outcome, start_synaptic
 from .tokens import Grant
 from .turns import Turns
@@ -379,14 +379,18 @@ class Worker:
 
     def _answer_hook(self, question: Json) -> Json | None:
         """Returns the entries that answer a prompt, by words and meaning, on a reader of their
-        own; None if the model or a reader is not there, or if it takes too long.
+        own; None if the model or a reader is not there, or if it takes longer than the hook
+        waits.
         """
+        until = time.monotonic() + min(float(question["within_s"]), CLIENT_WAITS_S)
         ws = self._ws
+        if ws and not ws.embedder.ready:
+            self._model_tried.wait(until - time.monotonic())
         if ws is None or not ws.embedder.ready or ws.access.why_index_in_memory(ws.index):
             return None
         job = self._queue(partial(_answer_prompt, question), "hook")
         try:
-            entries: PromptEntries = job.future.result(ANSWER_S)
+            entries: PromptEntries = job.future.result(max(0.0, until - time.monotonic()))
         except Exception:  # the hook goes on by words alone, and reports its own errors
             job.gone.set()
             job.future.cancel()

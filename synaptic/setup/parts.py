@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..config import CLIENT_WAITS_S
 from ..files import DATA
 from ..models import Json
 from ..serving.tool_lists import FLAG, HEADER
@@ -27,8 +28,6 @@ EVENTS = (
 )
 """The names of the hook events of Synaptic."""
 
-_TIMEOUT_S = 10
-"""Seconds that a client waits for a hook; a hook gives up sooner, by its own `timeout_s`."""
 _LAST_TIMEOUT_S = 3
 """Seconds that a client waits for the hook at the end of a session; Codex allows no more."""
 _USER_FIELDS = ("enabled", "type", "timeout", "startup_timeout_sec")
@@ -175,7 +174,7 @@ def _hook_groups(client: Client, server: Server, events: Sequence[str]) -> dict[
     for event, name in zip(EVENTS, client.hooks["events"], strict=True):
         if event not in events:
             continue
-        seconds = _LAST_TIMEOUT_S if event == "session-end" else _TIMEOUT_S
+        seconds = _LAST_TIMEOUT_S if event == "session-end" else CLIENT_WAITS_S
         hook = {
             "type": "command",
             "command": server.hook_line(event, client.name),

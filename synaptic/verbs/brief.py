@@ -170,7 +170,7 @@ def brief(
     at_hand = search_terms(describe_recent_work(folder) if folder else "")
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
     gather = partial(_gather_briefing, ws, project, here, since, terms)
-    within_s = READING_SHARE * ws.config.hooks.timeout_s
+    within_s = READING_SHARE * ws.config.hooks.usual_s
     if not reader or ws.access.is_past:
         return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS

@@ -34,7 +34,11 @@ def git(folder: Path, *args: str) -> str:
 
 
 def call(home: Home, event: str, **said: Any) -> Answer:
-    names = {"session-start": "SessionStart", "user-prompt": "UserPromptSubmit"}
+    names = {
+        "session-start": "SessionStart",
+        "subagent-start": "SubagentStart",
+        "user-prompt": "UserPromptSubmit",
+    }
     env = said.pop("env", {})
     text = json.dumps({key: str(v) if isinstance(v, Path) else v for key, v in said.items()})
     answer = home.run("hook", event, stdin=text, **env)

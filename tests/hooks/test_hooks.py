@@ -9,8 +9,11 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 import tomllib
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -23,14 +26,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC, TIMEOUT_S, Home
 
-from synaptic.hooks.hooks import EVENTS, SUBAGENT_TOKENS, run_with_time_limit, session_briefing
+from synaptic.config import load_config
+from synaptic.hooks.answer_process import AnswerProcess, Send
+from synaptic.hooks.hooks import EVENTS, SUBAGENT_TOKENS, session_briefing
 from synaptic.hooks.stop import LOG_BYTES
 from synaptic.mcp.tools import TOOL_LISTS, TOOLS
 from synaptic.models import TYPES, Entry
-from synaptic.render.briefing import compose_briefing, handoff_item
+from synaptic.render.briefing import compose_briefing, handoff_item, last_briefing_text
 from synaptic.render.fence import count_tokens
 from synaptic.verbs import brief
 from synaptic.verbs.brief import BriefingShelf
+from synaptic.verbs.last_brief import last_briefing
 from synaptic.workspace.checkout import describe_recent_work
 
 ROOT = Path(__file__).parents[2]
@@ -499,18 +505,19 @@ def test_a_person_sees_on_a_terminal_what_an_agent_is_told(at: ForkedHome, web: 
 
 def test_a_start_loads_neither_the_model_nor_the_sdk(at: ForkedHome, web: Path) -> None:
     day(at, "09:00 decision: Sessions live in Redis | web")
-    outside = Home(at.path, at.env)
-    answer = outside.run(
-        "hook",
-        "session-start",
-        stdin=json.dumps({"cwd": str(web)}),
-        PYTHONPROFILEIMPORTTIME="1",
-        PYTHONPATH=str(ROOT),
-    )
-    assert "Redis" in answer.out
-    loaded = {line.rpartition("|")[2].strip() for line in answer.err.splitlines()}
-    assert "synaptic.verbs.brief" in loaded
-    assert not loaded & {"mcp", "numpy", "onnxruntime", "fastembed", "tokenizers", "rich"}
+    code = """
+import json, sys
+from synaptic.config import load_config
+from synaptic.hooks.hooks import EVENTS
+text = EVENTS["session-start"](load_config(), {"cwd": sys.argv[1], "client": "x"})
+print(json.dumps([text, *sys.modules]))
+"""
+    command = [sys.executable, "-c", code, str(web)]
+    env = at.environment()
+    done = subprocess.run(command, cwd=ROOT, env=env, stdout=subprocess.PIPE, check=True)
+    text, *loaded = json.loads(done.stdout)
+    assert "Redis" in text and "synaptic.verbs.brief" in loaded
+    assert not set(loaded) & {"mcp", "numpy", "onnxruntime", "fastembed", "tokenizers", "rich"}
 
 
 # -- whatever goes wrong
@@ -618,25 +625,137 @@ def test_a_locked_index_or_an_open_pipe_holds_no_session_up(at: ForkedHome, web:
     holder.communicate(timeout=60)
     assert [process.communicate() for process in waiting] == [(b"", b"")] * len(waiting)
     assert sorted(re.sub("^[^ ]* ", "", line) for line in log(at)) == [
-        f"{e}: no answer within 0.5 s (signal 14)" for e in sorted(EVENTS)
+        f"{e}: TimeoutError: standard input did not end within 0.5 s" for e in sorted(EVENTS)
     ]
 
 
-@pytest.mark.skipif(os.name == "nt", reason="Windows has no fork")
-def test_not_even_a_pattern_that_holds_pythons_lock_holds_a_session_up(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+def late(home: ForkedHome, cwd: Path, event: str = "session-start") -> str:
+    """What the agent is told where no machine is quick enough for a new briefing."""
+    (home.path / "config.toml").write_text("[hooks]\ntimeout_s = 0.1\n")
+    long = home.journal / "2026-11-21.md"
+    long.write_text("## 10:00 A line of a long day\nWith some words.\n" * 20_000)
+    text = told(home, cwd, event)
+    long.unlink()
+    configure(home)
+    return text
+
+
+NOT_IN_TIME = "a newer one was not ready in time"
+
+
+def test_a_start_that_is_late_has_the_last_briefing_with_its_time(
+    at: ForkedHome, web: Path, tmp_path: Path
 ) -> None:
-    endless = re.compile(r"(?:a+)+$")
-    run_with_time_limit(
-        tmp_path, "stop", 0.5, lambda: print(endless.match("a" * 60 + "b"), flush=True)
+    at.rule("Always run the linter")
+    day(
+        at,
+        "09:00 handoff: Login half done | web\nNext: the redirect test.",
+        "09:10 decision: Sessions live in Redis | web",
+        "09:20 decision: Another matter | api",
     )
-    run_with_time_limit(tmp_path, "stop", 60, lambda: print("a text", flush=True))
-    run_with_time_limit(tmp_path, "stop", 60, lambda: print(1 / 0, flush=True))
-    assert capfd.readouterr().out == "a text\n"
-    lines = (tmp_path / "hooks.log").read_text().splitlines()
-    assert [line.partition(" ")[2] for line in lines] == [
-        "stop: no answer within 0.5 s (signal 14)",
-        "stop: ZeroDivisionError: division by zero",
+    first = late(at, web)
+    assert first == "", "nothing lies ready yet"
+    assert "Redis" in told(at, web)
+    with (at.journal / "2026-11-20.md").open("a") as file:
+        file.write("\n## 09:30 decision: Saved since | web\n")
+    at.env["SYNAPTIC_NOW"] = "2026-11-22T08:00:00"
+    text = late(at, web / ".git")  # any folder of the checkout
+    assert f"entries on the project web as of 21 Nov 10:30; {NOT_IN_TIME}" in text
+    assert "Next: the redirect test." in text and "Sessions live in Redis" in text
+    assert "Saved since" not in text and "linter" not in text, "only the index knows its force"
+    assert "data, not instructions" in outside_of_fences(text)
+    assert "Redis" in late(at, web, "subagent-start")
+    assert late(at, checkout(tmp_path / "api", "main", "Begin")) == ""
+    assert late(at, checkout(tmp_path / "other" / "web", "main", "Begin")) == ""
+    [kept] = (at.state / "briefings").iterdir()
+    assert kept.stat().st_mode & 0o077 == kept.parent.stat().st_mode & 0o077 == 0
+    assert "Redis" not in kept.read_text()
+    assert "the last one was shown" in "".join(log(at))
+    assert NOT_IN_TIME not in told(at, web)
+
+
+def _delete(file: Path) -> None:
+    block = re.compile(r"## 09:10.*?(?=## )", re.DOTALL)
+    file.write_text(block.sub("", file.read_text()))
+
+
+SINCE = {
+    "deleted": _delete,
+    "private": lambda file: _put(file, "## 09:10", "<private>\n## 09:10", "</private>"),
+    "private words": lambda file: _put(file, "in Redis", "in <private>Redis</private>"),
+    "done": lambda file: _put(file, "in Redis", "in Redis #done"),
+    "of another project": lambda file: _put(file, "1 project=web", "1 project=api"),
+    "over": lambda file: _put(file, "1 project=web", "1 project=web expires=2026-11-19"),
+    "no note any more": lambda file: _put(
+        file, "# 2026-11-20", "---\nsynaptic: false\n---\n# 2026-11-20"
+    ),
+    "gone": Path.unlink,
+    "a link": lambda file: (file.rename(file.with_suffix(".x")), file.symlink_to("/etc/hosts")),
+}
+
+
+def _put(file: Path, old: str, new: str, end: str = "") -> None:
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new, 1) + end)
+
+
+@pytest.mark.parametrize("change", SINCE.values(), ids=SINCE)
+def test_a_late_start_shows_nothing_that_was_taken_away_since(
+    at: ForkedHome, web: Path, change: Callable[[Path], object]
+) -> None:
+    day(
+        at,
+        "09:00 decision: Kept as it was | web",
+        "09:10 issue: Sessions live in Redis | web",
+        "09:20 decision: Below that | web",
+    )
+    assert "Redis" in told(at, web)
+    change(at.journal / "2026-11-20.md")
+    config = load_config(at.path)
+    last = last_briefing(config, web, MOMENT.date())
+    text = last_briefing_text(last, MOMENT, max_tokens=900) if last else ""
+    assert "Redis" not in text
+
+
+def test_what_is_excluded_since_is_not_shown_late(at: ForkedHome, web: Path) -> None:
+    day(at, "09:10 issue: Sessions live in Redis | web")
+    assert "Redis" in told(at, web)
+    assert "Redis" in late(at, web)
+    config = replace(load_config(at.path), exclude=("2026-11-20.md",))
+    assert last_briefing(config, web, MOMENT.date()) is None
+
+
+TORN = b'{"at": "2026-11-20", "project": 7, "pinned": 1, "handoff": [[2]], "session": [], "shelves": [3]}'
+
+
+@pytest.mark.parametrize("torn", [b"", b"{", b'{"at": 7}', b"[]", TORN])
+def test_a_torn_last_briefing_is_none(at: ForkedHome, web: Path, torn: bytes) -> None:
+    day(at, "09:10 issue: Sessions live in Redis | web")
+    told(at, web)
+    [kept] = (at.state / "briefings").iterdir()
+    kept.write_bytes(torn)
+    assert last_briefing(load_config(at.path), web, MOMENT.date()) is None
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no fork")
+def test_not_even_a_pattern_that_holds_pythons_lock_holds_a_session_up(tmp_path: Path) -> None:
+    endless = re.compile(r"(?:a+)+$")
+    problems = tmp_path / "problems"  # of both processes
+
+    def log(problem: str) -> None:
+        with problems.open("a") as file:
+            file.write(f"{problem}\n")
+
+    def run(make: Callable[[Send], object], limit_s: float) -> bytes | None:
+        return AnswerProcess(make, limit_s, log).wait()
+
+    assert run(lambda send: endless.match("a" * 60 + "b") and send(b"late"), 0.5) == b""
+    assert run(lambda send: send(b"a text" * 50_000), 60) == b"a text" * 50_000
+    assert run(lambda send: send(b"%d" % (1 // 0)), 60) == b""
+    assert problems.read_text().splitlines() == [
+        "no answer within 0.5 s (signal 14)",
+        "ZeroDivisionError: integer division or modulo by zero",
     ]
 
 

@@ -4,7 +4,9 @@ alone.
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -18,9 +20,10 @@ from pathlib import Path
 import pytest
 from forks import ForkedHome
 from hooked import checkout, configure, day, log, outside_of_fences, told
-from outside import wait_until
+from outside import TIMEOUT_S, wait_until
 
 from synaptic.config import load_config
+from synaptic.hooks.prompt import answer_prompt
 from synaptic.hooks.stop import HANDOFF_REQUEST
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import Entry, Hit
@@ -274,13 +277,35 @@ def test_a_server_that_says_nothing_or_too_much_is_passed_by(
     with noted.server() as server:
         server.call("search", query="cookie")
         [own] = sockets.iterdir()
-    for greeting in (b"", b"x" * 300_000, b"synaptic 99 0 none\n"):
+    config = load_config(noted.path)
+    for greeting in (b"x" * 300_000, b"synaptic 99 0 none\n", make_greeting(config)[:9]):
         with listening(own, greeting):
-            assert prompted(noted, web) == ""
-            assert "Safari" in prompted(
-                noted, web, "safari drops the login cookie on a redirect"
-            )
+            assert ask_server(config, {}, 0.1) is None
+    message = {"prompt": "safari drops the login cookie on a redirect", "cwd": str(web)}
+    for sent in (make_greeting(config), b""):
+        with listening(own, sent):
+            text = answer_prompt(config, message, lambda *asked: ask_server(*asked[:2], 0.1))
+            assert "Safari" in text
+    with listening(own, b""), noted.server() as server:
+        server.call("search", query="cookie")
+        assert "Safari" in prompted(noted, web), "one that hangs holds up no other"
     assert log(noted) == []
+
+
+def test_a_prompt_waits_for_a_server_that_is_slow(
+    noted: ForkedHome, sockets: Path, web: Path
+) -> None:
+    message = json.dumps({"prompt": IN_OTHER_WORDS, "cwd": str(web)}).encode()
+    with noted.server() as server:
+        server.call("search", query="cookie")
+        os.kill(server.pid, signal.SIGSTOP)
+        try:
+            hook = noted.start("hook", "user-prompt")
+            with pytest.raises(subprocess.TimeoutExpired):
+                hook.communicate(message, 0.5)
+        finally:
+            os.kill(server.pid, signal.SIGCONT)
+        assert b"Safari" in hook.communicate(timeout=TIMEOUT_S)[0]
 
 
 def test_a_server_whose_answer_is_no_answer_is_passed_by(
@@ -291,7 +316,7 @@ def test_a_server_whose_answer_is_no_answer_is_passed_by(
     with noted.server() as server:
         server.call("search", query="cookie")
         [path] = sockets.iterdir()
-    for answer in (b"null\n", b"[1\n", b"7\n", b""):
+    for answer in (b"null\n", b"[1\n", b"7\n"):
         with listening(path, make_greeting(config) + answer):
             assert "Safari" in prompted(
                 noted, web, "safari drops the login cookie on a redirect"
@@ -391,7 +416,7 @@ def test_a_question_does_not_wait_for_the_thread_that_writes(
     question = {"prompt": PROMPT, "folder": "/", "project": "web", "seen": []}
     worker = Worker(noted.path, model, readers=0)
     worker.start()
-    wait_until(lambda: ask_server(config, question))
+    wait_until(lambda: ask_server(config, question, TIMEOUT_S))
     held, done = threading.Event(), threading.Event()
 
     def hold(_: object) -> None:
@@ -401,7 +426,7 @@ def test_a_question_does_not_wait_for_the_thread_that_writes(
     holding = worker.submit(hold)
     held.wait()
     answers: list[object] = []
-    wait_until(lambda: answers.append(ask_server(config, question)) or answers[-1])
+    wait_until(lambda: answers.append(ask_server(config, question, TIMEOUT_S)) or answers[-1])
     assert "Safari" in str(answers[-1]) and not holding.done()
     done.set()
     worker.close(60)

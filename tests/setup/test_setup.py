@@ -600,6 +600,8 @@ def test_hooks_come_and_go_and_what_stands_beside_them_stays(
     assert hook == {"type": "command", "command": hook["command"], "timeout": timeout}
     mind = {"SYNAPTIC_HOME": str(ada.home / "my mind"), "SYNAPTIC_PROJECT": "web"}
     ada.synaptic.run("save", "The key is under the mat.", "--type", "decision", **mind)
+    # a busy machine may take its time
+    (ada.home / "my mind" / "config.toml").write_text("[hooks]\ntimeout_s = 60\n")
     told = subprocess.run(
         ["sh", "-c", hook["command"]],
         input="{}",
