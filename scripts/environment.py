@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NoReturn
 
@@ -22,6 +24,16 @@ VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / ("python.exe" if os.name == "nt" else "python")
 SYNAPTIC = BIN / ("synaptic.exe" if os.name == "nt" else "synaptic")
+
+EVERY_S = 1.0
+"""Seconds between two lines of progress at least."""
+_FOUND = re.compile(r"Collecting ([\w.-]+)|Processing \S*/([\w.]+)-\d")
+"""`Collecting numpy<3,>=1.26 (from synaptic-journal==0.9)`, `Processing /wheels/numpy-2.1.0.whl`
+"""
+_FETCHING = re.compile(
+    r"(?:Downloading|Using cached) (?:\S*/)?([\w.]+)-\d\S*(?:\.whl|\.tar\.gz) \(([^)]+)\)"
+)
+"""`Downloading numpy-2.1.0-cp311-cp311-manylinux_2_17_x86_64.whl (16.3 MB)`"""
 
 
 def prepare(extra: str = "") -> None:
@@ -40,15 +52,93 @@ def prepare(extra: str = "") -> None:
         return
     if not _venv_fits():
         _make_venv()
-    _say("installing Synaptic into .venv (once; the next start takes no time)")
+    _say("installing Synaptic into .venv (once, about a minute; the next start takes no time)")
     target = f"{ROOT}[{extra}]" if extra else str(ROOT)
-    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    if subprocess.run([*pip, "--editable", target], check=False).returncode:
+    if not install(PYTHON, ["--editable", target]):
         raise SystemExit(
             "pip could not install Synaptic's dependencies; its message stands above.\n"
             "The first start needs a network connection. Mend that and start this script again."
         )
     _stamp(extra).write_text(_fingerprint(), encoding="utf-8")
+
+
+def install(python: Path, wanted: list[str]) -> bool:
+    """Has pip install what is wanted, and says meanwhile which package it is at. True if it
+    succeeded; else all that pip says is shown.
+
+    Of pip's lines only names, sizes and numbers are shown: others name the places from which
+    packages come.
+    """
+    pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check"]
+    command = [*pip, "--progress-bar", "off", *wanted]
+    lines = []
+    progress = Progress()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+    ) as process:
+        assert process.stdout
+        for line in process.stdout:
+            lines.append(line)
+            sentence = progress.read(line)
+            if sentence:
+                _say(sentence)
+            if progress.total:
+                _follow_installation(process, python, progress.total)
+    if process.returncode:
+        print("".join(lines), file=sys.stderr, flush=True)
+    return process.returncode == 0
+
+
+def _follow_installation(process: subprocess.Popen[str], python: Path, total: int) -> None:
+    """Says how many packages are installed until pip ends, which says nothing meanwhile."""
+    places = "lib/python*/site-packages/*.dist-info", "Lib/site-packages/*.dist-info"
+    venv = python.parent.parent
+    before = said = -1
+    while process.poll() is None:
+        count = len({path for place in places for path in venv.glob(place)})
+        before = count if before < 0 else before
+        if count - before > said:
+            said = count - before
+            _say(f"installed {min(said, total)} of {total} packages")
+        time.sleep(EVERY_S)
+
+
+class Progress:
+    """Follows pip by its lines: first it looks for all packages, then it fetches and installs
+    them. `total` is their number, once pip knows it.
+    """
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._found = 0
+        self._fetched = 0
+        self._said_at = 0.0
+
+    def read(self, line: str) -> str:
+        """Returns what to say of a line of pip's output; empty where that is nothing, or where
+        something was said a moment ago.
+        """
+        sentence = self._sentence(line.strip())
+        now = time.monotonic()
+        if not sentence or now - self._said_at < EVERY_S:
+            return ""
+        self._said_at = now
+        return sentence
+
+    def _sentence(self, line: str) -> str:
+        found = _FOUND.match(line)
+        if found:
+            self._found += 1
+            return f"found {found[1] or found[2]}, package {self._found}"
+        fetched = _FETCHING.match(line)
+        if fetched:
+            self._fetched += 1
+            total = max(self._found, self._fetched)
+            return f"fetching {self._fetched} of {total}: {fetched[1]} ({fetched[2]})"
+        installing = line.partition("Installing collected packages:")[2]
+        if installing:
+            self.total = installing.count(",") + 1
+        return "preparing Synaptic itself" if line.startswith("Preparing editable") else ""
 
 
 def run_synaptic(arguments: list[str]) -> NoReturn:
