@@ -5,6 +5,7 @@ python3 scripts/soak.py 1 6 faults          # two rows and one attack
 python3 scripts/soak.py attacks             # the attacks alone: about an hour
 python3 scripts/soak.py properties          # all random examples of the tests by hypothesis
 python3 scripts/soak.py sweeps              # all cases of what the suite only samples
+python3 scripts/soak.py processors          # the suite with the vectors of twenty other processors
 python3 scripts/soak.py faults --seed 2     # options go to the attacks; see faults --help
 """
 
@@ -35,6 +36,9 @@ ROWS = {
 }
 PROPERTIES = "properties"
 SWEEPS = "sweeps"
+PROCESSORS = "processors"
+SEEDS = range(1, 21)
+"""Those of tests/helpers/disturbed.py, of which the suite draws one."""
 ATTACKS = {
     "faults": "every call to the disk fails or kills",
     "power": "the power goes at any moment",
@@ -49,6 +53,7 @@ ABOUT = {str(row): about for row, about in ROWS.items()}
 ABOUT |= {
     PROPERTIES: "random texts and journals",
     SWEEPS: "each page, step and spelling that the tests only draw from",
+    PROCESSORS: "vectors as other kinds of processors make them",
 }
 ABOUT |= ATTACKS
 MARKS = {PROPERTIES: "hypothesis and not slow", SWEEPS: "sweep"}
@@ -57,7 +62,7 @@ PASSED = re.compile(r"(\d+) passed")
 
 
 class Outcome(NamedTuple):
-    count: str
+    trials: str
     verdict: str
     seconds: float
 
@@ -85,27 +90,35 @@ def main() -> int:
 
 
 def run(name: str, options: list[str]) -> Outcome:
+    pattern = PASSED
     if name in ATTACKS:
-        command = [str(ROOT / "scripts" / "soak" / f"{name}.py"), *options]
+        commands = [[str(ROOT / "scripts" / "soak" / f"{name}.py"), *options]]
         pattern = TRIALS
+    elif name == PROCESSORS:
+        commands = [["-m", "pytest", "--disturb", str(seed), *options] for seed in SEEDS]
     else:
         chosen = MARKS.get(name, f"fault(row={name})")
-        command = ["-m", "pytest", "-n0", "--soak", "-s", "-rs", "-m", chosen]
-        pattern = PASSED
+        commands = [["-m", "pytest", "-n0", "--soak", "-s", "-rs", "-m", chosen]]
     print(f"\n== {name}: {ABOUT[name]}", flush=True)
     begun = time.monotonic()
-    done = subprocess.run(  # progress goes to stderr, and so to the terminal
-        [str(PYTHON), *command],
-        cwd=ROOT,
-        env=clean_environ(),
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
-    print(done.stdout, flush=True)
-    counted = pattern.search(done.stdout)
-    verdict = "FAILED" if done.returncode else "passed" if counted else "skipped"
-    return Outcome(counted[1] if counted else "0", verdict, time.monotonic() - begun)
+    counts = []
+    failed = False
+    for command in commands:
+        done = subprocess.run(  # progress goes to stderr, and so to the terminal
+            [str(PYTHON), *command],
+            cwd=ROOT,
+            env=clean_environ(),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        print(done.stdout, flush=True)
+        failed = failed or done.returncode != 0
+        counted = pattern.search(done.stdout)
+        if counted:
+            counts.append(int(counted[1].replace(",", "")))
+    verdict = "FAILED" if failed else "passed" if counts else "skipped"
+    return Outcome(f"{sum(counts):,}", verdict, time.monotonic() - begun)
 
 
 if __name__ == "__main__":

@@ -76,6 +76,25 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(own(0)) + 1
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test of the model runs with the vectors of this processor, and with those of another:
+    its noise is drawn by the seed, or given by `--disturb`.
+    """
+    if "model" in metafunc.fixturenames:
+        processors = {"here": "", "elsewhere": other_processor()}
+        if metafunc.config.getoption("--disturb"):
+            processors.popitem()
+        values, ids = processors.values(), list(processors)
+        metafunc.parametrize("model", values, ids=ids, indirect=True, scope="session")
+
+
+def other_processor() -> str:
+    """The seed of the noise of another processor, the same in each worker of a run."""
+    from disturbed import SEEDS
+
+    return random.Random(os.environ[SEED]).choice(SEEDS)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of a test with the mark `sweep` one case stays, or one for each kind: a value of the
@@ -137,7 +156,10 @@ def one_model() -> Iterator[None]:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Whoever reads the last lines learns what was not tested, and how to draw the same cases."""
     if SOAK not in os.environ:
-        terminalreporter.write_line(f"sweeps drawn by --seed {os.environ[SEED]}")
+        line = f"sweeps drawn by --seed {os.environ[SEED]}"
+        if not terminalreporter.config.getoption("--disturb"):
+            line += f"; the vectors of `elsewhere` are those of --disturb {other_processor()}"
+        terminalreporter.write_line(line)
     skipped = terminalreporter.stats.get("skipped", [])
     reasons = {report.longrepr[2].removeprefix("Skipped: ") for report in skipped}
     for reason in sorted(reasons):
@@ -179,19 +201,19 @@ def home(tmp_path: Path, forks: Forks) -> ForkedHome:
 
 @pytest.fixture(scope="session")
 def model(
-    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> FastEmbedder:
     """The shipped model, loaded once; it reads each text once, also for the next runs. In a
-    soak it reads anew.
+    soak it reads anew. `pytest_generate_tests` gives the seed of its noise.
     """
     from embedders import OnceEach
 
     from synaptic.config import DEFAULT_MODEL
 
     own = tmp_path_factory.mktemp("models")
-    cache = None if SOAK in os.environ else getattr(pytestconfig, "cache", None)
+    cache = None if SOAK in os.environ else getattr(request.config, "cache", None)
     folder = cache.mkdir("meanings") if cache else own
-    embedder = OnceEach(DEFAULT_MODEL, cache=own, folder=folder)
+    embedder = OnceEach(DEFAULT_MODEL, cache=own, folder=folder, seed=request.param)
     embedder.load()
     return embedder
 

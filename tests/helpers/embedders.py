@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from disturbed import disturbed
 
 from synaptic.errors import ModelError
 from synaptic.index import embedding
@@ -24,11 +25,12 @@ from synaptic.models import Meaning
 
 class OnceEach(FastEmbedder):
     """The model, which reads each text once: what it made of a text lies in a folder that all
-    processes and runs share.
+    processes and runs share. With a `seed` its vectors are those of another kind of processor.
     """
 
-    def __init__(self, model: str, *, cache: Path, folder: Path) -> None:
+    def __init__(self, model: str, *, cache: Path, folder: Path, seed: str = "") -> None:
         super().__init__(model, cache=cache)
+        self._seed = seed
         self._folder = folder / makers()
         self._folder.mkdir(parents=True, exist_ok=True)
         self._meanings: dict[str, Meaning] = {}
@@ -36,7 +38,8 @@ class OnceEach(FastEmbedder):
     def _embed(self, method: str, text: str) -> Meaning:
         key = hashlib.sha256(f"{self.name} {method} {text!r}".encode()).hexdigest()
         if key not in self._meanings:
-            self._meanings[key] = self._read(key) or self._made(key, method, text)
+            exact = self._read(key) or self._made(key, method, text)
+            self._meanings[key] = disturbed(exact, text, self._seed) if self._seed else exact
         return self._meanings[key]
 
     def _read(self, key: str) -> Meaning | None:
