@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 import httpx
@@ -41,24 +42,41 @@ for args in json.loads(sys.argv[1]):
 """
 
 
-def imported(files: Iterable[Path]) -> set[str]:
-    """The packages of other people that these modules import."""
+FROM_THE_SDK = {"uvicorn", "h11", "httpx2"}
+"""Packages that only features import, and that the SDK of MCP needs, too."""
+
+
+@cache
+def imported(path: Path) -> set[str]:
+    """The packages of other people that this module imports."""
     names = set()
-    for path in files:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                names |= {alias.name.partition(".")[0] for alias in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-                names.add(node.module.partition(".")[0])
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.partition(".")[0])
     return names - sys.stdlib_module_names
 
 
-FEATURES = {*(PACKAGE / "features").rglob("*.py")}
-CORE = imported({*PACKAGE.rglob("*.py")} - FEATURES)
-ONLY_FEATURES = imported(FEATURES) - CORE
-FROM_THE_SDK = {"uvicorn", "h11", "httpx2"}
-"""Packages that only features import, and that the SDK of MCP needs, too."""
-PAGE_ONLY = imported((PACKAGE / "features" / "page").glob("*.py")) - CORE - FROM_THE_SDK
+def imported_by(files: Iterable[Path]) -> set[str]:
+    return set().union(*map(imported, files))
+
+
+@pytest.fixture(scope="module")
+def core() -> set[str]:
+    """The packages that the core imports."""
+    features = {*(PACKAGE / "features").rglob("*.py")}
+    return imported_by({*PACKAGE.rglob("*.py")} - features)
+
+
+@pytest.fixture(scope="module")
+def only_features(core: set[str]) -> set[str]:
+    return imported_by((PACKAGE / "features").rglob("*.py")) - core
+
+
+@pytest.fixture(scope="module")
+def page_only(core: set[str]) -> set[str]:
+    return imported_by((PACKAGE / "features" / "page").glob("*.py")) - core - FROM_THE_SDK
 
 
 def python(code: str, missing: set[str], *args: str, stdin: str = "") -> str:
@@ -68,13 +86,17 @@ def python(code: str, missing: set[str], *args: str, stdin: str = "") -> str:
     return done.stdout + done.stderr
 
 
-def test_the_packages_of_features_are_known() -> None:
-    assert {"jinja2", "bs4", "markdown_it", "psycopg", "nh3", "zstandard"} <= ONLY_FEATURES
-    assert {"apsw", "mcp", "numpy", "typer", "starlette"} <= CORE
-    assert {"jinja2", "markdown_it", "nh3"} <= PAGE_ONLY
+def test_the_packages_of_features_are_known(
+    core: set[str], only_features: set[str], page_only: set[str]
+) -> None:
+    assert {"jinja2", "bs4", "markdown_it", "psycopg", "nh3", "zstandard"} <= only_features
+    assert {"apsw", "mcp", "numpy", "typer", "starlette"} <= core
+    assert {"jinja2", "markdown_it", "nh3"} <= page_only
 
 
-def test_the_core_runs_without_the_libraries_of_features(tmp_path: Path) -> None:
+def test_the_core_runs_without_the_libraries_of_features(
+    tmp_path: Path, only_features: set[str]
+) -> None:
     commands = [
         ["save", "The tea is green."],
         ["search", "tea"],
@@ -85,14 +107,16 @@ def test_the_core_runs_without_the_libraries_of_features(tmp_path: Path) -> None
         ["review"],
         ["rebuild-index"],
     ]
-    output = python(RUN_ALL, ONLY_FEATURES, json.dumps(commands), str(tmp_path))
+    output = python(RUN_ALL, only_features, json.dumps(commands), str(tmp_path))
     for command in commands:
         assert f"status 0 {command[0]}" in output, output
     assert output.count("The tea is green.") >= 4, output
 
 
-def test_mcp_over_stdio_and_a_hook_run_without_them(tmp_path: Path) -> None:
-    missing = ONLY_FEATURES - FROM_THE_SDK
+def test_mcp_over_stdio_and_a_hook_run_without_them(
+    tmp_path: Path, only_features: set[str]
+) -> None:
+    missing = only_features - FROM_THE_SDK
     messages = [
         {
             "method": "initialize",
@@ -155,20 +179,22 @@ def test_mcp_over_stdio_and_a_hook_run_without_them(tmp_path: Path) -> None:
     ids=["serve", "import", "publish"],
 )
 def test_a_command_of_a_feature_names_what_it_lacks(
-    package: str, args: list[str], tmp_path: Path
+    package: str, args: list[str], tmp_path: Path, only_features: set[str]
 ) -> None:
     page = tmp_path / "Tea 0123456789abcdef0123456789abcdef.html"
     page.write_text("<html><h1 class='page-title'>Tea</h1><p>Green.</p></html>")
     words = [arg.format(page) for arg in args]
-    output = python(RUN, ONLY_FEATURES, "--home", str(tmp_path / "home"), *words)
+    output = python(RUN, only_features, "--home", str(tmp_path / "home"), *words)
     [error, hint] = output.splitlines()
     assert package in error and "not installed" in error
     assert hint.strip().startswith(("`pip install", "pip install"))
 
 
-def test_mcp_over_http_runs_without_the_libraries_of_the_page(tmp_path: Path) -> None:
-    token = python(RUN, PAGE_ONLY, "--home", str(tmp_path), "token", "ada").split()[0]
-    command = [sys.executable, "-c", FIND_NONE.format(names=PAGE_ONLY) + RUN]
+def test_mcp_over_http_runs_without_the_libraries_of_the_page(
+    tmp_path: Path, page_only: set[str]
+) -> None:
+    token = python(RUN, page_only, "--home", str(tmp_path), "token", "ada").split()[0]
+    command = [sys.executable, "-c", FIND_NONE.format(names=page_only) + RUN]
     with subprocess.Popen(
         [*command, "--home", str(tmp_path), "serve"], stdout=subprocess.PIPE, text=True
     ) as server:
