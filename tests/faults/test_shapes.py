@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from shapes import FUNCTIONS, GROWTH, NOW, PAIRS, SHAPES, Shape, seconds
+from shapes import FUNCTIONS, GROWTH, NOW, PAIRS, SHAPES, Shape, is_linear, seconds
 
 from synaptic import Filters, SynapticError, Workspace, find, save
 from synaptic.language.query import parse_query
@@ -80,16 +80,14 @@ WERE_SLOW = [
 )
 def test_what_was_slow_is_linear(name: str, shape: str, size: int) -> None:
     function, make = FUNCTIONS[name], SHAPES[shape]
-    assert best(function, make(size)) < GROWTH * max(best(function, make(size // 4)), 0.02)
+    assert is_linear(function, make(size), make(size // 4), least_s=0.02)
 
 
 @pytest.mark.fault(row=10)
 def test_a_long_value_costs_no_more_than_its_names() -> None:
     """The same names with a blank between them are the measure: each value ends there."""
-    values, names = (
-        best(find_secrets, SHAPES[shape](60_000)) for shape in ("api_key=", "api_key a")
-    )
-    assert values < GROWTH * max(names, 0.02)
+    values, names = (SHAPES[shape](60_000) for shape in ("api_key=", "api_key a"))
+    assert is_linear(find_secrets, values, names, least_s=0.02)
 
 
 @pytest.mark.fault(row=10)

@@ -11,9 +11,11 @@ PACKAGE = Path(synaptic.__file__).parent
 
 
 def package_with(folder: Path, changes: dict[str, dict[str, str]]) -> Path:
-    """The folder for PYTHONPATH with a copy, in whose files these texts stand for others."""
+    """The folder for PYTHONPATH with a copy, in whose files these texts stand for others. What
+    is compiled comes along, with the times of the files.
+    """
     copy = folder / "synaptic"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.onnx", "*.pyc"))
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.onnx"))
     model = Path("data") / "synaptic-minilm-1" / "model.onnx"
     (copy / model).symlink_to(PACKAGE / model)
     for name, texts in changes.items():

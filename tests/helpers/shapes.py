@@ -16,7 +16,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cache
 
-from synaptic import Filters
+from synaptic import Filters, SynapticError
 from synaptic.features.sharing.merge import merge
 from synaptic.index.chunking import cut_passages, estimate_tokens
 from synaptic.journal.comments import find_ids
@@ -455,3 +455,22 @@ def seconds(function: Callable[[str], object], text: str) -> float:
         return time.process_time() - started
     finally:
         gc.enable()
+
+
+def is_linear(
+    function: Callable[[str], object], large: str, small: str, *, least_s: float, calls: int = 5
+) -> bool:
+    """True if the large text takes less than GROWTH times as long as the small one, by the
+    least of these calls of each; the small one counts as `least_s` or more. The first call
+    that is short enough says so.
+    """
+
+    def taken(text: str) -> float:
+        with suppress(SynapticError):  # a refusal is an answer
+            return seconds(function, text)
+        return 0.0
+
+    if taken(large) < GROWTH * least_s:
+        return True
+    limit = GROWTH * max(min(taken(small) for _ in range(calls)), least_s)
+    return any(taken(large) < limit for _ in range(calls))

@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 import pytest
 import sqlite_vec
+from forks import ForkedHome, Forks
 from outside import Home
 
 
@@ -131,12 +132,12 @@ def test_where_the_index_cannot_be_its_answers_come_from_memory(filled: Home) ->
     assert filled.ask("search", "harbour report")["notices"] == [] or findings(filled)[0] == 0
 
 
-def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path) -> None:
+def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path, forks: Forks) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()
     (tmp_path / "link").symlink_to(notes)
     for place in ("synaptic", "a/b", "."):
-        home = Home(notes / place)
+        home = ForkedHome(notes / place, forks=forks)
         for given in ((), ("--journal", str(notes)), ("--journal", str(tmp_path / "link"))):
             env = {} if given else {"SYNAPTIC_JOURNAL": str(notes)}
             refused = home.run("init", *given, **env)
@@ -144,11 +145,11 @@ def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path) -> None:
             assert "begins with a dot" in refused.err
         assert not [*notes.rglob("config.toml"), *notes.rglob(".state")]
     for place in (".synaptic", "a/.b/c", "../beside"):
-        home = Home(notes / place)
+        home = ForkedHome(notes / place, forks=forks)
         assert home.run("init", "--journal", str(notes)).code == 0
         assert "open-home" not in findings(home)[1]
 
-    home = Home(notes / "old", {"SYNAPTIC_JOURNAL": str(notes)})
+    home = ForkedHome(notes / "old", {"SYNAPTIC_JOURNAL": str(notes)}, forks=forks)
     home.ask("save", "It goes on.")  # as one that lay so before
     assert home.run("init").code == 0 and home.ask("search", "goes")["hits"]
     code, found = findings(home)

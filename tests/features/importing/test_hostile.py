@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from exported import DATA
 from forks import ForkedHome as Home
-from shapes import GROWTH, seconds
+from shapes import is_linear
 from trials import drawn
 
 from synaptic import Workspace
@@ -620,8 +620,5 @@ def test_a_reader_takes_time_by_the_length_of_the_text(name: str, tmp_path: Path
         with suppress(InvalidArgument):  # it says that nothing is to be had
             read(of, put(tmp_path / file, text).parent)
 
-    def best(size: int) -> float:
-        return min(seconds(reading, make(size)) for _ in range(3))
-
-    best(1_000)  # what is imported at the first reading
-    assert best(80_000) < GROWTH * max(best(20_000), 0.05)
+    reading(make(1_000))  # what is imported at the first reading
+    assert is_linear(reading, make(80_000), make(20_000), least_s=0.05, calls=3)
