@@ -2,6 +2,8 @@
 
 from itertools import chain, combinations
 
+import numpy as np
+
 from ..index.rows import unit_vectors
 from .evidence import Evidence
 from .near import NAME
@@ -73,13 +75,17 @@ def _measure_pairs(evidence: Evidence, first: Ranking) -> dict[tuple[int, int], 
         dict(zip(stored, unit_vectors(list(stored.values())), strict=True)) if stored else {}
     )
     usual = {chunk: evidence.usual_cosine(vector)[0] for chunk, vector in vectors.items()}
-    closeness = {}
+    pairs = {}
     for pair in combinations(chunks, 2):
         one, other = sorted(chunks[row] for row in pair)
         if one in vectors and other in vectors and evidence.language_familiarity(usual[one]):
-            cosine = float(evidence.index.scale_cosines(vectors[one] @ vectors[other]))
-            apart = (cosine - usual[one]) / (1 - usual[one])
-            closeness[pair] = closeness[pair[::-1]] = apart
+            pairs[pair] = one, other
+    products = [vectors[one] @ vectors[other] for one, other in pairs.values()]
+    cosines = evidence.index.scale_cosines(np.array(products, np.float32)).tolist()
+    closeness = {}
+    for (pair, (one, _)), cosine in zip(pairs.items(), cosines, strict=True):
+        apart = (cosine - usual[one]) / (1 - usual[one])
+        closeness[pair] = closeness[pair[::-1]] = apart
     return closeness
 
 

@@ -67,10 +67,10 @@ def best_matches(asked: Matrix, codes: Sequence[bytes]) -> Matrix:
     """
     packed = np.frombuffer(b"".join(codes), np.uint8).reshape(-1, TOKEN_BITS // 8)
     signs = np.unpackbits(packed, axis=1).astype(np.float32)
-    closeness = (2 * signs @ asked.T - asked.sum(axis=1)) / TOKEN_BITS**0.5
     lengths = [len(one) // packed.shape[1] for one in codes]
     starts = np.concatenate([[0], np.cumsum(lengths[:-1])]).astype(np.int64)
-    return np.asarray(np.maximum.reduceat(closeness, starts, axis=0), dtype=np.float32)
+    nearest = np.maximum.reduceat(signs @ (2 * asked).T, starts, axis=0)
+    return np.asarray((nearest - asked.sum(axis=1)) / TOKEN_BITS**0.5, dtype=np.float32)
 
 
 def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
