@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -18,15 +19,14 @@ METADATA = "Metadata-Version: 2.1\nName: synaptic-csv-diary\nVersion: 1.0\n"
 WHEEL = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-def wheel_of(folder: Path, **replaced: str) -> Path:
-    """A wheel with the files of the page; `replaced` texts by module take their place."""
+def wheel_of(folder: Path) -> Path:
+    """A wheel with the files of the page."""
     python = re.findall(r"^```python\n# (\S+)\n(.*?)^```", PAGE.read_text(), re.M | re.S)
     [entry_points] = re.findall(
         r"^\[project\.entry-points\.synaptic\]\n(.*?)^```", PAGE.read_text(), re.M | re.S
     )
     files = dict(python)
     assert list(files) == [f"{NAME}/__init__.py", f"{NAME}/reader.py", f"{NAME}/commands.py"]
-    files |= {f"{NAME}/{module}.py": text for module, text in replaced.items()}
     info = f"{NAME}-1.0.dist-info"
     files[f"{info}/METADATA"] = METADATA
     files[f"{info}/WHEEL"] = WHEEL
@@ -39,15 +39,27 @@ def wheel_of(folder: Path, **replaced: str) -> Path:
     return wheel
 
 
-class Installed:
-    """A home, and a folder of packages into which pip installed the plug-in."""
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of packages into which pip installed the plug-in."""
+    folder = tmp_path_factory.mktemp("packages")
+    pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
+    target = folder / "packages"
+    subprocess.run([*pip, "--target", str(target), str(wheel_of(folder))], check=True)
+    return target
 
-    def __init__(self, folder: Path, **replaced: str) -> None:
+
+class Installed:
+    """A home, and a copy of the packages in which these texts stand for modules of the
+    plug-in.
+    """
+
+    def __init__(self, folder: Path, packages: Path, **replaced: str) -> None:
         self.home = folder / "home"
         self.packages = folder / "packages"
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps"]
-        wheel = wheel_of(folder, **replaced)
-        subprocess.run([*pip, "--target", str(self.packages), str(wheel)], check=True)
+        shutil.copytree(packages, self.packages)
+        for module, text in replaced.items():
+            (self.packages / NAME / f"{module}.py").write_text(text)
 
     def run(self, *args: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "synaptic", "--home", str(self.home), *args]
@@ -55,8 +67,8 @@ class Installed:
         return subprocess.run(command, env=environ, capture_output=True, text=True)
 
 
-def test_the_plug_in_of_the_page_reads_and_commands(tmp_path: Path) -> None:
-    plug_in = Installed(tmp_path)
+def test_the_plug_in_of_the_page_reads_and_commands(tmp_path: Path, packages: Path) -> None:
+    plug_in = Installed(tmp_path, packages)
     diary = tmp_path / "diary.csv"
     diary.write_text(
         '2026-11-20T09:00,"Fed the cat."\nnonsense\n2026-11-21T10:00,"Rain, all day."\n'
@@ -74,9 +86,9 @@ def test_the_plug_in_of_the_page_reads_and_commands(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("module", ["__init__", "reader", "commands"])
 def test_a_broken_plug_in_is_named_and_everything_else_works(
-    tmp_path: Path, module: str
+    tmp_path: Path, packages: Path, module: str
 ) -> None:
-    plug_in = Installed(tmp_path, **{module: "import a_module_that_nobody_has"})
+    plug_in = Installed(tmp_path, packages, **{module: "import a_module_that_nobody_has"})
     for args in (("save", "The pump is loud."), ("search", "pump"), ("status",), ("import",)):
         assert plug_in.run(*args).returncode == 0, args
     if module == "__init__":
