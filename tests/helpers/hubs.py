@@ -4,9 +4,13 @@ uses git alone.
 
 from __future__ import annotations
 
+import atexit
+import functools
 import os
+import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from forks import ForkedHome, Forks
@@ -109,13 +113,36 @@ class Machines:
         lines = os.fsdecode(done.stdout).split("\0")[:-1]
         return {line.partition("\t")[2]: line.partition("\t")[0] for line in lines}
 
-    def shared(self, *names: str) -> Iterator[ForkedHome]:
-        """A home of each name with a save, which shares it."""
-        for name in names:
-            home = self.new(name)
-            home.ask("save", f"The first of {name}.", "--title", f"First {name}")
-            home.ask("sync", "--init", str(self.hub), "--yes")
-            yield home
+    def shared(self, *names: str) -> list[ForkedHome]:
+        """A home of each name with a save, which shares it: made once, and copied."""
+        self.become(_made(names, self.forks))
+        return [self.new(name) for name in names]
+
+    def become(self, made: Machines) -> None:
+        """Takes a copy of everything that these machines hold."""
+        shutil.copytree(made.folder, self.folder, symlinks=True, dirs_exist_ok=True)
+        there, here = bytes(made.folder), bytes(self.folder)
+        for path in self.folder.rglob("*"):
+            data = path.read_bytes() if path.is_file() else b""
+            if there in data:
+                path.write_bytes(data.replace(there, here))
+
+
+@functools.cache
+def _made(names: tuple[str, ...], forks: Forks) -> Machines:
+    machines = elsewhere(forks)
+    for name in names:
+        home = machines.new(name)
+        home.ask("save", f"The first of {name}.", "--title", f"First {name}")
+        home.ask("sync", "--init", str(machines.hub), "--yes")
+    return machines
+
+
+def elsewhere(forks: Forks) -> Machines:
+    """Machines in a folder that ends with this process, to be copied."""
+    folder = tempfile.mkdtemp(prefix="machines-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Machines(Path(folder), forks)
 
 
 def day(home: ForkedHome) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import sys
 from pathlib import Path
 
 import pytest
 from forks import ForkedHome, Forks
-from hubs import NOON, Machines, day
+from hubs import NOON, Machines, day, elsewhere
 from playwright.sync_api import expect
 from served import AXE, WCAG, browsing, logged_in, served
 
@@ -22,6 +23,14 @@ def machines(tmp_path: Path, forks: Forks) -> Machines:
 
 def in_conflict(machines: Machines, *marks: str) -> tuple[ForkedHome, ForkedHome, str]:
     """Two machines that changed one entry; the laptop merged. Returns its id, too."""
+    made, entry = made_in_conflict(machines.forks, *marks)
+    machines.become(made)
+    return machines.new("desk"), machines.new("laptop"), entry
+
+
+@functools.cache
+def made_in_conflict(forks: Forks, *marks: str) -> tuple[Machines, str]:
+    machines = elsewhere(forks)
     desk, laptop = machines.shared("desk", "laptop")
     desk.ask("sync")
     entry = str(desk.ask("search", "first desk")["hits"][0]["id"])
@@ -32,7 +41,7 @@ def in_conflict(machines: Machines, *marks: str) -> tuple[ForkedHome, ForkedHome
     assert "`synaptic review` asks which to keep" in answer.out + answer.err
     desk.ask("sync")
     assert day(desk) == day(laptop) and "<<<<<<<" in day(desk)
-    return desk, laptop, entry
+    return machines, entry
 
 
 def finding(home: ForkedHome) -> dict[str, object]:
@@ -189,6 +198,14 @@ def whole_file_conflict(machines: Machines) -> tuple[ForkedHome, str]:
     """A machine that merged a day with a private heading, which no merge by entries may touch,
     and the finding.
     """
+    made, found = made_whole_file_conflict(machines.forks)
+    machines.become(made)
+    return machines.new("laptop"), found
+
+
+@functools.cache
+def made_whole_file_conflict(forks: Forks) -> tuple[Machines, str]:
+    machines = elsewhere(forks)
     desk, laptop = machines.shared("desk", "laptop")
     desk.ask("sync")
     file = next(desk.journal.glob("*.md"))
@@ -199,7 +216,7 @@ def whole_file_conflict(machines: Machines) -> tuple[ForkedHome, str]:
     desk.ask("sync")
     laptop.run("sync")
     assert day(laptop).startswith("<<<<<<<") and "11:00" not in str(finding(laptop))
-    return laptop, str(finding(laptop)["finding"])
+    return machines, str(finding(laptop)["finding"])
 
 
 @pytest.mark.parametrize("answer", ["mine", "theirs", "both"])
