@@ -20,6 +20,50 @@ MAX_VALUE_CHARS = 1_000
 """The most characters of one value of a filter, or of one tag."""
 
 
+class Scope(NamedTuple):
+    """A project as this machine knows it, and what proves that an entry belongs to it: a name
+    alone travels, and proves nothing.
+
+    `key` is the key of its name, "" without a project. `roots` are its root commits. `remotes`
+    are addresses that mean one repository on every machine, `local` such as this machine alone
+    knows to be this project's; `others` belong to other projects here. `by_name`: somebody
+    named the project, and every entry of that name is wanted. `with_none`: as a filter it also
+    passes entries of no project.
+    """
+
+    key: str = ""
+    roots: frozenset[str] = frozenset()
+    remotes: frozenset[str] = frozenset()
+    local: frozenset[str] = frozenset()
+    others: frozenset[str] = frozenset()
+    by_name: bool = False
+    with_none: bool = False
+
+    def covers(self, key: str, remote: str | None, root: str | None) -> bool:
+        """True if an entry with this key of its project, and these marks of its repository,
+        belongs to the project.
+
+        | the entry has       | it belongs to the project if                              |
+        |---------------------|-----------------------------------------------------------|
+        | neither mark        | its name is the project's: this machine gave it           |
+        | a known root        | the root is one of the project's                          |
+        | a remote alone, or  | the remote means one repository everywhere, or this       |
+        | a root to compare   | machine knows it under the project's name                 |
+        | with none           |                                                           |
+        """
+        if self.by_name or not (remote or root):
+            return bool(key) and key == self.key
+        if remote in self.others:
+            return False
+        if root and self.roots:
+            return root in self.roots
+        return remote in self.remotes or (not root and remote in self.local and key == self.key)
+
+    def reaches(self, key: str, remote: str | None, root: str | None) -> bool:
+        """True if an entry belongs to the project, or to none."""
+        return not (key or remote or root) or self.covers(key, remote, root)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filters:
     """Hard filters, joined by AND; several values of one filter are joined by OR.
@@ -29,7 +73,7 @@ class Filters:
     (field in lower case, value) pairs, all of which must hold. `links_to` is a name
     in a link. `sources` are values of `via`, or the root (`@vault`) or `by hand` of entries
     without it. With `sessions` only digests of sessions pass. Entries that pass `without` are
-    left out.
+    left out. `scope` passes the entries of a project by what proves it, and not by its name.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -51,6 +95,7 @@ class Filters:
     sources: Texts = ()
     sessions: bool = False
     include_superseded: bool = False
+    scope: Scope | None = None
     without: Filters | None = None
 
     def active_values(self) -> dict[str, Any]:

@@ -92,6 +92,9 @@ CAPTURED = ("pre-compact", "session-end")
 OF_SESSIONS = tuple(f"import:{source}" for source in SESSIONS)
 """The values of `Entry.via` of entries that are digests of agents' sessions."""
 
+IDENTITY_DIGITS = 16
+"""Hex digits of the hashes `remote` and `root`, by which an entry knows its repository."""
+
 DEFAULT_IMPORTANCE = 5
 """The importance (0 to 10) of an entry without one, in filters and scores."""
 
@@ -130,6 +133,8 @@ class Entry:
     session of its project, or of all projects if it has none.
     `marks`: its journal where there are several, its project or branch, if not the current one,
     and `expired` with the day.
+    `remote` and `root` are hashes of the address and the root commit of the repository in
+    which it was saved.
     `page` is the day or the file's name of a section whose heading stands on other days or in
     other files too, as `Log`; empty for a heading of its own.
     `fields` are (name in lower case, value) of front matter and properties that no other
@@ -153,6 +158,8 @@ class Entry:
     by: str | None = None
     via: str | None = None
     branch: str | None = None
+    remote: str | None = None
+    root: str | None = None
     expires: str | None = None
     due: str | None = None
     pin: bool = False

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 
 from ..config import load_config
 from ..errors import SynapticError
+from ..journal.repository import origin_address
 from ..models import Entry
 from ..render import terminal
 from ..render.fence import one_line
@@ -18,6 +19,11 @@ from ..render.terminal import say
 from ..serving.arguments import is_person
 from ..verbs import rules
 from ..verbs.browse import Listing
+from ..workspace.checkout import (
+    find_unproven_project,
+    settle_checkout_project,
+    working_checkout,
+)
 from ..workspace.proposals import Proposal, name_proposals
 from ..workspace.workspace import Workspace, open_workspace
 from .replies import IN_JSON, can_ask, output_for_workspace
@@ -95,6 +101,24 @@ def ask_to_confirm(ws: Workspace, entries: Sequence[Entry], *, remove: bool = Fa
             rules.confirm(ws, entry, remove=True)
             say(f"Not followed: {entry.short_id}")
     return True
+
+
+def ask_about_project(ws: Workspace) -> None:
+    """Asks a person once if the repository of this folder is a project that has its address or
+    its folder, where nothing proves it. Until then nothing of that project is shown here.
+    """
+    if not (can_ask() and is_person()) or ws.config.project:
+        return
+    here = working_checkout(ws)
+    name = find_unproven_project(ws, here) if here else ""
+    if here is None or not name:
+        return
+    address = origin_address(here)
+    of = f" of {one_line(address)}" if address else ""
+    question = f"Is {here.root} the project {one_line(name)}{of}?"
+    key = read_key(f"{question} Then its notes are shown here. [y/n]: ")
+    if key in ("y", "n"):
+        settle_checkout_project(ws, here, name if key == "y" else "")
 
 
 def ask_about_proposals(ws: Workspace, proposals: Sequence[Proposal]) -> None:

@@ -34,7 +34,12 @@ from ..workspace.proposals import read_proposals
 from ..workspace.workspace import Workspace
 from . import editor
 from . import flags as f
-from .asking import ask_about_new_preferences, ask_about_proposals, ask_to_confirm
+from .asking import (
+    ask_about_new_preferences,
+    ask_about_project,
+    ask_about_proposals,
+    ask_to_confirm,
+)
 from .flags import (
     ID_COMPLETION,
     PROJECT_COMPLETION,
@@ -137,6 +142,8 @@ def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
 def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
     by = agent_name()
     with open_home(home) as ws:
+        if not marks.get("project"):
+            ask_about_project(ws)
         receipt = saving.save(
             ws,
             content,
@@ -454,6 +461,8 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
 
     Example: synaptic brief --since last
     """
+    if not project:
+        ask_about_project(ws)
     briefing = brief_verb.brief(
         ws,
         Path.cwd(),

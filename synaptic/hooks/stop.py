@@ -76,14 +76,14 @@ def ask_for_handoff(config: Config, message: HookMessage) -> str:
         return ""
     if not _is_attended(message, events):
         return ""
-    from ..workspace.checkout import checkout_around, working_project
+    from ..journal.repository import find_checkout
 
     began = noted[0][0]
-    here = checkout_around(Path(message["cwd"]), config)
+    folder = Path(message["cwd"])
+    here = find_checkout(folder)
     if events.count("turn") < MIN_TURNS and not _has_changed_files(here, began):
         return ""
-    project = working_project(config, here)
-    if _has_saved(config, project, began):
+    if _has_saved(config, folder, began):
         return ""
     log_session_event(config, message, "asked")
     return HANDOFF_REQUEST
@@ -122,18 +122,19 @@ def _has_changed_files(here: Checkout | None, began: datetime) -> bool:
     return False
 
 
-def _has_saved(config: Config, project: str | None, began: datetime) -> bool:
-    """True when an entry of the project was saved after `began`; without a project any entry
-    counts. Entries typed into a file do not count.
+def _has_saved(config: Config, folder: Path, began: datetime) -> bool:
+    """True when an entry of the folder's project was saved after `began`; without a project any
+    entry counts. Entries typed into a file do not count.
     """
     from ..filters import Filters
-    from ..notes.blocks import project_key
+    from ..workspace.checkout import checkout_around, names_in_step, working_scope
     from ..workspace.sync import in_step
     from ..workspace.workspace import open_workspace
 
     with open_workspace(config) as ws:
+        scope = working_scope(config, checkout_around(folder, config, names_in_step(ws)))
         days = Filters(
-            projects=(project_key(project),) if project else (),
+            scope=scope if scope.key else None,
             since=began.date().isoformat(),
             until=ws.today.isoformat(),
         )

@@ -11,7 +11,7 @@ from datetime import date
 from itertools import chain
 from typing import Any
 
-from ..filters import Filters
+from ..filters import Filters, Scope
 from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Pairs, Texts
 from ..notes.marks import field_words, link_key
@@ -41,6 +41,14 @@ LATER = f"""
 """Rowid, id and hash of each of the bound entries that a later one seems to replace or repeat,
 and the id and hash of that one; the latest last. Pinned entries are left out.
 """
+
+PROJECT_NAMES = """
+    SELECT max(e.project) FROM entry e WHERE e.project_key IS NOT NULL AND e.id IS NOT NULL {}
+    GROUP BY e.project_key ORDER BY count(*) DESC, e.project_key"""
+PROJECT_MARKS = """
+    SELECT DISTINCT remote, root FROM entry
+    WHERE project_key = ? AND (remote IS NOT NULL OR root IS NOT NULL)"""
+"""Names of projects by a condition on their entries, and the repositories of a project."""
 
 SUPERSEDED = """
     FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target
@@ -207,6 +215,25 @@ def _word_values(words: Sequence[str]) -> Texts:
     return (Match(" OR ".join(map(fts5_expression, words))),)
 
 
+def _scope_condition(scope: Scope) -> Condition:
+    """The SQL of `Scope.covers`; with `with_none`, of `Scope.reaches`."""
+    of_none = "e.project_key IS NULL AND e.remote IS NULL AND e.root IS NULL"
+    if scope.by_name:
+        condition, values = f"e.project_key IN {BOUND_LIST}", [json.dumps([scope.key])]
+    else:
+        unmarked = "project_key = ? AND root IS NULL AND"
+        to_compare = "AND root IS NULL" if scope.roots else ""
+        condition = f"""e.rowid IN (
+            SELECT rowid FROM entry WHERE {unmarked} remote IS NULL
+            UNION ALL SELECT rowid FROM entry WHERE {unmarked} remote IN {BOUND_LIST}
+            UNION ALL SELECT rowid FROM entry WHERE root IN {BOUND_LIST}
+            UNION ALL SELECT rowid FROM entry WHERE remote IN {BOUND_LIST} {to_compare})
+            AND coalesce(e.remote, '') NOT IN {BOUND_LIST}"""
+        lists = (scope.local, scope.roots, scope.remotes, scope.others)
+        values = [scope.key, scope.key, *(json.dumps(sorted(some)) for some in lists)]
+    return (f"({condition} OR {of_none})" if scope.with_none else condition), values
+
+
 _HOLDS_PHRASE = """e.rowid IN (
     SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid
     WHERE w.chunk_fts MATCH ?)"""
@@ -253,6 +280,7 @@ CONDITION_OF_FIELD: dict[str, Callable[[Any], Condition]] = {
     ),
     "sources": _fixed_condition(f"{SOURCE} IN {BOUND_LIST}", _json_list),
     "sessions": _fixed_condition(f"e.via IN {OF_SESSIONS}", lambda _: ()),
+    "scope": _scope_condition,
     "without": _exclusion_condition,
 }
 """The condition of each filter, by its field in `Filters`, for its value there."""

@@ -12,7 +12,7 @@ from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 
 from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, SynapticError
-from ..filters import Filters
+from ..filters import Filters, Scope
 from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIssue
 from ..notes.marks import link_key
@@ -20,6 +20,8 @@ from .conditions import (
     BOUND_LIST,
     COUNTABLE,
     LATER,
+    PROJECT_MARKS,
+    PROJECT_NAMES,
     SUPERSEDED,
     daily_note_condition,
     filter_conditions,
@@ -421,13 +423,29 @@ class Index:
                 rowids += self.engine.column(ordered, *bound, most - len(rowids))
         return rowids
 
-    def pinned_entries(self, project: str | None) -> list[int]:
-        """The entries that a person pinned for the project of this key and for all, oldest
+    def pinned_entries(self, scope: Scope) -> list[int]:
+        """The entries that a person pinned for the project of this scope and for all, oldest
         first.
 
         They stay until a person unpins them, also where a later entry supersedes them.
         """
-        return self.engine.column(_PINNED, project)
+        condition, values = filter_conditions(Filters(scope=scope._replace(with_none=True)))
+        return self.engine.column(_PINNED.format(condition), *values)
+
+    def project_names(self, scope: Scope) -> list[str]:
+        """The names of projects that the entries of a scope bear, the most frequent first."""
+        condition, values = filter_conditions(Filters(scope=scope))
+        return self.engine.column(PROJECT_NAMES.format(condition), *values)
+
+    def names_of_remote(self, remote: str) -> list[str]:
+        """The names of projects that the entries with this remote bear, the most frequent
+        first.
+        """
+        return self.engine.column(PROJECT_NAMES.format("AND e.remote = ?"), remote)
+
+    def project_marks(self, key: str) -> list[tuple[str | None, str | None]]:
+        """The (remote, root) that the entries of the project with this key carry."""
+        return self.engine.rows(PROJECT_MARKS, key)
 
     def due(self, filters: Filters, until: str) -> list[int]:
         """The entries that are due by this day or hold open tasks."""
@@ -883,5 +901,5 @@ _CHANGED = """
     WHERE s.number > ?"""
 _PINNED = f"""
     SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source
-    WHERE e.pin = 1 AND e.id IS NOT NULL AND coalesce(e.project_key = ?, e.project_key IS NULL)
+    WHERE e.pin = 1 AND e.id IS NOT NULL {{}}
     ORDER BY {_ORDERS["oldest"]}"""

@@ -376,7 +376,8 @@ _TEXTS = """
 _STORED_BY = "SELECT vector FROM chunk WHERE rowid = ?"
 _OF_TEXT = "SELECT embedding, codes FROM meaning WHERE hash = ? LIMIT 1"
 _REACH = """
-        CASE WHEN {0}.type = 'preference' THEN json_array({0}.project_key, {0}.pin, {0}.expires,
+        CASE WHEN {0}.type = 'preference' THEN json_array(
+            {0}.project_key, {0}.remote, {0}.root, {0}.pin, {0}.expires,
             (SELECT json_group_array(target) FROM (
                 SELECT target FROM supersedes WHERE entry = {0}.rowid ORDER BY target))) END"""
 """A copy of a preference that ends sooner, or is for another project, hides no preference."""

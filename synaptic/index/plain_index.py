@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import apsw
 
+from ..filters import Filters, Scope
 from .sqlite_errors import as_index_errors
 
 NameKind = Literal["tag", "project", "id"]
@@ -26,6 +27,8 @@ class IndexedEntry(NamedTuple):
     type: str
     title: str
     project: str | None
+    remote: str | None
+    root: str | None
     path: str
     start: int
     end: int
@@ -92,6 +95,30 @@ class PlainIndex:
         these = json.dumps(list(rowids))
         return list(self._db.execute(LATER, (these, these)))
 
+    @as_index_errors()
+    def project_names(self, scope: Scope) -> list[str]:
+        """The names of projects that the entries of a scope bear, the most frequent first."""
+        from .conditions import PROJECT_NAMES, filter_conditions
+
+        condition, values = filter_conditions(Filters(scope=scope))
+        return [row[0] for row in self._db.execute(PROJECT_NAMES.format(condition), values)]
+
+    @as_index_errors()
+    def names_of_remote(self, remote: str) -> list[str]:
+        """The names of projects that the entries with this remote bear, the most frequent
+        first.
+        """
+        from .conditions import PROJECT_NAMES
+
+        return self._column(PROJECT_NAMES.format("AND e.remote = ?"), remote)
+
+    @as_index_errors()
+    def project_marks(self, key: str) -> list[tuple[str | None, str | None]]:
+        """The (remote, root) that the entries of the project with this key carry."""
+        from .conditions import PROJECT_MARKS
+
+        return list(self._db.execute(PROJECT_MARKS, (key,)))
+
     def tags(self, rowid: int) -> list[str]:
         return self._column("SELECT name FROM tag WHERE entry = ?", rowid)
 
@@ -116,8 +143,8 @@ _NAMES: dict[NameKind, str] = {
     "id": "SELECT substr(id, 10), title FROM entry WHERE id <> '' ORDER BY at DESC",
 }
 _PLACES = """
-    SELECT e.rowid, e.id, e.own_id, e.date, e.type, e.title, e.project, s.path, e.start,
-        e."end", e.hash, e.body_start, e.body_end, e.pin, e.expires,
+    SELECT e.rowid, e.id, e.own_id, e.date, e.type, e.title, e.project, e.remote, e.root,
+        s.path, e.start, e."end", e.hash, e.body_start, e.body_end, e.pin, e.expires,
         coalesce(e.origin, iif(e.via GLOB 'import:*', e.via, '')), e.derived OR e.whole_file
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.rowid IN (SELECT value FROM json_each(?)) AND e.id IS NOT NULL

@@ -242,6 +242,8 @@ _MARKS = (
     "by",
     "via",
     "branch",
+    "remote",
+    "root",
     "expires",
     "due",
     "source",

@@ -49,6 +49,8 @@ CREATE TABLE entry (
     "by"         TEXT,
     via          TEXT,
     branch       TEXT,
+    remote       TEXT,               -- hashes of the address and the root commit of its repository
+    root         TEXT,
     expires      TEXT,               -- the last day on which it comes first
     due          TEXT,               -- the day from which it begins each session
     origin       TEXT,               -- where a text from outside comes from
@@ -73,7 +75,9 @@ CREATE INDEX entry_heading ON entry (title) WHERE derived = 1 AND whole_file = 0
 CREATE INDEX entry_at ON entry (dated, at);
 CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime');
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
-CREATE INDEX entry_project ON entry (project_key) WHERE project_key IS NOT NULL;
+CREATE INDEX entry_project ON entry (project_key, remote, root) WHERE project_key IS NOT NULL;
+CREATE INDEX entry_remote ON entry (remote) WHERE remote IS NOT NULL;
+CREATE INDEX entry_root ON entry (root) WHERE root IS NOT NULL;
 CREATE INDEX entry_due ON entry (due) WHERE due IS NOT NULL;
 CREATE INDEX entry_pin ON entry (project_key) WHERE pin = 1;
 

@@ -31,7 +31,7 @@ from . import folder
 from .comments import find_comment, find_ids
 from .disk import disk_errors
 from .names import LeftOut
-from .projects import project_of_folder
+from .projects import UNKNOWN, project_of_folder
 from .runs import UNFINISHED, Runs
 from .saved import SavedText
 from .settled import SettledFile, SettledFiles
@@ -123,6 +123,7 @@ class Journal:
         self.absent = self.roots.absent
         self.remarks: Mapping[str, str] = {}
         """By id, what is said of an entry beside its text."""
+        self.names = UNKNOWN
         self.scan = partial(folder.scan_notes, self.roots)
         self.compare = partial(folder.compare_roots, self.roots)
         self.find_left_out: Callable[[], list[LeftOut]]
@@ -201,7 +202,7 @@ class Journal:
         parsed = parse_entries(data, path, mtime=mtime, day_file=day_file, block=block)
         remembered = folder_of_agent_memory(root) if name else None
         if remembered:
-            project = project_of_folder(self.state, remembered)
+            project = project_of_folder(self.state, remembered, journal=self.names)
             entries = [
                 replace(entry, project=entry.project or project) for entry in parsed.entries
             ]

@@ -388,7 +388,7 @@ def _answer_analyze(ws: Workspace, call: Call) -> Answer:
 
 def _answer_brief(ws: Workspace, call: Call) -> Answer:
     client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
-    here = working_checkout(ws.config)
+    here = working_checkout(ws)
     since = call.args.get("since")
     briefing = new_brief(
         ws,

@@ -138,7 +138,8 @@ class AnswerStream:
             self._opening = None
         else:
             await self._stream.send(item)
-        self._calls.remove(id)
+        if not isinstance(item.message, types.JSONRPCRequest):  # which has an id of our own
+            self._calls.remove(id)
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -41,10 +41,12 @@ from ..serving.roles import not_published_error
 from ..serving.tokens import Grant
 from ..serving.tool_lists import HEADER, WHOLE
 from ..serving.turns import Turns
-from ..serving.worker import Lane, Result, Verb, Worker, run_for_client
+from ..serving.worker import Lane, Result, Verb, Worker, run_elsewhere, run_for_client
+from ..workspace.checkout import ELSEWHERE
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .answers import Call, answer_tool, day_text, entry_text, review_text
+from .client_folder import ClientFolder
 from .front import HOUR_MS, LISTS, Front, server_info
 from .lines import AnswerStream, ClientLines, OpenCalls
 from .messages import replace_surrogates
@@ -84,11 +86,8 @@ def serve_stdio(home: str | Path | None, front: Front) -> None:
     """Answers the messages that `front` did not answer, and ends the process when the client
     has closed its end.
     """
-    folder = os.environ.get("CLAUDE_PROJECT_DIR")
-    if folder:  # a client may start its servers anywhere
-        with suppress(OSError, SynapticError):
-            home = resolve_home(home)
-            os.chdir(folder)
+    with suppress(SynapticError):
+        home = resolve_home(home)  # before the client names another folder
     logging.basicConfig(
         level=logging.WARNING, stream=sys.stderr, format="synaptic: %(levelname)s: %(message)s"
     )
@@ -107,7 +106,7 @@ def serve_stdio(home: str | Path | None, front: Front) -> None:
 
 async def _serve_stdio(home: str | Path | None, front: Front) -> None:
     worker = Worker(home, readers=0)
-    server = build_server(worker, front.tool_list)
+    server = build_server(worker, front.tool_list, ClientFolder())
     calls = OpenCalls(worker.withdrawals)
     lines = ClientLines(front, calls)
     front.hand_over()  # before the SDK takes stdout
@@ -117,10 +116,12 @@ async def _serve_stdio(home: str | Path | None, front: Front) -> None:
         await server.run(reading, answers, server.create_initialization_options())
 
 
-def build_server(worker: Worker, tool_list: str = WHOLE) -> Server[Worker]:
-    """Returns an MCP server that runs its calls on this worker and shows clients the tools of
-    this list. The worker starts with the first request after the handshake, and is closed with
-    the server.
+def build_server(
+    worker: Worker, tool_list: str = WHOLE, folder: ClientFolder | None = None
+) -> Server[Worker]:
+    """Returns an MCP server that runs its calls on this worker, in the `folder` of the one
+    client, and shows clients the tools of this list. The worker starts with the first request
+    after the handshake, and is closed with the server.
     """
 
     @asynccontextmanager
@@ -135,7 +136,7 @@ def build_server(worker: Worker, tool_list: str = WHOLE) -> Server[Worker]:
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         on_list_tools=partial(_list_tools, tool_list),
-        on_call_tool=_call_tool,
+        on_call_tool=partial(_call_tool, folder),
         on_list_resources=_list_handler(types.ListResourcesResult, "resources/list"),
         on_list_resource_templates=_list_handler(
             types.ListResourceTemplatesResult, "resources/templates/list"
@@ -197,10 +198,15 @@ async def _list_tools(
     return types.ListToolsResult.model_validate({"tools": tools})
 
 
-async def _call_tool(ctx: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+async def _call_tool(
+    folder: ClientFolder | None, ctx: Context, params: types.CallToolRequestParams
+) -> types.CallToolResult:
     """Returns the answer of a tool; an error becomes an answer with the error's text."""
     name, arguments = params.name, params.arguments or {}
     try:
+        if folder:
+            await folder.enter(ctx.session)
+            ELSEWHERE.set(folder.is_unclear)
         if name == MORE.name:
             tool, inner = read_more(arguments)
             if inner is None:
@@ -392,6 +398,8 @@ async def _ask_worker(
     """
     if grant := _client_grant(ctx):
         verb = partial(run_for_client, verb, grant)
+    elif ELSEWHERE.get():
+        verb = partial(run_elsewhere, verb)
     return await ctx.lifespan_context.ask(verb, lane, withdrawal)
 
 

@@ -22,7 +22,7 @@ BRANCH_CHARS = 200
 """The longest name of a git branch, in characters, that an entry records."""
 _REPLACED = ("type", "importance", "project", "files", "parent", "supersedes", "by")
 """Attributes of an entry that an update replaces by the given value."""
-_STAYING = ("via", "branch", "extra", "date_source", "place", "fingerprints")
+_STAYING = ("via", "branch", "remote", "root", "extra", "date_source", "place", "fingerprints")
 """Attributes of an entry that an update never changes."""
 
 

@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from ..errors import match_valid_name
 from ..kinds import SYNONYMS
-from ..models import PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
+from ..models import IDENTITY_DIGITS, PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
 from .conflicts import without_conflict_marks
 from .diary import read_date_of_heading
@@ -288,6 +288,12 @@ def _decode_day(value: str) -> str | None:
         raise ValueError("it is not a date like 2026-11-03") from None
 
 
+def _decode_identity(value: str) -> str | None:
+    if value and not re.fullmatch(f"[0-9a-f]{{{IDENTITY_DIGITS}}}", value):
+        raise ValueError(f"it is not a hash of {IDENTITY_DIGITS} hex digits")
+    return value or None
+
+
 def _decode_importance(value: str) -> int | None:
     if not value:
         return None
@@ -304,6 +310,8 @@ _DECODERS: dict[str, Callable[[str], Any]] = {
     "importance": _decode_importance,
     "project": _decode_text,
     "branch": _decode_text,
+    "remote": _decode_identity,
+    "root": _decode_identity,
     "parent": _decode_text,
     "supersedes": _decode_texts,
     "files": _decode_files,

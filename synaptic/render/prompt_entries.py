@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ..filters import Filters
+from ..journal.projects import NamesInJournal
 from ..language.excerpt import choose_sentences
 from ..language.query import search_terms
 from ..models import Hit, SearchResult, Texts
-from ..notes.blocks import project_key
 from ..search.search import search
-from ..workspace.checkout import checkout_around, working_project
+from ..workspace.checkout import checkout_around, working_scope
 from ..workspace.workspace import Workspace
 from .briefing import fenced_titles, title_line
 from .fence import DATA_FOLLOWS
@@ -94,7 +94,8 @@ def entries_for_prompt(
 def search_for_prompt(
     ws: Workspace, prompt: str, folder: Path, *, by_meaning: bool
 ) -> SearchResult | None:
-    """Returns what a search for a prompt finds; None if the prompt has too few words.
+    """Returns what a search for a prompt finds among the entries of the session's project and
+    of none; None if the prompt has too few words.
 
     Reads of a hook are not counted, neither as reads of the entries nor as searches.
     """
@@ -104,10 +105,13 @@ def search_for_prompt(
     if not by_meaning:
         # the patterns of times and lists, which say little of a prompt, take long to compile
         config = replace(config, search=replace(config.search, analysis=False))
-    project = working_project(config, checkout_around(folder, config))
-    ask = partial(search, replace(ws, config=config), prompt, limit=LOOKED_AT, embed_ms=0)
-    if project:
-        ask = partial(ask, prefer=Filters(projects=(project_key(project),)))
+    here = checkout_around(folder, config, NamesInJournal.of_index(ws.index))
+    scope = working_scope(config, here)._replace(with_none=True)
+    of_session = Filters(scope=scope)
+    ask = partial(search, replace(ws, config=config), prompt, filters=of_session)
+    ask = partial(ask, limit=LOOKED_AT, embed_ms=0)
+    if scope.key:
+        ask = partial(ask, prefer=Filters(projects=(scope.key,)))
     return ask(strategy="hybrid" if by_meaning else "lexical")
 
 

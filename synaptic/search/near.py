@@ -43,9 +43,22 @@ def find_related_entries(ws: Workspace, new: Entry) -> tuple[Near, ...] | None:
         return None
     earlier = [] if new.supersedes else ws.index.earlier_entries(own)
     stored = ws.index.entries(earlier).values()
-    near = [_near(old.entry) for old in stored if not old.entry.pin]
+    near = [
+        _near(old.entry)
+        for old in stored
+        if not (old.entry.pin or are_of_two_repositories(old.entry, new))
+    ]
     issues = _find_settled_issues(ws, new, unit_vectors([vectors[own]])[0])
     return (*near, *(replace(_near(issue), settled=True) for issue in issues))
+
+
+def are_of_two_repositories(one: Entry, other: Entry) -> bool:
+    """True if two entries carry marks of different repositories, which may have one name on two
+    machines.
+    """
+    if one.root and other.root:
+        return one.root != other.root
+    return bool(one.remote and other.remote) and one.remote != other.remote
 
 
 def _near(entry: Entry) -> Near:
@@ -76,6 +89,7 @@ def _find_settled_issues(ws: Workspace, new: Entry, vector: Vector) -> list[Entr
                 continue
             issue = stored[rows[place]].entry
             is_of_project = bool(issue.project) == bool(key)
+            is_of_project = is_of_project and not are_of_two_repositories(issue, new)
             if is_open_issue(issue) and issue.at <= new.at and is_of_project and not issue.pin:
                 nearest.append((rows[place], float(cosines[place])))
         if len(nearest) > MOST:

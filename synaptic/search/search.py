@@ -70,7 +70,7 @@ def search(
     from .evidence import Request
 
     now = ws.clock()
-    here = working_checkout(ws.config)
+    here = working_checkout(ws)
     asked = match_valid_name(STRATEGIES, strategy, "strategy")
     # most queries name no field and no tag
     parsed = parse_query(

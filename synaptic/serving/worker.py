@@ -505,6 +505,16 @@ def _copy_outcome(waiting: Future[Any], done: Future[Any]) -> None:
     _settle_future(waiting, None if error else done.result(), error)
 
 
+def run_elsewhere(verb: Verb[Result], ws: Workspace) -> Result:
+    """Runs the verb for a client whose folder is unknown, and returns its result."""
+
+    def run() -> Result:
+        ELSEWHERE.set(True)
+        return verb(ws)
+
+    return copy_context().run(run)
+
+
 def run_for_client(verb: Verb[Result], grant: Grant, ws: Workspace) -> Result:
     """Runs the verb for a remote client and returns its result: with the client's project, not
     that of the server's folder, and on the journals that it may read.

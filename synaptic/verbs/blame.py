@@ -16,13 +16,21 @@ from typing import NamedTuple
 
 from ..config import Config, make_clock
 from ..files import read_regular_file
+from ..filters import Scope
 from ..index.plain_index import IndexedEntry, PlainIndex
 from ..index.rows import hash64
+from ..journal.projects import NamesInJournal
 from ..kinds import KINDS, has_ended
 from ..notes.blocks import MASK, decode_body, project_key
-from ..workspace.checkout import checkout_around, working_project
+from ..workspace.checkout import checkout_around, working_scope
 from ..workspace.pairs import find_later_ids
-from ..workspace.preferences import CHANGED_END, Consent, hash_of_text, read_log
+from ..workspace.preferences import (
+    CHANGED_END,
+    Consent,
+    hash_of_text,
+    name_with_marks,
+    read_log,
+)
 
 FILE_BYTES = 4_000_000
 """Entries of a larger file are left out."""
@@ -88,12 +96,12 @@ class RecalledEntry(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A file, as an absolute path and from the root of its checkout."""
+    """A file, as an absolute path and from the root of its checkout, and the project there."""
 
     path: PurePosixPath
     within: PurePosixPath
     root: Path
-    project: str
+    scope: Scope
 
     def path_endings(self, path: PurePosixPath) -> Iterator[str]:
         """Yields the ends of an absolute path of this checkout that may mean it.
@@ -141,7 +149,7 @@ class Memory:
                 continue
             if row.type != "preference" and self._is_over(row):
                 continue
-            if project_key(row.project or "") not in ("", target.project):
+            if not target.scope.reaches(project_key(row.project or ""), row.remote, row.root):
                 continue
             text = self._read_entry_text(row)
             if text is None:
@@ -153,23 +161,25 @@ class Memory:
         return self._keep_in_force(named)
 
     def entries_about_error(self, output: str, folder: Path) -> list[RecalledEntry]:
-        """The entries and digests that tell of an error of this output, the best first; those
-        of the folder's project before others.
+        """The entries and digests of the folder's project, and of none, that tell of an error
+        of this output, the best first.
         """
         errors = _error_words(output)
         weights = {word: error[word] for error in errors for word in error if error[word] >= 1}
         words = sorted(weights, key=weights.__getitem__, reverse=True)
-        own = self._resolve_target(folder / "x").project
+        scope = self._resolve_target(folder / "x").scope
         named = []
         for row in self._index.find_entries(
             self._index.entries_matching(words[:MOST_WORDS], POOL)
         ):
             text = self._read_entry_text(row)
-            if text is None or row.type == "preference":
+            key = project_key(row.project or "")
+            is_foreign = not scope.reaches(key, row.remote, row.root)
+            if text is None or row.type == "preference" or is_foreign:
                 continue
             weight = _shared_weight(errors, f"{row.title}\n{text}")
             if weight:
-                is_own = project_key(row.project or "") == own
+                is_own = key != ""
                 named.append(RecalledEntry(row, text, weight + is_own / 2))
         return self._keep_in_force(named)
 
@@ -181,12 +191,11 @@ class Memory:
             self._index.close()
 
     def _resolve_target(self, file: Path) -> Target:
-        here = checkout_around(file.parent, self.config)
+        here = checkout_around(file.parent, self.config, NamesInJournal.of_index(self._index))
         root = here.root if here else file.parent
         path = PurePosixPath(file.as_posix())
         within = path.relative_to(root.as_posix())
-        project = project_key(working_project(self.config, here) or "")
-        return Target(path, within, root, project)
+        return Target(path, within, root, working_scope(self.config, here))
 
     def _weights_by_file_mark(self, target: Target) -> dict[int, float]:
         """The weights, by row, of the entries that are marked with the file or its folder."""
@@ -257,7 +266,8 @@ class Memory:
 
     def _consent(self, row: IndexedEntry, text: str) -> Consent:
         replaced = self._index.ids_superseded_by_entry(row.rowid)
-        reach = row.type, row.project, bool(row.pin)
+        project = name_with_marks(row.project, row.remote, row.root)
+        reach = row.type, project, bool(row.pin)
         rule = hash_of_text(row.title, text, *reach, row.expires, replaced)
         return self.rules.consent(row.own_id, rule)
 

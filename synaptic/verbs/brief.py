@@ -18,21 +18,28 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
-from ..filters import Filters
+from ..filters import Filters, Scope
 from ..journal.disk import overwrite, read_state_json
+from ..journal.projects import NamesInJournal
 from ..journal.repository import Checkout
 from ..kinds import CLOSABLE, CLOSING_TAGS, KINDS, is_over
 from ..language.excerpt import count_code_spans
 from ..language.query import search_terms
 from ..language.time_fields import read_date
 from ..language.words import fts5_expression
-from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
+from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Json, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.dates import owner_time
 from ..notes.marks import find_tasks, source_of_task
 from ..search.ranking import decay_by_age, score_aware_rrf
 from ..workspace.changes import mark_entries, mark_replaced
-from ..workspace.checkout import checkout_around, describe_recent_work, working_project
+from ..workspace.checkout import (
+    checkout_around,
+    describe_recent_work,
+    project_marks,
+    working_project,
+    working_scope,
+)
 from ..workspace.pairs import PERHAPS_REPLACED
 from ..workspace.preferences import CHANGED_END, read_all_preferences, read_consents
 from ..workspace.proposals import read_proposals
@@ -164,34 +171,42 @@ def brief(
             "A briefing is for one project, so '*' cannot be given.",
             "Give the name of one project.",
         )
-    here = checkout_around(folder, ws.config) if folder else None
-    project = project or working_project(ws.config, here)
-    every_entry_has = _ANY_BRANCH.union(search_terms(project or ""))
     at_hand = search_terms(describe_recent_work(folder) if folder else "")
-    terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
-    gather = partial(_gather_briefing, ws, project, here, since, terms)
-    within_s = READING_SHARE * ws.config.hooks.usual_s
-    if not reader or ws.access.is_past:
-        return in_step(ws, partial(gather, None), within_s=within_s)
     file = ws.config.state / _POSITIONS
-    records = read_state_json(file)
-    name = f"{reader.client}|{project_key(project or '')}"
-    record = records.pop(name, {})
-    is_new = _begins_session(record, reader, is_asked=isinstance(since, str))
-    before = record.get("position" if is_new or not reader.session else "before", "")
-    briefing = in_step(ws, partial(gather, before), within_s=within_s)
-    if is_new:
-        record = {
-            "before": before,
-            "position": briefing.position,
-            "session": reader.session,
-            "hook": reader.hook,
-        }
-    elif not reader.hook:
-        record["tool"] = reader.session
-    latest = dict([*records.items(), (name, record)][-READERS_KEPT:])
-    with suppress(OSError):  # a home that cannot be written can be read
-        overwrite(file, json.dumps(latest).encode(), sync=False)
+    keeps = reader is not None and not ws.access.is_past
+
+    def gather(report: SyncReport) -> tuple[Briefing, Json]:
+        names = NamesInJournal.of_index(ws.index)
+        here = checkout_around(folder, ws.config, names) if folder else None
+        scope = working_scope(ws.config, here, project)
+        name = project or working_project(ws.config, here)
+        every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
+        terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
+        make = partial(_gather_briefing, ws, name, scope, here, since, terms)
+        if reader is None or not keeps:
+            return make(None, report), {}
+        records = read_state_json(file)
+        record = records.pop(f"{reader.client}|{scope.key}", {})
+        is_new = _begins_session(record, reader, is_asked=isinstance(since, str))
+        before = record.get("position" if is_new or not reader.session else "before", "")
+        briefing = make(before, report)
+        if is_new:
+            record = {
+                "before": before,
+                "position": briefing.position,
+                "session": reader.session,
+                "hook": reader.hook,
+            }
+        elif not reader.hook:
+            record["tool"] = reader.session
+        return briefing, {**records, f"{reader.client}|{scope.key}": record}
+
+    within_s = READING_SHARE * ws.config.hooks.usual_s
+    briefing, records = in_step(ws, gather, within_s=within_s)
+    if keeps:
+        latest = dict([*records.items()][-READERS_KEPT:])
+        with suppress(OSError):  # a home that cannot be written can be read
+            overwrite(file, json.dumps(latest).encode(), sync=False)
     return briefing
 
 
@@ -242,6 +257,7 @@ def _find_news_start(
 def _gather_briefing(
     ws: Workspace,
     project: str | None,
+    scope: Scope,
     here: Checkout | None,
     since: timedelta | str,
     terms: Sequence[str],
@@ -252,10 +268,9 @@ def _gather_briefing(
     it has no position.
     """
     now = ws.clock()
-    key = project_key(project) if project else None
-    rules, unconfirmed, waiting = _split_preferences(ws, key)
-    handoffs = _choose_handoff(ws, key, _own_branch(here))
-    pins = [row for row in ws.index.pinned_entries(key) if row not in handoffs]
+    rules, unconfirmed, waiting = _split_preferences(ws, scope)
+    handoffs = _choose_handoff(ws, scope, _own_branch(here))
+    pins = [row for row in ws.index.pinned_entries(scope) if row not in handoffs]
     whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
     pinned = [whole[row] for row in pins if whole[row].type != "preference"]
     handoff = whole[handoffs[0]] if handoffs else None
@@ -264,17 +279,17 @@ def _gather_briefing(
         left_off = handoff.at + timedelta(microseconds=1)
     is_asked = isinstance(since, str)
     start = _find_news_start(ws, since, before, left_off)
-    later = _list_later_entries(ws, key, left_off or now - MONTH)
+    later = _list_later_entries(ws, scope, left_off or now - MONTH)
     session = None if is_asked else _find_last_session(later[0], now - MONTH)
     if is_asked:
-        pools = _news_pools(ws, key, start)
+        pools = _news_pools(ws, scope, start)
     else:
         most_new = NEWEST if since == WEEK else POOL  # a session that goes on wants all news
-        pools = _useful_pools(ws, key, start, later, most_new)
+        pools = _useful_pools(ws, scope, start, later, most_new)
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, terms, rows)
     today = ws.today.isoformat()
-    owed = _due_with_entries(ws, today, key)
+    owed = _due_with_entries(ws, today, scope)
     shelves = [BriefingShelf("due", tuple(map(_task_as_entry, owed)))]
     seen = {*pins, *handoffs}
     if session:
@@ -314,11 +329,11 @@ def _gather_briefing(
     )
 
 
-def _choose_handoff(ws: Workspace, key: str | None, branch: str) -> list[int]:
+def _choose_handoff(ws: Workspace, scope: Scope, branch: str) -> list[int]:
     """Returns the row of the last hand-off that was saved on this branch or names it, else of
     the last one at all; none in a project without hand-offs. An empty `branch` is the default.
     """
-    newest = list(_list_project_entries(ws, key, ("handoff",))[0])[:HANDOFFS]
+    newest = list(_list_project_entries(ws, scope, ("handoff",))[0])[:HANDOFFS]
     if branch:
         for row, entry in read_entries(ws, newest).items():
             if entry.branch == branch or branch in entry.content:
@@ -337,10 +352,10 @@ Pool = tuple[dict[int, Entry], bool]
 """Entries by row, and True if there are others."""
 
 
-def _list_later_entries(ws: Workspace, key: str | None, since: datetime) -> Pool:
+def _list_later_entries(ws: Workspace, scope: Scope, since: datetime) -> Pool:
     """Returns the entries since the hand-off, or since another time, without hand-offs."""
-    types = tuple(type for type in _useful_types(key) if type != "handoff")
-    return _list_project_entries(ws, key, types, since)
+    types = tuple(type for type in _useful_types(scope) if type != "handoff")
+    return _list_project_entries(ws, scope, types, since)
 
 
 def _find_last_session(later: Mapping[int, Entry], since: datetime) -> int | None:
@@ -353,12 +368,12 @@ def _find_last_session(later: Mapping[int, Entry], since: datetime) -> int | Non
     return None
 
 
-def _useful_types(key: str | None) -> tuple[EntryType, ...]:
+def _useful_types(scope: Scope) -> tuple[EntryType, ...]:
     """Returns the types of entries that a briefing lists; preferences have a place of their
     own.
     """
     # a note of no project may be anybody's diary
-    without = ("preference",) if key else ("preference", "note")
+    without = ("preference",) if scope.key else ("preference", "note")
     return tuple(type for type in TYPES if type not in without)
 
 
@@ -366,20 +381,20 @@ def _news_heading(start: Start) -> str:
     return f"new since {start.at:%Y-%m-%d %H:%M}"
 
 
-def _news_pools(ws: Workspace, key: str | None, start: Start) -> dict[str, Pool]:
+def _news_pools(ws: Workspace, scope: Scope, start: Start) -> dict[str, Pool]:
     """Returns all that is new, settled entries and hand-offs too, and the open issues."""
     every = tuple(type for type in TYPES if type != "preference")
     exact = start.number is not None
     among = ws.index.changed_since(start.number or 0) if exact else None
     new = _list_project_entries(
-        ws, key, every, None if exact else start.at, among=among, settled=True
+        ws, scope, every, None if exact else start.at, among=among, settled=True
     )
-    issues = _list_project_entries(ws, key, ("issue",))
+    issues = _list_project_entries(ws, scope, ("issue",))
     return {_news_heading(start): new, OPEN_ISSUES: issues}
 
 
 def _useful_pools(
-    ws: Workspace, key: str | None, start: Start, later: Pool, most_new: int
+    ws: Workspace, scope: Scope, start: Start, later: Pool, most_new: int
 ) -> dict[str, Pool]:
     """Returns the newest entries, and all others that may be of use."""
     recent = [row for row, entry in later[0].items() if entry.at >= start.at]
@@ -387,18 +402,18 @@ def _useful_pools(
         recent = [row for row in recent if _importance(later[0][row]) >= DEFAULT_IMPORTANCE]
     recent.sort(key=lambda row: later[0][row].of_session)  # what was saved first
     newest = {row: later[0][row] for row in recent[:most_new]}
-    types = _useful_types(key)
+    types = _useful_types(scope)
     others = tuple(type for type in types if type not in CLOSABLE)
-    useful, has_more = _list_project_entries(ws, key, others, order="importance")
+    useful, has_more = _list_project_entries(ws, scope, others, order="importance")
     for type in CLOSABLE:
-        entries, more = _list_project_entries(ws, key, (type,))
+        entries, more = _list_project_entries(ws, scope, (type,))
         useful |= entries
         has_more = has_more or more
     return {_news_heading(start): (newest, False), USEFUL: (useful, has_more)}
 
 
 def _split_preferences(
-    ws: Workspace, key: str | None
+    ws: Workspace, scope: Scope
 ) -> tuple[tuple[Entry, ...], tuple[Entry, ...], int]:
     """Returns the preferences for this project and for all: those in force, pinned and newest
     first; those of agents; the number of others.
@@ -406,9 +421,7 @@ def _split_preferences(
     Only a preference in force replaces another: else any file could take one out of force.
     """
     preferences = [
-        entry
-        for entry in read_all_preferences(ws)
-        if project_key(entry.project or "") in ("", key)
+        entry for entry in read_all_preferences(ws) if scope.reaches(*project_marks(entry))
     ]
     own_ids = ws.index.own_ids([entry.id for entry in preferences])
     rules = []
@@ -427,7 +440,7 @@ def _split_preferences(
             waiting += 1
     if not ws.access.is_past:
         for proposal in read_proposals(ws.config.state):
-            waiting += project_key(proposal.project) in ("", key)
+            waiting += project_key(proposal.project) in ("", scope.key)
     replaced = set(chain.from_iterable(entry.supersedes for entry in rules))
     rules = [entry for entry in rules if own_ids[entry.id] not in replaced]
     rules.sort(key=lambda entry: not entry.pin)
@@ -439,12 +452,12 @@ def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
     overdue first, a task as an entry with the task's title. Raises InvalidArgument.
     """
     last = read_date(until, ws.clock(), "due") if until else _EVER
-    return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, "*"))))
+    return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, None))))
 
 
 def due_tasks(ws: Workspace, until: str = _EVER) -> list[Task]:
     """Returns the same as tasks: an entry is one with its title, at line 0."""
-    return [task for _, task in in_step(ws, lambda _: _due_with_entries(ws, until, "*"))]
+    return [task for _, task in in_step(ws, lambda _: _due_with_entries(ws, until, None))]
 
 
 def _task_as_entry(pair: tuple[Entry, Task]) -> Entry:
@@ -455,19 +468,22 @@ def _task_as_entry(pair: tuple[Entry, Task]) -> Entry:
     return replace(entry, title=task.text, due=task.due, place=place, marks=marks)
 
 
-def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[Entry, Task]]:
+def _due_with_entries(
+    ws: Workspace, until: str, scope: Scope | None
+) -> list[tuple[Entry, Task]]:
     """Returns what is due by this day, each with its entry: entries of the project or of none,
-    and tasks in entries of the project; with the key `*` of all projects.
+    and tasks in entries of the project; without a `scope` of all projects.
     """
     unwanted = Filters(types=("preference",), tags=CLOSING_TAGS)
     rows = ws.index.due(Filters(without=unwanted), until)
     pairs = []
     today = ws.today.isoformat()
     for entry, text in read_body_lines(ws, rows).values():
-        own = project_key(entry.project or "") or None
-        is_ours = key in ("*", own)
+        marks = project_marks(entry)
+        is_of_none = marks == ("", None, None)
+        is_ours = scope is None or scope.covers(*marks) or (is_of_none and not scope.key)
         tasks = find_tasks(entry, text) if is_ours else []
-        if is_ours or own is None:
+        if is_ours or is_of_none:
             path = entry.path
             title = entry.title_in_lists
             whole = Task(title, False, entry.due, path, 0, entry.id, title, None)
@@ -484,7 +500,7 @@ def _due_with_entries(ws: Workspace, until: str, key: str | None) -> list[tuple[
 
 def _list_project_entries(
     ws: Workspace,
-    key: str | None,
+    scope: Scope,
     types: tuple[EntryType, ...],
     since: datetime | None = None,
     order: Order = "newest",
@@ -505,10 +521,10 @@ def _list_project_entries(
     wanted = [saved]
     if "progress" in types:  # digests of sessions take no place of what was saved
         wanted.append(replace(saved, without=None, sessions=True))
-    if key:
-        tag = slug_tag(key)
+    if scope.key:
+        tag = slug_tag(scope.key)
         tagged = [replace(filters, tags=(tag,)) for filters in wanted if tag]
-        wanted = [replace(filters, projects=(key,)) for filters in wanted] + tagged
+        wanted = [replace(filters, scope=scope) for filters in wanted] + tagged
     rows = []
     more = False
     for filters in wanted:
@@ -520,7 +536,7 @@ def _list_project_entries(
     today = ws.today.isoformat()
     for row, stored in ws.index.entries(rows).items():
         entry = stored.entry
-        foreign = entry.project and project_key(entry.project) != key
+        foreign = not scope.reaches(*project_marks(entry))
         too_old = since is not None and entry.at < since
         is_left_out = not settled and is_over(entry, today)
         if not (foreign or too_old or is_left_out):

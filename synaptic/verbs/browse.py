@@ -31,7 +31,6 @@ from ..models import (
     Texts,
     frozen,
 )
-from ..notes.blocks import project_key
 from ..notes.marks import link_key
 from ..notes.reading import without_surrogates
 from ..search.budget import Costs, times_by_stage
@@ -42,7 +41,7 @@ from ..search.search import (
     search,
 )
 from ..workspace.changes import mark_entries
-from ..workspace.checkout import working_checkout, working_project
+from ..workspace.checkout import working_checkout, working_scope
 from ..workspace.preferences import waiting_preferences
 from ..workspace.proposals import read_proposals
 from ..workspace.readback import read_entries
@@ -209,7 +208,7 @@ def recent(
     """
     check_range("limit", limit, 1, MAX_LIMIT)
     filters = build_filters(now=ws.clock(), project=project or ())
-    wanted, own = filters_and_own_project(ws, filters, working_checkout(ws.config))
+    wanted, own = filters_and_own_project(ws, filters, working_checkout(ws))
     sessions = Filters(sessions=True)
     kinds = [replace(wanted, without=sessions), replace(wanted, sessions=True)]
     is_asked = bool(query and query.strip())
@@ -244,8 +243,8 @@ def recent(
 
 def list_pinned(ws: Workspace) -> Listing:
     """The entries pinned for the project of the working directory and for all projects."""
-    key = project_key(working_project(ws.config, working_checkout(ws.config)) or "") or None
-    return _listing_of_rows(ws, lambda: ws.index.pinned_entries(key))
+    scope = working_scope(ws.config, working_checkout(ws))
+    return _listing_of_rows(ws, lambda: ws.index.pinned_entries(scope))
 
 
 def _listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
@@ -303,9 +302,7 @@ def find(
         return replace(_search_as_listing(result), facets=counts)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = filters_and_own_project(
-            ws, _resolve_ids(ws, asked), working_checkout(ws.config)
-        )
+        wanted, own = filters_and_own_project(ws, _resolve_ids(ws, asked), working_checkout(ws))
         last = None
         if around:
             total, rowids = _timeline_around(ws, wanted, around, limit)

@@ -13,13 +13,13 @@ from ..journal.journal import Edited, Replacement, make_replacement
 from ..journal.redating import file_at, move_entry
 from ..language.time_fields import read_moment
 from ..models import PERSON, Entry, Json
-from ..notes.blocks import unify_newlines
+from ..notes.blocks import project_key, unify_newlines
 from ..notes.dates import owner_time
 from ..notes.draft import redraft_entry
 from ..notes.markdown import compose_entry
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
-from ..workspace.checkout import working_checkout
+from ..workspace.checkout import marks_of_project, working_checkout
 from ..workspace.preferences import check_may_change, read_log
 from ..workspace.workspace import Workspace
 from .entry_marks import (
@@ -212,8 +212,11 @@ def _apply_parts(
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
     entry, notices = redraft_entry(Screen(ws.config.secrets), old, parts, id=id)
+    here = working_checkout(ws) if parts.keys() & {"files", "project"} else None
+    if project_key(entry.project or "") != project_key(old.project or ""):
+        remote, root = marks_of_project(ws.config, entry.project, here)
+        entry = replace(entry, remote=remote, root=root)
     if "files" in parts:
-        here = working_checkout(ws.config)
         entry = replace(entry, fingerprints=fingerprint_files(entry, here, ws.config.state))
     return entry, notices
 

@@ -17,6 +17,7 @@ from ..index.database import SQLITE_VERSION
 from ..journal.disk import STATE_BYTES, explain_errno
 from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
+from ..journal.projects import damage_of_projects
 from ..journal.shelf import is_home_exposed
 from ..models import frozen
 from ..notes.copies import find_original
@@ -173,6 +174,9 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
             reason, mend = _READ_ONLY
             lack = f"cannot be written: {reason}; nothing can be saved"
         yield Finding("error", "permissions", f"{folder} {lack}.", mend)
+    damage = damage_of_projects(ws.config.state)
+    if damage:
+        yield Finding("warning", "projects", *damage)
     refusal = "" if shut else why_locks_fail(ws.config.state)
     if refusal:
         message = f"{ws.config.state} cannot be locked: {refusal}. Every save is refused."

@@ -7,7 +7,7 @@ from operator import attrgetter
 from typing import Any, TypedDict
 
 from ..errors import InvalidArgument, Refused
-from ..filters import check_values
+from ..filters import Scope, check_values
 from ..index.rows import Stored
 from ..kinds import has_expired
 from ..language.time_fields import read_date
@@ -107,8 +107,9 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
     if not by_person:
         hint = "Ask them to do it in a terminal of their own, or propose it by the tag `pin`."
         raise Refused("An agent may not pin entries; only a person may.", hint)
-    key = project_key(project) if project else None
-    pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned_entries(key))).values()
+    key = project_key(project) if project else ""
+    of_name = Scope(key, by_name=True)
+    pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned_entries(of_name))).values()
     entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
     if len(entries) >= MAX_PINS:
         where = f"of {project}" if project else "without a project"

@@ -144,7 +144,7 @@ def _note_agents_rule(ws: Workspace, log: Log, before: Entry | None, after: Entr
         if before.id == after.id and rule == hash_of_rule(after):
             return False
         was_waiting = log.consent(before.id, rule).word == "waits"
-    at_hand = project_key(working_project(ws.config, working_checkout(ws.config)) or "")
+    at_hand = project_key(working_project(ws.config, working_checkout(ws)) or "")
     is_at_hand = at_hand != "" and project_key(after.project or "") == at_hand
     if is_at_hand and not (was_waiting or after.source or after.pin):
         by = after.by or "an agent"

@@ -20,6 +20,7 @@ from ..search.near import find_related_entries, suggest_tags
 from ..workspace.changes import fingerprint_files, is_project_of_checkout
 from ..workspace.checkout import (
     claim_checkout_name,
+    marks_of_project,
     resolve_project_name,
     working_checkout,
     working_project,
@@ -123,15 +124,16 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     moment = parse_moment(at, ws.clock())
     check_range("importance", values.get("importance"), 0, 10)
     past = read_date_marks(ws, values)
-    here = working_checkout(ws.config)
+    here = working_checkout(ws)
     project = check_project(values.get("project", working_project(ws.config, here)))
     check_files(values)
     if not by_person:
         project = resolve_project_name(project, here)
     claimed: list[str] = []
-    if here and project == here.project:
-        here, claimed = claim_checkout_name(ws.config, here)
-        project = here.project
+    if here and (project or "") == here.project:
+        here, claimed = claim_checkout_name(ws, here)
+        project = here.project or None
+    remote, root = marks_of_project(ws.config, project, here)
     screen = Screen(ws.config.secrets)
     parent = values.get("parent")
     source = values.get("source")
@@ -162,6 +164,8 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         due=values.get("due") or None,
         pin=values.get("pin", False),
         fingerprints=fingerprint_files(entry, here, ws.config.state),
+        remote=remote,
+        root=root,
     )
     notices = [*dated, *screen.notices(), *composed, *past, *claimed]
     if not (by_person or project):

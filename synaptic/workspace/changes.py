@@ -35,13 +35,14 @@ from functools import lru_cache
 from pathlib import Path
 
 from ..files import open_regular_file, real_path
+from ..filters import Scope
 from ..journal.disk import make_state_dir, overwrite, read_state_file
 from ..journal.repository import Checkout
 from ..kinds import has_expired
 from ..models import RACY_NS, Entry, FileSignature, file_signature, short_id
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
-from .checkout import preferred_project_key, working_checkout
+from .checkout import holds_journal, project_marks, working_checkout, working_scope
 from .git import branch_fate
 from .pairs import PERHAPS_REPLACED, find_later_ids
 from .preferences import read_consents
@@ -80,8 +81,8 @@ def mark_entries(
     """The entries with their `marks` and `changed_files` as of today in this checkout, or in
     the checkout of this process.
     """
-    here = here or working_checkout(ws.config)
-    own = preferred_project_key(ws.config, here)
+    here = here or working_checkout(ws)
+    scope = Scope() if holds_journal(ws.config, here) else working_scope(ws.config, here)
     today = ws.today.isoformat()
     result = dict(entries)
     rules = {
@@ -97,9 +98,10 @@ def mark_entries(
             marks.append(entry.there.path.partition("/")[0])
         if entry.id in ws.journal.remarks:
             marks.append(ws.journal.remarks[entry.id])
-        if entry.project and project_key(entry.project) != own:
+        is_own = scope.covers(*project_marks(entry))
+        if entry.project and not is_own:
             marks.append(f"project {entry.project}")
-        if here and is_project_of_checkout(entry.project, here):
+        if here and is_own_entry(entry, here):
             fate = branch_fate(entry.branch, here) if entry.branch else "merged"
             if fate == "gone":
                 marks.append(f"branch {entry.branch} gone")
@@ -187,7 +189,12 @@ def _store_line_hashes(folder: Path, fingerprint: str, path: Path) -> None:
 
 def is_project_of_checkout(project: str | None, here: Checkout) -> bool:
     """True if a project, as typed or as a key, is that of this checkout."""
-    return project_key(project or "") == project_key(here.project)
+    return bool(project) and project_key(project or "") == project_key(here.project)
+
+
+def is_own_entry(entry: Entry, here: Checkout) -> bool:
+    """True if an entry belongs to the project of this checkout."""
+    return here.scope.covers(*project_marks(entry))
 
 
 def _may_mean_two_files(root: Path, path: str) -> bool:

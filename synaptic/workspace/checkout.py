@@ -1,22 +1,35 @@
-"""Finds the checkout and the project in which work is done, its branch and its last commits.
-
-Git is not run; see `journal/repository`.
-"""
+"""Finds the checkout and the project in which work is done, its branch and its last commits."""
 
 from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from ..config import Config
 from ..files import open_regular_file, real_path
-from ..journal.projects import claim_project_name, find_project_name
+from ..filters import Scope
+from ..journal.projects import (
+    UNKNOWN,
+    NamesInJournal,
+    Projects,
+    claim_project_name,
+    name_checkout,
+    settle_project,
+    unproven_project,
+)
 from ..journal.repository import Checkout, find_checkout
+from ..models import Entry
 from ..notes.blocks import project_key
 from ..notes.reading import without_surrogates
+
+if TYPE_CHECKING:
+    from .workspace import Workspace
 
 COMMITS = 5
 LINE_CHARS = 200
@@ -31,14 +44,29 @@ rebased.
 """
 
 
-def checkout_around(folder: Path, config: Config | None = None) -> Checkout | None:
+def checkout_around(
+    folder: Path, config: Config | None = None, journal: NamesInJournal = UNKNOWN
+) -> Checkout | None:
     """The checkout around a folder. With a `config` its project is the name that this home
-    gives the repository.
+    gives the repository; `journal` says which names its entries bear.
     """
     here = find_checkout(folder)
-    if here and config:
-        return here._replace(project=find_project_name(config.state, here))
-    return here
+    return name_checkout(config.state, here, journal) if here and config else here
+
+
+def names_in_step(ws: Workspace) -> NamesInJournal:
+    """The names of projects that entries bear, of an index in step with the journal."""
+
+    def ask(question: Callable[[Any], list[Any]], value: Any) -> list[Any]:
+        from .sync import in_step  # only a repository without a name asks
+
+        return in_step(ws, lambda _: question(value))
+
+    return NamesInJournal(
+        partial(ask, ws.index.project_names),
+        partial(ask, ws.index.project_marks),
+        partial(ask, ws.index.names_of_remote),
+    )
 
 
 ELSEWHERE = ContextVar("elsewhere", default=False)
@@ -47,19 +75,52 @@ SESSION_FOLDER: ContextVar[Path | None] = ContextVar("session_folder", default=N
 """The folder of the session that this process works for; None where that is its own."""
 
 
-def working_checkout(config: Config) -> Checkout | None:
+def working_checkout(ws: Workspace) -> Checkout | None:
     """The checkout that this process works in."""
     try:
         folder = SESSION_FOLDER.get() or Path.cwd()
-        return None if ELSEWHERE.get() else checkout_around(folder.resolve(), config)
+        if ELSEWHERE.get():
+            return None
+        return checkout_around(folder.resolve(), ws.config, NamesInJournal.of_index(ws.index))
     except OSError:  # the working directory was deleted, or may not be looked at
         return None
 
 
-def claim_checkout_name(config: Config, here: Checkout) -> tuple[Checkout, list[str]]:
+def claim_checkout_name(ws: Workspace, here: Checkout) -> tuple[Checkout, list[str]]:
     """The checkout under the name that its repository has from now on, and notices."""
-    name, notice = claim_project_name(config.state, find_checkout(here.root) or here)
-    return here._replace(project=name), [notice] if notice else []
+    plain = find_checkout(here.root) or here
+    journal = names_in_step(ws)
+    named, notice = claim_project_name(ws.config.state, plain, journal)
+    return named, [notice] if notice else []
+
+
+def find_unproven_project(ws: Workspace, here: Checkout) -> str:
+    """The name of a project that the checkout's repository may be, by its address or its
+    folder, without a proof; "" if no question is open.
+    """
+    plain = find_checkout(here.root) or here
+    return unproven_project(ws.config.state, plain, names_in_step(ws))
+
+
+def settle_checkout_project(ws: Workspace, here: Checkout, name: str) -> None:
+    """Notes the answer of a person: the checkout's repository is the project `name`; an empty
+    one: it is another project.
+    """
+    marks = names_in_step(ws).marks_of(project_key(name)) if name else ()
+    settle_project(ws.config.state, find_checkout(here.root) or here, name, marks)
+
+
+def marks_of_project(
+    config: Config, project: str | None, here: Checkout | None
+) -> tuple[str | None, str | None]:
+    """The (remote, root) that an entry of a project carries: of the checkout's repository, if
+    the project is its own, else of the one that has this name on this machine.
+    """
+    if not project:
+        return None, None
+    if here and project_key(project) == here.scope.key:
+        return here.repository.marks
+    return Projects(config.state).marks(project)
 
 
 def resolve_project_name(project: str | None, here: Checkout | None) -> str | None:
@@ -74,20 +135,54 @@ def resolve_project_name(project: str | None, here: Checkout | None) -> str | No
 
 def working_project(config: Config, here: Checkout | None) -> str | None:
     """Returns the name of the project of this checkout: the configured one, else the
-    repository's name.
+    repository's name. None without a project.
     """
-    project = config.project or (here.project if here else None)
+    project = config.project or (here.project if here else "")
     return without_surrogates(project) if project else None
+
+
+def working_scope(config: Config, here: Checkout | None, project: str | None = None) -> Scope:
+    """What proves that an entry belongs to the project of this checkout, or to the named one:
+    a name that somebody gave, here or in the settings, stands for every entry that bears it.
+    """
+    named = project or config.project
+    if not named:
+        return here.scope if here else Scope()
+    key = project_key(named)
+    if here and key == here.scope.key:
+        return here.scope
+    return Scope(key, by_name=True)
+
+
+def project_marks(entry: Entry) -> tuple[str, str | None, str | None]:
+    """The marks of an entry by which a `Scope` decides."""
+    return project_key(entry.project or ""), entry.remote, entry.root
+
+
+def identity_of_project(config: Config, here: Checkout | None) -> str:
+    """A text that is the same for each session of the working project, and another one for
+    every other project: by the root commit or the address of its repository, else by its name.
+    """
+    scope = working_scope(config, here)
+    if here and not scope.by_name:
+        proofs = (*sorted(scope.roots), *sorted(scope.remotes), here.repository.git)
+        return f"{scope.key} {proofs[0]}"
+    return scope.key
+
+
+def holds_journal(config: Config, here: Checkout | None) -> bool:
+    """True if the repository holds the journal, where all projects belong."""
+    if here is None or config.project:
+        return False
+    return real_path(config.journal).is_relative_to(here.root)
 
 
 def preferred_project_key(config: Config, here: Checkout | None) -> str | None:
     """The key of the project that answers prefer; None in a repository that holds the journal,
     where all projects belong.
     """
-    if here and not config.project:
-        journal = real_path(config.journal)
-        if journal.is_relative_to(here.root):
-            return None
+    if holds_journal(config, here):
+        return None
     return project_key(working_project(config, here) or "") or None
 
 

@@ -119,7 +119,7 @@ def hash_of_rule(entry: Entry) -> str:
     """Returns the hash of the parts of a preference that a confirmation covers: title, text,
     type, project, pin, expiry, and the entries that it replaces.
     """
-    reach = entry.type, entry.project, entry.pin
+    reach = entry.type, name_with_marks(entry.project, entry.remote, entry.root), entry.pin
     return hash_of_text(entry.title, entry.content, *reach, entry.expires, entry.supersedes)
 
 
@@ -138,11 +138,20 @@ def hash_of_text(
 
 
 def _words_and_reach(entry: Entry) -> tuple[object, ...]:
-    return entry.content, project_key(entry.project or ""), entry.pin, entry.type
+    project = name_with_marks(project_key(entry.project or ""), entry.remote, entry.root)
+    return entry.content, project, entry.pin, entry.type
+
+
+def name_with_marks(project: str | None, remote: str | None, root: str | None) -> str:
+    """The project of a rule as its hash covers it: with the marks of its repository, so that an
+    edit of these takes it to no other project.
+    """
+    return " ".join(filter(None, (project, remote, root)))
 
 
 def _hash_without_end(entry: Entry) -> str:
-    return hash_of_text(entry.title, entry.content, entry.type, entry.project, entry.pin)
+    project = name_with_marks(entry.project, entry.remote, entry.root)
+    return hash_of_text(entry.title, entry.content, entry.type, project, entry.pin)
 
 
 def _hash_parts(parts: object) -> str:

@@ -17,6 +17,7 @@ from ..index.embedding import Embedder, FastEmbedder
 from ..index.index import Index
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.journal import Journal
+from ..journal.projects import NamesInJournal
 from ..models import frozen
 from .access import Access, NeedsWriter, Reading, Writing
 from .pace import Paces
@@ -83,10 +84,12 @@ def open_workspace(
     except JournalError:
         if not config.journal.is_dir():
             raise
+    index = Index(SqliteEngine(config.index_file, stemming=config.search.stemming))
+    journal.names = NamesInJournal.of_index(index)
     return Workspace(
         config=config,
         journal=journal,
-        index=Index(SqliteEngine(config.index_file, stemming=config.search.stemming)),
+        index=index,
         embedder=embedder
         or FastEmbedder(config.model, cache=config.state / "models", threads=config.threads),
         clock=clock or make_clock(),

@@ -125,7 +125,8 @@ def test_a_server_works_where_its_client_says_the_project_is(
     with two.server(CLAUDE_PROJECT_DIR=str(tmp_path / "ledger")) as server:
         assert "project" not in server.text("save", content="From the ledger.")
     with two.server(CLAUDE_PROJECT_DIR=str(tmp_path / "gone")) as server:
-        assert "has no project" in server.text("save", content="From a folder that is gone.")
+        said = server.text("save", content="From a folder that is gone.")
+        assert "not a folder that can be opened" in said
     found = {entry["title"]: entry["project"] for entry in two.ask("recent")["entries"]}
     assert (found["From nowhere."], found["From the ledger."]) == (None, "ledger")
     assert "no project" not in two.run("save", "A person knows.").text

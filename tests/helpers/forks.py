@@ -28,7 +28,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from io import TextIOWrapper
@@ -317,10 +317,12 @@ class ForkedHome(Home):
         return self._start({"args": ["-c", *args], "code": code}, env)
 
     @contextlib.contextmanager
-    def server(self, **env: str) -> Iterator[Server]:
-        """A server of its own process, spoken to by the SDK's client."""
+    def server(self, *, roots: Sequence[Path] | None = None, **env: str) -> Iterator[Server]:
+        """A server of its own process, spoken to by the SDK's client, which lists its `roots`
+        if they are given.
+        """
         process = self._start({"args": ["synaptic", "mcp"]}, env, errors=False)
-        with process, connected(_piped(process)) as (portal, client):
+        with process, connected(_piped(process), roots) as (portal, client):
             yield Server(portal, client, process.pid)
 
     def _start(

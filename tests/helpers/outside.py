@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters, types
 from mcp.client._transport import Transport
+from pydantic import FileUrl
 
 _RECEIPT = re.compile(
     r"(?P<done>[\w ]+?):? (?P<short>\w{8}) \((?P<date>\S+) (?P<time>\S+), (?P<path>.+)\)\.$",
@@ -253,10 +254,22 @@ class Home:
 
 @contextlib.contextmanager
 def connected(
-    transport: Transport | StdioServerParameters,
+    transport: Transport | StdioServerParameters, roots: Sequence[Path] | None = None
 ) -> Iterator[tuple[BlockingPortal, Client]]:
-    """The SDK's client, in a thread of its own."""
-    client = Client(transport, client_info=types.Implementation(name="tests", version="1"))
+    """The SDK's client, in a thread of its own; with `roots` one of the older protocol, which
+    lists these folders.
+    """
+    about = types.Implementation(name="tests", version="1")
+    client = Client(transport, client_info=about)
+    if roots is not None:
+
+        async def list_roots(_: object) -> types.ListRootsResult:
+            named = [types.Root(uri=FileUrl(root.as_uri())) for root in roots]
+            return types.ListRootsResult(roots=named)
+
+        client = Client(
+            transport, client_info=about, list_roots_callback=list_roots, mode="legacy"
+        )
     with (
         start_blocking_portal() as portal,
         portal.wrap_async_context_manager(client) as entered,

@@ -14,6 +14,10 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 from forks import ForkedHome, Forks
+from hubs import Machines
+from outside import Refusal
+
+from synaptic.journal.repository import find_checkout
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
@@ -27,16 +31,17 @@ def git(folder: Path, *arguments: str) -> None:
     env = os.environ | {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
     for who in ("AUTHOR", "COMMITTER"):
         env |= {f"GIT_{who}_NAME": "someone", f"GIT_{who}_EMAIL": "someone@example.org"}
+        env[f"GIT_{who}_DATE"] = "2026-11-01T10:00:00Z"
     subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, env=env)
 
 
-def repository(folder: Path, remote: str = "") -> Path:
-    """A repository with a file `src/db.py`."""
+def repository(folder: Path, remote: str = "", of: Path | None = None) -> Path:
+    """A repository with a file `src/db.py`; its root commit is that of the repository `of`."""
     (folder / "src").mkdir(parents=True)
     (folder / "src" / "db.py").write_text("x = 1\n")
     git(folder, "init", "--quiet", "--initial-branch=main")
     git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "-m", "start")
+    git(folder, "commit", "--quiet", "-m", f"start {of or folder}")
     if remote:
         git(folder, "remote", "add", "origin", remote)
     return folder
@@ -124,13 +129,14 @@ def test_a_deleted_repository_hands_on_nothing(
     shutil.rmtree(first)
     others = [tmp_path / "client-a" / "api", tmp_path / "client-b" / "api"]
     for other in others:  # at the same place, and with the same inode on most file systems
-        assert is_stranger(people, repository(other)), (inode, (other / ".git").stat().st_ino)
+        repository(other, of=other / "next")
+        assert is_stranger(people, other), (inode, (other / ".git").stat().st_ino)
         assert people.project_in(other) != "api"
 
 
 def test_a_clone_that_is_made_anew_is_the_same(people: People, client_a: Path) -> None:
     shutil.rmtree(client_a)
-    again = repository(client_a, "git@git.example.org:acme/api.git")
+    again = repository(client_a, "git@git.example.org:acme/api.git", of=client_a)
     assert is_at_home(people, again) and "The project is" not in people.save_in(again)
     git(again, "remote", "remove", "origin")
     assert is_at_home(people, again)
@@ -173,7 +179,7 @@ def test_every_clone_of_one_remote_is_one_project(
         "ssh://git@git.example.org:22/acme/api.git/",
         "https://ada:gh0st-t0ken@GIT.example.org:443/acme/api",
     ):
-        repository(tmp_path / url[:5].replace(":", "-"), url)
+        repository(tmp_path / url[:5].replace(":", "-"), url, of=client_a)
     clones = [place for place in tmp_path.iterdir() if (place / ".git").exists()]
     assert len(clones) == 5
     for clone in clones:
@@ -211,8 +217,9 @@ def test_a_remote_that_comes_changes_or_goes_leaves_the_project(
     people: People, tmp_path: Path
 ) -> None:
     folder = told_of(people, repository(tmp_path / "api"))
-    shutil.copytree(folder, tmp_path / "client-b" / "api")
-    assert is_stranger(people, tmp_path / "client-b" / "api")  # a copy without a remote
+    assert is_stranger(people, repository(tmp_path / "client-b" / "api"))
+    shutil.copytree(folder, tmp_path / "copy")
+    assert is_at_home(people, tmp_path / "copy")  # it has the root
     for change in (("add", "origin", ACME), ("set-url", "origin", OTHER), ("remove", "origin")):
         git(folder, "remote", *change)
         assert is_at_home(people, folder)
@@ -235,7 +242,8 @@ def test_a_remote_on_this_machine_is_what_lies_there(people: People, tmp_path: P
     told_of(people, one)
     assert is_at_home(people, two)
     shutil.rmtree(store)
-    git(tmp_path, "clone", "--quiet", "--bare", str(one), str(store))  # another one there
+    other = repository(tmp_path / "other")
+    git(tmp_path, "clone", "--quiet", "--bare", str(other), str(store))  # another one there
     git(tmp_path, "clone", "--quiet", str(store), str(tmp_path / "three" / "api"))
     assert is_stranger(people, tmp_path / "three" / "api") and is_at_home(people, one)
 
@@ -251,7 +259,7 @@ def test_claims_of_before_hold_for_the_repository_that_is_there(
     moved = client_a.rename(client_a.with_name("backend"))
     assert is_at_home(people, moved)  # that save has made them claims of today
     file.write_text(json.dumps({"api": str(client_a / ".git")}))
-    assert is_stranger(people, other) and is_stranger(people, moved)
+    assert is_stranger(people, other) and is_at_home(people, moved)  # its entries have its root
 
 
 def remember(people: People, folder: Path, text: str) -> None:
@@ -389,3 +397,255 @@ def test_an_agent_that_names_its_folder_means_its_own_project(
     assert saved["Saved after the move."] == "api"
     people.save_in(moved, "A person names it.", "--project", "backend")
     assert people.ask("recent", "--project", "backend")["entries"][0]["title"]
+
+
+PROMPT = "Which database keeps the orders of client A?"
+
+
+def hooked(people: People, folder: Path, event: str, **message: object) -> str:
+    """The answer of a hook to an agent in this folder, in a session of its own."""
+    people.folder = folder
+    asked = {"cwd": str(folder), "session_id": f"{event}-{folder.name}"} | message
+    return people.run("hook", event, stdin=json.dumps(asked)).out
+
+
+def test_what_hooks_push_is_of_the_project_and_of_none(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    other = repository(tmp_path / "client-b" / "web", OTHER)
+    (people.path / "config.toml").write_text("[hooks]\nuser_prompt = true\ntools = true\n")
+    people.folder = client_a
+    people.rule("Client A: name each table after a heron.")
+    error = "psycopg.OperationalError: heron replication slot is inactive on standby"
+    people.save_in(client_a, f"Restart the standby after {error}.", "--type", "insight")
+    people.save_in(tmp_path, "The Zephyrion warehouse closes on 5 May for stocktaking.")
+    for number in range(3):
+        people.save_in(other, f"The web pages have a grid of {number + 2} columns.")
+    people.ask("rebuild-index")
+    failed = {"tool_name": "Bash", "error": error}
+    edited = {"tool_name": "Edit", "tool_input": {"file_path": "src/db.py"}}
+    calls = [
+        ("session-start", {}),
+        ("subagent-start", {"agent_id": "a"}),
+        ("user-prompt", {"prompt": PROMPT}),
+        ("tool-failure", failed),
+        ("pre-tool", edited),
+    ]
+    told = {event: hooked(people, other, event, **message) for event, message in calls}
+    assert not [event for event, text in told.items() if "heron" in text], told
+    assert "5 May" in hooked(
+        people, other, "user-prompt", prompt="When does the Zephyrion warehouse close?"
+    )
+    own = {event: hooked(people, client_a, event, **message) for event, message in calls}
+    assert all("heron" in text for text in own.values()), own
+    with people.server(CLAUDE_PROJECT_DIR=str(other)) as server:
+        assert "heron" not in server.text("brief")
+        assert "project api" in server.text("search", query=PROMPT)
+
+
+@pytest.mark.parametrize(
+    "remote",
+    [
+        "git@git:ops/infra.git",
+        "ssh://git@localhost:2222/srv/app.git",
+        "https://10.20.0.7/ops/infra",
+        "git@nas.local:ops/infra",
+        "/mnt/usb/app.git",
+    ],
+)
+def test_an_address_of_each_network_needs_the_root(
+    people: People, tmp_path: Path, remote: str
+) -> None:
+    first = told_of(people, repository(tmp_path / "a" / "infra", remote))
+    other = repository(tmp_path / "b" / "infra", remote)
+    again = repository(tmp_path / "c" / "infra", remote, of=first)
+    assert "heron" not in people.told_in(other) and is_at_home(people, again)
+    shallow = tmp_path / "d" / "infra"
+    git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{first}", str(shallow))
+    git(shallow, "remote", "set-url", "origin", remote)
+    assert "heron" not in people.told_in(shallow)
+
+
+def test_a_shallow_clone_is_known_by_a_public_address(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    git(client_a, "commit", "--quiet", "--allow-empty", "-m", "More.")
+    for name, remote, is_same in (("one", ACME, True), ("two", OTHER, False)):
+        git(tmp_path, "clone", "--quiet", "--depth", "1", f"file://{client_a}", name)
+        git(tmp_path / name, "remote", "set-url", "origin", remote)
+        assert is_at_home(people, tmp_path / name) == is_same
+    people.save_in(tmp_path / "one", "Saved in a shallow clone: the heron sleeps.")
+    assert "the heron sleeps" in people.told_in(client_a)
+
+
+def pack_git(kind: str, folder: Path, victim: Path) -> None:
+    """Makes a folder that says of itself, in one way, that it is the repository `victim`."""
+    git(victim, "worktree", "add", "--quiet", "--force", str(folder.parent / "tree"))
+    git_of = victim / ".git"
+    own = folder / ".git"
+    folder.mkdir()
+    if kind == "file":
+        own.write_text(f"gitdir: {git_of}\n")
+    elif kind == "file to a worktree":
+        own.write_text(f"gitdir: {git_of}/worktrees/tree\n")
+    elif kind == "link":
+        own.symlink_to(git_of)
+    elif kind == "commondir":
+        git(folder, "init", "--quiet")
+        (own / "commondir").write_text(f"{git_of}\n")
+    elif kind == "worktree of its own":
+        (folder / "g").mkdir()
+        own.write_text("gitdir: g\n")
+        (folder / "g" / "HEAD").write_text("ref: refs/heads/main\n")
+        (folder / "g" / "commondir").write_text(f"{git_of}\n")
+        (folder / "g" / "gitdir").write_text(f"{own}\n")
+    elif kind == "linked parts":
+        own.mkdir()
+        for part in ("objects", "refs"):
+            (own / part).symlink_to(git_of / part)
+        (own / "HEAD").write_text("ref: refs/heads/main\n")
+    else:
+        own.mkdir()
+        (own / "HEAD").write_text("ref: refs/heads/main\n")
+        (own / "config").write_text(f'[remote "origin"]\n\turl = {ACME}\n')
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "file",
+        "file to a worktree",
+        "link",
+        "commondir",
+        "worktree of its own",
+        "linked parts",
+        "address alone",
+    ],
+)
+def test_a_packed_git_names_nobody(
+    people: People, client_a: Path, tmp_path: Path, kind: str
+) -> None:
+    packed = tmp_path / "unpacked"
+    pack_git(kind, packed, client_a)
+    assert "heron" not in people.told_in(packed)
+    people.save_in(packed, "What the archive says.")
+    assert "What the archive says" not in people.told_in(client_a)
+
+
+def test_another_users_repository_is_not_followed(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "shared" / "api", ACME)
+    assert find_checkout(folder)
+    if os.geteuid() == 0:
+        os.chown(folder / ".git", 12345, -1)
+        assert find_checkout(folder / "src") is None
+    else:
+        assert Path("/").stat().st_uid != os.geteuid()
+
+
+def test_two_machines_that_sync_keep_two_repositories_apart(
+    tmp_path: Path, forks: Forks
+) -> None:
+    machines = Machines(tmp_path, forks)
+    ada, job = [
+        People(tmp_path / name, {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""}, forks=forks)
+        for name in ("ada", "job")
+    ]
+    client_a = told_of(ada, repository(tmp_path / "one" / "client-a" / "api", ACME))
+    ada.folder = job.folder = tmp_path
+    ada.ask("sync", "--init", str(machines.hub), "--yes")
+    job.ask("sync", "--init", str(machines.hub), "--yes")
+    other = repository(tmp_path / "two" / "client-b" / "api", OTHER)
+    moved = repository(tmp_path / "two" / "server", "https://forge.example.com/a", of=client_a)
+    assert is_stranger(job, other) and is_at_home(job, moved)
+    job.save_in(other, "Client B: the ibis key is next.", "--type", "handoff")
+    assert job.project_in(moved) == "api" and job.project_in(other) == "zenith/api"
+    for machine in (job, ada):
+        machine.folder = tmp_path
+        machine.ask("sync")
+    assert "ibis" not in ada.told_in(client_a) and is_at_home(ada, client_a)
+    restored = People(tmp_path / "new", ada.env, forks=forks)
+    shutil.copytree(ada.journal, restored.journal, ignore=shutil.ignore_patterns(".git"))
+    restored.folder = tmp_path
+    assert is_stranger(restored, other) and "ibis" in restored.told_in(other)
+    assert is_at_home(restored, moved) and restored.project_in(client_a) == "api"
+
+
+def test_a_damaged_file_of_projects_hands_no_name_on(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    other = repository(tmp_path / "client-b" / "api", OTHER)
+    people.save_in(client_a, "An old note on the heron.", "--project", "legacy")
+    file = people.state / "projects"
+    file.write_bytes(file.read_bytes()[:31])
+    assert is_stranger(people, other) and is_at_home(people, client_a)
+    assert "projects is damaged" in people.run("doctor").text
+    assert "The project is zenith/api, because" in people.save_in(other)
+    assert "projects is damaged" not in people.run("doctor").text
+    for copy in (file, people.state / "projects.copy"):
+        copy.write_bytes(b"")
+    third = repository(tmp_path / "client-c" / "api")
+    assert "heron" not in people.told_in(third) and is_at_home(people, client_a)
+    assert ".state/projects is damaged" in people.save_in(third)
+    assert "projects.copy are damaged" in people.run("doctor").text
+
+
+def test_a_person_settles_once_what_nothing_proves(people: People, tmp_path: Path) -> None:
+    first = told_of(people, repository(tmp_path / "a" / "infra", "git@git:ops/infra.git"))
+    for name, key, is_same in (("b", b"y", True), ("c", b"n", False)):
+        folder = repository(tmp_path / name / "infra", "git@git:ops/infra.git")
+        people.folder = folder
+        asked = people.person("brief", keys=key)
+        assert f"Is {folder} the project infra of git/ops/infra?" in asked.text
+        assert "[y/n]" not in people.person("brief").text
+        assert is_at_home(people, folder) == is_same
+    people.folder = first
+    assert "[y/n]" not in people.person("brief").text
+
+
+def test_an_update_of_the_project_takes_the_marks_along(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    other = repository(tmp_path / "client-b" / "web", OTHER)
+    people.save_in(other)
+    people.folder = client_a
+    id = people.rule("Client A: write heron in capitals.")
+    assert "follow" in people.told_in(client_a) and "capitals" not in people.told_in(other)
+    [file] = people.journal.glob("*.md")
+    text = file.read_text()
+    roots = re.findall(r"remote=\w{16} root=\w{16}", text)
+    (of_other,) = set(roots) - {roots[0]}
+    rule = text.partition(id)
+    file.write_text(rule[0] + id + rule[2].replace(roots[0], of_other, 1))
+    assert "follow" not in people.told_in(other)  # nobody confirmed it for that project
+    people.person("update", id, "--project", "web")
+    assert "capitals" in people.told_in(other)
+
+
+def test_a_folder_that_is_gone_is_an_error(people: People, client_a: Path) -> None:
+    people.folder = client_a
+    with people.server(CLAUDE_PROJECT_DIR=str(client_a / "gone")) as server:
+        for tool, values in (("brief", {}), ("save", {"content": "From nowhere."})):
+            with pytest.raises(Refusal, match="not a folder that can be opened"):
+                server.call(tool, **values)
+        (client_a / "gone").mkdir()
+        assert SECRET in server.text("brief")
+
+
+def test_a_server_works_in_the_root_that_its_client_lists(
+    people: People, client_a: Path, tmp_path: Path
+) -> None:
+    other = repository(tmp_path / "client-b" / "web", OTHER)
+    gone = tmp_path / "gone"
+    for start, roots, is_told in (
+        (client_a, [other], False),
+        (other, [client_a], True),
+        (client_a, [other, client_a], True),
+        (tmp_path, [other, client_a], False),  # nobody knows which
+        (client_a, [], True),
+    ):
+        people.folder = start
+        with people.server(roots=roots) as server:
+            assert (SECRET in server.text("brief")) == is_told, (start, roots)
+    people.folder = client_a
+    with people.server(roots=[gone]) as server, pytest.raises(Refusal, match="can be opened"):
+        server.call("brief")

@@ -25,6 +25,7 @@ from published import publish, readers, reading, write_mixed
 from trials import drawn
 
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, search
+from synaptic.filters import Scope
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import Candidate, quantise
 from synaptic.index.sqlite_engine import Stems
@@ -513,6 +514,8 @@ FILTERS: dict[str, Filters] = {
     "sources": Filters(sources=("mcp", "import:jrnl")),
     "by hand": Filters(sources=("by hand",)),
     "sessions": Filters(sessions=True),
+    "scope": Filters(scope=Scope("web", frozenset("r"), frozenset("m"), frozenset("p"))),
+    "scope by name": Filters(scope=Scope("web", by_name=True, with_none=True)),
     "without": Filters(without=Filters(types=("note",), tags=("db",), paths=("notes/",))),
     "without dates": Filters(without=Filters(since="2025-12-01", until="2025-12-31")),
     "without words": Filters(without=Filters(words=("redis", "pump"), sessions=True)),
@@ -719,8 +722,8 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             "vocabulary": index.vocabulary(),
             "fields": index.field_names(),
             "pinned": [
-                [side.entries[row] for row in index.pinned_entries(key)]
-                for key in (None, "web", "shop", "no")
+                [side.entries[row] for row in index.pinned_entries(Scope(key, by_name=True))]
+                for key in ("", "web", "shop", "no")
             ],
             "counts": index.counts()._replace(bytes=0),
             "paths": sorted(index.paths()),

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from synaptic import Filters, Workspace, find
+from synaptic.filters import Scope
 from synaptic.journal.projects import Projects
 from synaptic.journal.repository import (
     Checkout,
     Repository,
     folder_identity,
+    is_public_address,
     normalize_remote_url,
     remote_names,
     repository_of_checkout,
 )
+from synaptic.notes.markdown import compose_entry, new_id
 
 HERE = Path("/src/web")
 NAMES = st.text("abcdefghijklmnopqrstuvwxyz0123456789-_", min_size=1, max_size=9)
@@ -105,14 +111,19 @@ def test_an_identity_outlives_a_move_and_no_later_folder_has_it(tmp_path: Path) 
         "",
         "[]",
         '{"api": 5, "web": {"name": "web"}, "x": {"name": "x", "repositories": []}}',
-        '{"api": {"name": "api", "repositories": [["1", "2", "3", "4"]]}}',
+        '{"api": {"name": "api", "repositories": [["1", "2", "3", "4", "5"]]}}',
         "[" * 100_000,
         "\ud800",
     ],
 )
-def test_a_damaged_file_holds_no_project(tmp_path: Path, text: str) -> None:
+def test_a_damaged_file_names_nothing(tmp_path: Path, text: str) -> None:
     (tmp_path / "projects").write_bytes(text.encode("utf-8", "surrogatepass"))
-    assert not Projects(tmp_path)
+    damaged = Projects(tmp_path)
+    assert damaged.is_damaged and not damaged
+    assert damaged.claim(Repository("/1", "1"), ["api"]) == ""
+
+
+def test_each_repository_gets_a_name_of_its_own(tmp_path: Path) -> None:
     taken = Projects(tmp_path)
     names = ["api", "x/api", "api-2"]
     assert [taken.claim(Repository(f"/{n}", f"{n}"), names) for n in range(3)] == names
@@ -120,3 +131,107 @@ def test_a_damaged_file_holds_no_project(tmp_path: Path, text: str) -> None:
     (tmp_path / "projects").write_text(taken.to_json())
     assert Projects(tmp_path).name_for(Repository("/9", "2"), names) == "api-2"
     assert json.loads(taken.to_json()).keys() == set(names)
+
+
+@pytest.mark.parametrize(
+    ("address", "is_public"),
+    [
+        ("github.com/acme/api", True),
+        ("git.example.org:8022/a/b", True),
+        ("bücher.example/a", True),
+        ("git.xn--p1ai/a", True),
+        ("8.8.8.8/a", True),
+        ("2606:4700::1/a", True),
+        ("git/ops/infra", False),
+        ("git./ops/infra", False),
+        ("github.com-work/acme/api", False),
+        ("localhost:2222/srv/a", False),
+        ("localhost.localdomain/a", False),
+        ("10.0.0.5:3000/a", False),
+        ("172.31.0.1/a", False),
+        ("192.168.1.9/a", False),
+        ("169.254.1.1/a", False),
+        ("100.64.0.1/a", False),
+        ("127.1/a", False),
+        ("0x7f.1/a", False),
+        ("::1/a", False),
+        ("fe80::1/a", False),
+        ("fd00::5/a", False),
+        ("::ffff:10.0.0.1/a", False),
+        ("2002:a00:5::1/a", False),
+        ("nas.local/a", False),
+        ("build.lan./a", False),
+        ("git.corp.internal/a", False),
+        ("router.home.arpa/a", False),
+        ("/mnt/usb/app.git", False),
+        ("", False),
+    ],
+)
+def test_an_address_is_public_where_it_means_one_server_everywhere(
+    address: str, is_public: bool
+) -> None:
+    assert is_public_address(address) == is_public
+
+
+def entry_of(scope: Scope, **marks: str | None) -> bool:
+    values: dict[str, str | None] = {"key": "api", "remote": None, "root": None}
+    values |= marks
+    return scope.covers(str(values["key"]), values["remote"], values["root"])
+
+
+def test_a_scope_covers_what_is_proven() -> None:
+    """Roots decide where both are known, else an address; a name decides without marks."""
+    own = Scope(
+        "api",
+        roots=frozenset({"r"}),
+        remotes=frozenset({"m"}),
+        local=frozenset({"m", "p"}),
+        others=frozenset({"x"}),
+    )
+    rows = [
+        ({}, True),
+        ({"key": "web"}, False),
+        ({"root": "r"}, True),
+        ({"root": "r", "key": "web"}, True),
+        ({"root": "r", "remote": "moved"}, True),
+        ({"root": "r", "remote": "x"}, False),
+        ({"root": "other", "remote": "m"}, False),
+        ({"remote": "m"}, True),
+        ({"remote": "m", "key": "web"}, True),
+        ({"remote": "p"}, True),
+        ({"remote": "p", "key": "web"}, False),
+        ({"remote": "p", "root": "other"}, False),
+        ({"remote": "unknown"}, False),
+    ]
+    assert [(marks, entry_of(own, **marks)) for marks, _ in rows] == rows
+    shallow = Scope("api", remotes=frozenset({"m"}))
+    assert entry_of(shallow, remote="m", root="r") and not entry_of(shallow, root="r")
+    assert entry_of(Scope("api", by_name=True), root="other")
+    assert Scope().reaches("", None, None) and not Scope().reaches("api", None, None)
+    assert not Scope("api").reaches("", None, "r")
+
+
+def test_the_index_lists_what_the_scope_covers(ws: Workspace) -> None:
+    marks = [None, "a" * 16, "b" * 16]
+    every = []
+    for project in ("api", "web", None):
+        for remote in marks:
+            for root in marks:
+                text = f"An entry on {project}, {remote}, {root}."
+                entry = compose_entry(text, id=new_id(ws.today), at=ws.clock())[0]
+                every.append(replace(entry, project=project, remote=remote, root=root))
+    ws.journal.append(*every)
+    known = [frozenset[str](), frozenset({"a" * 16})]
+    for roots, remotes, local, others, by_name, with_none in itertools.product(
+        *[known] * 3, [frozenset[str](), frozenset({"b" * 16})], *[(False, True)] * 2
+    ):
+        scope = Scope("api", roots, remotes, local, others, by_name, with_none)
+        filters = Filters(scope=scope, include_superseded=True)
+        listed = {entry.content for entry in find(ws, filters=filters, limit=100).entries}
+        covers = scope.reaches if with_none else scope.covers
+        wanted = {
+            entry.content
+            for entry in every
+            if covers(entry.project or "", entry.remote, entry.root)
+        }
+        assert listed == wanted, scope

@@ -93,6 +93,8 @@ def composed(draw: st.DrawFn) -> Entry:
         entry,
         via=draw(st.sampled_from([None, "cli", "import:jrnl"])),
         branch=draw(st.sampled_from([None, "fix/a b,c", "-->"])),
+        remote=draw(st.sampled_from([None, "3f9a0c1d2e4b5a69"])),
+        root=draw(st.sampled_from([None, "9c02aa1f3a9c0d5e"])),
         expires=draw(st.sampled_from([None, "2027-01-01"])),
         pin=draw(st.booleans()),
     )

@@ -134,6 +134,7 @@ def test_git_is_asked_once_for_each_commit(
     program.write_text(f'#!/bin/sh\necho "$@" >> "{calls}"\nexec {shutil.which("git")} "$@"\n')
     program.chmod(0o755)
     path = os.environ["PATH"]
+    monkeypatch.chdir(vault)
 
     def asked() -> int:
         """How often git is run by two searches of a new process."""
@@ -146,7 +147,7 @@ def test_git_is_asked_once_for_each_commit(
         monkeypatch.setenv("PATH", path)
         return len(calls.read_text().splitlines()) - before
 
-    assert (asked(), asked()) == (1, 0)
+    assert (asked(), asked()) == (2, 0)  # for the days, and once for the root of the repository
     commit(vault, "2023-01-01", {"notes/2023-01-01.md": "A day."})
     assert (asked(), asked()) == (1, 0)
     (vault / "notes" / "2023-01-02.md").write_text("A note that dates itself.")

@@ -53,6 +53,7 @@ from ...verbs.browse import Listing
 from ...verbs.removing import delete
 from ...verbs.saving import parse_moment
 from ...workspace.changes import fingerprint_files
+from ...workspace.checkout import names_in_step
 from ...workspace.embed import Progress
 from ...workspace.preferences import end_confirmation, read_log
 from ...workspace.proposals import forget_proposals
@@ -334,7 +335,11 @@ class _KnownEntries:
         self._forgotten = read_state_lines(forgotten)
         self._written = cache(partial(_entries_by_id, ws))
         state = ws.config.state
-        self._project = cache(lambda folder: project_of_folder(state, Path(folder), taken))
+        names = names_in_step(ws)
+        self._project = cache(
+            lambda folder: project_of_folder(state, Path(folder), taken, names)
+        )
+        self._marks = taken.marks
 
     def entry(self, screen: Screen, record: Record) -> Entry:
         """Makes the screened entry of a record. Raises Refused, InvalidArgument."""
@@ -370,6 +375,8 @@ class _KnownEntries:
             branch=record.branch,
             extra=extra,
         )
+        remote, root = self._marks(project or "")
+        entry = replace(entry, remote=remote, root=root)
         if record.growing:
             entry = replace(entry, extra=(*entry.extra, ("was", _edit_hash(entry))))
         if record.until and abs(self._ws.clock() - record.until) < SETTLED:

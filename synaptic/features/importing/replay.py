@@ -19,6 +19,7 @@ from ...language.query import search_terms
 from ...models import SESSIONS, SearchResult, frozen
 from ...notes.blocks import project_key
 from ...search.search import search
+from ...workspace.checkout import names_in_step
 from ...workspace.embed import Progress
 from ...workspace.past import as_of
 from ...workspace.workspace import Workspace
@@ -98,7 +99,9 @@ def replay_prompts(
 
 def _read_prompts(ws: Workspace, session: Session) -> Iterator[ReplayedPrompt]:
     state = ws.config.state
-    project = project_key(project_of_folder(state, Path(session.folder), Projects(state)) or "")
+    folder = Path(session.folder)
+    names = names_in_step(ws)
+    project = project_key(project_of_folder(state, folder, Projects(state), names) or "")
     later: dict[str, str] = {}
     for event in reversed(list(screen_events(session.events))):
         if event.kind == "asked" and len(search_terms(event.text)) >= FEW_WORDS:

@@ -9,6 +9,7 @@ from ...language.typed_rules import find_typed_rules
 from ...language.words import stems, words
 from ...models import Entry
 from ...notes.blocks import project_key
+from ...workspace.checkout import names_in_step
 from ...workspace.preferences import read_all_preferences
 from ...workspace.proposals import Proposal, propose
 from ...workspace.sync import in_step
@@ -32,7 +33,9 @@ def propose_rules_of_sessions(ws: Workspace, client: str, place: Path) -> None:
     taken = Projects(ws.config.state)
     for session in find_reader(client).sessions(place, lambda where, why: None):
         folder = Path(session.folder)
-        project = project_of_folder(ws.config.state, folder, taken) if session.folder else None
+        project = None
+        if session.folder:
+            project = project_of_folder(ws.config.state, folder, taken, names_in_step(ws))
         if project_key(project or "") not in excluded:
             proposals = list(_find_rules(session, client, project or ""))
             new = [one for one in proposals if not _is_saved(ws, one, preferences)]

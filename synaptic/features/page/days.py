@@ -70,7 +70,7 @@ async def _day_page(request: Request) -> Response:
             "waiting": _unconfirmed_preferences(ws) if is_today and not cursor else (),
             "due": [*overdue[-MOST_OVERDUE:], *due[len(overdue) :]],
             "more_overdue": max(0, len(overdue) - MOST_OVERDUE),
-            "project": working_project(ws.config, working_checkout(ws.config)) or "",
+            "project": working_project(ws.config, working_checkout(ws)) or "",
         }
 
     values = await run_verb(request, read)

@@ -250,7 +250,7 @@ def _initial_form_values(
     asked = request.query_params
     of = asked.get("supersedes") or asked.get("parent")
     was = browse.get(ws, [of]).entries[0] if of else None
-    return was, "", working_project(ws.config, working_checkout(ws.config)) or "", False
+    return was, "", working_project(ws.config, working_checkout(ws)) or "", False
 
 
 def _arguments_from_form(form: dict[str, str]) -> Values:

@@ -13,8 +13,8 @@ from ...config import Config
 from ...errors import JournalError
 from ...files import open_regular_file
 from ...journal.disk import disk_errors, overwrite
+from ...journal.git_process import run_git
 from ...models import frozen
-from ...workspace.git import run_git
 from .merge import merge
 
 DRIVER = "synaptic"

@@ -60,6 +60,8 @@ CREATE TABLE entry (
     "by"         text COLLATE "C",
     via          text COLLATE "C",
     branch       text COLLATE "C",
+    remote       text COLLATE "C",
+    root         text COLLATE "C",
     expires      text COLLATE "C",
     due          text COLLATE "C",
     origin       text COLLATE "C",

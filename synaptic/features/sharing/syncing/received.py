@@ -17,8 +17,8 @@ from collections.abc import Iterator, Sequence
 from ....errors import Busy, Changed, JournalError, SynapticError
 from ....journal import disk
 from ....journal.comments import find_ids
+from ....journal.git_process import run_git
 from ....journal.writer import Draft, Stat
-from ....workspace.git import run_git
 from .memory import read_sync_record, update_sync_record
 from .shares import (
     EDITED,

@@ -13,8 +13,8 @@ from signal import Signals
 
 from ....config import Config
 from ....errors import InvalidArgument, JournalError, Refused
+from ....journal.git_process import run_git
 from ....journal.names import printable_path
-from ....workspace.git import run_git
 from .. import merge_driver
 from .shares import without_invisible_characters
 from .sync_repository import Repo

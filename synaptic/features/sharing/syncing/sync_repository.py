@@ -14,8 +14,8 @@ from pathlib import Path
 from ....config import Config
 from ....errors import JournalError
 from ....journal.folder import is_note
+from ....journal.git_process import run_git
 from ....journal.journal import Journal
-from ....workspace.git import run_git
 from .shares import FILE_MODES, Entry, Report, Shares
 
 MADE = "refs/synaptic/made"
