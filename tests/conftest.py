@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -98,29 +98,11 @@ def other_processor() -> str:
     return random.Random(os.environ[SEED]).choice(SEEDS)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Each worker begins at another folder: what one has compiled, the next ones find. The items
-    are put back into their order below.
-    """
-    report = yield
-    worker = getattr(collector.config, "workerinput", None)
-    if worker and collector.path == Path(__file__).parent:
-        number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
-        first = len(report.result) * number // count
-        report.result[:] = report.result[first:] + report.result[:first]
-    return report
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Of a test with the mark `sweep` one case stays, or one for each kind: a value of the
     arguments that the mark names, or what its `by` makes of that value; a soak keeps all.
     """
-    if hasattr(config, "workerinput"):
-        items.sort(key=lambda item: item.path)
     sweeps: dict[str, list[pytest.Item]] = {}
     for item in items:
         if mark := item.get_closest_marker("sweep"):
