@@ -96,7 +96,8 @@ class NamesInJournal(NamedTuple):
         """The names in an index as it is; of one that cannot be read none."""
 
         def ask(question: Callable[[Any], list[Any]], value: Any) -> list[Any]:
-            with suppress(SynapticError):
+            # no entry bears a name that is not UTF-8
+            with suppress(SynapticError, UnicodeError):
                 return question(value)
             return []
 
@@ -179,7 +180,7 @@ class Projects:
             if project is not own:
                 others.update(one.address for one in project.repositories if one.is_public)
         return Scope(
-            project_key(name),
+            project_key(os.fsencode(name).decode("utf-8", "replace")),
             roots=frozenset({one.known_root for one in repositories} - {""}),
             remotes=frozenset(remotes),
             local=frozenset(local - {""}),

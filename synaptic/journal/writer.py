@@ -50,8 +50,7 @@ journal.
 """
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
-You may delete index* (only access counts and figures are lost), models/, lines/, briefings/
-and done/.
+You may delete index* (only access counts are lost), models/, lines/, briefings/ and done/.
 trash.md holds replaced texts. Keep preferences.log (your yes), imports/, renames/, forgotten.
 """
 

@@ -49,7 +49,9 @@ TIME_FIELDS: Mapping[str, TimeField] = {
         "first", ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"), noun="time"
     ),
 }
-"""The fields by their names in messages; each is a parameter, a flag or a key of a query."""
+"""The fields by their names in messages; each is a parameter, a flag or a key of a query. A
+filter by day without a row takes a time as `since` does.
+"""
 
 
 def read_date(text: str, now: datetime, name: str) -> str:
@@ -74,10 +76,14 @@ def read_moment(text: str, now: datetime, name: str, *, clock: time | None = Non
     A day without a time of day gets the time `clock`, by default that of `now`.
     """
     first, last = _read_span(text, now, name, clock)
-    moment = last if TIME_FIELDS[name].takes == "last" else first
+    moment = last if _field(name).takes == "last" else first
     if not moment:
         raise _time_error(name, text)
     return moment
+
+
+def _field(name: str) -> TimeField:
+    return TIME_FIELDS.get(name, TIME_FIELDS["since"])
 
 
 def _read_span(
@@ -85,11 +91,11 @@ def _read_span(
 ) -> tuple[datetime | None, datetime | None]:
     from .timephrase.typed import read_typed  # most saves and searches need none of its words
 
-    span = read_typed(text, now=now, ahead=TIME_FIELDS[name].ahead, clock=clock)
+    span = read_typed(text, now=now, ahead=_field(name).ahead, clock=clock)
     return span or (None, None)
 
 
 def _time_error(name: str, text: str) -> InvalidArgument:
-    field = TIME_FIELDS[name]
+    field = _field(name)
     short = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
     return InvalidArgument(f"{name}: {short!r} is not a {field.noun}.", valid=field.examples)

@@ -45,13 +45,15 @@ class Access:
 
     `may_write`: a verb may write, or have the writer do it. `is_past`: later entries are
     hidden. `is_of_several`: an answer may show entries of several journals, so each is marked
-    with its own. `owner` is the person whose preferences hold. `remark` is a sentence on all
+    with its own. `is_published`: it is on another machine, and no folder here is its project's.
+    `owner` is the person whose preferences hold. `remark` is a sentence on all
     answers, or "".
     """
 
     may_write = True
     is_past = False
     is_of_several = False
+    is_published = False
     owner = "user"
     remark = ""
 

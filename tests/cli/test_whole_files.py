@@ -86,7 +86,7 @@ def with_piece(before: bytes, piece: bytes, after: bytes) -> bool:
         (b"Open.\n\n<private>\nnot yours\n</private>\n", b"\n\nSalt."),
         (b"---\ntitle: Plan\n---\n", b"\n\nSalt."),
         (b"# Plan\n", b"\n\nSalt."),
-        (b"```\nan open fence\n", b"\n\nSalt.\n```"),
+        (b"```\nan open fence\n", b"\n```\n\nSalt."),
     ],
 )
 def test_text_goes_to_the_end_of_the_file_and_nothing_else_changes(
@@ -161,12 +161,13 @@ def test_a_note_that_is_a_part_of_a_file_ends_where_the_next_entry_begins(notes:
     assert path.read_bytes() == DAY.replace(b"Below.", b"Below.\n\nSalt.")
 
 
-def test_text_behind_an_open_private_tag_is_refused_because_it_would_be_private(
+def test_text_beside_an_open_private_tag_stands_above_it_and_is_not_private(
     notes: Notes,
 ) -> None:
     path = notes.put(b"Open.\n\n<private>\nnot yours\n")
-    assert str(path) in notes.refusal("update", notes.entries()[0]["id"], "--append", "Salt.")
-    assert path.read_bytes() == b"Open.\n\n<private>\nnot yours\n"
+    notes.ask("update", notes.entries()[0]["id"], "--append", "Salt.")
+    assert path.read_bytes() == b"Open.\n\nSalt.\n\n<private>\nnot yours\n"
+    assert notes.entries()[0]["content"].endswith("Salt.")
 
 
 def test_a_copy_in_the_trash_goes_when_its_text_becomes_private(notes: Notes) -> None:

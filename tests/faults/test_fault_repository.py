@@ -303,6 +303,7 @@ def test_nothing_but_small_regular_files_is_read(
         (git_folder / "HEAD").write_text("ref: refs/heads/login\n")
         if git_folder.name == "pointed":
             (root / ".git").write_text("gitdir: pointed\n")
+            (git_folder / "config").write_text("[core]\n\tworktree = ..\n")
         (root / place).unlink(missing_ok=True)
     put(kind, root / place)
     look = home.python(_LOOK, str(root))

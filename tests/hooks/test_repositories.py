@@ -611,14 +611,20 @@ def test_an_update_of_the_project_takes_the_marks_along(
     id = people.rule("Client A: write heron in capitals.")
     assert "follow" in people.told_in(client_a) and "capitals" not in people.told_in(other)
     [file] = people.journal.glob("*.md")
-    text = file.read_text()
-    roots = re.findall(r"remote=\w{16} root=\w{16}", text)
-    (of_other,) = set(roots) - {roots[0]}
-    rule = text.partition(id)
-    file.write_text(rule[0] + id + rule[2].replace(roots[0], of_other, 1))
-    assert "follow" not in people.told_in(other)  # nobody confirmed it for that project
+    of_client_a = marks_of(file, id)
     people.person("update", id, "--project", "web")
-    assert "capitals" in people.told_in(other)
+    assert "capitals" in people.told_in(other) and "capitals" not in people.told_in(client_a)
+    text = file.read_text()
+    before, _, rule = text.partition(id)
+    file.write_text(before + id + rule.replace(marks_of(file, id), of_client_a, 1))
+    assert "capitals" not in people.told_in(client_a)  # nobody confirmed it for that project
+
+
+def marks_of(file: Path, id: str) -> str:
+    """The marks of a repository in the comment of an entry."""
+    comment = file.read_text().partition(id)[2].partition("-->")[0]
+    [marks] = re.findall(r"remote=\w{16} root=\w{16}", comment)
+    return str(marks)
 
 
 def test_a_folder_that_is_gone_is_an_error(people: People, client_a: Path) -> None:

@@ -87,6 +87,7 @@ class Published(Access):
     is_past: bool = False
     remark: str = ""
     may_write = False
+    is_published = True
     owner = "publisher"
 
     @property

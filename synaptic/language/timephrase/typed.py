@@ -22,6 +22,8 @@ _CLOCK = re.compile(
 """18:00, 18:00:30, 6pm, 6:30 pm; um 18 Uhr, à 18h30, alle 18:00, в 18:00, 18時."""
 _EITHER_ORDER = re.compile(r"(\d\d?)/(\d\d?)")
 
+_OF_PATHS = re.compile(r"^[./]|[#?%&=<>|\\\\]")
+"""Finds signs of a path or an address, which is no time."""
 _MARKED = re.compile(r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]")
 _ORDINAL = re.compile(r"(?i)[0-9]+(?:st|nd|rd|th)")
 
@@ -86,7 +88,7 @@ def read_typed(
     be; a date as in the names and the front matter of notes.
     """
     value = " ".join(text.lower().split())
-    if not 0 < len(value) <= MAX_PHRASE:
+    if not 0 < len(value) <= MAX_PHRASE or _OF_PATHS.search(value):
         return None
     with suppress(ValueError, OverflowError):  # no such day or time of the day
         moment = moment_of_stamp(value)
