@@ -80,13 +80,18 @@ def pytest_xdist_auto_num_workers() -> int:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test of the model runs with the vectors of this processor, and with those of another:
-    its noise is drawn by the seed, or given by `--disturb`.
+    """A test of the model runs with the vectors of another processor, whose noise is drawn by
+    the seed, or given by `--disturb`; one with the mark `edge` with those of this one, too. The
+    soak runs all with twenty others, and forked commands have this processor's.
     """
     if "model" in metafunc.fixturenames:
         processors = {"here": "", "elsewhere": other_processor()}
-        if metafunc.config.getoption("--disturb"):
-            processors.popitem()
+        is_disturbed = metafunc.config.getoption("--disturb")
+        is_edge = any(metafunc.definition.iter_markers("edge"))
+        if is_disturbed:
+            processors.pop("elsewhere")
+        elif not is_edge:
+            processors.pop("here")
         values, ids = processors.values(), list(processors)
         metafunc.parametrize("model", values, ids=ids, indirect=True, scope="session")
 

@@ -97,7 +97,8 @@ def _read_message(client: str, within_s: float) -> HookMessage:
     if not isinstance(message, dict):
         raise ValueError("standard input is not a JSON object")
     message["client"] = client
-    message["cwd"] = str(message.get("cwd") or Path.cwd())
+    folder = str(message.get("cwd") or "")
+    message["cwd"] = folder if folder and "\0" not in folder else str(Path.cwd())
     return message
 
 

@@ -234,7 +234,7 @@ def _is_ours(path: Path) -> bool:
     """True if a file belongs to this user, as git asks it: for root also to the user behind
     sudo.
     """
-    if WINDOWS:
+    if sys.platform == "win32":
         return True
     users = {os.geteuid()}
     behind = os.environ.get("SUDO_UID", "")

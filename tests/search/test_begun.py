@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
 from homes import Clock, open_home
 
 from synaptic import SearchResult, rebuild, save, search
@@ -72,6 +73,7 @@ def asked(journal: dict[str, Any], home: Path, model: FastEmbedder) -> list[tupl
     return told
 
 
+@pytest.mark.edge
 def test_of_twelve_right_answers_in_a_new_journal_at_most_one_is_doubted(
     tmp_path: Path, model: FastEmbedder
 ) -> None:

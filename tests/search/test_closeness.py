@@ -111,11 +111,7 @@ def test_the_first_example_of_the_readme(tmp_path: Path, model: FastEmbedder) ->
 def test_one_short_entry_does_not_fit_everything(tmp_path: Path, model: FastEmbedder) -> None:
     with open_home(tmp_path, embedder=model) as ws:
         save(ws, "x offer")
-        for question, doubts in (
-            ("turtle", 1),
-            ("winter tyres", 1),
-            ("an offer from x", 0),
-        ):
+        for question, doubts in (("turtle", 1), ("winter tyres", 1), ("an offer from x", 0)):
             assert len(search(ws, question).notices) == doubts
 
 

@@ -60,6 +60,7 @@ def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
         return [search(ws, question) for question in asked]
 
 
+@pytest.mark.edge
 def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
     tmp_path: Path, model: FastEmbedder
 ) -> None:
