@@ -31,8 +31,7 @@ BENCHES = {
     "sure": "doubts, the end of an answer, and the share of right hits at each score",
     "fit": "the curves of doubts and scores, fitted anew on one half of the questions",
     "actions": "edits and failed commands in which the hooks speak",
-    "near": "earlier entries that a save names; corrections found",
-    "pairs": "pairs of notes of which the later replaces the earlier, or only sounds so",
+    "holds": "notes that a later one makes untrue: named at the save, and in answers",
     "freshness": "corrections that come before what they correct",
     "diary": "days and vaults of people: the rank of the entry that answers",
     "state": "labelled questions about what is open, was left off or was decided",
@@ -102,11 +101,8 @@ def parser() -> argparse.ArgumentParser:
         help="list wrong answers (state, actions, repositories, published, helps), or what "
         "differs (passes)",
     )
-    top.add_argument("--held", action="store_true", help="ask the second set (helps, pairs)")
-    top.add_argument("--learn", action="store_true", help="ask the set to learn from (pairs)")
-    top.add_argument(
-        "--third", action="store_true", help="ask the set that reports (helps, pairs)"
-    )
+    top.add_argument("--held", action="store_true", help="ask the second set (helps, holds)")
+    top.add_argument("--third", action="store_true", help="ask the set that reports (helps)")
     top.add_argument(
         "--captured",
         action="store_true",

@@ -26,20 +26,16 @@ class Kind:
     """The meaning of an entry type.
 
     `synonyms`: names that people and agents give to it. `foreign`: kinds of other programs that
-    are read as it. `can_close`: a closing tag ends it. `settles`: such an entry may say how an
-    issue ended. `is_replaced`: a later entry of the type may replace an earlier one on the same
-    matter. `worth`: of how much more use it is to a session than a step that was done, in steps
-    of importance. `is_of_files`: an agent is told of it before it edits a file
-    that the entry names. `tone`: the colour of its mark on the page, a class of style.css.
-    `guidance`: for agents, what to save as this type.
+    are read as it. `can_close`: a closing tag ends it. `worth`: of how much more use it is to a
+    session than a step that was done, in steps of importance. `is_of_files`: an agent is told
+    of it before it edits a file that the entry names. `tone`: the colour of its mark on the
+    page, a class of style.css. `guidance`: for agents, what to save as this type.
     """
 
     name: EntryType
     synonyms: Texts
     foreign: Texts = ()
     can_close: bool = False
-    settles: bool = False
-    is_replaced: bool = True
     worth: int = 2
     is_of_files: bool = False
     tone: str = "grey"
@@ -56,7 +52,6 @@ _ROWS = (
     Kind(
         "decision",
         ("choice", "adr"),
-        settles=True,
         is_of_files=True,
         tone="green",
         guidance="what was chosen, why, and what was rejected",
@@ -65,8 +60,6 @@ _ROWS = (
         "progress",
         ("status",),
         ("bugfix", "change", "feature", "refactor", "milestone"),  # a fixed bug is not open
-        settles=True,
-        is_replaced=False,  # a step stays what it was
         worth=0,
         tone="blue",
         guidance="what is done",
@@ -100,7 +93,6 @@ _ROWS = (
             "anti_pattern",
             "security_note",
         ),
-        settles=True,
         is_of_files=True,
         tone="brown",
         guidance=_FINDING,

@@ -328,15 +328,15 @@ class Stamp(NamedTuple):
 
 @frozen
 class Near:
-    """An older entry that a new entry seems to replace or repeat; with `settled`, an open issue
-    that the new entry may close.
+    """An earlier entry that is near a saved one; `is_open`: an open issue, which the saved one
+    may settle.
     """
 
     id: str
     date: str
     type: EntryType
     title: str
-    settled: bool = False
+    is_open: bool = False
 
 
 class Signals(NamedTuple):
@@ -385,6 +385,8 @@ class Hit:
     cannot be understood alone. `outcome` is a line about the entry that replaced it, and why.
     `rare_words` says how many words that a single passage contains weigh as much as the words
     of the question that it contains: unlike the score it does not depend on the other hits.
+    `later` are later entries near it that are no hits themselves. `replaces` are the entries in
+    whose place it stands, because it supersedes them.
     """
 
     entry: Entry
@@ -398,6 +400,8 @@ class Hit:
     beside: tuple[Entry, ...] = ()
     outcome: str = ""
     rare_words: float = 0.0
+    later: tuple[Near, ...] = ()
+    replaces: tuple[Near, ...] = ()
 
 
 @frozen
@@ -445,10 +449,8 @@ NOTHING_CLOSE = "There is no close match; this is what comes nearest."
 """The first notice of an answer in which no hit clearly fits."""
 
 
-ABSENT, ONLY_REPLACED = "No entry holds", "Only replaced entries hold"
-"""How a notice begins that says which name of a query is in no entry, or only in replaced
-entries.
-"""
+ABSENT = "No entry holds"
+"""How a notice begins that says which name of a query is in no entry."""
 
 
 @frozen

@@ -157,7 +157,7 @@ def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
         )
         print_receipt(ws, f"Saved {resolve_type(type)}", receipt)
         if is_person() and not IN_JSON.get():
-            print_nearest_entry(saving.compare_saved(ws, receipt))
+            print_nearest_entry(receipt.id, saving.compare_saved(ws, receipt))
 
 
 @command(

@@ -16,6 +16,7 @@ from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
 from ..journal.runs import Run, Runs
 from ..models import Entry, Json, Near, SearchResult
+from ..notes.header import shorten
 from ..render import terminal, wire
 from ..render.fence import clean, one_line
 from ..render.present import build_term_test, short_id, write_result_text
@@ -130,19 +131,30 @@ def print_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
         f"{done} {short_id(receipt.id)} in {output_for_workspace(ws).full_path(receipt.path)}"
     )
     print_answer({"success": True} | wire.as_json(receipt), text, notices)
+    if receipt.leaning and not IN_JSON.get():
+        lines = [
+            f"{short_id(one.id)} {one.date} {_short_title(one)}" for one in receipt.leaning
+        ]
+        say(f"May lean on the replaced one: {'; '.join(lines)}")
 
 
-def print_nearest_entry(entries: Sequence[Near]) -> None:
-    """Prints to standard error the first of the entries that a saved one seems to replace or
-    settle, and the command that records it.
+def _short_title(near: Near) -> str:
+    return shorten(one_line(near.title), _TITLE_CHARS)
+
+
+def print_nearest_entry(id: str, entries: Sequence[Near]) -> None:
+    """Prints to standard error the earlier entry that is nearest to the saved entry `id`, and
+    the command for the case that the saved one replaces or settles it.
     """
     for near in entries[:1]:
-        id = short_id(near.id)
-        title = one_line(near.title)[:_TITLE_CHARS]
-        text = f"perhaps replaces {id} of {near.date}: {title} `synaptic review` asks."
-        if near.settled:
-            text = f"may settle {id}: {title} `synaptic update {id} --add-tag done` closes it."
-        say(f"note: It {text}")
+        other = short_id(near.id)
+        question, command = "replace", f"update {short_id(id)} --supersedes {other}"
+        if near.is_open:
+            question, command = "settle", f"update {other} --add-tag done"
+        say(
+            f"Near: {other} {near.date} {_short_title(near)} Does the new one {question} it? "
+            f"`synaptic {command}`"
+        )
 
 
 def refuse_list_number(name: str) -> None:

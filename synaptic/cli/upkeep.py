@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -42,6 +43,9 @@ from .replies import (
     print_answer,
     print_receipt,
 )
+
+NEAR = "near"
+"""The word behind `review` that asks for pairs of entries that are near each other."""
 
 
 @command("rebuild-index", switch("fresh", "Embed all entries again."))
@@ -169,23 +173,30 @@ def backup(ws: Workspace, to: str) -> None:
 def review_findings(
     ws: Workspace, limit: int, project: Sequence[str] = (), words: Sequence[str] = ()
 ) -> None:
-    """List entries that repeat, contradict or outlived others, and the answers to each.
+    """List entries that are out of date or need an answer, and the answers to each.
 
     On a terminal it asks about one finding after the other. Nothing changes without an answer.
+    `synaptic review near` lists pairs of entries that are near each other.
 
     Example: synaptic review --project billing
     """
 
-    if words and len(words) != 2:
+    asks_for_near = list(words) == [NEAR]
+    if words and len(words) != 2 and not asks_for_near:
         raise InvalidArgument(
             f"`review {' '.join(words)}` is not an answer and a finding.",
-            valid=("review", "review ANSWER FINDING"),
+            valid=("review", f"review {NEAR}", "review ANSWER FINDING"),
             hint="`synaptic review` lists findings and their answers.",
         )
-    if words:
+    if words and not asks_for_near:
         return _settle_finding(ws, *words)
     check_range("limit", limit, 1, MAX_LIMIT)
-    findings = review.review(ws, project=project)
+    find = review.review
+    if asks_for_near:
+        find = review.review_near
+        with suppress(SynapticError):  # without the model, entries that have vectors
+            ws.embedder.load()
+    findings = find(ws, project=project)
     first = findings[:limit]
     left = len(findings) - limit
     more = f"{left:,} more; `--limit {MAX_LIMIT}` shows more of them." if left > 0 else ""
@@ -213,7 +224,7 @@ def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
             text = f"Settled in {place}. `synaptic review undo {receipt.undo}` takes it back."
         data = {"success": True} | wire.as_json(receipt)
         return print_answer(data, text, receipt.notices)
-    done = "Deleted" if choice in ("delete", "merge") else "Updated"
+    done = "Deleted" if choice == "delete" else "Updated"
     return print_receipt(ws, done, receipt)
 
 

@@ -17,7 +17,6 @@ from ..files import open_regular_file
 from ..language.excerpt import choose_sentences
 from ..models import short_id
 from ..render.fence import DATA_FOLLOWS, clean, count_tokens, fenced, one_line
-from ..workspace.pairs import PERHAPS_REPLACED
 from .seen import note_seen, seen_ids, valid_session_id
 from .stop import HookMessage
 
@@ -130,8 +129,7 @@ def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
     starts = []
     for one in chosen:
         origin = f"from {one.row.origin}" if one.row.origin else ""
-        later = f"{PERHAPS_REPLACED} {short_id(one.later)}" if one.later else ""
-        remark = one_line(" ".join(filter(None, (one.mark, later, origin))))[:REMARK_CHARS]
+        remark = one_line(" ".join(filter(None, (one.mark, origin))))[:REMARK_CHARS]
         remark = f" ({remark})" if remark else ""
         starts.append(f"{short_id(one.row.id)} {one.row.date} {one.row.type}{remark}: ")
     frame = head + fenced("entries", "\n".join(starts))

@@ -251,7 +251,12 @@ def answer_subagent_start(config: Config, message: HookMessage) -> str:
     from ..workspace.workspace import open_workspace
 
     with open_workspace(config) as ws:
-        briefing = brief(ws, Path(message["cwd"]))._replace(handoff=None, session=None)
+        briefing = brief(ws, Path(message["cwd"]))
+        # it asks nobody about a rule
+        data = briefing.unconfirmed
+        briefing = briefing._replace(
+            handoff=None, session=None, unconfirmed=(), asked_before=data
+        )
         return briefing_text(ws, briefing, max_tokens=STARTS["subagent-start"](config.hooks))
 
 

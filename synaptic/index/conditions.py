@@ -28,20 +28,6 @@ BOUND_LIST = "(SELECT value FROM json_each(?))"
 that are 1,000 deep.
 """
 
-LATER = f"""
-    SELECT old.rowid, old.id, old.hash, new.id, new.hash FROM (
-        SELECT entry one, first other FROM near
-        WHERE state IN ('replaced', 'repeated') AND entry IN {BOUND_LIST}
-        UNION SELECT first, entry FROM near
-        WHERE state IN ('replaced', 'repeated') AND first IN {BOUND_LIST}
-    ) CROSS JOIN entry old ON old.rowid = one CROSS JOIN entry new ON new.rowid = other
-    JOIN source s ON s.id = old.source JOIN source t ON t.id = new.source
-    WHERE (old.at, s.path, old.seq) < (new.at, t.path, new.seq) AND old.pin = 0
-    ORDER BY new.at, t.path, new.seq"""
-"""Rowid, id and hash of each of the bound entries that a later one seems to replace or repeat,
-and the id and hash of that one; the latest last. Pinned entries are left out.
-"""
-
 PROJECT_NAMES = """
     SELECT max(e.project) FROM entry e WHERE e.project_key IS NOT NULL AND e.id IS NOT NULL {}
     GROUP BY e.project_key ORDER BY count(*) DESC, e.project_key"""

@@ -34,7 +34,7 @@ SCHEMA = Path(__file__).with_name("schema.sql")
 
 Made = TypeVar("Made")
 
-LAGGING = frozenset({"frequencies", "sample", "facets", "vectors"})
+LAGGING = frozenset({"frequencies", "sample", "samples", "facets", "vectors"})
 """Names of kept values that may lag behind what this process writes."""
 
 _NEW_FILE = f"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -14,12 +15,11 @@ from typing import Any, NamedTuple
 from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, SynapticError
 from ..filters import Filters, Scope
 from ..language.words import fts5_expression
-from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIssue
+from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIssue, Vector
 from ..notes.marks import link_key
 from .conditions import (
     BOUND_LIST,
     COUNTABLE,
-    LATER,
     PROJECT_MARKS,
     PROJECT_NAMES,
     SUPERSEDED,
@@ -33,6 +33,7 @@ from .engine import Engine, distance_scale
 from .index_writer import IndexWriter
 from .rows import (
     SELECT_ENTRY,
+    Candidate,
     Counts,
     EntryTime,
     Passage,
@@ -51,6 +52,14 @@ COMPACT_WAIT_MS = 2_000
 SAMPLED = 128
 """Passages that tell how near a question is to any text; reading them takes 2 ms. By eye."""
 
+NEAREST, LIKELY = 32, 256
+"""Passages of a project that are compared in full, and passages of the whole journal that are
+probably nearest, of which those of a large project are taken. By eye.
+"""
+SMALL_PROJECT = 2_048
+"""The entries of a project up to which all of them are asked, and no others. By eye."""
+SPREAD_OVER = 2_048
+"""Passages of the journal, a sample of all, among which a large project has enough."""
 CODED = 6
 """Passages of an entry whose tokens are compared: it keeps a question within 10 ms."""
 
@@ -79,14 +88,14 @@ class _Sample(NamedTuple):
     model: object
 
 
-class Pair(NamedTuple):
-    """The rowids of two entries on one matter, and what the later one does: `replaced` the
-    earlier, or `repeated` it.
+class _ProjectSample(NamedTuple):
+    """The vectors of some entries of a project by rowid, the number of chunks of the journal
+    then, and the model and dimensions that made them.
     """
 
-    earlier: int
-    later: int
-    verdict: str
+    vectors: dict[int, bytes]
+    total: int
+    made_for: tuple[object, object]
 
 
 class Index:
@@ -222,6 +231,60 @@ class Index:
             sample = self.engine.cache["sample"] = taken()
         return sample.vectors, sample.codes
 
+    def sample_of_project(self, key: str | None) -> dict[int, bytes]:
+        """The int8 vectors of up to SAMPLED entries of a project (None: of no project). They
+        are cached; a full sample is drawn again when the journal has grown by half.
+        """
+        total, _ = self.engine.frequencies(())
+        made_for = self.meta("model"), self.meta("dimensions")
+        samples = self.engine.cached("samples", dict[str | None, _ProjectSample])
+        last = samples.get(key)
+        if last is None or last.made_for != made_for:
+            last = _ProjectSample({}, total, made_for)
+        if len(last.vectors) == SAMPLED and total <= 1.5 * last.total:
+            return last.vectors
+        is_small = 0 < len(last.vectors) < SAMPLED
+        rows = [] if is_small else self.engine.column(_SPREAD, SPREAD_OVER, key, SAMPLED)
+        if len(rows) < SAMPLED:
+            rows = self.engine.column(_SPREAD_IN_PROJECT, key, SAMPLED)
+        added = self.first_vectors([row for row in rows if row not in last.vectors])
+        both = last.vectors | added
+        vectors = {row: both[row] for row in rows if row in both}
+        samples[key] = _ProjectSample(vectors, total, made_for)
+        return vectors
+
+    def nearest_of_project(self, vector: Vector, key: str | None) -> list[Candidate]:
+        """The passages of a project that are nearest to a unit vector, the nearest first, at
+        most NEAREST. Of a large project, only those that are also among the LIKELY nearest of
+        the whole journal.
+        """
+        if self.engine.value(_HAS_MORE, key, SMALL_PROJECT):
+            likely = self.file.likely_nearest(vector, LIKELY)
+            entries = dict(self.engine.rows(_IN_PROJECT, json.dumps(likely), key))
+        else:
+            entries = dict(self.engine.rows(_CHUNKS_OF_PROJECT, key))
+            likely = list(entries)
+            if len(likely) > NEAREST:
+                likely = self.file.likely_nearest(vector, NEAREST, array("q", likely))
+        chunks = [chunk for chunk in likely if chunk in entries][:NEAREST]
+        vectors = self.vectors(chunks)
+        cosines = self.scale_cosines(unit_vectors(list(vectors.values()), len(vector)) @ vector)
+        nearest = zip(vectors, cosines.tolist(), strict=True)
+        hits = [Candidate(chunk, entries[chunk], cosine) for chunk, cosine in nearest]
+        return sorted(hits, key=lambda hit: -hit.score)
+
+    def lexical_of_project(self, terms: Sequence[str], key: str | None) -> list[Candidate]:
+        """The passages of a project that BM25 finds best, at most NEAREST. Of a large project,
+        only those that are also among the LIKELY best of the whole journal.
+        """
+        if not self.engine.value(_HAS_MORE, key, SMALL_PROJECT):
+            among = array("q", dict(self.engine.rows(_CHUNKS_OF_PROJECT, key)))
+            return self.lexical(terms, among, limit=NEAREST)
+        best = self.lexical(terms, None, limit=LIKELY)
+        rows = json.dumps([hit.chunk_rowid for hit in best])
+        inside = dict(self.engine.rows(_IN_PROJECT, rows, key))
+        return [hit for hit in best if hit.chunk_rowid in inside][:NEAREST]
+
     def document_counts(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """(chunks in all, roughly the number that hold each of these words in any of its
         forms).
@@ -263,30 +326,6 @@ class Index:
         condition, values = list_conditions(filters)
         sql = f"{_BESIDE}{condition} ORDER BY e.seq"
         return self._rows_by_first_column(sql, json.dumps(rowids), *values)
-
-    def waits_for_pairs(self) -> bool:
-        """True if entries are to be compared with others, or judged."""
-        waiting = "SELECT 1 FROM near WHERE state IN ('compare', 'judge') LIMIT 1"
-        return self.engine.value(waiting) is not None
-
-    def pairs(self) -> list[Pair]:
-        """The pairs of which the later entry seems to replace or repeat the earlier one, the
-        closest first. A published index has none.
-        """
-        if not isinstance(self.engine, SqliteEngine):
-            return []
-        return [Pair(*row) for row in self.engine.rows(_PAIRS)]
-
-    def earlier_entries(self, later: int) -> list[int]:
-        """The entries that this one seems to replace or repeat, the closest first."""
-        return self.engine.column(_EARLIER, later)
-
-    def later_entries(self, rowids: Sequence[int]) -> list[tuple[int, str, int, str, int]]:
-        """The rows of `conditions.LATER` for these entries."""
-        if not isinstance(self.engine, SqliteEngine):
-            return self.engine.rows(_PUBLISHED_LATER, json.dumps(list(rowids)))
-        these = json.dumps(list(rowids))
-        return self.engine.rows(LATER, these, these)
 
     # -- entries out
     # --------------------------------------------------------------------------------
@@ -535,6 +574,11 @@ class Index:
         sql = f"""
             SELECT old.own_id, new.id {SUPERSEDED} AND s.target IN {BOUND_LIST}
             ORDER BY new.at, new.twin DESC, new.id"""
+        return dict(self.engine.rows(sql, json.dumps(ids)))
+
+    def rows_of_ids(self, ids: Sequence[str]) -> dict[str, int]:
+        """Maps those of `ids` that an entry has to its row."""
+        sql = f"SELECT id, rowid FROM entry WHERE own_id IN {BOUND_LIST} AND id IS NOT NULL"
         return dict(self.engine.rows(sql, json.dumps(ids)))
 
     def replacement_chain(self, rowid: int) -> list[int]:
@@ -823,6 +867,21 @@ _ISSUES = """
         ' belongs to another entry too; this one is known as ' || e.id
     FROM entry e JOIN source s ON s.id = e.source
     WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
+_SPREAD = """
+    SELECT e.rowid FROM (
+        SELECT entry, seq, vector, hash, rowid AS chunk FROM chunk ORDER BY hash, rowid LIMIT ?
+    ) c CROSS JOIN entry e ON e.rowid = c.entry
+    WHERE e.project_key IS ? AND c.vector > 0 AND c.seq = 0 ORDER BY c.hash, c.chunk LIMIT ?"""
+_SPREAD_IN_PROJECT = """
+    SELECT e.rowid FROM entry e CROSS JOIN chunk c ON c.entry = e.rowid AND c.seq = 0
+    WHERE e.project_key IS ? AND c.vector > 0 ORDER BY c.hash, c.rowid LIMIT ?"""
+_HAS_MORE = "SELECT 1 FROM entry WHERE project_key IS ? LIMIT 1 OFFSET ?"
+_IN_PROJECT = f"""
+    SELECT c.rowid, c.entry FROM chunk c CROSS JOIN entry e ON e.rowid = c.entry
+    WHERE c.rowid IN {BOUND_LIST} AND e.project_key IS ?"""
+_CHUNKS_OF_PROJECT = """
+    SELECT c.rowid, c.entry FROM entry e CROSS JOIN chunk c ON c.entry = e.rowid
+    WHERE e.project_key IS ? ORDER BY c.rowid"""
 _CODES = f"""
     SELECT c.entry, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid
     WHERE c.entry IN {BOUND_LIST} AND c.seq < ? AND length(t.codes) > 0"""
@@ -860,23 +919,6 @@ _COPIES = """
 _BY_ID = """
     SELECT rowid FROM entry WHERE own_id = ? AND twin = 0
     UNION SELECT rowid FROM entry WHERE other_id = ? AND twin = 2"""  # as its index has it
-
-_PAIRED = """
-    SELECT old.rowid old, new.rowid new, n.state, n.closeness FROM near n
-    JOIN entry old ON old.rowid IN (n.entry, n.first)
-    JOIN entry new ON new.rowid = CASE old.rowid WHEN n.entry THEN n.first ELSE n.entry END
-    JOIN source s ON s.id = old.source JOIN source t ON t.id = new.source
-    WHERE n.state IN ('replaced', 'repeated')
-    AND (old.at, s.path, old.seq) < (new.at, t.path, new.seq)"""
-_PAIRS = f"""
-    SELECT old, new, state FROM ({_PAIRED}) GROUP BY old, new
-    ORDER BY max(closeness) DESC, old, new"""
-_PUBLISHED_LATER = f"""
-    SELECT old.rowid, old.id, old.hash, new.id, new.hash
-    FROM entry old JOIN entry new ON new.id = old.later WHERE old.rowid IN {BOUND_LIST}"""
-_EARLIER = f"""
-    SELECT old FROM ({_PAIRED} AND (n.entry = ?1 OR n.first = ?1))
-    WHERE new = ?1 GROUP BY old ORDER BY max(closeness) DESC, old"""
 
 _NEWEST = "e.at DESC, s.path DESC, e.seq DESC"
 _ORDERS: dict[str, str] = {

@@ -88,14 +88,6 @@ class PlainIndex:
         return list(dict.fromkeys(entry for (entry,) in rows))
 
     @as_index_errors()
-    def later_entries(self, rowids: Iterable[int]) -> list[tuple[int, str, int, str, int]]:
-        """The rows of `conditions.LATER` for these entries."""
-        from .conditions import LATER
-
-        these = json.dumps(list(rowids))
-        return list(self._db.execute(LATER, (these, these)))
-
-    @as_index_errors()
     def project_names(self, scope: Scope) -> list[str]:
         """The names of projects that the entries of a scope bear, the most frequent first."""
         from .conditions import PROJECT_NAMES, filter_conditions

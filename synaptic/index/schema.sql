@@ -75,7 +75,7 @@ CREATE INDEX entry_heading ON entry (title) WHERE derived = 1 AND whole_file = 0
 CREATE INDEX entry_at ON entry (dated, at);
 CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime');
 CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
-CREATE INDEX entry_project ON entry (project_key, remote, root) WHERE project_key IS NOT NULL;
+CREATE INDEX entry_project ON entry (project_key, remote, root);
 CREATE INDEX entry_remote ON entry (remote) WHERE remote IS NOT NULL;
 CREATE INDEX entry_root ON entry (root) WHERE root IS NOT NULL;
 CREATE INDEX entry_due ON entry (due) WHERE due IS NOT NULL;
@@ -135,17 +135,6 @@ CREATE TABLE task (
     entry INTEGER PRIMARY KEY REFERENCES entry (rowid) ON DELETE CASCADE,
     open  INTEGER NOT NULL           -- how many of the entry's tasks
 );
-
--- Of each entry the one that is nearest to it among those of its project and type, and what both are to each other
--- (`nearest`, `language/replacement`). `state`: 'compare' and 'judge' wait, then 'none', 'replaced' or 'repeated'.
-CREATE TABLE near (
-    entry     INTEGER PRIMARY KEY REFERENCES entry (rowid) ON DELETE CASCADE,
-    state     TEXT NOT NULL,
-    first     INTEGER,
-    closeness REAL                   -- of the first
-);
-CREATE INDEX near_first ON near (first) WHERE first IS NOT NULL;
-CREATE INDEX near_waiting ON near (state) WHERE state IN ('compare', 'judge');
 
 -- What no file says: how often an entry was read, and how long calls took. It outlives a rebuild.
 CREATE TABLE access (
@@ -222,25 +211,4 @@ END;
 CREATE TRIGGER chunk_changed AFTER UPDATE OF vector ON chunk WHEN old.vector > 0 AND new.vector <> old.vector BEGIN
     DELETE FROM chunk_vec WHERE rowid = new.rowid;
     DELETE FROM token WHERE chunk = new.rowid;
-END;
--- An entry, and those that it is nearest to, are compared again once it changed, came, went, or was replaced.
-CREATE TRIGGER entry_added AFTER INSERT ON entry BEGIN
-    INSERT INTO near (entry, state) VALUES (new.rowid, 'compare');
-END;
-CREATE TRIGGER entry_changed AFTER UPDATE OF row_hash, twin, other_id ON entry
-WHEN new.row_hash <> old.row_hash OR new.twin <> old.twin OR new.other_id IS NOT old.other_id BEGIN
-    UPDATE near SET state = 'compare' WHERE entry = new.rowid OR first = new.rowid;
-END;
-CREATE TRIGGER entry_deleted AFTER DELETE ON entry BEGIN
-    UPDATE near SET state = 'compare' WHERE first = old.rowid;
-END;
-CREATE TRIGGER vector_changed AFTER UPDATE OF vector ON chunk WHEN new.seq = 0 AND new.vector <> old.vector BEGIN
-    UPDATE near SET state = 'compare' WHERE entry = new.entry OR first = new.entry;
-END;
-CREATE TRIGGER supersedes_added AFTER INSERT ON supersedes BEGIN
-    UPDATE near SET state = 'compare' WHERE (entry IN (SELECT rowid FROM entry WHERE own_id = new.target)
-        OR first IN (SELECT rowid FROM entry WHERE own_id = new.target));
-END;
-CREATE TRIGGER supersedes_deleted AFTER DELETE ON supersedes BEGIN
-    UPDATE near SET state = 'compare' WHERE entry IN (SELECT rowid FROM entry WHERE own_id = old.target);
 END;

@@ -75,23 +75,25 @@ class Sketch:
         self, vector: bytes, limit: int, among: array[int] | None
     ) -> list[int]:
         """The rowids of the chunks in `among` (None: all) that are probably nearest to the int8
-        `vector`: OVERSAMPLED times `limit`, and more where distances are equal.
+        `vector`, the likeliest first: OVERSAMPLED times `limit`, and more where distances are
+        equal.
 
         Raises apsw.CorruptError for a vector that is missing, or of another length.
         """
         rowids, rough = self._catch_up()
         query = self._matrix([vector])
+        if among is not None:
+            passes = np.flatnonzero(np.isin(rowids, np.asarray(among), kind="table"))
+            rowids, rough = rowids[passes], rough[:, passes]
         differences = np.zeros(len(rowids), dtype=np.uint16)
         for bits, asked in zip(rough, self._pack_columns(query)[:, 0], strict=True):
             differences += np.bitwise_count(bits ^ asked)
-        if among is not None:
-            passes = np.isin(rowids, np.asarray(among), kind="table")
-            rowids, differences = rowids[passes], differences[passes]
         wanted = OVERSAMPLED * limit
         if wanted < len(rowids):
             furthest = np.partition(differences, wanted - 1)[wanted - 1]
-            rowids = rowids[differences <= furthest]
-        likely: list[int] = rowids.tolist()
+            chosen = differences <= furthest
+            rowids, differences = rowids[chosen], differences[chosen]
+        likely: list[int] = rowids[np.argsort(differences, kind="stable")].tolist()
         return likely
 
     def _matrix(self, vectors: list[bytes]) -> Array:

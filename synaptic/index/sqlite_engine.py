@@ -95,7 +95,7 @@ class SqliteEngine(Database):
         self._stems = Stems(stemming, lambda: self.db)
         self._sketch: Sketch | None = None
         self.latest_rough: dict[Any, Rough] = {}
-        self.latest_groups: dict[tuple[str, str | None], Any] = {}
+        self._was_asked_for_likely = False
 
     def passing_chunks(
         self, filters: Filters, within: Sequence[int] | None, phrases: Sequence[str]
@@ -192,6 +192,24 @@ class SqliteEngine(Database):
             raise IndexFailed("a vector without its chunk", "reset")
         near = cosines_from_distances(self, (distance * distance for _, distance in nearest))
         return self._as_candidates(list(zip(rowids, near, strict=True)))
+
+    @as_index_errors()
+    def likely_nearest(
+        self, vector: Vector, limit: int, among: array[int] | None = None
+    ) -> Sequence[int]:
+        """About `limit` chunks of `among`, or of all, that are probably nearest to the vector,
+        the likeliest first.
+
+        The first time all vectors are compared, for a command asks once; a server asks again,
+        and has rough copies from then on.
+        """
+        from .sketch import OVERSAMPLED
+
+        asked = quantise(vector)
+        if not (self._was_asked_for_likely or self.latest_rough):
+            self._was_asked_for_likely = among is None
+            return [rowid for rowid, _ in self.vectors.nearest(asked, limit, among)]
+        return self._sketch_candidates(asked, -(-limit // OVERSAMPLED), among)
 
     def _check_vectors(self) -> None:
         """Compares all vectors with their checksums. Raises apsw.CorruptError."""

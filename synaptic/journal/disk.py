@@ -48,6 +48,8 @@ it gets SIGCONT.
 
 PREFERENCES = "preferences.log"
 """The file in the state folder that says who gave which preference."""
+REVIEWED = "review.json"
+"""The file in the state folder with the findings that a person keeps as they are."""
 PUBLISHED = "publish.json"
 """The file in the state folder with the name under which the journal is published, and how far.
 """

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple, cast
 from ..doors import call_only_feature
 from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
 from ..language.query import build_preference
-from ..models import ABSENT, NOTHING_CLOSE, ONLY_REPLACED, Json, Near, Texts
+from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Texts
 from ..notes.header import notices_of_synonyms, shorten
 from ..render.briefing import briefing_text
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, length_of_tokens, one_line
 from ..render.present import (
     NAME_CHARS,
+    NEAR_CHARS,
     Item,
     clean_json,
     count_that_fit,
@@ -37,6 +38,7 @@ from ..render.present import (
 from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
 from ..serving.arguments import take_filters
+from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
 from ..verbs.browse import Listing, entries_of_days, find, get, recent
@@ -63,8 +65,10 @@ from .tools import (
     ENTRY_TOOL,
     FORMATS,
     LEAST_TOKENS,
+    MORE,
     MOST_TOKENS,
     READING_TOOLS,
+    TOOLS_BY_NAME,
     VERB_NAMES,
     check_arguments,
 )
@@ -96,30 +100,40 @@ REVIEW_FINDINGS = 20
 
 ONCE_NOTICES = frozenset((NO_PROJECT, EMPTY_PROJECT))
 """Notices that are sent to a client with one answer only."""
-_REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, ONLY_REPLACED, BEHIND, "As of ")
+_REQUIRED_NOTICES = (NOTHING_CLOSE, ABSENT, BEHIND, "As of ")
 """Beginnings of the notices that an agent must see, however many there are."""
 
 
 class Call(NamedTuple):
     """A call of a tool whose arguments were checked.
 
-    `client` is the calling program's name, `session` identifies its session. While `loading`,
+    `client` is the calling program's name, `session` identifies its session, whose server
+    `began` at this number of seconds since 1970. While `loading`,
     the embedding model is not loaded yet. `may_write` says if the client may change the
-    journal. `notices` are printed above the answer, and all that stands there takes
-    `notice_tokens`. `sent_notices` holds the notices of ONCE_NOTICES that the client has had;
-    answering the call adds to it.
+    journal. `tool_list` is the list of tools that the client has. `notices` are printed above
+    the answer, and all that stands there takes `notice_tokens`. `sent_notices` holds the
+    notices of ONCE_NOTICES that the client has had; answering the call adds to it.
     """
 
     args: Json
     client: str | None = None
     loading: bool = False
     session: str = ""
+    began: float = 0.0
     layout: str = "concise"
     max_tokens: int | None = None
     may_write: bool = True
     notices: Texts = ()
     sent_notices: set[str] | None = None
     notice_tokens: int = 0
+    tool_list: str = WHOLE
+
+    def form(self, name: str, **arguments: Any) -> str:
+        """Returns a call as text, by a tool that this client's list has."""
+        if self.tool_list == SHORT and not TOOLS_BY_NAME[name].short:
+            return f'{MORE.name} tool="{name}" arguments={json.dumps(arguments)}'
+        values = [f"{key}={json.dumps(value)}" for key, value in arguments.items()]
+        return " ".join([name, *values])
 
     def room(self, entries: int) -> int:
         """Returns the most tokens of an answer with this number of entries."""
@@ -209,7 +223,7 @@ def _answer_save(ws: Workspace, call: Call) -> Answer:
         texts.append((content, cast("Marks", marks | {"by": call.client or "agent"})))
     sent_notices = set() if call.sent_notices is None else call.sent_notices
     receipts = [_drop_sent_notices(receipt, sent_notices) for receipt in save_all(ws, texts)]
-    return _receipts_answer(receipts, "Saved")
+    return _receipts_answer(call, receipts, "Saved")
 
 
 def _drop_sent_notices(receipt: Receipt, sent_notices: set[str]) -> Receipt:
@@ -331,21 +345,28 @@ def _answer_update(ws: Workspace, call: Call) -> Answer:
     ids = args.pop("id")
     if not args.pop("restore", False):
         return _change_each(
-            ids, lambda id: update(ws, id, **args, by_person=False, by=call.client), "Updated"
+            call,
+            ids,
+            lambda id: update(ws, id, **args, by_person=False, by=call.client),
+            "Updated",
         )
     if args:
         raise InvalidArgument(
             "restore undoes the last change and cannot be given with another change.",
             valid=("id", "restore"),
         )
-    return _change_each(ids, lambda id: restore(ws, id, by_person=False), "Restored")
+    return _change_each(call, ids, partial(restore, ws, by_person=False), "Restored")
 
 
 def _answer_delete(ws: Workspace, call: Call) -> Answer:
-    return _change_each(call.args["id"], lambda id: delete(ws, id, by_person=False), "Deleted")
+    return _change_each(
+        call, call.args["id"], lambda id: delete(ws, id, by_person=False), "Deleted"
+    )
 
 
-def _change_each(ids: Sequence[str], change: Callable[[str], Receipt], done: str) -> Answer:
+def _change_each(
+    call: Call, ids: Sequence[str], change: Callable[[str], Receipt], done: str
+) -> Answer:
     """Calls `change` with each id and returns a line for each: the receipt, or the error. With
     a single id the error is raised.
     """
@@ -358,7 +379,7 @@ def _change_each(ids: Sequence[str], change: Callable[[str], Receipt], done: str
             if len(ids) == 1:
                 raise
             errors[id] = error
-    return _receipts_answer(receipts, done, _error_lines(errors))
+    return _receipts_answer(call, receipts, done, _error_lines(errors))
 
 
 def _error_lines(errors: Mapping[str, SynapticError]) -> list[str]:
@@ -395,7 +416,7 @@ def _answer_brief(ws: Workspace, call: Call) -> Answer:
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=resolve_project_name(call.args.get("project"), here),
-        reader=Reader(client, call.session),
+        reader=Reader(client, call.session, began=call.began),
     )
     most = MAX_TOKENS if since else ws.config.hooks.max_tokens
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}
@@ -462,51 +483,74 @@ def review_text(ws: Workspace, project: str) -> str:
 
 
 def _receipts_answer(
-    receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()
+    call: Call, receipts: Sequence[Receipt], done: str, errors: Sequence[str] = ()
 ) -> Answer:
-    """Returns a line for each receipt, then the `errors`. A single receipt also has its
-    notices, similar entries and fitting tags.
+    """Returns a line for each receipt, then the `errors` and the entries that are near. A
+    single receipt also has its notices and fitting tags.
     """
     lines = []
     for result in receipts:
         opening, notices = write_result_text(done, result.notices)
-        where = f"{result.date} {result.time}, {one_line(result.path)}"
+        where = f"{result.date} {result.time}"
+        if result.path != f"{result.date}.md":
+            where += f", {one_line(result.path)}"
         parts = [f"{opening} {short_id(result.id)} ({where})."]
         parts += notice_lines([" ".join(notices)] if notices else [])
         tags = ", ".join(map(one_line, result.suggested_tags))
         if tags and not notices:
             parts.append(f"Tags of the journal that fit: {tags}.")
-        if result.near:
-            parts += _near_lines(result.id, result.near)
         lines.append(("\n" if len(receipts) == 1 and not errors else " ").join(parts))
     lines += errors
+    lines += [*_leaning_lines(receipts), *_near_lines(call, receipts)]
     fits = count_that_fit([len(line) + 1 for line in lines], ANSWER_CHARS - REMARK_CHARS)
     left = len(lines) - fits
     if left and fits:
         lines[fits:] = [
             f"{left} more lines did not fit: context_recent lists the newest entries."
         ]
-    return "\n".join(lines), {}
+    return "\n".join(lines), {"success": not errors, "receipts": as_json(receipts)}
 
 
-def _near_lines(id: str, entries: Sequence[Near]) -> list[str]:
-    """Returns the entries that the saved entry may replace or settle, fenced, and the calls
-    that record it.
+def _near_lines(call: Call, receipts: Sequence[Receipt]) -> list[str]:
+    """Returns the earlier entries that are near the saved ones, fenced, and the call that
+    records which of them is replaced; for several saved entries each line names the saved one.
     """
     lines = []
-    calls = []
-    replaced = []
-    for near in entries:
-        lines.append(f"{short_id(near.id)} {near.date} {near.type}: {one_line(near.title)}")
-        if near.settled:
-            call = f'context_update id="{short_id(near.id)}" add_tag=["done"]'
-            calls.append(f"Looks settled? {call}")
-        else:
-            replaced.append(short_id(near.id))
-    if replaced:
-        call = f'context_update id="{short_id(id)}" supersedes={json.dumps(replaced)}'
-        calls.append(f"Looks replaced? {call}")
-    return [fenced("entries near it", "\n".join(lines)), *calls]
+    is_open = False
+    for receipt in receipts:
+        of = f"{short_id(receipt.id)} is near " if receipts[1:] else ""
+        for near in receipt.near:
+            kind = "open issue: " if near.is_open else ""
+            lines.append(f"{of}{_short_line(near, kind)}")
+            is_open = is_open or near.is_open
+    if not lines:
+        return []
+    new = "NEW" if receipts[1:] else short_id(receipts[0].id)
+    replace = call.form("context_update", id=new, supersedes=["ID"])
+    questions = [f"Does it replace one? {replace}"]
+    if is_open:
+        settle = call.form("context_update", id="ID", add_tag=["done"])
+        questions.append(f"Issue settled? {settle}")
+    return [fenced("near", "\n".join(lines)), *questions]
+
+
+def _leaning_lines(receipts: Sequence[Receipt]) -> list[str]:
+    """Returns the entries that may lean on entries that were replaced, fenced, with a
+    question.
+    """
+    leaning = {near.id: near for receipt in receipts for near in receipt.leaning}
+    if not leaning:
+        return []
+    lines = [_short_line(near) for near in leaning.values()]
+    return [
+        fenced("may lean on it", "\n".join(lines)),
+        "Do these still hold without the replaced one?",
+    ]
+
+
+def _short_line(near: Near, kind: str = "") -> str:
+    title = shorten(one_line(near.title), NEAR_CHARS)
+    return f"{short_id(near.id)} {near.date} {kind}{title}"
 
 
 def _answer_listing(

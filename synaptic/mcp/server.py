@@ -136,7 +136,7 @@ def build_server(
         instructions=INSTRUCTIONS,
         lifespan=lifespan,
         on_list_tools=partial(_list_tools, tool_list),
-        on_call_tool=partial(_call_tool, folder),
+        on_call_tool=partial(_call_tool, tool_list, folder),
         on_list_resources=_list_handler(types.ListResourcesResult, "resources/list"),
         on_list_resource_templates=_list_handler(
             types.ListResourceTemplatesResult, "resources/templates/list"
@@ -184,8 +184,7 @@ async def _list_tools(
     """Returns the tools of this list, over HTTP of the list that the request's header names;
     for a client that may only read, the tools that read.
     """
-    if ctx.request:
-        tool_list = ctx.request.headers.get(HEADER, tool_list)
+    tool_list = _client_tool_list(tool_list, ctx)
     if tool_list not in TOOL_LISTS:
         raise _protocol_error(
             f"There is no list of tools {tool_list!r}. Valid in the header {HEADER}: "
@@ -198,11 +197,22 @@ async def _list_tools(
     return types.ListToolsResult.model_validate({"tools": tools})
 
 
+def _client_tool_list(tool_list: str, ctx: Context) -> str:
+    """Returns the name of the client's list of tools: of the server's, or over HTTP that of the
+    request's header.
+    """
+    return str(ctx.request.headers.get(HEADER, tool_list)) if ctx.request else tool_list
+
+
 async def _call_tool(
-    folder: ClientFolder | None, ctx: Context, params: types.CallToolRequestParams
+    tool_list: str,
+    folder: ClientFolder | None,
+    ctx: Context,
+    params: types.CallToolRequestParams,
 ) -> types.CallToolResult:
     """Returns the answer of a tool; an error becomes an answer with the error's text."""
     name, arguments = params.name, params.arguments or {}
+    tools = _client_tool_list(tool_list, ctx)
     try:
         if folder:
             await folder.enter(ctx.session)
@@ -215,13 +225,13 @@ async def _call_tool(
         if name not in TOOLS_BY_NAME:
             raise InvalidArgument(f"There is no tool {name!r}.", valid=TOOLS_BY_NAME)
         if name in READING_TOOLS:
-            return await _answer_call(ctx, name, arguments)
+            return await _answer_call(ctx, tools, name, arguments)
         if ctx.request:
             async with _client_turns(ctx).writing():
-                return await _answer_write(ctx, ctx.request, name, arguments)
+                return await _answer_write(ctx, tools, name, arguments)
         with _withdrawable(ctx) as withdrawal:
             async with _client_turns(ctx).writing():
-                return await _answer_call(ctx, name, arguments, withdrawal)
+                return await _answer_call(ctx, tools, name, arguments, withdrawal)
     except Exception as error:
         return _error_result(error, arguments)
 
@@ -239,12 +249,13 @@ def _withdrawable(ctx: Context) -> Iterator[Withdrawal]:
 
 
 async def _answer_write(
-    ctx: Context, request: Any, name: str, arguments: dict[str, Any]
+    ctx: Context, tools: str, name: str, arguments: dict[str, Any]
 ) -> types.CallToolResult:
     """Returns the answer of a tool that writes, to a client over HTTP. The call is passed to
     the server that writes the journal, if that is another one. A repeated Idempotency-Key gets
     the first answer again.
     """
+    request: Any = ctx.request
     grant = request.scope["grant"]
     if grant.read_only:
         works = f"These work: {', '.join(READING_TOOLS)}."
@@ -259,11 +270,11 @@ async def _answer_write(
         result = await forwarding.call(grant.name, bearer, key, params)
         return types.CallToolResult.model_validate(result)
     if not key:
-        return await _answer_call(ctx, name, arguments)
+        return await _answer_call(ctx, tools, name, arguments)
 
     async def make() -> types.CallToolResult:
         try:
-            return await _answer_call(ctx, name, arguments)
+            return await _answer_call(ctx, tools, name, arguments)
         except Exception as error:
             return _error_result(error, arguments)
 
@@ -275,7 +286,11 @@ async def _answer_write(
 
 
 async def _answer_call(
-    ctx: Context, name: str, arguments: dict[str, Any], withdrawal: Withdrawal | None = None
+    ctx: Context,
+    tools: str,
+    name: str,
+    arguments: dict[str, Any],
+    withdrawal: Withdrawal | None = None,
 ) -> types.CallToolResult:
     worker = ctx.lifespan_context
     grant = _client_grant(ctx)
@@ -301,9 +316,11 @@ async def _answer_call(
         client,
         worker.loading,
         session="" if grant else worker.session,
+        began=worker.began,
         may_write=not (grant and grant.read_only),
         notices=notices,
         sent_notices=worker.sent_notices[grant.name if grant else ""],
+        tool_list=tools,
     )
     lane: Lane = "write"
     if "as_of" in args and grant:  # it holds a copy of the index in memory

@@ -45,6 +45,8 @@ MARKS_CHARS = 300
 """The most characters of the tags and other marks of an entry in a list: more would leave no
 room for the entry itself.
 """
+NEAR_CHARS = 60
+"""The most characters of the title of an entry that is only named, near another."""
 SHADES = 4
 """The number of shades for days with entries in a calendar."""
 NAME_CHARS = 60
@@ -59,7 +61,8 @@ HEADING_CHARS = 160
 class Item(NamedTuple):
     """An entry ready to be shown.
 
-    `text` is its content, or with `partial` a part of it. `remark` are our own words about it.
+    `text` is its content, or with `partial` a part of it. `remark` are our own words about it,
+    `below` lines that name other entries.
     With `detailed` all its marks and its file are shown. `chain` are the entries that replaced
     each other, oldest first.
     """
@@ -70,6 +73,7 @@ class Item(NamedTuple):
     partial: bool = False
     superseded_by: str | None = None
     remark: str = ""
+    below: Sequence[str] = ()
     detailed: bool = False
     links: Links | None = None
     chain: Sequence[Entry] = ()
@@ -94,6 +98,7 @@ def hit_items(result: SearchResult, *, length: int, detailed: bool = False) -> l
                 partial=text != content,
                 superseded_by=hit.superseded_by,
                 remark=" · ".join(filter(None, (score, hit_remark(hit)))),
+                below=later_lines(hit),
                 detailed=detailed,
             )
         )
@@ -254,7 +259,8 @@ def _list_entry(item: Item, text: str) -> str:
     about = marks_line(replace(entry, tags=(), marks=tuple(marks)), item.superseded_by)
     if about:
         stamp += f" ({shorten(about, MARKS_CHARS)})"
-    lines = [line.rstrip() for line in (*body.split("\n"), item.remark) if line.strip()]
+    below = (item.remark, *item.below)
+    lines = [line.rstrip() for line in (*body.split("\n"), *below) if line.strip()]
     return f"{stamp}: " + "\n  ".join(lines)
 
 
@@ -278,7 +284,8 @@ def entry_block(item: Item) -> str:
     heading = "" if _begins_with_title(title, text) else title
     lines = [line for line in (heading, about, item.remark) if line]
     part = ", a part of it" if item.partial else ""
-    body = "\n".join((*lines, text, *history_lines(item.chain), *link_lines(item.links)))
+    more = (*item.below, *history_lines(item.chain), *link_lines(item.links))
+    body = "\n".join((*lines, text, *more))
     return fenced(f"entry {_entry_stamp(entry)}{part}", body)
 
 
@@ -348,6 +355,18 @@ def hit_remark(hit: Hit) -> str:
     if hit.why:
         parts.append(f"score {hit.score:.2f}, {_value_text(why_json(hit.why))}")
     return " · ".join(parts)
+
+
+def later_lines(hit: Hit) -> list[str]:
+    """Returns a line for each entry in whose place a hit stands, and for each later entry near
+    it: `later, 2026-11-20: We moved the shop to AWS Fargate (jmtj9adx)`.
+    """
+    named = [("replaces", one) for one in hit.replaces]
+    named += [("later", one) for one in hit.later]
+    return [
+        f"{word}, {one.date}: {shorten(one_line(one.title), NEAR_CHARS)} ({short_id(one.id)})"
+        for word, one in named
+    ]
 
 
 def neighbour_lines(hit: Hit) -> list[str]:

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from itertools import groupby
@@ -22,13 +22,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import JournalError, SynapticError
 from ..journal.names import printable_path
 from ..models import TYPES, Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
-from ..notes.header import unique
 from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
     IsHit,
     history_lines,
     hit_remark,
+    later_lines,
     link_lines,
     link_text,
     marks_line,
@@ -53,7 +53,6 @@ _STYLES = {"bold": 1, "dim": 2, "error": 31, "ok": 32, "warning": 33, "info": 36
 _WORD = re.compile(r"\w+")
 MOST_FINDINGS = 10
 """The most findings that are shown."""
-MOST_LATER = 3
 """The most later entries that are named below a list."""
 _DAY_SIGNS = "·░▒▓█"
 """How a map of days shows a day without entries, and the shades of the others."""
@@ -187,24 +186,7 @@ def listing_text(listing: Listing, to: Output) -> str:
         title = to.link(entry.path, entry.there.line, one_line(entry.title_in_lists))
         about = to.paint(marks_line(entry, listing.superseded_by.get(entry.id)), "dim")
         lines.append(f"{count}{_stamp_columns(entry, to)}  {title}  {about}".rstrip())
-    return "\n".join(lines) + _ways_to_later(listing.entries, to)
-
-
-def _ways_to_later(entries: Iterable[Entry], to: Output) -> str:
-    """Returns a paragraph with the command that shows the later entries that perhaps replaced
-    one of these; "" if there are none, or if nobody reads it.
-    """
-    if to.width is None:
-        return ""
-    from ..workspace.pairs import PERHAPS_REPLACED  # slow to import
-
-    marks = [mark for entry in entries for mark in entry.marks]
-    later = unique(mark.split()[-1] for mark in marks if mark.startswith(PERHAPS_REPLACED))
-    if not later:
-        return ""
-    command = f"synaptic get {' '.join(later[:MOST_LATER])}"
-    what = "entries" if later[1:] else "entry"
-    return "\n\n" + to.paint(f"`{command}` shows the later {what}.", "dim")
+    return "\n".join(lines)
 
 
 def entries_text(listing: Listing, to: Output) -> str:
@@ -222,7 +204,7 @@ def entries_text(listing: Listing, to: Output) -> str:
         chain = history_lines(listing.chains.get(entry.id, ()))
         links = "\n".join((*chain, *link_lines(listing.links.get(entry.id))))
         blocks += filter(None, [header, below, to.paint(links, "dim")])
-    return "\n\n".join(blocks) + _ways_to_later(listing.entries, to)
+    return "\n\n".join(blocks)
 
 
 def trash_text(pieces: Sequence[Deleted], to: Output) -> str:
@@ -325,8 +307,9 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
         remark = hit_remark(hit)
         if remark:
             lines.append(f"   {remark}")
+        lines += [f"   {line}" for line in later_lines(hit)]
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
-    return "\n\n".join(blocks) + _ways_to_later((hit.entry for hit in result.hits), to)
+    return "\n\n".join(blocks)
 
 
 def _hit_lines(hit: Hit, is_hit: IsHit, to: Output) -> list[str]:

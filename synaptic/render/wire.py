@@ -160,6 +160,7 @@ def hit_json(hit: Hit) -> Json:
         result |= {"content": hit.passage, "truncated": True}
     result |= {"score": hit.score, "snippet": hit.snippet, "snippet_line": hit.snippet_line}
     result["also_in"] = [f"{place.path}:{place.line}" for place in hit.also]
+    result |= {"later": as_json(hit.later), "replaces": as_json(hit.replaces)}
     if hit.why:
         result["why"] = why_json(hit.why)
     return result

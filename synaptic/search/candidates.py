@@ -77,7 +77,7 @@ def gather_signals(
     evidence: Evidence, rowids: Sequence[int], lists: Lists, meaning: Meaning | None = None
 ) -> Ranking:
     """Candidates for these rows with their signals (similarity, words, age), without a score;
-    superseded entries are left out.
+    superseded ones too.
     """
     request = evidence.request
     present = to_microseconds(evidence.request.now)

@@ -10,7 +10,7 @@ questions of small journals without a word of their answer (tests/data/panel/sho
 
 import math
 from collections.abc import Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from statistics import fmean
 from typing import NamedTuple
 
@@ -215,7 +215,7 @@ def measure_signs(
     unknown = sum(idf[word] for word in idf if not counts[word]) / in_all
     stems = {word: evidence.stem(word) for word in idf}
     weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
-    meaning = evidence.meaning([r.rowid for r in ranked[: len(hits)]])
+    meaning = _meaning_of_hits(evidence, [r.rowid for r in ranked[: len(hits)]])
     curve = BY_MULTILINGUAL_MEANING if evidence.ws.embedder.is_multilingual else BY_MEANING
     if None in meaning[:LOOKED_AT]:  # a hit without a vector: words alone can tell
         curve = BY_WORDS
@@ -228,6 +228,20 @@ def measure_signs(
         share = sum(weights[stem] for stem in matches)
         signs.append(Signs(near or 0.0, share, unknown, share * in_all / of_rare))
     return signs, curve
+
+
+def _meaning_of_hits(evidence: Evidence, rowids: Sequence[int]) -> list[float | None]:
+    """How close each entry is to the question by meaning, or the best of those in whose place
+    it stands; None without a vector.
+    """
+    replaced = evidence.replaced_by_row
+    every = [*rowids, *chain.from_iterable(replaced.values())]
+    by_row = dict(zip(every, evidence.meaning(every), strict=True))
+    result = []
+    for row in rowids:
+        values = [by_row[one] for one in (row, *replaced.get(row, ()))]
+        result.append(max((value for value in values if value is not None), default=None))
+    return result
 
 
 @frozen

@@ -21,12 +21,8 @@ from ..language.words import fts5_expression, stems, words
 from ..models import ORDERS, Entry, Meaning, Mode, Order, Strategy, Texts, Vector
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
-from .ranking import usual_mean_and_deviation
+from .ranking import ANY_DEVIATION, ANY_MEAN, usual_mean_and_deviation
 from .typos import allowed_typing_errors, count_typing_errors, find_near_stems
-
-ANY_MEAN, ANY_DEVIATION = 0.1, 0.1
-"""Mean and standard deviation, about, of the cosines of questions with unrelated notes. By eye.
-"""
 
 STRANGE = 0.4
 """If the usual cosine of a text is this high, the model does not know its language.
@@ -168,7 +164,8 @@ class Evidence:
 
     `lists` are the candidates of all its sub-queries; `vector` is the question's, None if only
     words are searched. `trouble` says why there is no model. `superseded_by` maps ids of
-    replaced entries to ids of later ones. `required` are phrases that a hit must contain: the
+    replaced entries to ids of later ones, `replaced_by_row` the row of a candidate to the rows
+    of the entries in whose place it stands. `required` are phrases that a hit must contain: the
     query has only phrases, and some entry contains one. `titled` are the rows of entries whose
     title, page name or alias is the query.
     """
@@ -194,6 +191,7 @@ class Evidence:
             self.asked = None if request.is_list else self.embed(request.parsed.text)
         self.vector = self.asked.vector if self.asked else None
         self.superseded_by: dict[str, str] = {}
+        self.replaced_by_row: dict[int, list[int]] = {}
         self._counts = cache(ws.index.document_counts)  # each search asks several times
         self.preferred = request.prefer.one_by_one()
         self.titled = ws.index.titled(request.parsed.names)
@@ -367,15 +365,13 @@ class Evidence:
         return [max(0.0, apart[row]) if row in apart else None for row in rowids]
 
     def standings(self, rowids: Sequence[int]) -> list[RankingFacts]:
-        """The metadata (`Standing`) of these entries, without superseded entries unless the
-        filters ask for them.
+        """The metadata (`Standing`) of these entries, superseded ones too; `superseded_by`
+        gains these.
         """
         by_row = self.index.ranking_facts(rowids)
         standings = [by_row[rowid] for rowid in rowids if rowid in by_row]
         self.superseded_by |= self.index.superseded_by([one.id for one in standings])
-        if self.request.filters.include_superseded:
-            return standings
-        return [one for one in standings if one.id not in self.superseded_by]
+        return standings
 
     def met(self, rowids: Sequence[int]) -> dict[int, Texts]:
         """Maps each row to the names of the preferences that its entry meets; an entry meets a

@@ -24,12 +24,12 @@ from .adjust import (
 from .doubt import Attempt
 from .equal_hits import merge_equal_hits, put_copies_behind
 from .evidence import Evidence
-from .later import put_later_first
 from .ranking import Ranking
+from .replaced import put_successors_in_place
 from .second_search import (
     Search,
+    asks_for_former,
     correct_spelling,
-    has_replaced_candidates,
     list_preferred_time,
     misses_preferred_time,
     misses_words,
@@ -82,12 +82,12 @@ PASSES: tuple[Pass, ...] = (
         figure="BEAM 6 to 8: nDCG@10 +.145; LoCoMo 4 and 5: +.035 (92 of 300 better, 12 worse)",
     ),
     RankingPass(
-        name="later-first",
+        name="replaced",
         stage="ranking",
-        applies=lambda evidence: evidence.config.later_first and evidence.request.fuses,
-        change=put_later_first,
-        bench="freshness",
-        figure="held half of corrections.json: 27 % first instead of 7 %, 53 % more are marked",
+        applies=lambda evidence: not evidence.request.filters.include_superseded,
+        change=put_successors_in_place,
+        bench="holds",
+        figure="docs/USAGE.md promises it",
     ),
     RankingPass(
         name="other-projects",
@@ -148,11 +148,11 @@ PASSES: tuple[Pass, ...] = (
         figure="a vault twice, in two folders: nDCG@10 +.015; 14 of 82 better, none worse",
     ),
     AnswerPass(
-        name="replaced",
-        applies=has_replaced_candidates,
+        name="former",
+        applies=asks_for_former,
         change=show_replaced,
         bench="passes",
-        figure="the second team: nDCG@10 +.050; 2 of 40 answers are better, none worse",
+        figure="docs/USAGE.md promises it",
     ),
     AnswerPass(
         name="its-time",

@@ -19,7 +19,7 @@ from ..index.rows import from_microseconds
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
 from ..language.words import find_stems
-from ..models import ABSENT, Entry, Hit, Round, SearchResult, Why
+from ..models import ABSENT, Entry, Hit, Near, Round, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import mark_entries
@@ -30,11 +30,17 @@ from .candidates import gather_signals, rank_candidates
 from .doubt import MOST_HITS, Attempt, Judgement, judge_hits, write_notices
 from .evidence import LIST_LIMIT, Evidence, Query
 from .fuse import fusion_weights
+from .later import LaterEntries, find_later_entries
+from .near import to_near
 from .passes import apply_answer_passes, apply_ranking_passes
 from .ranking import Ranked, Ranking, sort_ranking
 from .second_search import missing_names
 from .smart import search_smart
 from .snippet import cut_snippet, stands_alone
+
+MOST_REPLACED = 2
+"""The largest number of replaced entries that are named below the hit in their place. By eye.
+"""
 
 REASON_CHARS = 160
 """The largest length, in characters, of the reason why an entry was replaced. By eye."""
@@ -94,6 +100,7 @@ def search_once(evidence: Evidence) -> Attempt:
     with evidence.watch.stage("rank"):
         passing = apply_ranking_passes("ranking", drop_dissimilar(ranked, evidence), evidence)
         passing = apply_ranking_passes("equals", passing, evidence)
+    candidates = passing
     if request.strategy != "bounded" and len(passing) < (request.limit or 0):
         passing = [*passing, *fetch_deeper(evidence, query, passing)]
         passing = apply_ranking_passes("equals", passing, evidence)
@@ -110,6 +117,13 @@ def search_once(evidence: Evidence) -> Attempt:
         if request.only_fitting:
             winners = _keep_fitting(winners, judgement)
         count = judgement.fitting if request.ends_itself else request.limit or MOST_HITS
+        if request.fuses and request.order == "relevance":
+            # of a given number, so that a limit changes nothing
+            looked_at = count if request.ends_itself else MOST_HITS
+            texts = {r.rowid: hits[r.rowid].passage for r in winners[:looked_at]}
+            later = find_later_entries(evidence, winners[:looked_at], texts, candidates)
+            hits = name_later_entries(evidence, later, hits)
+            winners = [*later.hits, *winners[looked_at:]]
         winners = sort_ranking(winners[:count], request.order)
     return Attempt(
         evidence,
@@ -120,6 +134,27 @@ def search_once(evidence: Evidence) -> Attempt:
         weak=not (judgement.close and any(judgement.words)),
         rounds=rounds,
     )
+
+
+def name_later_entries(
+    evidence: Evidence, later: LaterEntries, hits: dict[int, Hit]
+) -> dict[int, Hit]:
+    """The hits with the scores of their places, and the later entries that stand below them."""
+    rows = [row for named in later.named.values() for row in named]
+    stored = evidence.index.entries(rows)
+    result = dict(hits)
+    scores = [hits[r.rowid].score for r in sorted_by_place(later.hits, hits)]
+    for r, score in zip(later.hits, scores, strict=True):
+        named = [stored[row].entry for row in later.named.get(r.rowid, ()) if row in stored]
+        near = tuple(map(to_near, named))
+        result[r.rowid] = replace(hits[r.rowid], score=score, later=near)
+    return result
+
+
+def sorted_by_place(order: Ranking, hits: dict[int, Hit]) -> Ranking:
+    """The entries in the order in which `hits` has them."""
+    places = {row: place for place, row in enumerate(hits)}
+    return sorted(order, key=lambda r: places[r.rowid])
 
 
 def _keep_fitting(winners: Ranking, judgement: Judgement) -> Ranking:
@@ -204,6 +239,7 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
         later = reasons_of_replacement(
             evidence, [id for old, id in evidence.superseded_by.items() if old in ids]
         )
+    replaced = name_replaced_entries(evidence, winners)
     stems = set()
     for term in (*parsed.terms, *parsed.phrases):
         stems |= evidence.stems(term)
@@ -231,9 +267,19 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
             outcome=request.changes.get(ranked.rowid)
             or later.get(evidence.superseded_by.get(entry.id, ""), ""),
             also=tuple(others[row].entry.there for row in ranked.also),
+            replaces=replaced.get(ranked.rowid, ()),
             why=_explain_hit(evidence, ranked) if request.explain else None,
         )
     return hits
+
+
+def name_replaced_entries(evidence: Evidence, winners: Ranking) -> dict[int, tuple[Near, ...]]:
+    """By row of a hit: the first entries in whose place it stands."""
+    rows = {r.rowid: evidence.replaced_by_row.get(r.rowid, ())[:MOST_REPLACED] for r in winners}
+    stored = evidence.index.entries([row for some in rows.values() for row in some])
+    return {
+        row: tuple(to_near(stored[one].entry) for one in some) for row, some in rows.items()
+    }
 
 
 def reasons_of_replacement(evidence: Evidence, ids: Sequence[str]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -28,6 +28,9 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
     "popular": {"semantic": 0.3, "recency": 0.1, "importance": 0.1, "access": 0.5},
 }
 """The weights of each preset. By eye."""
+
+ANY_MEAN, ANY_DEVIATION = 0.1, 0.1
+"""Mean and standard deviation, about, of the cosines of a text with unrelated notes. By eye."""
 
 USUAL_COUNT = 20
 """The number of passages as which the usual mean and deviation of any text count, when they are
@@ -192,27 +195,3 @@ def choose_weights(
 def weighted_mean(signals: Signals, weights: Mapping[str, float]) -> float:
     """The weighted mean of the signals, from 0 to 1; a missing signal counts as 0."""
     return sum(weight * (getattr(signals, name) or 0.0) for name, weight in weights.items())
-
-
-def put_newest_of_topics_first(
-    order: Sequence[Key], same_topic: Iterable[tuple[Key, Key]], moment: Mapping[Key, Any]
-) -> list[Key]:
-    """Reorders keys so that of entries on one topic the newer stands first.
-
-    `same_topic` has unordered pairs of keys, `moment` the time of each key, or any sortable
-    value. All keys that pairs connect form a group; the group keeps its positions in the order,
-    sorted newest first.
-    """
-    groups = [[key] for key in order]
-    for one, other in same_topic:
-        first, *last = [group for group in groups if one in group or other in group]
-        for group in last:
-            first.extend(group)
-            groups.remove(group)
-    newest_first = list(order)
-    for group in groups:
-        places = sorted(map(order.index, group))
-        newest = sorted(group, key=lambda key: moment[key], reverse=True)
-        for place, key in zip(places, newest, strict=True):
-            newest_first[place] = key
-    return newest_first

@@ -14,8 +14,8 @@ from ..language.lexicon import TYPE_WORDS
 from ..language.query import merge_filters
 from ..language.tongues import guess_languages
 from ..language.words import is_sign, words
-from ..models import ONLY_REPLACED, Hit
-from .doubt import MOST_HITS, UNSURE, Attempt
+from ..models import Hit
+from .doubt import MOST_HITS, Attempt
 from .evidence import Evidence, replace_words
 from .near import NAME
 
@@ -24,7 +24,6 @@ Search: TypeAlias = Callable[[Evidence], Attempt]
 
 BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
 BEHIND = "Behind what comes nearest stand entries of the time that is named."
-REPLACED = "Only entries that a later one replaced fit; `superseded by` names the later one."
 
 REASONS = 3
 """If the question asks for a reason, replaced entries among this many first hits are shown. By
@@ -38,47 +37,31 @@ LEAST_PART, LEAST_OWN = 5, 3
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 
 
-def has_replaced_candidates(attempt: Attempt) -> bool:
-    """True if a later entry replaced one of the candidates."""
-    return bool(attempt.evidence.superseded_by)
+def asks_for_former(attempt: Attempt) -> bool:
+    """True if the question asks for a reason or for what held before, and a later entry
+    replaced one of the candidates.
+    """
+    text = attempt.evidence.request.parsed.text
+    is_asked = any(QUESTIONS.finder(name).search(text) for name in ("former", "for_a_reason"))
+    return is_asked and bool(attempt.evidence.superseded_by)
 
 
 def show_replaced(attempt: Attempt, search: Search) -> Attempt:
-    """Adds replaced entries to the answer, if the question asks for them or nothing else fits.
+    """Adds the replaced entries among the first hits to the answer, each beside the hit that
+    replaced it.
 
-    | replaced entries stand           | where                                         |
-    |----------------------------------|-----------------------------------------------|
-    | in place of the answer           | only they come near the question              |
-    | below what replaced them         | only they hold a name of the question         |
-    | below what replaced them         | the question asks for a reason: "why Redis"   |
-    | above what replaced them         | it asks for what held before: "why Redis then"|
+    | the question asks for            | replaced entries stand  |
+    |----------------------------------|-------------------------|
+    | a reason: "why Redis"            | below what replaced them|
+    | what held before: "why Redis then"| above what replaced them|
     """
     evidence = attempt.evidence
-    text = evidence.request.parsed.text
-    names = names_of_replaced(evidence)
-    is_former = QUESTIONS.finder("former").search(text) is not None
-    asks_why = is_former or QUESTIONS.finder("for_a_reason").search(text)
-    if not (attempt.weak or names or asks_why):
-        return attempt
+    is_former = QUESTIONS.finder("former").search(evidence.request.parsed.text) is not None
     filters = replace(evidence.request.filters, include_superseded=True)
     wider = search(evidence.of(filters=filters))
-    if attempt.weak and wider.hits and wider.hits[0].superseded_by and not wider.weak:
-        if evidence.request.fuses and wider.hits[0].score < UNSURE:
-            return replace(wider, close=False, notices=attempt.notices)
-        return replace(wider, notices=(*attempt.notices, REPLACED))
-    holders = [hit for hit in wider.hits if hit.entry.id in names]
-    if holders:
-        hits = put_beside_later(attempt.hits, holders)
-        alone = ", ".join(dict.fromkeys(names[hit.entry.id] for hit in holders))
-        notices = (*attempt.notices, f"{ONLY_REPLACED}: {alone}.")
-        close = attempt.close or wider.close
-        return replace(attempt, hits=hits, weak=False, close=close, notices=notices)
-    if asks_why:
-        ids = {hit.entry.id for hit in attempt.hits}
-        replaced = [hit for hit in wider.hits[:REASONS] if hit.superseded_by in ids]
-        hits = put_beside_later(attempt.hits, replaced, above=is_former)
-        return replace(attempt, hits=hits)
-    return attempt
+    ids = {hit.entry.id for hit in attempt.hits}
+    replaced = [hit for hit in wider.hits[:REASONS] if hit.superseded_by in ids]
+    return replace(attempt, hits=put_beside_later(attempt.hits, replaced, above=is_former))
 
 
 def put_beside_later(
@@ -95,18 +78,6 @@ def put_beside_later(
             place = ids.index(hit.superseded_by) + (not above)
         result.insert(place, hit)
     return tuple(result)
-
-
-def names_of_replaced(evidence: Evidence) -> dict[str, str]:
-    """Maps the id of each replaced entry to the name in the question, as typed, that only
-    replaced entries hold.
-    """
-    names: dict[str, str] = {}
-    for word, typed in find_names(evidence).items():
-        ids = [standing.id for standing in evidence.holders(word)]
-        if len(evidence.index.superseded_by(ids)) == len(ids):
-            names |= dict.fromkeys(ids, typed)
-    return names
 
 
 def misses_preferred_time(attempt: Attempt) -> bool:

@@ -126,6 +126,7 @@ class Worker:
             "process": 1,
         }
         self.session = os.urandom(8).hex()
+        self.began = time.time()
         self.turns: defaultdict[str, Turns] = defaultdict(Turns)
         """By client: the order of its calls."""
         self.sent_notices: defaultdict[str, set[str]] = defaultdict(set)
@@ -431,7 +432,7 @@ class Worker:
             embedded = in_step(
                 ws, lambda report: report.embedded, embed_ms=embed_ms, shows_own=False
             )
-            if embedded or ws.index.waits_for_pairs():
+            if embedded:
                 return 0.0
         except Exception as error:
             log.warning("%s", to_user_error(error))  # the next call says so too

@@ -20,12 +20,11 @@ from ..journal.names import printable_path
 from ..journal.projects import FILE as PROJECTS
 from ..models import Texts, frozen
 from ..notes.privacy import hides_text
-from ..workspace.pairs import ACCEPTED
 from ..workspace.workspace import Workspace
 
 _STATE = (
     *("trash.md", "done", "imports", "renames", "forgotten"),
-    *(disk.PREFERENCES, PROJECTS, ACCEPTED),
+    *(disk.PREFERENCES, PROJECTS, disk.REVIEWED),
 )
 """The files and folders of `.state` that cannot be made again. Keys, logins and tokens are not
 among them: a new computer makes its own.

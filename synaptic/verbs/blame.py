@@ -23,7 +23,6 @@ from ..journal.projects import NamesInJournal
 from ..kinds import KINDS, has_ended
 from ..notes.blocks import MASK, decode_body, project_key
 from ..workspace.checkout import checkout_around, working_scope
-from ..workspace.pairs import find_later_ids
 from ..workspace.preferences import (
     CHANGED_END,
     Consent,
@@ -85,14 +84,13 @@ _SENTENCE = re.compile(r"\n+|(?<=[.;!?])\s+")
 
 class RecalledEntry(NamedTuple):
     """An entry about the edited file or the error, with its text and the `mark` by which it is
-    cited. More `weight` fits better. `later`: the id of an entry that seems to replace it.
+    cited. More `weight` fits better.
     """
 
     row: IndexedEntry
     text: str
     weight: float
     mark: str = ""
-    later: str = ""
 
 
 class Target(NamedTuple):
@@ -252,8 +250,6 @@ class Memory:
         in force replaces.
         """
         result = []
-        rows = [one.row.rowid for one in entries]
-        later = find_later_ids(self._index, self.config.state, rows)
         for one in sorted(entries, key=lambda one: -one.weight):
             mark = ""
             if one.row.type == "preference":
@@ -261,7 +257,7 @@ class Memory:
                 if consent.word == "waits" or self._is_hidden(one.row, consent):
                     continue
                 mark = consent.mark
-            result.append(one._replace(mark=mark, later=later.get(one.row.rowid, "")))
+            result.append(one._replace(mark=mark))
         return result
 
     def _consent(self, row: IndexedEntry, text: str) -> Consent:

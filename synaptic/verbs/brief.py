@@ -7,14 +7,15 @@ A briefing ends with its position: the last change that the index had seen. Give
 import json
 import math
 import re
+import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
@@ -27,12 +28,13 @@ from ..language.excerpt import count_code_spans
 from ..language.query import search_terms
 from ..language.time_fields import read_date
 from ..language.words import fts5_expression
-from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Json, Order, Task
+from ..models import DEFAULT_IMPORTANCE, PERSON, TYPES, Entry, EntryType, Json, Order, Task
 from ..notes.blocks import project_key, slug_tag
 from ..notes.dates import owner_time
 from ..notes.marks import find_tasks, source_of_task
+from ..search.near import pair_nearest_entries
 from ..search.ranking import decay_by_age, score_aware_rrf
-from ..workspace.changes import mark_entries, mark_replaced
+from ..workspace.changes import mark_entries
 from ..workspace.checkout import (
     checkout_around,
     describe_recent_work,
@@ -40,8 +42,12 @@ from ..workspace.checkout import (
     working_project,
     working_scope,
 )
-from ..workspace.pairs import PERHAPS_REPLACED
-from ..workspace.preferences import CHANGED_END, read_all_preferences, read_consents
+from ..workspace.preferences import (
+    CHANGED_END,
+    hash_of_rule,
+    read_all_preferences,
+    read_consents,
+)
 from ..workspace.proposals import read_proposals
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import SyncReport, in_step
@@ -67,7 +73,14 @@ AT_HAND = 4.0
 """The worth, in steps of importance, of an entry that is about the branch that is checked out,
 and of the entry that fits the words of the branch and the last commits best.
 """
+NEW_WORTH, NEW_HALF_LIFE_DAYS = 1.0, 180.0
+"""The worth of an entry of today for its age, in steps of importance, and the age at which half
+of it is left.
+"""
+COMPARED = 200
+"""The most entries of a shelf, the first, that are compared by meaning with each other."""
 
+DUE = "due"
 USEFUL = "of most use"
 OPEN_ISSUES = "open issues"
 """Headings of a briefing."""
@@ -90,10 +103,15 @@ COMMON_SHARE = 0.1
 HIGHEST = 10
 """Entries of the highest importance come before all others."""
 
-LAST = "last"
+LAST, WHOLE = "last", "all"
+START_S = 60.0
+"""Seconds before the start of a server in which a hook of the same session may have run."""
+SESSIONS_KEPT = 16
+ASKED = "asked"
+"""The key of the hashes of rules that no person confirmed and that agents were shown."""
 READERS_KEPT = 200
 _POSITIONS = "positions.json"
-"""Maps client and project to the last position, the one before it, and the session."""
+"""Maps client and project to the last position, the one before it, and the sessions."""
 _POSITION = re.compile(r"p:(\d{1,12})-(\d{1,12})-(\d{1,11})")
 """The number of the index's count of changes, of a change, and seconds since 1970 UTC."""
 
@@ -112,12 +130,14 @@ class BriefingShelf(NamedTuple):
 
 class Reader(NamedTuple):
     """The client or token that reads, and its session, "" where it has none. `hook`: a hook
-    reads for it; the tools of the same session follow.
+    reads for it; the tools of the same session follow. `began`: seconds since 1970 at which the
+    server of its tools began.
     """
 
     client: str
     session: str = ""
     hook: bool = False
+    began: float = 0.0
 
 
 class Briefing(NamedTuple):
@@ -125,7 +145,9 @@ class Briefing(NamedTuple):
     `session` is the digest of the last session, where no hand-off came after it.
 
     `rules` are the preferences in force, `unconfirmed` those that an agent saved here, and
-    `waiting` counts the others. `remark` tells how `since` was read.
+    `waiting` counts the others. `remark` tells how `since` was read. `later_of` has the id of
+    the later of two near entries by the id of the earlier one. `asked_before` are unconfirmed
+    preferences that an agent was asked about already.
     """
 
     project: str
@@ -140,6 +162,8 @@ class Briefing(NamedTuple):
     unread_files: int
     position: str
     remark: str
+    later_of: Mapping[str, str] = MappingProxyType({})
+    asked_before: tuple[Entry, ...] = ()
 
 
 class Start(NamedTuple):
@@ -161,7 +185,9 @@ def brief(
     """Returns the entries for a session that starts in `folder`, None for a remote one; one
     that goes on names its pause as `since`.
 
-    A text as `since` is a position, a day, or `last`, the position of the session before.
+    A text as `since` is a position, a day, or `last`, the position of the session before. A
+    session that had a briefing, also by a hook, gets what changed since, unless it asks for
+    `all`. Rules that no person confirmed are asked about once.
     Superseded and expired entries are left out. An entry stands on one shelf only. Without a
     `reader`, and in the past, it has no position and moves none.
     Raises InvalidArgument for another `since`.
@@ -182,32 +208,108 @@ def brief(
         name = project or working_project(ws.config, here)
         every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
         terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
-        make = partial(_gather_briefing, ws, name, scope, here, since, terms)
+        start = WEEK if since == WHOLE else since
         if reader is None or not keeps:
-            return make(None, report), {}
+            return _gather_briefing(ws, name, scope, here, start, terms, None, report), {}
         records = read_state_json(file)
-        record = records.pop(f"{reader.client}|{scope.key}", {})
-        is_new = _begins_session(record, reader, is_asked=isinstance(since, str))
+        key = f"{reader.client}|{scope.key}"
+        record = records.pop(key, {})
+        sessions = record.get("sessions", {})
+        had = sessions.pop(_find_own_session(sessions, reader), {}) if since == WEEK else {}
+        is_asked = isinstance(since, str) and since != WHOLE
+        is_new = _begins_session(record, reader, is_asked=is_asked)
         before = record.get("position" if is_new or not reader.session else "before", "")
-        briefing = make(before, report)
+        start = had.get("position", start)
+        briefing = _gather_briefing(ws, name, scope, here, start, terms, before, report)
         if is_new:
-            record = {
-                "before": before,
-                "position": briefing.position,
-                "session": reader.session,
-                "hook": reader.hook,
-            }
+            record = {"before": before, "position": briefing.position}
+            record |= {"session": reader.session, "hook": reader.hook}
         elif not reader.hook:
             record["tool"] = reader.session
-        return briefing, {**records, f"{reader.client}|{scope.key}": record}
+        record["sessions"] = _note_session(sessions, reader, briefing)
+        asked = records.pop(ASKED, [])
+        if reader.client != PERSON:
+            briefing, asked = _ask_once(briefing, asked)
+        if had:
+            briefing = _keep_changes(briefing, had)
+        latest = dict([*records.items(), (key, record)][-READERS_KEPT:])
+        return briefing, latest | {ASKED: asked[-READERS_KEPT:]}
 
     within_s = READING_SHARE * ws.config.hooks.usual_s
     briefing, records = in_step(ws, gather, within_s=within_s)
     if keeps:
-        latest = dict([*records.items()][-READERS_KEPT:])
         with suppress(OSError):  # a home that cannot be written can be read
-            overwrite(file, json.dumps(latest).encode(), sync=False)
+            overwrite(file, json.dumps(records).encode(), sync=False)
     return briefing
+
+
+def _find_own_session(sessions: Mapping[str, Any], reader: Reader) -> str:
+    """Returns the name under which the last briefing of the reader's session is kept, "" where
+    it had none: its own, or that of the first hook since its server began. A hook gets the
+    whole each time, because the client's context begins anew.
+    """
+    if reader.hook or not reader.session:
+        return ""
+    if reader.session in sessions:
+        return reader.session
+    for name, briefing in sessions.items():
+        if briefing["by_hook"] and briefing["at"] >= reader.began - START_S:
+            return name
+    return ""
+
+
+def _note_session(sessions: Json, reader: Reader, briefing: Briefing) -> Json:
+    """Returns the sessions with the reader's, and what its briefing showed; the latest last."""
+    others = {name: one for name, one in sessions.items() if name != reader.session}
+    if reader.session:
+        others[reader.session] = {
+            "position": briefing.position,
+            "shown": list(map(hash_of_rule, _list_whole(briefing))),
+            "by_hook": reader.hook,
+            "at": time.time(),
+        }
+    return dict([*others.items()][-SESSIONS_KEPT:])
+
+
+def _list_whole(briefing: Briefing) -> list[Entry]:
+    """Returns the entries that a briefing shows beside its shelves."""
+    entries = [*briefing.rules, *briefing.pinned, briefing.handoff]
+    return [entry for entry in entries if entry]
+
+
+def _keep_changes(briefing: Briefing, had: Mapping[str, Any]) -> Briefing:
+    """Returns what is new in a briefing to a session that had one."""
+    new = [one for one in _list_whole(briefing) if hash_of_rule(one) not in had["shown"]]
+    remark = (
+        f'This session had its briefing: this is what changed since. since="{WHOLE}" gives the '
+        "whole again."
+    )
+    return briefing._replace(
+        rules=tuple(rule for rule in briefing.rules if rule in new),
+        asked_before=(),
+        pinned=tuple(entry for entry in briefing.pinned if entry in new),
+        handoff=briefing.handoff if briefing.handoff in new else None,
+        shelves=tuple(
+            shelf for shelf in briefing.shelves if shelf.name not in (DUE, OPEN_ISSUES)
+        ),
+        remark=" ".join(filter(None, (remark, briefing.remark))),
+    )
+
+
+def _ask_once(briefing: Briefing, asked: Sequence[str]) -> tuple[Briefing, list[str]]:
+    """Returns the briefing with the unconfirmed rules whose hashes were `asked` about as data,
+    and all hashes that are asked about now. A rule that was in force, and of which another
+    changed the end, is asked about until a person answers.
+    """
+    unasked: list[Entry] = []
+    data: list[Entry] = []
+    for rule in briefing.unconfirmed:
+        was_in_force = any(CHANGED_END in mark for mark in rule.marks)
+        is_new = was_in_force or hash_of_rule(rule) not in asked
+        (unasked if is_new else data).append(rule)
+    hashes = dict.fromkeys([*asked, *map(hash_of_rule, unasked)])
+    fresh = briefing._replace(unconfirmed=tuple(unasked), asked_before=tuple(data))
+    return fresh, list(hashes)
 
 
 def _begins_session(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> bool:
@@ -245,7 +347,7 @@ def _find_news_start(
     if not position:
         raise InvalidArgument(
             f"since: {since[:40]!r} is not a position.",
-            valid=("p:... from the end of a briefing", LAST, "2026-11-03", "yesterday"),
+            valid=("p:... from the end of a briefing", LAST, WHOLE, "2026-11-03", "yesterday"),
         )
     count, number, seconds = map(int, position.groups())
     at = datetime.fromtimestamp(seconds).astimezone()
@@ -290,8 +392,9 @@ def _gather_briefing(
     scores = _word_scores(ws, terms, rows)
     today = ws.today.isoformat()
     owed = _due_with_entries(ws, today, scope)
-    shelves = [BriefingShelf("due", tuple(map(_task_as_entry, owed)))]
+    shelves = [BriefingShelf(DUE, tuple(map(_task_as_entry, owed)))]
     seen = {*pins, *handoffs}
+    compared = {row: whole[row] for row in handoffs}
     if session:
         seen.add(session)
     for name, (entries, has_more) in pools.items():
@@ -300,9 +403,11 @@ def _gather_briefing(
             unseen[row] = replace(entry, marks=entries[row].marks)
         seen.update(unseen)
         if name == USEFUL:
-            ranked = _rank_by_worth(unseen, scores, here)
+            ranked = _rank_by_worth(now, unseen, scores, here)
         else:
             ranked = _rank_by_age(ws, unseen, scores)
+        first = {entry.id for entry in ranked[:COMPARED] if not entry.of_session}
+        compared |= {row: entry for row, entry in unseen.items() if entry.id in first}
         shelves.append(BriefingShelf(name, ranked, has_more))
     absent = report.absent if before is None else ()
     remarks = [*ws.config.notices, *absent, start.remark]
@@ -326,6 +431,7 @@ def _gather_briefing(
         unread_files=report.unread,
         position="" if before is None else position,
         remark=" ".join(filter(None, remarks)),
+        later_of={} if is_asked else pair_nearest_entries(ws, compared),
     )
 
 
@@ -546,7 +652,7 @@ def _list_project_entries(
         key=lambda item: (item[1].dated, item[1].at, item[1].there.line),
         reverse=True,
     )
-    return mark_replaced(ws, dict(newest_first)), more
+    return dict(newest_first), more
 
 
 def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
@@ -571,12 +677,9 @@ def _rank_by_age(
     """Returns the entries by age and words, fused; those of the highest importance come before
     all others, digests of sessions last.
     """
+    half_life_days = ws.config.search.half_life_days
     now = ws.clock()
-    age = dict.fromkeys(entries, 0.0)
-    for row, entry in entries.items():
-        if entry.dated:
-            age_days = max(timedelta(), now - entry.at) / timedelta(days=1)
-            age[row] = decay_by_age(age_days, half_life_days=ws.config.search.half_life_days)
+    age = {row: _decay(now, entry, half_life_days) for row, entry in entries.items()}
     words = {row: word_scores[row] for row in entries if row in word_scores}
     fused = score_aware_rrf({"age": age, "words": words}, k=ws.config.search.k, weights={})
 
@@ -587,12 +690,23 @@ def _rank_by_age(
     return tuple(entries[row] for row in sorted(entries, key=place))
 
 
+def _decay(now: datetime, entry: Entry, half_life_days: float) -> float:
+    """Returns how much an entry counts for its age, from 1 (now) to 0; 0 without a date."""
+    if not entry.dated:
+        return 0.0
+    age_days = max(timedelta(), now - entry.at) / timedelta(days=1)
+    return decay_by_age(age_days, half_life_days=half_life_days)
+
+
 def _rank_by_worth(
-    entries: Mapping[int, Entry], word_scores: Mapping[int, float], here: Checkout | None
+    now: datetime,
+    entries: Mapping[int, Entry],
+    word_scores: Mapping[int, float],
+    here: Checkout | None,
 ) -> tuple[Entry, ...]:
-    """Returns the entries by their worth and by how well they fit the work at hand, of equal
-    ones the newest first. Those of the highest importance come before all others; digests of
-    sessions come last, and what a later entry perhaps replaced.
+    """Returns the entries by their worth, their age and how well they fit the work at hand, of
+    equal ones the newest first. Those of the highest importance come before all others;
+    digests of sessions come last.
     """
     of_branch = _fit_branch(entries, _own_branch(here))
     best = max((word_scores.get(row, 0.0) for row in entries), default=0.0) or 1.0
@@ -601,10 +715,9 @@ def _rank_by_worth(
         entry = entries[row]
         fit = max(word_scores.get(row, 0.0) / best, of_branch[row])
         worth = entry_worth(entry) + AT_HAND * fit
-        is_replaced = any(mark.startswith(PERHAPS_REPLACED) for mark in entry.marks)
-        is_least = entry.of_session or is_replaced
+        worth += NEW_WORTH * _decay(now, entry, NEW_HALF_LIFE_DAYS)
         is_below = entry.importance != HIGHEST
-        return is_least, is_below, -worth, not entry.dated, -entry.at.timestamp()
+        return entry.of_session, is_below, -worth, not entry.dated, -entry.at.timestamp()
 
     return tuple(entries[row] for row in sorted(entries, key=place))
 

@@ -32,7 +32,14 @@ from .entry_marks import (
     read_date_marks,
     superseded_ids,
 )
-from .receipts import Receipt, change_copies, index_now, make_receipt, note_rule_change
+from .receipts import (
+    Receipt,
+    change_copies,
+    index_now,
+    make_receipt,
+    name_leaning,
+    note_rule_change,
+)
 
 
 class Parts(SharedMarks, total=False):
@@ -166,9 +173,11 @@ def _write_update(
         )
         also = change_copies(copies, edit, "changed")
     notices += [*index_now(ws, path, target, *copies), *also]
-    return make_receipt(
+    receipt = make_receipt(
         new, path=target, notices=[*notices, *_duplicate_id_notices(ws, new.id)]
     )
+    linked = [id for id in new.supersedes if id not in stored.entry.supersedes]
+    return name_leaning(ws, receipt, new, linked)
 
 
 def _is_whole_text(changes: Json, new: Entry, seen: str | None) -> bool:

@@ -15,7 +15,7 @@ from operator import attrgetter
 from ..errors import Busy, IndexFailed, NotFound, Refused, SynapticError
 from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
-from ..journal.disk import overwrite, read_state_json
+from ..journal.disk import REVIEWED, overwrite, read_state_json
 from ..journal.folder import OWN
 from ..journal.runs import FileEdit, Run
 from ..journal.trash import file_hash
@@ -24,7 +24,6 @@ from ..notes.blocks import LONE_CR, MASK
 from ..notes.header import hash_of_heading
 from ..notes.link_places import Splice, read_note_text, replace_pieces, splices_of_ids
 from ..notes.privacy import mask_private
-from ..workspace.pairs import ACCEPTED
 from ..workspace.preferences import rows_of_changed_rules
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -393,7 +392,7 @@ def _end(ws: Workspace, run: Run) -> Renamed:
 
 def _move_review_answers(ws: Workspace, ids: Mapping[str, str]) -> None:
     """Lets what a person keeps in reviews follow entries that got another id."""
-    file = ws.config.state / ACCEPTED
+    file = ws.config.state / REVIEWED
     answers = read_state_json(file)
     names = {short_id(old): short_id(new) for old, new in ids.items()}
     moved = {}

@@ -2,19 +2,18 @@
 receipt.
 """
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
-from ..errors import IndexBusy, NotFound, SynapticError
+from ..errors import NotFound, SynapticError
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, Near, Texts, frozen
 from ..notes.blocks import project_key
+from ..search.near import find_leaning_entries
 from ..workspace.checkout import working_checkout, working_project
 from ..workspace.embed import embed_pending
-from ..workspace.pairs import pair_entries
 from ..workspace.preferences import Log, hash_of_rule, note_persons_change, note_saved
-from ..workspace.readback import Stale
 from ..workspace.sync import UNSCRUBBED, sync_index
 from ..workspace.workspace import Workspace
 
@@ -29,8 +28,6 @@ the same save names the same entries on a busy machine.
 """
 MOST_EMBEDDED_S = 2.0
 """The longest time for which a save begins to embed a passage."""
-PAIRING_S = 0.2
-"""The time in which a save looks for earlier entries that the new one replaces."""
 INDEX_WAIT_MS = 10
 """The time that a save waits for the index. Otherwise a later process indexes the entry."""
 NOBODY = "a command without a person at a terminal"
@@ -45,7 +42,8 @@ class Receipt:
     """The result of a write. `queued` is always False; once, saves could wait.
 
     `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
-    `near` are up to two similar entries of its project; None while it has no vector.
+    `near` are earlier entries of its project that are near it, the nearest first. `leaning` are
+    entries that may lean on an entry that this write replaced.
     """
 
     id: str
@@ -55,7 +53,8 @@ class Receipt:
     queued: bool = False
     notices: Texts = ()
     suggested_tags: Texts = ()
-    near: tuple[Near, ...] | None = ()
+    near: tuple[Near, ...] = ()
+    leaning: tuple[Near, ...] = ()
 
 
 def make_receipt(
@@ -84,10 +83,6 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
             embed_pending(
                 ws, budget_s=EMBED_BUDGET_S, at_least=EMBEDDED_AT_LEAST, most_s=MOST_EMBEDDED_S
             )
-            if ws.embedder.ready:
-                until = time.monotonic() + PAIRING_S
-                with suppress(IndexBusy, Stale):
-                    pair_entries(ws, until=until, wait_ms=INDEX_WAIT_MS)
         if scrub and (behind or not ws.index.compact()):
             return (UNSCRUBBED,)
     except Exception as error:  # whatever the error, the entry is safe in the journal
@@ -96,6 +91,16 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
             f"again.",
         )
     return ()
+
+
+def name_leaning(
+    ws: Workspace, receipt: Receipt, new: Entry, replaced: Collection[str]
+) -> Receipt:
+    """The receipt, with the entries that may lean on those that `new` just replaced."""
+    if replaced:
+        with suppress(Exception):  # whatever fails here, the entry is safe in the journal
+            return replace(receipt, leaning=find_leaning_entries(ws, new, replaced))
+    return receipt
 
 
 def is_indexed(ws: Workspace, id: str) -> bool:

@@ -1,10 +1,13 @@
-"""Lists entries that a journal could do without: repeated, replaced or outdated ones.
+"""Lists entries that a journal could do without, such as outdated ones, and, if asked for,
+entries that are near each other.
 
 Nothing is done by itself; what a person answers is done by `update` and `delete`.
 """
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -12,14 +15,13 @@ from typing import NamedTuple
 from ..errors import InvalidArgument, match_valid_name
 from ..filters import Filters
 from ..index.rows import Stored
-from ..journal.disk import overwrite, read_state_json
+from ..journal.disk import REVIEWED, overwrite, read_state_json
 from ..kinds import has_expired
 from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
-from ..search.near import is_open_issue
+from ..search.near import find_near_rows, is_open_issue
 from ..search.search import drop_any_project
 from ..workspace.changes import mark_entries
-from ..workspace.pairs import ACCEPTED
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -40,17 +42,18 @@ FINDINGS = {
     "conflict": ("has two versions: it was changed on two machines", settling.ANSWERS),
     "proposed": ("is proposed for the beginning of each session", ("pin", "keep")),
     "moved": ("was moved or renamed, and links to it are broken", ("mend", "keep")),
-    "replaced": ("seems to be replaced by the second", ("supersede", "delete", "keep")),
-    "repeated": ("says what the second says", ("merge", "delete", "keep")),
     "expired": ("has expired", ("delete", "keep")),
     "open": (f"has been open for {OPEN_DAYS} days", ("close", "delete", "keep")),
     "changed": ("is about files that changed since or are gone", ("delete", "keep")),
     "handed-on": ("is outdated by the second", ("supersede", "delete", "keep")),
     "unread": ("is more than a year old and was never opened", ("delete", "keep")),
+    "near": ("is near the second: perhaps both hold", ("keep", "supersede", "same")),
 }
 """Of each kind of finding: a sentence on its first entry, and the answers. The most valuable
-kind comes first.
+kind comes first; `near` is listed only where it is asked for.
 """
+COMPARED = 500
+"""The number of newest entries of which those near them are sought: it takes about 2 s."""
 
 
 class ReviewFinding(NamedTuple):
@@ -64,7 +67,7 @@ class ReviewFinding(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name a person types: `replaced:7k3m9q2x:8h2j4d5f`."""
+        """The name a person types: `near:7k3m9q2x:8h2j4d5f`."""
         return ":".join((self.kind, *(one.entry.short_id for one in self.about)))
 
     @property
@@ -91,7 +94,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
         rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
         stored = ws.index.entries(rows)
-        accepted = read_state_json(ws.config.state / ACCEPTED)
+        accepted = read_state_json(ws.config.state / REVIEWED)
         findings: dict[str, list[ReviewFinding]] = {kind: [] for kind in FINDINGS}
         for conflict in settling.find_open_conflicts(ws):
             if conflict.about.rowid in stored:
@@ -111,6 +114,51 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
         return [matter for matter in turns if matter]
 
     return in_step(ws, run, embed_ms=EMBED_MS)
+
+
+def review_near(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
+    """The pairs of an earlier and a later entry of one project that are nearest to each other,
+    of the newest COMPARED entries; those answered with keep are left out.
+    """
+
+    def run(_: object) -> list[ReviewFinding]:
+        filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
+        rows = ws.index.list_entries(filters, order="newest", limit=COMPARED)[1]
+        accepted = read_state_json(ws.config.state / REVIEWED)
+        pairs = []
+        for later in ws.index.entries(rows).values():
+            near = dict(find_near_rows(ws, later))
+            stored = ws.index.entries(list(near))
+            hidden = ws.index.superseded_by([one.entry.id for one in stored.values()])
+            for row, earlier in stored.items():
+                is_earlier = _place_in_time(earlier) < _place_in_time(later)
+                is_kept = _is_kept(accepted, earlier, later)
+                if is_earlier and not is_kept and earlier.entry.id not in hidden:
+                    pairs.append((near[row], ReviewFinding("near", (earlier, later))))
+                    break
+        pairs.sort(key=lambda pair: -pair[0])
+        return [pair for _, pair in pairs]
+
+    return in_step(ws, run, embed_ms=EMBED_MS)
+
+
+def _place_in_time(one: Stored) -> tuple[datetime, str, int]:
+    return one.entry.at, one.entry.path, one.entry.there.line
+
+
+def _is_kept(accepted: Mapping[str, object], earlier: Stored, later: Stored) -> bool:
+    """True if a person said that both entries hold, also under the names of former kinds, and
+    neither was edited since.
+    """
+    orders = {
+        "near": (earlier, later),
+        "replaced": (earlier, later),
+        "repeated": (later, earlier),
+    }
+    return any(
+        accepted.get(ReviewFinding(kind, pair).key) == ReviewFinding(kind, pair).state
+        for kind, pair in orders.items()
+    )
 
 
 def answer_finding(
@@ -137,23 +185,19 @@ def answer_finding(
         )
         return make_receipt(first, notices=[notice])
     if chosen == "keep":
-        file = ws.config.state / ACCEPTED
+        file = ws.config.state / REVIEWED
         accepted = read_state_json(file) | {matter.key: matter.state}
         overwrite(file, json.dumps(accepted).encode())
         return None
     change = partial(update, ws, by_person=by_person, confirms=confirms)
     if chosen == "pin":
         return change(first.id, pin=True)
-    if chosen == "supersede":
-        return change(last.id, supersedes=[*last.supersedes, first.id])
+    if chosen in ("supersede", "same"):
+        receipt = change(last.id, supersedes=[*last.supersedes, first.id])
+        # what leans on an entry whose text still holds needs no look
+        return receipt if chosen == "supersede" else replace(receipt, leaning=())
     if chosen == "close":
         return change(first.id, add_tags=["done"])
-    if chosen == "merge":
-        old, new = (stored.rowid for stored in matter.about)
-        texts = read_entries(ws, [old, new])
-        if texts[old].content not in texts[new].content:
-            words = texts[old].content
-            change(last.id, append=words, by=texts[old].by, brings_words=True)
     return delete(ws, first.id, by_person=by_person, confirms=confirms)
 
 
@@ -168,7 +212,7 @@ def _parse_finding_key(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
     kind, *ids = key.split(":")
     answers = FINDINGS[match_valid_name(FINDINGS, kind, "finding")][1]
     match_valid_name(answers, chosen, "answer")
-    is_pair = "supersede" in answers or "merge" in answers
+    is_pair = "supersede" in answers
     if len(ids) != 1 + is_pair:
         raise InvalidArgument(
             f"{key} is not the name of a finding.",
@@ -206,7 +250,3 @@ def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFin
     for rows in handoffs.values():
         for row in rows[:-1]:
             yield ReviewFinding("handed-on", (stored[row], stored[rows[-1]]))
-    for earlier, later, verdict in ws.index.pairs():
-        if earlier in stored and later in stored and entries[later].type != "handoff":
-            pair = (stored[earlier], stored[later])
-            yield ReviewFinding(verdict, pair if verdict == "replaced" else pair[::-1])

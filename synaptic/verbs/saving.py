@@ -7,16 +7,16 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Unpack
 
 from ..config import SHIPPED_MODELS
-from ..errors import InvalidArgument, SynapticError, check_range
+from ..errors import SynapticError, check_range
 from ..index.rows import Stored, hash64
 from ..journal.written_entry import WrittenEntry
 from ..language.time_fields import read_moment
-from ..models import Entry, Json, Near, Texts
+from ..models import Entry, Json, Near, Texts, short_id
 from ..notes.dates import owner_time
 from ..notes.draft import draft_entry
 from ..notes.markdown import new_id, own_tags
 from ..notes.screening import Screen
-from ..search.near import find_related_entries, suggest_tags
+from ..search.near import find_near_entries, suggest_tags
 from ..workspace.changes import fingerprint_files, is_project_of_checkout
 from ..workspace.checkout import (
     claim_checkout_name,
@@ -39,11 +39,13 @@ from .entry_marks import (
     stable_id,
     superseded_ids,
 )
-from .receipts import Receipt, index_now, make_receipt, note_rule_change
+from .receipts import Receipt, index_now, make_receipt, name_leaning, note_rule_change
 from .weakness import find_weakness
 
 REPEAT_WINDOW = timedelta(minutes=10)
 """An equal save within this time is a retry: agents repeat calls that got no answer."""
+MOST_NAMED = 12
+"""The largest number of near entries that a save of several entries names."""
 NO_PROJECT = (
     "It has no project: the folder is not in a git repository. Give `project`, or `synaptic "
     "setup --project NAME`."
@@ -99,8 +101,8 @@ def save(ws: Workspace, content: str, **marks: Unpack[Marks]) -> Receipt:
 
 
 def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]:
-    """Saves several entries as `save` does, in one write to one file, and returns a receipt for
-    each. All are saved, or none is.
+    """Saves several entries as `save` does, in one write to the file of each day, and returns a
+    receipt for each. Of one day all are saved, or none is.
     """
     watch = Stopwatch()
     drafts = []
@@ -215,55 +217,76 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
         if entry.pin:
             check_pin(ws, entry.project, by_person=marks["by_person"])
         new.append(entry)
-    if len({ws.journal.day_path(entry.at) for entry in new}) > 1:
-        raise InvalidArgument(
-            "The entries belong to several files; nothing was saved.",
-            "Save those of one day together.",
-        )
+    paths: dict[str, str] = {}
     index_notices: Texts = ()
     if new:
         with watch.stage("journal"), ws.journal.writing():
-            path = ws.journal.append(*new)
+            paths = _append_by_day(ws, new)
             for entry, notices, marks in drafts:
-                if entry in new and entry.type == "preference":
+                if entry.id in paths and entry.type == "preference":
                     log = read_log(ws.config.state)
-                    change = WrittenEntry(path, None, entry)
+                    change = WrittenEntry(paths[entry.id], None, entry)
                     is_read = confirms = marks["confirms"]
                     notices += note_rule_change(
                         ws, log, change, confirms=confirms, is_read=is_read
                     )
         with watch.stage("index"):
-            index_notices = index_now(ws, path, shows=new[-1].id)
+            index_notices = index_now(ws, *dict.fromkeys(paths.values()), shows=new[-1].id)
     if new and ws.config.metrics:
         ws.index.counters.record_call("save", watch.read())
     for entry, notices, _ in drafts:
         if entry.id not in receipts:
             notices += index_notices
-            receipts[entry.id] = make_receipt(entry, path=path, notices=notices)
+            receipts[entry.id] = make_receipt(entry, path=paths[entry.id], notices=notices)
     if len(new) == len(drafts) == 1:
         with suppress(Exception):  # whatever fails here, the entry is safe in the journal
             own = with_at_tags(entry).tags if ws.config.at_tags else entry.tags
             tags = suggest_tags(ws, entry.content, own=own)
             receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
-            near = find_related_entries(ws, entry)
-            receipts[entry.id] = replace(receipts[entry.id], near=near)
+    room = MOST_NAMED
+    for entry in new:
+        receipt = name_leaning(ws, receipts[entry.id], entry, entry.supersedes)
+        beside = [other.id for other in new if other.date == entry.date]
+        with suppress(Exception):
+            near = find_near_entries(ws, entry, besides=beside)[:room]
+            room -= len(near)
+            receipt = replace(receipt, near=near)
+        receipts[entry.id] = receipt
     return [receipts[draft.entry.id] for draft in drafts]
 
 
-def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
-    """The entries that a saved one seems to replace or settle, as its receipt names them where
-    the model is loaded; loads the model, but downloads none.
+def _append_by_day(ws: Workspace, new: Sequence[Entry]) -> dict[str, str]:
+    """Writes the entries into the files of their days, each file at once; returns the path of
+    each by its id. A failure behind the first file says which entries are saved.
     """
-    if receipt.near is not None:
-        return receipt.near
+    by_path: dict[str, list[Entry]] = {}
+    for entry in new:
+        by_path.setdefault(ws.journal.day_path(entry.at), []).append(entry)
+    paths: dict[str, str] = {}
+    for entries in by_path.values():
+        try:
+            path = ws.journal.append(*entries)
+        except SynapticError as error:
+            if paths:
+                ids = ", ".join(map(short_id, paths))
+                error.message += f" Saved before that: {ids}. Save only the others again."
+            raise
+        paths |= dict.fromkeys((entry.id for entry in entries), path)
+    return paths
+
+
+def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
+    """The entries that are near a saved one by meaning. Loads the model, but downloads none;
+    without it, those that its receipt names by words.
+    """
     if ws.config.model not in SHIPPED_MODELS and not ws.index.meta("model"):
-        return ()
+        return receipt.near
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         entry = ws.journal.find(receipt.path, receipt.id)[1]
         ws.embedder.load()
         index_now(ws, receipt.path)
-        return find_related_entries(ws, entry) or ()
-    return ()
+        return find_near_entries(ws, entry)
+    return receipt.near
 
 
 def _entries_with_same_text(ws: Workspace, entry: Entry) -> list[Stored]:

@@ -39,12 +39,11 @@ from ..filters import Scope
 from ..journal.disk import make_state_dir, overwrite, read_state_file
 from ..journal.repository import Checkout
 from ..kinds import has_expired
-from ..models import RACY_NS, Entry, FileSignature, file_signature, short_id
+from ..models import RACY_NS, Entry, FileSignature, file_signature
 from ..notes.blocks import project_key
 from ..notes.header import FINGERPRINT_DIGITS
 from .checkout import holds_journal, project_marks, working_checkout, working_scope
 from .git import branch_fate
-from .pairs import PERHAPS_REPLACED, find_later_ids
 from .preferences import read_consents
 from .workspace import Workspace
 
@@ -114,16 +113,6 @@ def mark_entries(
             marks.append(f"expired {entry.expires}")
         if marks or changed:
             result[rowid] = replace(entry, marks=tuple(marks), changed_files=tuple(changed))
-    return mark_replaced(ws, result)
-
-
-def mark_replaced(ws: Workspace, entries: Mapping[int, Entry]) -> dict[int, Entry]:
-    """The entries; those that a later one seems to replace or repeat are marked with its id."""
-    later = find_later_ids(ws.index, ws.config.state, list(entries))
-    result = dict(entries)
-    for row, id in later.items():
-        mark = f"{PERHAPS_REPLACED} {short_id(id)}"
-        result[row] = replace(result[row], marks=(*result[row].marks, mark))
     return result
 
 

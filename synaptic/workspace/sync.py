@@ -28,7 +28,6 @@ from .access import NeedsWriter
 from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing_error
 from .file_rows import make_file_rows, with_at_tags
 from .git import first_commit_days, head_state
-from .pairs import pair_entries
 from .preferences import Log, end_vanished_confirmations, read_log
 from .readback import Stale
 from .workspace import Workspace
@@ -178,8 +177,6 @@ class InStep(Generic[Result]):
             budget_s = self._embed_ms / 1000
             embedded = embed_pending(ws, budget_s=budget_s, at_least=self._at_least)
             report = report._replace(embedded=embedded)
-            with suppress(IndexBusy):
-                pair_entries(ws, until=time.monotonic() + budget_s, wait_ms=LOCK_WAIT_MS)
         pending = _pending_entries(ws)
         try:
             return self._in_transaction(report._replace(pending_entries=pending))
@@ -247,7 +244,7 @@ class InStep(Generic[Result]):
             report = SyncReport(absent=unread_notices)
             if ws.index.file.owes_scrub or not is_shown:
                 report = ask_writer(synced)
-            elif embeds and (ws.index.pending(1) or ws.index.waits_for_pairs()):
+            elif embeds and ws.index.pending(1):
                 report = ask_writer(synced, at_leisure=True) or report
             if report.trouble or (report.lacks_own and self._shows_own):
                 break
@@ -552,7 +549,6 @@ def rebuild(
             notices.append(f"The model cannot read {pieces} of text, found by words alone.")
     except ModelError as error:
         notices.append(str(error))
-    _run_with_healing(ws, lambda: _pair_all(ws))
     ws.index.compact()
     counts = ws.index.counts()
     return RebuildReport(
@@ -564,16 +560,6 @@ def rebuild(
         ws.index.issues(),
         tuple(notices),
     )
-
-
-def _pair_all(ws: Workspace) -> None:
-    """Pairs all entries; while files change, as many as can be read."""
-    try:
-        pair_entries(ws, wait_ms=BUSY_TIMEOUT_MS)
-    except IndexBusy as error:
-        raise still_writing_error() from error
-    except Stale:
-        sync_index(ws)  # later searches pair the rest
 
 
 def verify_index(ws: Workspace) -> bool:

@@ -378,19 +378,22 @@ def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
     assert "Add the field to sum" in run("day", "--by", "tag").err
 
 
-def test_a_save_on_a_terminal_names_the_entry_that_it_seems_to_replace(
+def test_a_save_on_a_terminal_names_the_nearest_entry_in_one_line(
     run: Run, on_terminal: Terminal
 ) -> None:
     api = ("--project", "api")
     alone = on_terminal("save", "yesterday: We deploy on Fridays from the main branch.", *api)
-    assert "Saved note" in alone.out and "replaces" not in alone.out
+    assert "Saved note" in alone.out and "Near:" not in alone.out
     first = run("recent", "--json").json["entries"][0]["id"][9:]
     later = "We no longer deploy on Fridays; deploys are on Tuesdays from the main branch."
     answer = on_terminal("save", later, *api)
-    assert answer.out.index("Saved note") < answer.out.index(f"perhaps replaces {first}")
-    assert answer.out.count("note: ") == 1
-    for command in (("--json",), ()):
-        assert "replaces" not in run("save", f"{later} {command}", *api, *command).err
+    saved, near = answer.out.split("Near: ")
+    new = run("recent", "--json").json["entries"][0]["id"][9:]
+    assert "Saved note" in saved and near.startswith(f"{first} 20")
+    command = f"`synaptic update {new} --supersedes {first}`"
+    assert "replace it?" in near and command in " ".join(near.split())
+    for flags in (("--json",), ()):
+        assert "Near:" not in run("save", f"{later} {flags}", *api, *flags).err
 
 
 def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, run: Run) -> None:

@@ -24,7 +24,8 @@ from mcp.client._transport import Transport
 from pydantic import FileUrl
 
 _RECEIPT = re.compile(
-    r"(?P<done>[\w ]+?):? (?P<short>\w{8}) \((?P<date>\S+) (?P<time>\S+), (?P<path>.+)\)\.$",
+    r"(?P<done>[\w ]+?):? (?P<short>\w{8}) "
+    r"\((?P<date>\S+) (?P<time>[\d:]+)(?:, (?P<path>.+))?\)\.$",
     re.MULTILINE,
 )
 _READING = {"search", "recent", "find", "get", "analyze"}
@@ -64,7 +65,9 @@ def data_of(text: str) -> dict[str, Any]:
     assert found, text
     _, _, notice = text.partition("\nNote: ")
     id = f"{found['date'].replace('-', '')}-{found['short']}"
-    return {"id": id, "notices": [notice] if notice else [], **found.groupdict()}
+    path = found["path"] or f"{found['date']}.md"
+    receipt = found.groupdict() | {"id": id, "path": path}
+    return {"notices": [notice] if notice else [], **receipt}
 
 
 def _said_in_text(refusal: str) -> str:

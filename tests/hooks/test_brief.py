@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import time
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,11 @@ import pytest
 from briefs import IN_FORCE, rules, told, typed
 from forks import ForkedHome
 
+from synaptic import open_workspace
+from synaptic.config import load_config
 from synaptic.features.sharing.merge import merge
 from synaptic.notes.reading import parse_entries
+from synaptic.verbs.brief import USEFUL, Reader, brief
 
 NOW = "2026-11-21T10:30:00"
 NOW_AWARE = datetime.fromisoformat(NOW).astimezone()
@@ -130,6 +134,51 @@ def test_the_tools_of_a_session_go_on_where_its_hook_began(at: ForkedHome) -> No
     assert "Between" in shown and "Before" not in shown
 
 
+def start_by_hook(home: ForkedHome, session: str) -> str:
+    """The text of the hook at the start of a session."""
+    message = json.dumps({"session_id": session, "cwd": str(home.path)})
+    return home.run("hook", "session-start", "--client", "tests", stdin=message).out
+
+
+@pytest.mark.parametrize("by_hook", [True, False])
+def test_a_second_brief_of_a_session_tells_what_changed_since(
+    at: ForkedHome, by_hook: bool
+) -> None:
+    at.rule("Answer in short sentences.")
+    at.ask("save", "The boiler is old.", "--type", "handoff")
+    at.ask("save", "The pump leaks.", "--type", "issue")
+    with at.server() as server:
+        first = start_by_hook(at, "one") if by_hook else server.text("brief")
+        assert "pump leaks" in first and "boiler" in first and "short sentences" in first
+        server.call("save", content="The valve is from 1990.", type="reference")
+        second = server.text("brief")
+        assert [line[-23:] for line in new(second)] == ["The valve is from 1990."]
+        for text in ("pump", "boiler", "short sentences"):
+            assert text not in second
+        assert "Nothing is new since" in server.text("brief")
+        server.call("save", content="The boiler is gone.", type="handoff")
+        assert "boiler is gone" in server.text("brief")
+        whole = server.text("brief", since="all")
+        assert "pump leaks" in whole and "short sentences" in whole
+        assert "pump leaks" in server.text("brief", since="2026-11-20")
+        assert "Known projects" in server.text("brief", project="web")
+    if by_hook:
+        assert "pump leaks" in start_by_hook(at, "one")  # its context was compacted
+    else:
+        assert "pump leaks" in told(at)  # another session
+
+
+def test_a_session_without_hooks_gets_the_whole_beside_one_with_hooks(at: ForkedHome) -> None:
+    at.ask("save", "The pump leaks.", "--type", "issue")
+    start_by_hook(at, "one")
+    with open_workspace(load_config(at.path)) as ws:
+        reader = Reader("tests", "later", began=time.time() + 3_600)
+        briefing = brief(ws, None, project="ledger", reader=reader)
+        assert any(shelf.name == USEFUL for shelf in briefing.shelves)
+        again = brief(ws, None, project="ledger", reader=reader)
+        assert not any(shelf.name == USEFUL for shelf in again.shelves)
+
+
 @pytest.mark.parametrize(
     ("since", "says"),
     [("p:1-2", "is not a position"), ("soonish", "is not a date"), ("p:x", "Valid: p:")],
@@ -139,6 +188,27 @@ def test_another_since_is_an_error_that_names_what_is_valid(
 ) -> None:
     answer = at.run("brief", "--since", since)
     assert answer.code == 2 and says in answer.err, answer
+
+
+# -- what holds
+
+
+def test_a_decision_that_changed_in_other_words_stands_above_the_old_one(
+    at: ForkedHome,
+) -> None:
+    old = (
+        "Session tokens expire after 15 minutes, set by `auth.ttl` in the gateway of the shop."
+    )
+    new = "Sign-in tokens of a session live for 60 minutes, because users complained."
+    with at.server() as server:
+        server.call("save", content=old, type="decision", importance=8, at="2026-03-01 09:00")
+        for text in ("The pump of the cellar leaks.", "Invoices go out on Fridays."):
+            server.call("save", content=text, type="decision", at="2026-04-01 09:00")
+        server.call("save", content=new, type="decision", at="2026-05-01 09:00")
+        text = server.text("brief")
+    assert text.index("live for 60 minutes") < text.index("expire after 15")
+    assert "auth.ttl" not in text and "Session tokens expire after 15 …" in text
+    assert "The pump of the cellar leaks.\n" in text
 
 
 # -- preferences
@@ -197,6 +267,31 @@ def test_what_an_agent_saved_is_marked_until_a_person_confirms_it(at: ForkedHome
     shown = at.person("confirm", id, keys=b"y").out
     assert "Always use tabs." in shown and "Shall every agent follow this?" in shown
     assert "Always use tabs." in rules(told(at))
+
+
+def test_a_rule_that_nobody_confirmed_is_asked_about_once(at: ForkedHome) -> None:
+    with at.server() as server:
+        id = server.call("save", content="Always use tabs.", type="preference")["id"]
+    ask = "ask before you follow one"
+    assert ask in at.run("brief").out  # a person looks
+    assert ask in told(at)
+    for text in (told(at), start_by_hook(at, "two")):
+        assert ask not in text and "confirmed: data" in text and "Always use tabs." in text
+    with at.server() as server:
+        server.call("update", id=id, content="Always use tabs, but not in YAML.")
+    assert ask in told(at)
+    assert ask not in told(at)
+
+
+def test_a_rule_of_which_another_changed_the_end_is_shown_until_it_is_answered(
+    at: ForkedHome,
+) -> None:
+    at.rule("Never force-push.")
+    file = at.journal / "2026-11-21.md"
+    file.write_text(file.read_text("utf-8").replace(" -->", " expires=2026-11-20 -->", 1))
+    for _ in range(2):
+        text = told(at)
+        assert "ask before you follow one" in text and "Never force-push." in text
 
 
 def test_only_a_preference_in_force_replaces_one(at: ForkedHome) -> None:

@@ -186,7 +186,7 @@ def test_what_is_pinned_comes_first_and_whole_if_short(at: ForkedHome, web: Path
     assert [line[9:] for line in pinned.splitlines()] == [
         "19 Nov note: Answer in British English",
         "20 Nov note: Never seed staging: It truncates the users.",
-        "20 Nov decision: Long: Words. …",
+        "20 Nov decision: Long: Words. Words. …",
     ]
     assert told(at, web).count("Never seed staging") == 1
 

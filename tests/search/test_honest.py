@@ -85,15 +85,15 @@ def titles(found: SearchResult) -> list[str]:
         "Debezium connection pool",
     ],
 )
-def test_a_name_that_only_a_replaced_entry_holds_shows_it(ws: Workspace, query: str) -> None:
+def test_a_name_that_only_a_replaced_entry_holds_finds_what_replaced_it(
+    ws: Workspace, query: str
+) -> None:
     found = search(ws, query)
-    [old] = [hit for hit in found.hits if hit.superseded_by]
-    assert old.entry.title == "Capture by Debezium"
-    assert any("replaced" in notice for notice in found.notices)
+    [later] = [hit for hit in found.hits if hit.entry.title == "An outbox table instead"]
+    assert [near.title for near in later.replaces] == ["Capture by Debezium"]
     assert not any("no close match" in notice for notice in found.notices)
     text = "\n".join(list_lines(hit_items(found, length=1_000), 600))
-    assert "An outbox table instead" in text
-    assert WHY.rstrip(".") in text
+    assert WHY.rstrip(".") in text and "replaces, 2026-10-20: Capture by Debezium (" in text
 
 
 @pytest.fixture(scope="module")
@@ -111,16 +111,17 @@ def pumps(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Iter
 
 def test_what_was_replaced_fits_only_with_a_score(pumps: Workspace) -> None:
     fitting = search(pumps, "night pump")
-    assert fitting.hits[0].superseded_by and fitting.hits[0].score > 0.2
-    assert [notice.split()[0] for notice in fitting.notices] == ["Only"]
-    doubted = search(pumps, "a pump for the bicycle")
-    assert doubted.hits[0].superseded_by and doubted.hits[0].score < 0.2
+    assert fitting.hits[0].replaces and fitting.hits[0].score > 0.2
+    assert fitting.notices == ()
+    doubted = search(pumps, "bicycle repair")
+    assert doubted.hits[0].replaces
     assert doubted.notices == (NOTHING_CLOSE,)
 
 
 def test_what_is_in_force_stands_above_what_it_replaced(ws: Workspace) -> None:
     found = search(ws, "which outbox table took the place of Debezium?")
-    assert titles(found)[:2] == ["An outbox table instead", "Capture by Debezium"]
+    assert titles(found)[0] == "An outbox table instead"
+    assert [near.title for near in found.hits[0].replaces] == ["Capture by Debezium"]
 
 
 def test_no_word_of_the_question_no_replaced_entry(ws: Workspace) -> None:
@@ -129,7 +130,7 @@ def test_no_word_of_the_question_no_replaced_entry(ws: Workspace) -> None:
 
 
 def test_an_entry_shows_the_chain_that_it_is_in(ws: Workspace) -> None:
-    [old] = [hit.entry for hit in search(ws, "Debezium").hits]
+    [old] = search(ws, "Debezium").hits[0].replaces
     listing = get(ws, [old.id])
     said = entry_block(entry_items(listing)[0])
     assert said.index("2026-10-20 Capture") < said.index("2026-11-02 An outbox table")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from synaptic.search.ranking import decay_by_age, put_newest_of_topics_first, score_aware_rrf
+from synaptic.search.ranking import decay_by_age, score_aware_rrf
 
 ranking = st.lists(st.integers(0, 30), unique=True, max_size=15)
 scored = st.dictionaries(st.integers(0, 30), st.floats(0, 50), max_size=15)
@@ -80,23 +78,3 @@ def test_decay_never_rises_with_age_nor_falls_below_its_floor(
     young, old = sorted((one, other))
     weights = [decay_by_age(age, half_life_days=30, floor=floor) for age in (young, old)]
     assert weights[0] >= weights[1] >= floor - 1e-12
-
-
-@given(
-    ranking,
-    st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), max_size=20),
-    st.randoms(),
-)
-def test_of_one_topic_the_later_goes_first_and_nobody_is_lost(
-    order: list[int], pairs: list[tuple[int, int]], chance: object
-) -> None:
-    start = datetime(2026, 1, 1, tzinfo=UTC)
-    at = {key: start + timedelta(days=(key * 7) % 31) for key in range(31)}
-    known = [(a, b) for a, b in pairs if a in order and b in order]
-    result = put_newest_of_topics_first(order, known, at)
-    assert sorted(result) == sorted(order)
-    for a, b in known:
-        later, earlier = (a, b) if at[a] > at[b] else (b, a)
-        assert result.index(later) <= result.index(earlier)
-    bystanders = [key for key in order if not any(key in pair for pair in known)]
-    assert [key for key in result if key in bystanders] == bystanders

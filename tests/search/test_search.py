@@ -130,7 +130,7 @@ def test_of_two_on_one_topic_the_later_is_first(
         assert scores == sorted(scores, reverse=True)
 
 
-def test_a_correction_in_other_words_goes_first_or_is_named_and_what_sounds_alike_does_not(
+def test_a_correction_in_other_words_is_there_and_what_sounds_alike_is_not_first(
     model: FastEmbedder, tmp_path: Path, clock: Clock
 ) -> None:
     model.load()
@@ -138,7 +138,7 @@ def test_a_correction_in_other_words_goes_first_or_is_named_and_what_sounds_alik
         save(ws, "Background jobs of the invoicing app run on Celery with RabbitMQ.")
         save(ws, "The hotel in Rome is the Artemide, breakfast included.")
         clock.forward(days=9)
-        save(
+        later = save(
             ws,
             "RabbitMQ lost messages twice last week, so we threw Celery out: all background "
             "work of invoicing goes through a queue in Postgres from today.",
@@ -146,10 +146,9 @@ def test_a_correction_in_other_words_goes_first_or_is_named_and_what_sounds_alik
         save(ws, "The hotel in Vienna is the Topazz, breakfast not included.")
         for text in OTHERS[:6]:
             save(ws, text)
-        first, *others = search(ws, "how do background jobs of invoicing run").hits
-        later = next(hit.entry for hit in (first, *others) if "queue" in hit.entry.content)
-        mark = f"perhaps replaced by {later.short_id}"
-        assert first.entry == later or mark in first.entry.marks
+        hits = search(ws, "how do background jobs of invoicing run").hits
+        below = [near.id for hit in hits for near in hit.later]
+        assert later.id in [*(hit.entry.id for hit in hits), *below]
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
 
 

@@ -102,7 +102,7 @@ def tick(ws: Workspace, id: str) -> None:
 
 def supersede(ws: Workspace, id: str) -> None:
     other = saving.save(ws, "An older note.").id
-    review.answer_finding(ws, f"replaced:{other[9:]}:{id[9:]}", "supersede", confirms=True)
+    review.answer_finding(ws, f"near:{other[9:]}:{id[9:]}", "supersede", confirms=True)
 
 
 SMALL: dict[str, Deed] = {
@@ -190,14 +190,6 @@ def test_a_rule_that_came_back_by_hand_waits_also_after_an_undo(ws: Workspace) -
     assert in_force(ws) == []
     removing.delete(ws, id, confirms=True)
     removing.restore(ws, id, confirms=True)
-    assert in_force(ws) == []
-
-
-def test_words_of_another_entry_do_not_come_into_force_by_a_merge(ws: Workspace) -> None:
-    id = confirmed_rule(ws)
-    other = agents_rule(ws, "Be kind. EVIL words.", title="Be kind too")
-    review.answer_finding(ws, f"repeated:{other[9:]}:{id[9:]}", "merge", confirms=True)
-    assert "EVIL" in whole(ws, id).content
     assert in_force(ws) == []
 
 

@@ -5,6 +5,7 @@ outside.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,17 +13,21 @@ from pathlib import Path
 import pytest
 from forks import ForkedHome as Home
 from homes import Clock, open_home
-from mcp import Client, types
-from outside import TIMEOUT_S
+from mcp import Client, StdioServerParameters, types
+from outside import SYNAPTIC, TIMEOUT_S, Server, connected
 
-from synaptic import Workspace, get, save, update
+from synaptic import Workspace, get, recent, save, update
 from synaptic.config import DEFAULT_MODEL
+from synaptic.errors import SynapticError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.mcp.server import build_server
+from synaptic.models import Near, short_id
+from synaptic.search.near import MOST_NEAR
 from synaptic.serving import worker
 from synaptic.serving.worker import Worker
 from synaptic.verbs import receipts
-from synaptic.verbs.review import answer_finding, review
+from synaptic.verbs.review import answer_finding, review, review_near
+from synaptic.verbs.saving import Marks, save_all
 
 
 @pytest.fixture
@@ -55,76 +60,160 @@ async def said(client: Client, tool: str, **arguments: object) -> str:
 
 
 POOL = "The pgbouncer pool of the orders database has 40 connections."
-
-
-def test_a_save_names_what_it_seems_to_replace(known: Workspace) -> None:
-    old = save(known, POOL, type="decision")
-    for other in (
-        "Invoices are numbered by year.",
-        "The logo is blue now.",
-        "Support answers within a day.",
-    ):
-        assert save(known, other, type="decision").near == ()
-    assert (
-        save(
-            known,
-            "The pgbouncer pool of the orders database was raised today.",
-            type="progress",
-        ).near
-        == ()
-    )
-    new = "The pgbouncer pool of the orders database has 25 connections now."
-    assert save(known, new, type="decision", project="elsewhere").near == ()
-    assert [near.id for near in save(known, new, type="decision").near] == [old.id]
-    told = save(known, new + " 40 were too many.", type="decision", supersedes=[old.id])
-    assert told.near == ()
-
-
-REJECTING = (
-    "{} Rejected: Redis Streams, Kafka (too heavy for 40 jobs a minute).",
-    "{} Rejected:\n\n- Redis Streams\n- Kafka, too heavy",
-    "{} **Rejected:** Node.js workers, Redis Streams; Kafka.",
-    "{} We took it instead of Kafka or Redis Streams, because the operators know it.",
-    "{} Chosen over Kafka and Redis Streams for 40 jobs a minute.",
+SMALLER = "The pgbouncer pool of the orders database has 25 connections now."
+OTHERS = (
+    "Invoices are numbered by year.",
+    "The logo is blue now.",
+    "Support answers within a day.",
 )
-QUEUE = "The job queue of the thumbnailer is RabbitMQ."
+REWORDED = {
+    "en": ("Deployments happen on Fridays at noon.", "We no longer ship before the weekend."),
+    "de": (
+        "Der Müll wird dienstags abgeholt.",
+        "Die Tonne kommt ab jetzt mittwochs an die Straße.",
+    ),
+}
+"""By language: an entry, and one that replaces it in other words."""
 
 
-@pytest.mark.parametrize("text", REJECTING)
-def test_what_an_entry_rejected_need_not_be_named_by_what_replaces_it(
-    known: Workspace, text: str
+def ids(entries: tuple[Near, ...]) -> list[str]:
+    return [near.id for near in entries]
+
+
+@pytest.mark.parametrize("language", REWORDED)
+def test_a_save_names_earlier_entries_of_any_type_that_are_near_by_meaning(
+    known: Workspace, language: str
 ) -> None:
-    old = save(known, text.format(QUEUE), type="decision")
-    new = "The job queue of the thumbnailer is NATS now. RabbitMQ lost jobs at every failover."
-    assert [near.id for near in save(known, new, type="decision").near] == [old.id]
+    before, after = REWORDED[language]
+    for other in OTHERS:
+        assert save(known, other, type="decision").near == ()
+    old = save(known, before, type="reference")
+    assert ids(save(known, after, type="progress").near) == [old.id]
 
 
-def test_two_matters_that_reject_the_same_are_not_taken_for_one(known: Workspace) -> None:
-    save(
-        known,
-        "Invoices for Norway are rendered with WeasyPrint. Rejected: Prince, LaTeX.",
-        type="decision",
-    )
-    other = "Invoices for Poland are rendered with Typst. Rejected: Prince, WeasyPrint."
-    assert save(known, other, type="decision").near == ()
+@pytest.mark.parametrize(("own", "other"), [("shop", "farm"), ("shop", ""), ("", "shop")])
+def test_a_save_names_entries_of_its_own_project_alone(
+    known: Workspace, own: str, other: str
+) -> None:
+    old = save(known, POOL, project=own)
+    assert save(known, SMALLER, project=other).near == ()
+    assert ids(save(known, SMALLER, project=own).near) == [old.id]
 
 
-def test_a_save_names_the_open_issue_that_it_seems_to_settle(known: Workspace) -> None:
+def test_a_save_does_not_name_what_is_linked_or_replaced_already(known: Workspace) -> None:
+    old = save(known, POOL)
+    new = save(known, SMALLER, supersedes=[old.id])
+    assert new.near == ()
+    last = save(known, "The pgbouncer pool of the orders database has 60 connections.")
+    assert ids(last.near) == [new.id]
+    assert ids(save(known, f"{POOL} See above.", parent=last.id).near) == [new.id]
+
+
+def test_a_retry_names_nothing_and_a_save_names_five_at_most(known: Workspace) -> None:
+    sizes = range(10, 17)
+    for size in sizes:
+        last = save(known, POOL.replace("40", str(size)))
+    assert len(last.near) == MOST_NEAR
+    retry = save(known, POOL.replace("40", str(sizes[-1])))
+    assert retry.id == last.id and retry.near == ()
+
+
+def test_a_save_names_by_words_while_the_model_is_not_loaded(
+    tmp_path: Path, clock: Clock
+) -> None:
+    unloaded = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
+    with open_home(tmp_path / "home", clock=clock, embedder=unloaded) as ws:
+        for other in OTHERS:
+            assert save(ws, other).near == ()
+        old = save(ws, POOL)
+        assert ids(save(ws, SMALLER).near) == [old.id]
+
+
+def test_a_save_says_of_an_open_issue_that_it_is_open(known: Workspace) -> None:
     issue = save(known, "The nightly backup fails when the disk is full.", type="issue")
-    save(known, "Invoices are numbered by year.", type="issue")
-    (near,) = save(
-        known,
-        "The nightly backup does not fail any more when the disk is full.",
-        type="progress",
-    ).near
-    assert (near.id, near.settled) == (issue.id, True)
+    text = "The nightly backup does not fail any more when the disk is full."
+    (near,) = save(known, text, type="progress").near
+    assert (near.id, near.is_open) == (issue.id, True)
     update(known, issue.id, add_tags=["done"])
-    assert (
-        save(
-            known, "The nightly backup survives it when the disk is full.", type="progress"
-        ).near
-        == ()
-    )
+    near = save(known, "The nightly backup survives it when the disk is full.").near[-1]
+    assert (near.id, near.is_open) == (issue.id, False)
+
+
+# -- consequences
+# -------------------------------------------------------------------------------------------
+
+GATEWAY = "The gateway is gw-mira, port 8443, from 8 to 17."
+
+
+def test_a_link_names_entries_that_lean_on_the_replaced_one(
+    ws: Workspace, clock: Clock
+) -> None:
+    save(ws, "The port 8443 of gw-mira is open in the firewall.")
+    clock.forward(hours=1)
+    old = save(ws, GATEWAY)
+    clock.forward(hours=1)
+    check = save(ws, "The uptime check asks gw-mira at 8443 each minute.")
+    mails = save(ws, "The uptime check sends mails to Ida.")
+    save(ws, "The lamp at gw-mira is on from 8 to 17.")  # one name alone
+    save(ws, "Port 8443 of gw-mira is for the tests of the farm.", project="farm")
+    clock.forward(hours=1)
+    moved = "The gateway is gw-otto now."
+    assert ids(save(ws, moved, supersedes=[old.id]).leaning) == [check.id]
+    new = save(ws, f"{moved} It is faster.")
+    assert ids(update(ws, new.id, supersedes=[old.id]).leaning) == [check.id]
+    assert update(ws, new.id, add_tags=["net"]).leaning == ()  # no new link
+    assert save(ws, "Mails go to Ada.", supersedes=[mails.id]).leaning == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "marks"),
+    [("As {} says, clients retry once.", {}), ("[[{}]] holds here, too.", {})],
+)
+def test_an_entry_that_names_the_replaced_one_leans_on_it(
+    ws: Workspace, text: str, marks: dict[str, str]
+) -> None:
+    old = save(ws, GATEWAY)
+    leaning = save(ws, text.format(old.id.partition("-")[2]))
+    follows = save(ws, "Its certificate is renewed by hand.", parent=old.id)
+    told = save(ws, "The gateway is another one.", supersedes=[old.id])
+    assert set(ids(told.leaning)) == {leaning.id, follows.id}
+
+
+# -- several entries, over MCP
+# -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.anyio
+async def test_a_batch_names_twelve_at_most_and_says_of_which(
+    tmp_path: Path, model: FastEmbedder
+) -> None:
+    async with Client(build_server(Worker(tmp_path / "home", model))) as client:
+        await said(client, "save", entries=[{"content": f"{POOL} {n}."} for n in range(6)])
+        texts = [{"content": f"{SMALLER} {n}."} for n in range(4)]
+        answer = await said(client, "save", entries=texts)
+        saved = re.findall(r"^Saved (\w+)", answer, re.MULTILINE)
+        named = re.findall(r"^(\w+) is near (\w+) 20", answer, re.MULTILINE)
+        assert [new for new, _ in named] == [saved[0]] * 5 + [saved[1]] * 5 + [saved[2]] * 2
+        assert not {old for _, old in named} & set(saved)
+        assert 'Does it replace one? context_update id="NEW" supersedes=["ID"]' in answer
+
+
+def test_a_batch_of_several_days_is_saved_and_a_failure_says_what_is(ws: Workspace) -> None:
+    texts: list[tuple[str, Marks]] = [
+        ("Monday was wet.", {"at": "2026-03-02 09:00"}),
+        ("Tuesday was dry.", {"at": "2026-03-03 09:00"}),
+    ]
+    assert [one.path for one in save_all(ws, texts)] == ["2026-03-02.md", "2026-03-03.md"]
+    (ws.config.journal / "2026-03-05.md").mkdir()  # nobody can write this file
+    texts = [
+        ("Wednesday was wet.", {"at": "2026-03-04 09:00"}),
+        ("Thursday was dry.", {"at": "2026-03-05 09:00"}),
+    ]
+    with pytest.raises(SynapticError) as failed:
+        save_all(ws, texts)
+    [saved, *_] = recent(ws).entries
+    assert saved.content == "Wednesday was wet."
+    assert f"Saved before that: {saved.short_id}." in str(failed.value)
 
 
 @pytest.mark.anyio
@@ -133,13 +222,41 @@ async def test_an_agent_reads_the_call_that_says_so(
 ) -> None:
     async with Client(build_server(Worker(tmp_path / "home", model))) as client:
         old = (await said(client, "save", content=POOL, type="decision")).split()[1]
-        new = await said(
-            client, "save", content=POOL.replace("has 40", "now has 25"), type="decision"
-        )
-        assert f" decision: {POOL}" in new
-        assert (
-            f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]' in new
-        )
+        long = f"{SMALLER[:-1]}, for the {'very ' * 20}old machine."
+        new = await said(client, "save", content=long)
+        title = "The pgbouncer pool of the orders database has 40…"
+        assert re.search(rf"```near\n{old} 20\S+ {title}\n```\n", new)
+        assert f'Does it replace one? context_update id="{new.split()[1]}"' in new
+        assert not re.search("replaced|the same|repeat", new)
+        told = await said(client, "save", content=SMALLER, options={"format": "json"})
+        assert old in [near["id"][9:] for near in json.loads(told)["receipts"][0]["near"]]
+
+
+REPLACES = {
+    "whole": 'context_update id="{}" supersedes=["ID"]',
+    "short": 'context_more tool="context_update" arguments={{"id": "{}", "supersedes": ["ID"]}}',
+}
+
+
+@pytest.mark.parametrize("tool_list", REPLACES)
+def test_the_question_has_the_form_that_the_client_s_list_of_tools_has(
+    home: Home, tool_list: str
+) -> None:
+    started = StdioServerParameters(
+        command=SYNAPTIC, args=["mcp", "--tool-list", tool_list], env=home.environment()
+    )
+    with connected(started) as (portal, client):
+        server = Server(portal, client, 0)
+        old = server.text("save", content=POOL).split()[1]
+        answer = server.text("save", content=SMALLER)
+        new = answer.split()[1]
+        asked = REPLACES[tool_list].format(new)
+        assert f"Does it replace one? {asked}" in answer.splitlines()
+        change = {"id": new, "supersedes": [old]}
+        more = {"tool": "context_update", "arguments": change}
+        sent = more if tool_list == "short" else change
+        portal.call(client.call_tool, asked.split()[0], sent)
+    assert home.ask("get", old)["entries"][0]["superseded_by"].endswith(new)
 
 
 class LateModel(FastEmbedder):
@@ -160,15 +277,6 @@ def late(tmp_path: Path) -> Iterator[LateModel]:
     embedder.go.set()
 
 
-async def two_pools(client: Client) -> tuple[str, str]:
-    """The answer to the second save, and the call that it should name."""
-    old = (await said(client, "save", content=POOL, type="decision")).split()[1]
-    new = await said(
-        client, "save", content=POOL.replace("has 40", "now has 25"), type="decision"
-    )
-    return new, f'Looks replaced? context_update id="{new.split()[1]}" supersedes=["{old}"]'
-
-
 @pytest.mark.anyio
 async def test_a_save_waits_a_moment_for_the_model_to_say_what_it_is_near(
     tmp_path: Path, late: LateModel, monkeypatch: pytest.MonkeyPatch
@@ -176,9 +284,24 @@ async def test_a_save_waits_a_moment_for_the_model_to_say_what_it_is_near(
     monkeypatch.setattr(worker, "FIRST_CALL_S", 60.0)
     threading.Timer(0.2, late.go.set).start()
     async with Client(build_server(Worker(tmp_path / "home", late))) as client:
-        new, call = await two_pools(client)
-        assert new.count(call) == 1
-        assert "Looks replaced?" not in await said(client, "recent")
+        old = (await said(client, "save", content=REWORDED["en"][0])).split()[1]
+        new = await said(client, "save", content=REWORDED["en"][1])
+        assert new.count(old) == 1  # no word of the two is the same
+        assert "Does it replace one?" not in await said(client, "recent")
+
+
+def test_the_json_of_a_save_says_what_is_near_and_what_may_lean(home: Home) -> None:
+    old = home.ask("save", POOL)["id"]
+    new = home.ask("save", SMALLER)
+    assert [near["id"] for near in new["near"]] == [old]
+    assert new["near"][0].keys() == {"id", "date", "type", "title", "is_open"}
+    leaning = home.ask("save", f"Nightly checks rely on {old[9:]}.")["id"]
+    linked = home.ask("update", new["id"], "--supersedes", old)
+    assert [near["id"] for near in linked["leaning"]] == [leaning]
+    told = home.run("update", linked["id"], "--append", "It holds.").err
+    assert "May lean" not in told
+    told = home.run("save", "No pool at all.", "--supersedes", old).err
+    assert f"May lean on the replaced one: {leaning[9:]} " in told
 
 
 # -- entries that expire
@@ -274,7 +397,7 @@ def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home:
     assert home.run("review").out == "Nothing to review.\n"
     for wrong in (
         ("keep",),
-        ("merge", f"repeated:{last}"),
+        ("supersede", f"near:{last}"),
         ("drop", f"open:{issue}"),
         ("keep", f"nothing:{issue}"),
     ):
@@ -283,37 +406,53 @@ def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home:
     assert home.run("review", "keep", "open:zzzzzzzz").code == 1
 
 
-def test_a_review_finds_what_repeats_and_what_is_replaced_and_merges(known: Workspace) -> None:
-    for other in (
-        "Invoices are numbered by year.",
-        "The logo is blue now.",
-        "Support answers within a day.",
-    ):
-        save(known, other, type="decision")
+def test_a_review_lists_near_pairs_only_if_asked_and_remembers_answers(
+    known: Workspace,
+) -> None:
+    for other in OTHERS:
+        save(known, other, at="2026-09-01")
     old = save(known, POOL, type="decision", at="2026-10-01")
-    new = save(known, POOL.replace("has 40", "now has 25"), type="decision", at="2026-10-09")
-    note = save(known, "The heating costs 80 euro a month.", type="insight", at="2026-10-01")
-    again = save(known, "The heating costs 80 euro a month!", type="insight", at="2026-10-02")
-    found = {matter.kind: matter for matter in review(known)}
-    about = {kind: [one.entry.id for one in matter.about] for kind, matter in found.items()}
-    assert about == {"replaced": [old.id, new.id], "repeated": [again.id, note.id]}
-    answer_finding(known, found["repeated"].key, "merge")
-    (kept,) = get(known, [note.id]).entries
-    assert (
-        kept.content
-        == "The heating costs 80 euro a month.\n\nThe heating costs 80 euro a month!"
-    )
-    assert [matter.kind for matter in review(known)] == ["replaced"]
-
-
-def test_notes_of_a_diary_are_not_compared(known: Workspace) -> None:
-    """A diary has no project and says alike things day by day: nothing of it is replaced."""
-    for euros, day in ((31, "2026-09-01"), (753, "2026-10-01"), (753, "2026-11-01")):
-        save(known, f"Paid the dentist: {euros} EUR.", at=day, project="")
+    new = save(known, SMALLER, type="progress", at="2026-10-09")
+    paid = [
+        save(known, f"Paid the dentist: {euros} EUR.", at=day, project="home")
+        for euros, day in ((31, "2026-09-02"), (753, "2026-10-02"))
+    ]
     assert review(known) == []
-    for euros, day in ((31, "2026-09-02"), (753, "2026-10-02")):
-        save(known, f"The dentist costs {euros} EUR.", at=day, type="insight")
-    assert [matter.kind for matter in review(known)] == ["replaced"]
+    found = review_near(known)
+    pairs = [[one.entry.id for one in matter.about] for matter in found]
+    assert sorted(pairs) == sorted([[old.id, new.id], [one.id for one in paid]])
+    assert found[0].answers[0] == "keep"
+    assert [matter.about for matter in review_near(known, project=["home"])] == [
+        matter.about for matter in found if matter.about[0].entry.id == paid[0].id
+    ]
+    by_first = {matter.about[0].entry.id: matter.key for matter in found}
+    assert answer_finding(known, by_first[paid[0].id], "keep") is None
+    assert answer_finding(known, by_first[old.id], "same") is not None
+    assert review_near(known) == []
+    assert get(known, [new.id]).entries[0].supersedes == (old.id,)
+    update(known, paid[0].id, append="In cash.")  # an edit asks again
+    assert [matter.key for matter in review_near(known)] == [by_first[paid[0].id]]
+
+
+def test_the_command_lists_near_pairs_of_one_minute(home: Home) -> None:
+    now = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
+    old, new = (home.ask("save", text, **now)["id"][9:] for text in REWORDED["en"])
+    assert findings(home) == []
+    assert findings(home, "near") == [f"near:{old}:{new}"]
+    assert f"Kept near:{old}:{new}" in home.run("review", "keep", f"near:{old}:{new}").out
+    assert findings(home, "near") == []
+
+
+@pytest.mark.parametrize("former", ["replaced:{old}:{new}", "repeated:{new}:{old}"])
+def test_answers_of_former_reviews_stay(known: Workspace, former: str) -> None:
+    old = save(known, POOL, at="2026-10-01")
+    new = save(known, SMALLER, at="2026-10-09")
+    [matter] = review_near(known)
+    key = former.format(old=short_id(old.id), new=short_id(new.id))
+    hashes = {one.entry.short_id: str(one.hash) for one in matter.about}
+    state = ":".join(hashes[id] for id in key.split(":")[1:])
+    known.config.state.joinpath("review.json").write_text(json.dumps({key: state}))
+    assert review_near(known) == []
 
 
 @pytest.mark.anyio

@@ -11,7 +11,6 @@ import pytest
 from synaptic.journal.repository import Checkout
 from synaptic.models import Entry
 from synaptic.verbs.brief import _rank_by_worth
-from synaptic.workspace.pairs import PERHAPS_REPLACED
 
 MOMENT = datetime(2026, 11, 20, 9, 30).astimezone()
 
@@ -30,7 +29,6 @@ def entry(number: int, content: str = "A text.", **marks: Any) -> Entry:
         ({}, {"type": "progress"}),
         ({"importance": 8, "type": "note"}, {}),
         ({"content": "Run `make db` first."}, {}),
-        ({"type": "progress"}, {"marks": (f"{PERHAPS_REPLACED} 00000009",)}),
         ({"type": "progress", "importance": 0}, {"via": "import:codex"}),
         (
             {"importance": 10, "type": "handoff"},
@@ -40,8 +38,16 @@ def entry(number: int, content: str = "A text.", **marks: Any) -> Entry:
 )
 def test_use_comes_before_age(first: dict[str, Any], second: dict[str, Any]) -> None:
     entries = {1: entry(1, **second), 2: entry(2, **first)}
-    assert _rank_by_worth(entries, {}, None) == (entries[2], entries[1])
-    assert _rank_by_worth({1: entry(1), 2: entry(2)}, {}, None) == (entry(1), entry(2))
+    assert _rank_by_worth(MOMENT, entries, {}, None) == (entries[2], entries[1])
+    assert _rank_by_worth(MOMENT, {1: entry(1), 2: entry(2)}, {}, None) == (entry(1), entry(2))
+
+
+def test_a_decision_of_today_comes_before_an_old_note_with_commands() -> None:
+    old = entry(400, "Deploy with `make ship`.", type="reference")
+    new = entry(1, "The pipeline deploys.")
+    assert _rank_by_worth(MOMENT, {1: old, 2: new}, {}, None) == (new, old)
+    recent = entry(30, "Deploy with `make ship`.", type="reference")
+    assert _rank_by_worth(MOMENT, {1: recent, 2: new}, {}, None) == (recent, new)
 
 
 @pytest.mark.parametrize(
@@ -59,9 +65,9 @@ def test_an_entry_about_the_branch_at_hand_comes_before_importance(
     entries = {1: entry(1, importance=7), 2: entry(2, **marks)}
     for branch, first in (("pool-limit", 2), ("main", 1), ("other", 1)):
         here = Checkout(tmp_path, "harbor", tmp_path, tmp_path, f"ref: refs/heads/{branch}")
-        assert _rank_by_worth(entries, {}, here)[0] == entries[first], branch
+        assert _rank_by_worth(MOMENT, entries, {}, here)[0] == entries[first], branch
 
 
 def test_the_work_at_hand_comes_before_importance() -> None:
     entries = {1: entry(1, importance=7), 2: entry(2)}
-    assert _rank_by_worth(entries, {2: 1.5}, None) == (entries[2], entries[1])
+    assert _rank_by_worth(MOMENT, entries, {2: 1.5}, None) == (entries[2], entries[1])

@@ -46,6 +46,7 @@ from .browsers import may_stay_logged_in
 from .site import (
     Page,
     Values,
+    find_nearby,
     http_status,
     page,
     read_form,
@@ -73,9 +74,8 @@ DEGREES = tuple(map(str, range(11)))
 
 async def _entry_page(request: Request) -> Response:
     id = request.path_params["id"]
-    near = request.query_params.getlist("near")
     try:
-        values = await run_verb(request, _entry_page_values, id, near)
+        values = await run_verb(request, _entry_page_values, id)
     except (Ambiguous, NotFound) as error:
         return await _missing_page(request, id, error)
     if values["entry"].id != id:
@@ -86,10 +86,10 @@ async def _entry_page(request: Request) -> Response:
         with suppress(ConfigError):  # the button says it
             editor = _window_editor_command()
     values["editor"] = editor_name(editor) if editor else "an editor"
-    return await page(request, "entry.html", local=local, near=near, **values)
+    return await page(request, "entry.html", local=local, **values)
 
 
-def _entry_page_values(ws: Workspace, id: str, near: list[str]) -> Values:
+def _entry_page_values(ws: Workspace, id: str) -> Values:
     """Returns the template values of an entry's page: the entry, its links and similar
     entries.
     """
@@ -98,7 +98,7 @@ def _entry_page_values(ws: Workspace, id: str, near: list[str]) -> Values:
     around = browse.find(ws, filters=EVERY, around=entry.id, limit=3).entries
     at = [one.id for one in around].index(entry.id)
     children = replace(EVERY, parent=entry.id)
-    leading = [*near, *entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
+    leading = [*entry.supersedes, *listing.superseded_by.values(), entry.parent or ""]
     path = entry.path
     locked = not ws.access.may_write or ws.journal.roots.split_path(path)[0] not in OWN
     versions = removing.earlier_versions(ws, entry)
@@ -278,8 +278,7 @@ async def _redirect_after_save(
     """
     if back == "/" and receipt.date != await run_verb(request, lambda ws: ws.today.isoformat()):
         back = f"/day/{receipt.date}"
-    near = [one.id for one in receipt.near or ()]
-    hints = urlencode({"near": near, "tag": receipt.suggested_tags}, doseq=True)
+    hints = urlencode({"tag": receipt.suggested_tags}, doseq=True)
     entry = f"/entry/{receipt.id}?{hints}".removesuffix("?")
     where, look = (back, entry) if back else (entry, "")
     same = SAME.get("".join(receipt.notices[:1]))
@@ -288,10 +287,7 @@ async def _redirect_after_save(
     session = session_of(request)
     asks = not session.was_asked_to_stay and may_stay_logged_in(request, session)
     session.was_asked_to_stay = True
-    close = ("", "")
-    if near and back:
-        titles = await run_verb(request, lambda ws: ws.index.titles(near))
-        close = near[0], titles.get(near[0], short_id(near[0]))
+    near, leaning = ([one.id for one in ones] for ones in (receipt.near, receipt.leaning))
     return redirect_with_message(
         request,
         where,
@@ -299,7 +295,7 @@ async def _redirect_after_save(
         undo=undo,
         file="the text before",
         look=look,
-        close=close,
+        near=await run_verb(request, find_nearby, receipt.id, near, leaning),
         asks_to_stay=asks and not session.device,
     )
 

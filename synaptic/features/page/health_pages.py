@@ -22,7 +22,17 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .entries import ask_before_delete, format_deleted, is_deletion_agreed
 from .following import follower_of
-from .site import Page, Values, page, read_form, redirect_with_message, run_slow_verb, run_verb
+from .site import (
+    Page,
+    Values,
+    find_nearby,
+    page,
+    read_form,
+    redirect_with_message,
+    return_address,
+    run_slow_verb,
+    run_verb,
+)
 
 Handler = Callable[[Request], Awaitable[Response]]
 PAGE_FINDINGS = 20
@@ -36,7 +46,7 @@ ANSWERED = {
     "theirs": "Kept the version of the other machine.",
     "both": "Kept both versions, one below the other.",
     "supersede": "The second supersedes the first.",
-    "merge": "Merged: the second has the text of the first, which Undo brings back.",
+    "same": "The second stands for both.",
     "mend": "Mended: the links lead to it again.",
     "close": "Closed with the tag #done.",
     "pin": "Pinned: agents see it at the start of each session.",
@@ -73,20 +83,26 @@ async def _review_page(request: Request) -> Response:
     query = request.query_params
     projects = tuple(filter(None, query.getlist("project")))
     number = query.get("page", "")
+    near = "near" in query
     findings = await run_slow_verb(
-        request, partial(_findings_page_values, projects=projects, page=number)
+        request, partial(_findings_page_values, projects=projects, page=number, near=near)
     )
-    if not projects:
+    if not (projects or near):
         follower_of(request).waits = findings["total"]
-    return await page(request, "review.html", **findings, size=PAGE_FINDINGS, projects=projects)
+    return await page(
+        request, "review.html", **findings, size=PAGE_FINDINGS, projects=projects, near=near
+    )
 
 
-def _findings_page_values(ws: Workspace, projects: Sequence[str], page: str) -> Values:
+def _findings_page_values(
+    ws: Workspace, projects: Sequence[str], page: str, *, near: bool
+) -> Values:
     """Returns the template values of one page of findings: the findings with the texts of their
     entries (which do not count as read), the `total`, and the projects. `page` is a number; the
-    first page if it is invalid.
+    first page if it is invalid. `near`: pairs of near entries instead.
     """
-    matters = review.review(ws, project=projects)
+    find = review.review_near if near else review.review
+    matters = find(ws, project=projects)
     start = 0
     for number, at in enumerate(range(0, len(matters), PAGE_FINDINGS), 1):
         if page == str(number):
@@ -119,7 +135,7 @@ async def _answer_finding(request: Request) -> Response:
                 request, gone, back=f"?{request.url.query}#{key}", fields=fields
             )
         message = format_deleted(gone)
-    where = f"/review?{request.url.query}#{next}"
+    where = return_address(form) or f"/review?{request.url.query}#{next}"
     if chosen == "mend":
         note = await run_verb(request, review.entry_of_finding, key, chosen)
         done = await run_verb(request, mend_links, note.path, confirms=True)
@@ -128,7 +144,10 @@ async def _answer_finding(request: Request) -> Response:
     if isinstance(receipt, SettledReceipt):
         return redirect_with_message(request, where, message, undo_finding=receipt.undo)
     undo = receipt.id if receipt and chosen != review.UNDO else ""
-    return redirect_with_message(request, where, message, undo=undo)
+    leaning = [one.id for one in receipt.leaning] if receipt else []
+    saved, others = form.get("saved", ""), form.get("others", "").split()
+    nearby = await run_verb(request, find_nearby, saved, others, leaning)
+    return redirect_with_message(request, where, message, undo=undo, near=nearby)
 
 
 async def _health_page(request: Request) -> Response:

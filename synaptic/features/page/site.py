@@ -21,6 +21,7 @@ from ...config import load_config
 from ...errors import NotFound, Refused, SynapticError, to_user_error
 from ...files import real_path
 from ...kinds import KINDS
+from ...models import Pairs, frozen
 from ...notes.conflicts import find_conflicts
 from ...render.fence import clean, one_line
 from ...render.present import day_page_length, short_id
@@ -28,7 +29,6 @@ from ...serving.roles import Role
 from ...serving.tokens import Tokens
 from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
 from ...verbs.mentions import link_targets
-from ...workspace.pairs import PERHAPS_REPLACED
 from ...workspace.workspace import Workspace
 from .devices import Devices
 from .guard import BODY_BYTES, READING, Sessions, Visitor
@@ -64,7 +64,6 @@ TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
 ).format(csrf)
 TEMPLATES.globals |= {
     "KINDS": KINDS,
-    "PERHAPS_REPLACED": PERHAPS_REPLACED,
     "conflicts_in": find_conflicts,
     "headed": plain_heading,
     "page_end": day_page_length,
@@ -206,6 +205,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "csrf": session.csrf if session else "",
         "said": "",
         "asks_to_stay": False,
+        "nearby": None,
         "waits": request.app.state.follower.waits,
         "site": site_of(request),
         **values,
@@ -258,6 +258,28 @@ def return_address(form: Mapping[str, str]) -> str:
     return back if _BACK.fullmatch(back) else ""
 
 
+@frozen
+class Nearby:
+    """The entries to ask about after a save of the entry `id`, and those that may lean on an
+    entry that it replaced: (id, title) of each.
+    """
+
+    id: str
+    near: Pairs = ()
+    leaning: Pairs = ()
+
+
+def find_nearby(
+    ws: Workspace, id: str, near: Sequence[str], leaning: Sequence[str] = ()
+) -> Nearby:
+    """The entries with these ids, as far as they are there, with their titles."""
+    titles = ws.index.titles([*near, *leaning])
+    of_near, of_leaning = (
+        tuple((one, titles[one]) for one in ids if one in titles) for ids in (near, leaning)
+    )
+    return Nearby(id, of_near, of_leaning)
+
+
 def redirect_with_message(
     request: Request,
     where: str,
@@ -268,16 +290,16 @@ def redirect_with_message(
     file: str = "",
     look: str = "",
     renamed: str = "",
-    close: tuple[str, str] = ("", ""),
+    near: Nearby | None = None,
     asks_to_stay: bool = False,
 ) -> Response:
     """Redirects to a page that shows `message`, and offers to undo the change of an entry, the
-    choice in a finding of a review, or a rename by its name `renamed`; with `asks_to_stay` it
-    asks whether this browser shall stay logged in.
+    choice in a finding of a review, or a rename by its name `renamed`; names the entries that
+    are `near` the one it is about; with `asks_to_stay` it asks whether this browser shall stay
+    logged in.
     """
     notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
-    notice |= {"undo_finding": undo_finding, "renamed": renamed}
-    notice["close"], notice["close_title"] = close
+    notice |= {"undo_finding": undo_finding, "renamed": renamed, "nearby": near}
     notice["asks_to_stay"] = asks_to_stay
     session_of(request).notice = notice
     return RedirectResponse(where, 303)

@@ -80,7 +80,6 @@ CREATE TABLE entry (
     change       bigint NOT NULL,           -- the number of the change that brought what it says
     consent      text COLLATE "C",          -- of a preference: yes, said, waits
     consent_by   text COLLATE "C",
-    later        text COLLATE "C",  -- the id of an entry that seems to replace it
     UNIQUE (source, own_id)
 );
 CREATE INDEX entry_source ON entry (source, seq);

@@ -61,15 +61,13 @@ Meanings = Mapping[int, tuple[bytes, bytes]]
 class Settled:
     """The decisions of the journal's own index about one entry: `other_id`, the id in force
     where several entries have the same id; `twin`, which of equal entries it is; `change`, the
-    number of its last change; `consent`, who confirmed a preference; and `later`, the id of an
-    entry that seems to replace it.
+    number of its last change; and `consent`, who confirmed a preference.
     """
 
     twin: int = 0
     other_id: str | None = None
     change: int = 0
     consent: Texts = ()
-    later: str | None = None
 
 
 @frozen
@@ -359,7 +357,7 @@ class _Change:
         in_force = (entry.id, None, settled.other_id)[settled.twin]
         consent = settled.consent or (None, None)
         own = (rowid, in_force, entry.date, entry.dated, settled.twin, settled.other_id)
-        self._add_row("entry", *own, settled.change, *consent, settled.later, *values.values())
+        self._add_row("entry", *own, settled.change, *consent, *values.values())
         for table, labels in label_rows(row).items():
             for label in labels:
                 self._add_row(table, rowid, *label)
@@ -415,7 +413,7 @@ def _storable_values(values: Sequence[Any]) -> tuple[Any, ...]:
 _OF_ENTRIES = ("tag", "file", "supersedes", "field", "link", "name", "task", "vector", "token")
 _OWN = (
     *("rowid", "id", "date", "dated", "twin", "other_id", "change"),
-    *("consent", "consent_by", "later"),
+    *("consent", "consent_by"),
 )
 _COLUMNS = {
     "source": ("id", "path", "seen", "bytes"),

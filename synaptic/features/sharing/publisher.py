@@ -21,7 +21,6 @@ from ...notes.blocks import without_masked
 from ...notes.privacy import mask_private
 from ...notes.screening import Screen
 from ...workspace.embed import Progress, embed_pending
-from ...workspace.pairs import find_later_ids
 from ...workspace.preferences import Consent, read_all_preferences, read_consents
 from ...workspace.sync import in_step, read_file
 from ...workspace.workspace import Workspace
@@ -72,13 +71,12 @@ class CleanJournal(Journal):
 
 class IndexState(NamedTuple):
     """The state of the index that is to be published: by path a keyed hash of all that a file's
-    rows are made of, by (path, own id) who confirmed a preference and the id of a later entry
-    that seems to replace this one, the position, and the state of git's history.
+    rows are made of, by (path, own id) who confirmed a preference, the position, and the state
+    of git's history.
     """
 
     source_hashes: dict[str, bytes]
     consents: dict[tuple[str, str], Consent]
-    later: dict[tuple[str, str], str]
     position: Position
     head: str
 
@@ -174,26 +172,13 @@ class Publisher:
             path = entry.there.path
             consents[path, own_ids[entry.id]] = consent
             made_of[path] += repr(consent)
-        later = self._find_later_ids()
-        for (path, own_id), id in later.items():
-            made_of[path] += repr((own_id, id))
         model, dimensions, usual = map(index.meta, ("model", "dimensions", "usual"))
         seen = {}
         for path, made in made_of.items():
             sources = f"{model} {made}".encode()
             seen[path] = hashlib.blake2b(sources, key=self._key, digest_size=16).digest()
         position = Position(model, dimensions, usual, *index.latest_change())
-        return IndexState(seen, consents, later, position, index.meta("head") or "")
-
-    def _find_later_ids(self) -> dict[tuple[str, str], str]:
-        """Maps (path, own id) of each entry that a later one seems to replace to its id."""
-        index = self._ws.index
-        earlier = [pair.earlier for pair in index.pairs()]
-        stored = index.entries(earlier)
-        later = find_later_ids(index, self._ws.config.state, earlier)
-        return {
-            (stored[row].entry.there.path, stored[row].own_id): id for row, id in later.items()
-        }
+        return IndexState(seen, consents, position, index.meta("head") or "")
 
     def _read_batches(
         self, paths: Sequence[str], wanted: IndexState
@@ -221,8 +206,7 @@ class Publisher:
         for row in file.rows:
             consent = wanted.consents.get((path, row.entry.id), ())
             of_index = settled.get(row.entry.id, (0, None, 0))
-            later = wanted.later.get((path, row.entry.id))
-            rows.append((row, Settled(*of_index, tuple(consent), later)))
+            rows.append((row, Settled(*of_index, tuple(consent))))
         meanings = ws.index.vectors_by_text_hash(path)
         if file.digest != self._clean.digest:
             meanings |= self._embed_cleaned(file, meanings)

@@ -199,7 +199,7 @@ def _list_parts(text: str, projects: Collection[str]) -> tuple[Texts, list[str],
 def _telling_words(text: str, means: list[str]) -> list[str]:
     """The words that say something beside a list."""
     nothing = STOP_WORDS | QUESTIONS.listing
-    if means:
+    if set(means) - {"aside"}:  # a remark beside a question asks for no list
         nothing |= QUESTIONS.beside_a_state
     return [word for _, word in words(text) if word not in nothing]
 

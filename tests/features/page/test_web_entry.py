@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
-from itertools import count
 from pathlib import Path
 
 import httpx
@@ -152,45 +151,49 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(
     assert server.client.get(f"/entry/{old[9:]}").headers["location"] == f"/entry/{old}"
 
 
-def test_what_a_save_is_near_to_is_offered(server: Served) -> None:
-    old = write(server, "We deploy on Fridays.", type="decision")
-    new = write(server, "We deploy on Mondays.", type="decision")
-    page = server.client.get(
-        f"/entry/{new}?near={old}&tag=ops"
-    ).text  # where a save leads to that is near to another
-    assert re.findall(r'<button name="(\w+)" value="([\w-]+)">', page)[:2] == [
-        ("add_tags", "ops"),
-        ("supersedes", old),
-    ]
-    server.post(f"/entry/{new}/edit", supersedes=old)
-    assert "A later entry supersedes this one: We deploy on Mondays." in text_of(
-        server.client.get(f"/entry/{old}")
-    )
-
-
-def test_a_save_on_today_names_and_links_what_it_is_near_to(server: Served) -> None:
-    text = "The harbour office closes at noon on the day before a holiday"
+@pytest.mark.parametrize(
+    ("back", "text"), [("", "The harbour office closes at noon"), ("/", "Ole feeds the cats")]
+)
+def test_a_save_asks_quietly_below_its_receipt_about_what_is_near(
+    server: Served, back: str, text: str
+) -> None:
     old = write(server, f"{text}.", type="insight")
-    named = f'It is close to <a href="/entry/{old}">{text}.</a>'
-    before = set(ENTRY_LINK.findall(server.client.get("/").text))
-    number = count()
+    sent = server.post("/new", content=f"{text} on Fridays.", type="note", back=back)
+    shown = server.shown(sent.headers["location"])
+    [new] = set(re.findall(r'name="saved" value="([\w-]+)"', shown))
+    rows = re.findall(r'<div class="nearby">.*?</div>', shown, re.DOTALL)
+    assert len(rows) == 1 and "danger" not in rows[0] and "delete" not in rows[0].lower()
+    first = rows[0].partition("</form>")[0]
+    assert re.findall(r'<button class="quiet" name="answer" value="(\w+)">', first) == [
+        "supersede",
+        "same",
+        "keep",
+    ]
+    place = back or f"/entry/{new}"
+    assert f'name="back" value="{place}"' in first
+    assert "Near it" not in server.shown(place)  # it is asked once
+    asked = {"finding": f"near:{old[9:]}:{new[9:]}", "back": place, "saved": new}
+    other = write(server, "The harbour cat is called Ole.", type="note")
+    kept = server.post("/review", answer="keep", others=other, **asked)
+    assert kept.headers["location"] == place
+    left = server.shown(place)
+    assert "Kept." in left and f'value="near:{other[9:]}:{new[9:]}"' in left
+    assert f"near:{old[9:]}:{new[9:]}" not in server.shown("/review?near=1")
+    server.post("/review", answer="supersede", **asked)
+    assert "A later entry supersedes this one" in server.shown(f"/entry/{old}")
 
-    def is_named() -> bool:
-        server.post(
-            "/new",
-            content=f"{text}, and on the holiday ({next(number)}).",
-            type="insight",
-            back="/",
-        )
-        today = server.client.get("/").text
-        if named in today:
-            return True
-        assert "It is close to" not in today
-        [new] = set(ENTRY_LINK.findall(today)) - before
-        server.delete(new)  # or the next is nearer to it than to the old one
-        return False
 
-    wait_until(is_named)  # until the model is there and free
+def test_a_link_on_the_page_names_what_may_lean_on_the_replaced_entry(server: Served) -> None:
+    old = write(server, "The gateway is gw-mira, port 8443.")
+    check = write(server, f"The uptime check asks {old[9:]}.")
+    new = write(server, "The gateway is gw-otto now.")
+    asked = {"finding": f"near:{old[9:]}:{new[9:]}", "back": "/", "saved": new}
+    server.post("/review", answer="same", **asked)
+    assert "may lean" not in server.shown("/")
+    server.post(f"/entry/{new}/edit", supersedes="")
+    server.post("/review", answer="supersede", **asked)
+    shown = server.shown("/")
+    assert f'does it still hold? <a href="/entry/{check}">The uptime check asks' in shown
 
 
 def test_a_form_that_was_refused_comes_back_as_it_was_typed(server: Served, home: Path) -> None:

@@ -308,15 +308,3 @@ def test_findings_are_answered_with_the_keyboard_alone(home: Home) -> None:
             home.run("get", freeze).code == 1
             and "done" in home.ask("get", issue)["entries"][0]["tags"]
         )
-
-
-def test_the_mark_of_a_replaced_entry_leads_to_the_later_one(home: Home) -> None:
-    saved(home, "Rehearsals are in the parish hall on Mill Lane.", OLD)
-    later = saved(home, "We no longer rehearse in the parish hall on Mill Lane.", NEW)
-    with served(home.path, **NOW) as server:
-        server.client.get("/review")  # compares the two
-        page = server.shown("/search?q=parish+hall")
-        [link] = re.findall(
-            r'<a class="badge" href="([^"]+)">perhaps replaced by a later', page
-        )
-        assert str(server.client.get(link, follow_redirects=True).url).endswith(later)

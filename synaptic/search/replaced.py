@@ -1,0 +1,53 @@
+"""Puts the entry that replaced another in its place among the candidates."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from .evidence import Evidence
+from .ranking import Ranked, Ranking, sort_by_score
+
+
+def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
+    """The candidates without superseded ones; the last successor of each takes its place if
+    that is higher than its own, and if it passes the filters.
+
+    `replaced_by_row` of the evidence gains the rows of the superseded candidates, best first.
+    """
+    old = [r for r in ranked if r.standing.id in evidence.superseded_by]
+    if not old:
+        return ranked
+    in_force = {r.rowid: r for r in ranked if r.standing.id not in evidence.superseded_by}
+    if evidence.request.strategy == "bounded":  # these stand in order of time
+        return list(in_force.values())
+    successors = _find_successors(evidence, old)
+    for r in sort_by_score(old):
+        successor = successors.get(r.standing.id)
+        if successor is None:
+            continue
+        in_place = in_force.setdefault(successor.rowid, successor)
+        in_place.score = max(in_place.score, r.score)
+        evidence.replaced_by_row.setdefault(in_place.rowid, []).append(r.rowid)
+    return sort_by_score(in_force.values())
+
+
+def _find_successors(evidence: Evidence, old: Ranking) -> Mapping[str, Ranked]:
+    """Maps the id of each superseded candidate to its last successor, as a candidate with the
+    signals of the superseded one.
+    """
+    index = evidence.index
+    last = {r.standing.id: evidence.superseded_by[r.standing.id] for r in old}
+    steps = dict(evidence.superseded_by)
+    while True:
+        steps |= index.superseded_by([id for id in last.values() if id not in steps])
+        further = {id: steps.get(later, later) for id, later in last.items()}
+        if further == last:
+            break
+        last = further
+    rows = index.rows_of_ids(list(dict.fromkeys(last.values())))
+    passing = index.filter_entries(evidence.request.filters, list(rows.values()))
+    facts = index.ranking_facts([row for row in rows.values() if row in passing])
+    return {
+        r.standing.id: replace(r, standing=facts[rows[last[r.standing.id]]])
+        for r in old
+        if rows.get(last[r.standing.id]) in facts
+    }
