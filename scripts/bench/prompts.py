@@ -32,7 +32,6 @@ class Asked(NamedTuple):
     """A prompt that was asked: its number among all of the sessions, and its unseen hits."""
 
     number: int
-    prompt: str
     by_meaning: bool
     hits: list[Hit]
 
@@ -78,7 +77,7 @@ def find_examples(
         place = places[asked.number] if asked.number < len(places) else None
         ids = {hit.entry.short_id for hit in asked.hits[:2]}
         is_right = place is not None and not ids.isdisjoint(helpful.get(place, ()))
-        signs = signs_of_help(asked.hits[0], asked.prompt)
+        signs = signs_of_help(asked.hits[0])
         yield Example(asked.by_meaning, signs, is_right)
 
 
@@ -98,5 +97,5 @@ class AskingBench(Bench):
             hits = list(result.hits) if result else []
             unseen = [hit for hit in hits if hit.entry.short_id not in seen]
             if unseen:
-                self.asked.append(Asked(len(self.prompts), prompt, by_meaning, unseen))
+                self.asked.append(Asked(len(self.prompts), by_meaning, unseen))
         return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Collection
 from dataclasses import replace
 from functools import partial
@@ -33,23 +32,23 @@ HEAD = "From Synaptic, the journal that you share with the user."
 
 class SignsOfHelp(NamedTuple):
     """The signs that the first hit of a prompt helps with it, or their weights: the log-odds of
-    its score, the rare words of the prompt that it holds, whether the prompt has a question
-    mark, and 1. The weighted sum of the signs is the log-odds that it helps.
+    its score, the rare words of the prompt that it holds, and 1. The weighted sum of the signs
+    is the log-odds that it helps.
     """
 
     score: float
     rare_words: float
-    question: float
     start: float
 
 
-BY_MEANING = SignsOfHelp(score=0.68, rare_words=0.74, question=1.05, start=-1.94)
-BY_WORDS = SignsOfHelp(score=0.57, rare_words=1.1, question=0.99, start=-2.95)
+BY_MEANING = SignsOfHelp(score=0.62, rare_words=0.82, start=-1.7)
+BY_WORDS = SignsOfHelp(score=0.79, rare_words=1.1, start=-2.3)
 """For a search by words and meaning, and for one by words alone; `bench.py prompts` fits them.
 
 Fitted to all prompts of both histories of `bench.py helps`, with and without `--crowded`. What
 the share of unknown words, the length of the prompt, the gap to the next hit or the rank in
-each list add is less than the two histories differ.
+each list add is less than the two histories differ. A question mark adds nothing either, and
+most prompts are orders.
 """
 LEAST_CHANCE = 0.35
 """The least chance that the first hit helps. With it at most 1 in 20 prompts of each history
@@ -80,7 +79,7 @@ def entries_for_prompt(
         return PromptEntries("", ())
     first, *others = result.hits
     weights = BY_WORDS if result.mode == "lexical" else BY_MEANING
-    if chance_of_help(first, prompt, weights) < LEAST_CHANCE:
+    if chance_of_help(first, weights) < LEAST_CHANCE:
         return PromptEntries("", ())
     unseen = [hit for hit in others if hit.entry.short_id not in seen]
     second = [hit for hit in unseen[:1] if hit.score >= LEAST_SHARE * first.score]
@@ -115,20 +114,17 @@ def search_for_prompt(
     return ask(strategy="hybrid" if by_meaning else "lexical")
 
 
-def chance_of_help(hit: Hit, prompt: str, weights: SignsOfHelp) -> float:
+def chance_of_help(hit: Hit, weights: SignsOfHelp) -> float:
     """Returns the chance, 0 to 1, that the first hit of a prompt helps with it."""
-    signs = zip(weights, signs_of_help(hit, prompt), strict=True)
+    signs = zip(weights, signs_of_help(hit), strict=True)
     return 1 / (1 + math.exp(-sum(weight * sign for weight, sign in signs)))
 
 
-def signs_of_help(hit: Hit, prompt: str) -> SignsOfHelp:
-    """Returns the signs that this hit helps with this prompt."""
+def signs_of_help(hit: Hit) -> SignsOfHelp:
+    """Returns the signs that this hit helps with its prompt."""
     score = min(max(hit.score, 0.001), 0.999)
     return SignsOfHelp(
-        score=math.log(score / (1 - score)),
-        rare_words=hit.rare_words,
-        question=float(re.search("[?？]", prompt) is not None),
-        start=1.0,
+        score=math.log(score / (1 - score)), rare_words=hit.rare_words, start=1.0
     )
 
 
