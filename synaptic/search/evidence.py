@@ -54,9 +54,6 @@ By eye.
 LONGER = 5
 """Longer words in which a word that no entry holds is sought. By eye."""
 
-RARE = 5
-"""A word is rare if at most this many passages contain it. By eye."""
-
 _WORD = re.compile(r"\w+")
 _PART_BEGINS = r"(?:(?<=[a-z\d])(?=[A-Z])|(?<=[^\W_])(?=[A-Z][a-z]))"
 
@@ -294,16 +291,6 @@ class Evidence:
     def has_word(self, term: str) -> bool:
         """True if an entry contains this word in any of its forms."""
         return self.document_counts([term])[1][term] > 0
-
-    def holders(self, term: str) -> list[RankingFacts]:
-        """The entries that contain a rare word; empty for a word that more than RARE passages
-        contain.
-        """
-        if not 0 < self._counts(frozenset((term,)))[1][term] <= RARE:
-            return []
-        hits = self.index.lexical([fts5_expression(term)], None, limit=RARE)
-        standings = self.index.ranking_facts([hit.entry_rowid for hit in hits])
-        return list(standings.values())
 
     def stem(self, word: str) -> str | None:
         """The stem of a word; if it begins with a searched prefix such as `plug*`, that prefix

@@ -120,9 +120,17 @@ class _Closeness:
         self._places = {r.rowid: place for place, r in enumerate(self._candidates)}
         vectors = [stored[chunks[r.rowid]] for r in self._candidates]
         self._vectors = unit_vectors(vectors, len(question))
+        self._later: dict[int, Sequence[tuple[Ranked, float]]] = {}
 
     def later_than(self, hit: Ranked) -> Sequence[tuple[Ranked, float]]:
-        """(candidate, deviations) of the later candidates of its project near a hit."""
+        """(candidate, deviations) of the later candidates of its project near a hit, compared
+        once.
+        """
+        if hit.rowid not in self._later:
+            self._later[hit.rowid] = self._compare(hit)
+        return self._later[hit.rowid]
+
+    def _compare(self, hit: Ranked) -> Sequence[tuple[Ranked, float]]:
         place = self._places.get(hit.rowid)
         if place is None:
             return []

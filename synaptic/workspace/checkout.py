@@ -160,17 +160,6 @@ def project_marks(entry: Entry) -> tuple[str, str | None, str | None]:
     return project_key(entry.project or ""), entry.remote, entry.root
 
 
-def identity_of_project(config: Config, here: Checkout | None) -> str:
-    """A text that is the same for each session of the working project, and another one for
-    every other project: by the root commit or the address of its repository, else by its name.
-    """
-    scope = working_scope(config, here)
-    if here and not scope.by_name:
-        proofs = (*sorted(scope.roots), *sorted(scope.remotes), here.repository.git)
-        return f"{scope.key} {proofs[0]}"
-    return scope.key
-
-
 def holds_journal(config: Config, here: Checkout | None) -> bool:
     """True if the repository holds the journal, where all projects belong."""
     if here is None or config.project:
