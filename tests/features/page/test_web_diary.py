@@ -15,7 +15,10 @@ NOW = "2026-11-21T10:00"
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("diary") / "home"
+    """Its journal is there before any test saves, whichever comes first."""
+    home = tmp_path_factory.mktemp("diary") / "home"
+    (home / "journal").mkdir(parents=True)
+    return home
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +119,6 @@ def test_today_shows_five_overdue_things_and_tasks_are_grouped(
 def test_the_form_is_a_text_and_a_date_and_a_file_opens_whole(
     browser: Browser, server: Served, home: Path
 ) -> None:
-    (home / "journal").mkdir(exist_ok=True)  # no other test need have saved before
     (home / "journal" / "Ferry.md").write_text("# Ferry\n\nIt runs at nine.\n")
     page = logged_in(browser, server).new_page()
     for address in ("/new", "/"):
