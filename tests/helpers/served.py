@@ -20,11 +20,19 @@ import httpx
 import pytest
 from forks import Forked, shared
 from outside import SYNAPTIC, TIMEOUT_S
-from playwright.sync_api import Browser, BrowserContext, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
 
 CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    filter(
+        None,
+        map(
+            shutil.which,
+            ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"),
+        ),
+    ),
+    None,
 )
+"""The first one has no window to draw, and a page costs half of its processor time."""
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -33,6 +41,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP memory.example 127.0.0.1",
 )
 AXE = next((Path(axe_playwright_python.__file__).parent).rglob("axe.min.js"))
 """The program that looks for what breaks a rule of WCAG."""
@@ -41,7 +50,8 @@ WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 UNENCRYPTED = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For clients that never leave http: without it each reads all certificates of the system."""
 NO_BROWSER = (
-    "NO BROWSER: the page was not tested. Install chromium (Debian: apt-get install chromium)."
+    "NO BROWSER: the page was not tested. "
+    "Install chromium (Debian: apt-get install chromium-headless-shell)."
 )
 
 
@@ -143,17 +153,20 @@ def served(
 
 
 @contextmanager
-def browsing(*flags: str) -> Iterator[Browser]:
-    """A browser with these flags; without one the test is skipped, or fails where one is
-    needed.
-    """
+def driving() -> Iterator[Playwright]:
+    """What starts browsers; without one the test is skipped, or fails where one is needed."""
     expect.set_options(timeout=TIMEOUT_S * 1_000)
     if CHROMIUM is None:
         (pytest.fail if os.environ.get("SYNAPTIC_NEED_BROWSER") else pytest.skip)(NO_BROWSER)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *flags])
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@contextmanager
+def browsing(playwright: Playwright) -> Iterator[Browser]:
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+    yield browser
+    browser.close()
 
 
 def logged_in(browser: Browser, server: Served, **options: object) -> BrowserContext:

@@ -14,7 +14,8 @@ import pytest
 from bs4 import BeautifulSoup
 from forks import ForkedHome
 from PIL import Image
-from served import Served, browsing, served
+from playwright.sync_api import Browser
+from served import Served, served
 
 from synaptic.features.page.book import default_title
 from synaptic.filters import Filters
@@ -171,24 +172,25 @@ def test_all_links_and_pictures_of_a_book_are_in_it(server: Served) -> None:
         assert Image.open(io.BytesIO(picture)).size == size
 
 
-def test_a_book_runs_nothing_and_loads_nothing(server: Served, tmp_path: Path) -> None:
+def test_a_book_runs_nothing_and_loads_nothing(
+    browser: Browser, server: Served, tmp_path: Path
+) -> None:
     file = tmp_path / "book.html"
     file.write_text(str(server.client.get("/book/file", params={"title": TITLE}).text))
-    with browsing() as browser:
-        page = browser.new_page(viewport={"width": 390, "height": 844})
-        events: list[str] = []
-        page.on("request", lambda request: events.append(request.url[:40]))
-        page.on("console", lambda message: events.append(message.text))
-        page.on("dialog", lambda dialog: events.append(dialog.message))
-        page.goto(file.as_uri())
-        assert page.locator("h1").inner_text() == TITLE == page.title()
-        assert page.evaluate("document.scripts.length") == 0
-        assert page.evaluate("document.documentElement.scrollWidth") == 390
-        assert page.locator("img").evaluate("(one) => one.naturalWidth") == 800
-        pdf = page.pdf()
-        assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 5  # a cover, three months, lost
-        begins = (file.as_uri()[:40], "data:image")
-        assert not [event for event in events if not event.startswith(begins)]
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    events: list[str] = []
+    page.on("request", lambda request: events.append(request.url[:40]))
+    page.on("console", lambda message: events.append(message.text))
+    page.on("dialog", lambda dialog: events.append(dialog.message))
+    page.goto(file.as_uri())
+    assert page.locator("h1").inner_text() == TITLE == page.title()
+    assert page.evaluate("document.scripts.length") == 0
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.locator("img").evaluate("(one) => one.naturalWidth") == 800
+    pdf = page.pdf()
+    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 5  # a cover, three months, lost
+    begins = (file.as_uri()[:40], "data:image")
+    assert not [event for event in events if not event.startswith(begins)]
 
 
 def test_a_book_that_is_too_large_is_a_zip_of_a_page_and_its_pictures(home: Path) -> None:

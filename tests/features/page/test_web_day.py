@@ -4,7 +4,6 @@ keyboard alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import pytest
 from homes import Clock, open_home
 from playwright.sync_api import Browser, Locator, Page, expect
-from served import browsing, logged_in, served
+from served import logged_in, served
 
 from synaptic.verbs.saving import save
 
@@ -80,12 +79,6 @@ class Keyboard(Mouse):
                 return
             self.page.keyboard.press("Tab")
         pytest.fail(f"{STOPS} times Tab, and {wanted} has not the focus")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as found:
-        yield found
 
 
 @pytest.mark.parametrize("hand", [Mouse, Keyboard])

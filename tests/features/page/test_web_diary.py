@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, expect
-from served import Served, browsing, logged_in, served
+from served import Served, logged_in, served
 
 NOW = "2026-11-21T10:00"
 
@@ -25,12 +25,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def server(home: Path) -> Iterator[Served]:
     with served(home, SYNAPTIC_NOW=NOW) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as found:
-        yield found
 
 
 def file_of(home: Path, day: str) -> str:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 from photos import JPEG, PLACE, PNG
 from playwright.sync_api import Browser, Page, expect
-from served import Served, browsing, logged_in, served
+from served import Served, logged_in, served
 
 from synaptic.journal.draft_files import KEEP_DAYS
 
@@ -24,12 +23,6 @@ PHOTO = {"name": "my cat.png", "mimeType": "image/png", "buffer": PNG}
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as found:
-        yield found
 
 
 def waiting(home: Path) -> dict[str, bytes]:

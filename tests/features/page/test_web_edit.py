@@ -10,8 +10,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, logged_in, served
 
 ROOT = Path(__file__).parents[3]
 STATIC = ROOT / "synaptic" / "features" / "page" / "static"
@@ -370,50 +370,49 @@ def test_tasks_that_repeat_are_ticked_as_their_own_programs_do(
 
 @pytest.mark.parametrize("javascript", [True, False])
 def test_a_person_edits_and_ticks_in_a_browser(
-    server: Served, home: Path, javascript: bool
+    browser: Browser, server: Served, home: Path, javascript: bool
 ) -> None:
     note = home / "journal" / f"Garden {javascript}.md"
     note.write_text("# Beds\n\n- [ ] beans\n- [ ] peas\n")
-    with browsing() as browser:
-        page = logged_in(browser, server, java_script_enabled=javascript).new_page()
-        said: list[str] = []
-        page.on("console", lambda message: said.append(message.text))
-        page.goto(f"/entry/{id_of(server, 'Beds')}")
-        page.get_by_role("link", name="Edit", exact=True).click()
-        words = "# Beds\n\n- [ ] beans\n- [ ] peas new"
-        within = page.locator(".editor" if javascript else ".field")
-        text = within.get_by_role("textbox", name="Text")
-        if javascript:
-            expect(text).to_be_focused()
-            page.keyboard.press("d")  # single keys of the page are text here
-            page.keyboard.press("Escape")
-            page.keyboard.press("n")  # the text is not saved, so no key leaves it
-            expect(page.locator("[data-key=n]")).not_to_be_focused()
-            page.locator("label", has_text=re.compile("^Text$")).click()
-            expect(text).to_be_focused()
-        for _ in range(9):  # where the window gets the focus just now, the text stays selected
-            text.fill(words)
-            if page.locator("#text").input_value() == words:
-                break
-        if javascript:
-            page.keyboard.press("Control+Enter")
-        else:
-            page.get_by_role("button", name="Save").click()
-        expect(page.get_by_role("status")).to_contain_text(f"Saved in {note.name}.")
-        assert note.read_text() == "# Beds\n\n- [ ] beans\n- [ ] peas new\n"
-        page.goto("/tasks")
-        box = page.get_by_role("button", name="Tick: beans")
-        if javascript:
-            box.focus()
-            page.keyboard.press("x")
-        else:
-            box.click()
-        expect(page.get_by_role("status")).to_contain_text("Ticked.")
-        assert "- [x] beans" in note.read_text()
-        page.get_by_role("button", name="Open again: beans").click()
-        expect(page.get_by_role("status")).to_contain_text("open again")
-        assert "- [ ] beans" in note.read_text()
-        assert not said  # the CSP has refused nothing
+    page = logged_in(browser, server, java_script_enabled=javascript).new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.goto(f"/entry/{id_of(server, 'Beds')}")
+    page.get_by_role("link", name="Edit", exact=True).click()
+    words = "# Beds\n\n- [ ] beans\n- [ ] peas new"
+    within = page.locator(".editor" if javascript else ".field")
+    text = within.get_by_role("textbox", name="Text")
+    if javascript:
+        expect(text).to_be_focused()
+        page.keyboard.press("d")  # single keys of the page are text here
+        page.keyboard.press("Escape")
+        page.keyboard.press("n")  # the text is not saved, so no key leaves it
+        expect(page.locator("[data-key=n]")).not_to_be_focused()
+        page.locator("label", has_text=re.compile("^Text$")).click()
+        expect(text).to_be_focused()
+    for _ in range(9):  # where the window gets the focus just now, the text stays selected
+        text.fill(words)
+        if page.locator("#text").input_value() == words:
+            break
+    if javascript:
+        page.keyboard.press("Control+Enter")
+    else:
+        page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status")).to_contain_text(f"Saved in {note.name}.")
+    assert note.read_text() == "# Beds\n\n- [ ] beans\n- [ ] peas new\n"
+    page.goto("/tasks")
+    box = page.get_by_role("button", name="Tick: beans")
+    if javascript:
+        box.focus()
+        page.keyboard.press("x")
+    else:
+        box.click()
+    expect(page.get_by_role("status")).to_contain_text("Ticked.")
+    assert "- [x] beans" in note.read_text()
+    page.get_by_role("button", name="Open again: beans").click()
+    expect(page.get_by_role("status")).to_contain_text("open again")
+    assert "- [ ] beans" in note.read_text()
+    assert not said  # the CSP has refused nothing
     note.unlink()
 
 

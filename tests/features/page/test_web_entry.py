@@ -15,8 +15,8 @@ import httpx
 import pytest
 from homes import open_home
 from outside import wait_until
-from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, logged_in, served
 
 from synaptic.verbs import browse
 from synaptic.verbs.saving import save
@@ -388,7 +388,7 @@ def test_an_entry_goes_only_after_a_question(server: Served) -> None:
 
 @pytest.mark.parametrize("javascript", [True, False])
 def test_a_file_goes_only_after_a_question_that_names_it(
-    server: Served, home: Path, javascript: bool
+    browser: Browser, server: Served, home: Path, javascript: bool
 ) -> None:
     (home / "journal" / "Garden").mkdir(exist_ok=True)
     note = home / "journal" / "Garden" / f"Beds {javascript}.md"
@@ -400,25 +400,24 @@ def test_a_file_goes_only_after_a_question_that_names_it(
         page.wait_for_load_state()  # the keys are of a script that waits for the page
         page.keyboard.press(key) if javascript else page.get_by_text(words, exact=True).click()
 
-    with browsing() as browser:
-        page = logged_in(browser, server, java_script_enabled=javascript).new_page()
-        heading, told = page.get_by_role("heading", level=1), page.get_by_role("status")
-        page.goto("/search?q=beds")
-        page.get_by_role("link", name=f"The beds {javascript}").click()
-        press("d", "Delete")
-        expect(heading).to_have_text(f"Delete the file {name}?")
-        assert note.read_text() == text
-        press("Enter", "Keep it")
-        expect(heading).to_have_text(f"The beds {javascript}")
-        assert note.read_text() == text
-        press("d", "Delete")
-        expect(heading).to_have_text(f"Delete the file {name}?")
-        press("y", f"Delete the file {name}")
-        expect(told).to_contain_text(f"Deleted the file {name}.")
-        assert not note.exists()
-        press("u", f"Undo: bring back {name}")
-        expect(told).to_contain_text(f"Restored in {name}.")
-        assert note.read_text() == text
+    page = logged_in(browser, server, java_script_enabled=javascript).new_page()
+    heading, told = page.get_by_role("heading", level=1), page.get_by_role("status")
+    page.goto("/search?q=beds")
+    page.get_by_role("link", name=f"The beds {javascript}").click()
+    press("d", "Delete")
+    expect(heading).to_have_text(f"Delete the file {name}?")
+    assert note.read_text() == text
+    press("Enter", "Keep it")
+    expect(heading).to_have_text(f"The beds {javascript}")
+    assert note.read_text() == text
+    press("d", "Delete")
+    expect(heading).to_have_text(f"Delete the file {name}?")
+    press("y", f"Delete the file {name}")
+    expect(told).to_contain_text(f"Deleted the file {name}.")
+    assert not note.exists()
+    press("u", f"Undo: bring back {name}")
+    expect(told).to_contain_text(f"Restored in {name}.")
+    assert note.read_text() == text
 
 
 def test_the_persons_editor_opens_at_the_line(server: Served, home: Path, day: Path) -> None:

@@ -16,8 +16,8 @@ import httpx
 import pytest
 from forks import ForkedHome
 from photos import PNG
-from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, logged_in, served
 
 NOW = "2026-11-24T10:00:00"
 LONG = "茶" * 45
@@ -186,30 +186,31 @@ def test_entries_may_come_while_a_zip_is_made(tmp_path: Path) -> None:
             assert len([name for name in names if "Note" in name]) == 800
 
 
-def test_what_is_printed_has_the_whole_texts_and_no_forms(server: Served, home: Path) -> None:
+def test_what_is_printed_has_the_whole_texts_and_no_forms(
+    browser: Browser, server: Served, home: Path
+) -> None:
     long = "A long line of a long day. " * 40
     text = f"# 2026-09-01\n\n## 08:00 Long\n{(long + chr(10) * 2) * 20}The last line.\n"
     (home / "journal" / "2026-09-01.md").write_text(text)
-    with browsing() as browser:
-        page = logged_in(browser, server).new_page()
-        # the dialog stays open here, and Chromium prints one thing at a time
-        page.add_init_script("window.asked = 0; window.print = () => { window.asked += 1; }")
-        page.goto("/calendar?month=2026-09")
-        page.get_by_role("link", name="Print").first.click()
-        expect(page.get_by_role("heading", level=1)).to_have_text("2026-09-01 to 2026-09-30")
-        expect(page.get_by_text("The last line.")).to_be_visible()
-        page.wait_for_function("window.asked === 1")
-        pdf = page.pdf()
-        assert pdf.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", pdf)) > 1
-        page.goto("/day/2026-11-24")
-        lost = page.locator("img[alt='gone.png']")
-        expect(lost).to_be_visible()
-        assert lost.evaluate("(one) => one.complete && !one.naturalWidth && one.width > 40")
-        page.emulate_media(media="print")
-        for hidden in ("nav", "form", "button", ".take", "footer"):
-            for one in page.locator(hidden).all():
-                expect(one).to_be_hidden()
-        expect(page.locator("article").first).to_be_visible()
+    page = logged_in(browser, server).new_page()
+    # the dialog stays open here, and Chromium prints one thing at a time
+    page.add_init_script("window.asked = 0; window.print = () => { window.asked += 1; }")
+    page.goto("/calendar?month=2026-09")
+    page.get_by_role("link", name="Print").first.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("2026-09-01 to 2026-09-30")
+    expect(page.get_by_text("The last line.")).to_be_visible()
+    page.wait_for_function("window.asked === 1")
+    pdf = page.pdf()
+    assert pdf.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", pdf)) > 1
+    page.goto("/day/2026-11-24")
+    lost = page.locator("img[alt='gone.png']")
+    expect(lost).to_be_visible()
+    assert lost.evaluate("(one) => one.complete && !one.naturalWidth && one.width > 40")
+    page.emulate_media(media="print")
+    for hidden in ("nav", "form", "button", ".take", "footer"):
+        for one in page.locator(hidden).all():
+            expect(one).to_be_hidden()
+    expect(page.locator("article").first).to_be_visible()
 
 
 def test_the_question_before_a_deletion_names_the_files_that_stay(

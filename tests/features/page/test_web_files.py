@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 from photos import JPEG, PLACE, PNG
-from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, logged_in, served
 
 DAY = "2026-11-24"
 KEPT = f"attachments/{DAY}-"
@@ -159,23 +159,22 @@ def test_a_file_goes_into_a_note_of_a_folder(server: Served, home: Path) -> None
     assert again.status_code == 409 and f"{KEPT}map-2.png" not in kept(home)
 
 
-def test_files_are_dropped_and_pasted(server: Served) -> None:
-    with browsing() as browser:
-        page = logged_in(browser, server).new_page()
-        for where, kind in (("/", "drop"), ("/new", "drop"), ("/new", "paste")):
-            page.goto(where)
-            if where == "/new":
-                page.locator(".editor").wait_for()
-            page.locator("#content").evaluate(
-                "one => { one.value = 'Look #cat'; one.setSelectionRange(9, 9); one.dispatchEvent(new Event('input', {bubbles: true})); }"
-            )
-            for _ in range(2):
-                given = [kind, list(PNG), "image.png", "image/png", where == "/new"]
-                page.evaluate(DROP, given)
-            expect(page.locator("#content")).to_have_value(
-                "Look #cat\n\n![image.png](draft:image.png)\n\n![image.png](draft:image-2.png)\n"
-            )
-            page.get_by_role("button", name="Save", exact=True).click()
-            expect(page.get_by_role("status")).to_contain_text("Saved")
-            picture = page.locator("article img").first
-            expect(picture).to_have_js_property("naturalWidth", 1)
+def test_files_are_dropped_and_pasted(browser: Browser, server: Served) -> None:
+    page = logged_in(browser, server).new_page()
+    for where, kind in (("/", "drop"), ("/new", "drop"), ("/new", "paste")):
+        page.goto(where)
+        if where == "/new":
+            page.locator(".editor").wait_for()
+        page.locator("#content").evaluate(
+            "one => { one.value = 'Look #cat'; one.setSelectionRange(9, 9); one.dispatchEvent(new Event('input', {bubbles: true})); }"
+        )
+        for _ in range(2):
+            given = [kind, list(PNG), "image.png", "image/png", where == "/new"]
+            page.evaluate(DROP, given)
+        expect(page.locator("#content")).to_have_value(
+            "Look #cat\n\n![image.png](draft:image.png)\n\n![image.png](draft:image-2.png)\n"
+        )
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+        picture = page.locator("article img").first
+        expect(picture).to_have_js_property("naturalWidth", 1)

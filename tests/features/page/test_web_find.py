@@ -14,8 +14,8 @@ from urllib.parse import quote
 import pytest
 from homes import open_home
 from outside import Home
-from playwright.sync_api import expect
-from served import AXE, WCAG, Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import AXE, WCAG, Served, logged_in, served
 
 from synaptic.verbs.review import review
 from synaptic.verbs.saving import save
@@ -194,67 +194,69 @@ def test_a_year_of_a_diary_asks_for_no_review(tmp_path: Path) -> None:
         assert len(review(ws)) <= 10
 
 
-def test_links_and_tags_are_completed_by_keyboard_alone(server: Served) -> None:
-    with browsing() as browser:
-        page = logged_in(browser, server).new_page()
-        page.goto("/")
-        page.wait_for_load_state()
-        text = page.locator("form.composer textarea")
-        options = page.get_by_role("listbox", name="Suggestions").get_by_role("option")
-        text.focus()
-        page.keyboard.type("Saw [[harb")
-        expect(options).to_have_text([re.compile("Harbour")])
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        assert not page.evaluate("(tags) => axe.run({runOnly: tags})", WCAG)["violations"]
-        page.keyboard.press("Enter")
-        expect(text).to_have_value("Saw [[Harbour]]")
-        page.keyboard.type(" #se")
-        expect(options).to_have_count(2)
-        page.keyboard.press("Enter")  # no tag was chosen: a new line
-        page.keyboard.type("[[boat")
-        expect(options.first).to_contain_text("Boat")
-        page.keyboard.press("Escape")
-        expect(options.first).not_to_be_visible()
-        page.keyboard.type(" #se")
-        expect(options).to_have_count(2)
-        page.keyboard.press("ArrowDown")
-        expect(page.locator("p[aria-live=polite]")).to_have_text(re.compile(r"#sea\s2, 1 of 2"))
-        page.keyboard.press("Tab")
-        expect(text).to_have_value("Saw [[Harbour]] #se\n[[boat #sea")
+def test_links_and_tags_are_completed_by_keyboard_alone(
+    browser: Browser, server: Served
+) -> None:
+    page = logged_in(browser, server).new_page()
+    page.goto("/")
+    page.wait_for_load_state()
+    text = page.locator("form.composer textarea")
+    options = page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+    text.focus()
+    page.keyboard.type("Saw [[harb")
+    expect(options).to_have_text([re.compile("Harbour")])
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert not page.evaluate("(tags) => axe.run({runOnly: tags})", WCAG)["violations"]
+    page.keyboard.press("Enter")
+    expect(text).to_have_value("Saw [[Harbour]]")
+    page.keyboard.type(" #se")
+    expect(options).to_have_count(2)
+    page.keyboard.press("Enter")  # no tag was chosen: a new line
+    page.keyboard.type("[[boat")
+    expect(options.first).to_contain_text("Boat")
+    page.keyboard.press("Escape")
+    expect(options.first).not_to_be_visible()
+    page.keyboard.type(" #se")
+    expect(options).to_have_count(2)
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("p[aria-live=polite]")).to_have_text(re.compile(r"#sea\s2, 1 of 2"))
+    page.keyboard.press("Tab")
+    expect(text).to_have_value("Saw [[Harbour]] #se\n[[boat #sea")
 
 
-def test_a_template_is_inserted_at_the_caret_by_keyboard_alone(server: Served) -> None:
+def test_a_template_is_inserted_at_the_caret_by_keyboard_alone(
+    browser: Browser, server: Served
+) -> None:
     assert "data-template" in server.shown("/templates")
     unknown = server.client.get("/template?name=../../x")
     assert unknown.status_code == 404 and "no template" in unknown.text
-    with browsing() as browser:
-        page = logged_in(browser, server).new_page()
-        for address, box in (("/", "textarea"), ("/edit?path=notes/Boat.md", ".cm-content")):
-            page.goto(address)
-            page.wait_for_load_state()
-            text = page.locator(f"form :is(.composer, .edit) {box}, form {box}").first
-            text.focus()
-            page.keyboard.press("Control+a")
-            page.keyboard.type("above  below")
-            for _ in range(6):
-                page.keyboard.press("ArrowLeft")
-            menu = page.locator("form summary", has_text="Template")
-            menu.focus()
-            page.keyboard.press("Enter")
-            page.keyboard.press("Tab")
-            expect(page.get_by_role("button", name="Meeting")).to_be_focused()
-            page.evaluate(AXE.read_text(encoding="utf-8"))
-            found = page.evaluate("(tags) => axe.run('form', {runOnly: tags})", WCAG)
-            assert not found["violations"]
-            page.keyboard.press("Enter")
-            title = "Boat" if box == ".cm-content" else "2026-11-21"
-            whole = f"above # {title}, Saturday below"
-            expect(page.locator("form textarea").first).to_have_value(whole)
-            expect(page.locator("form .added")).to_have_text("Inserted Meeting.")
-            page.keyboard.type("!")
-            expect(page.locator("form textarea").first).to_have_value(
-                whole.replace(" below", "! below")
-            )
+    page = logged_in(browser, server).new_page()
+    for address, box in (("/", "textarea"), ("/edit?path=notes/Boat.md", ".cm-content")):
+        page.goto(address)
+        page.wait_for_load_state()
+        text = page.locator(f"form :is(.composer, .edit) {box}, form {box}").first
+        text.focus()
+        page.keyboard.press("Control+a")
+        page.keyboard.type("above  below")
+        for _ in range(6):
+            page.keyboard.press("ArrowLeft")
+        menu = page.locator("form summary", has_text="Template")
+        menu.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("Tab")
+        expect(page.get_by_role("button", name="Meeting")).to_be_focused()
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        found = page.evaluate("(tags) => axe.run('form', {runOnly: tags})", WCAG)
+        assert not found["violations"]
+        page.keyboard.press("Enter")
+        title = "Boat" if box == ".cm-content" else "2026-11-21"
+        whole = f"above # {title}, Saturday below"
+        expect(page.locator("form textarea").first).to_have_value(whole)
+        expect(page.locator("form .added")).to_have_text("Inserted Meeting.")
+        page.keyboard.type("!")
+        expect(page.locator("form textarea").first).to_have_value(
+            whole.replace(" below", "! below")
+        )
 
 
 def test_a_search_is_saved_as_a_link_in_a_note(server: Served, tmp_path: Path) -> None:
@@ -287,49 +289,48 @@ def test_a_search_is_saved_as_a_link_in_a_note(server: Served, tmp_path: Path) -
     )
 
 
-def test_the_palette_and_the_hits_by_keyboard_alone(server: Served) -> None:
-    with browsing() as browser:
-        page = logged_in(browser, server).new_page()
-        refused: list[str] = []
-        page.on("console", lambda said: refused.append(said.text))
-        page.goto("/calendar")
-        page.wait_for_load_state()
-        page.keyboard.press("Control+k")
-        palette = page.get_by_role("dialog", name="Go to")
-        chosen = palette.locator("[aria-selected=true]")
-        expect(chosen).to_contain_text("Today")
-        page.keyboard.type("heal")
-        expect(chosen).to_contain_text("Health")
-        page.keyboard.press("Control+a")
-        page.keyboard.type("boat")
-        expect(palette.get_by_role("option")).to_have_count(3)
-        page.evaluate(AXE.read_text(encoding="utf-8"))
-        found = page.evaluate("(tags) => axe.run('.palette', {runOnly: tags})", WCAG)
-        assert not found["violations"]
-        page.keyboard.press("ArrowDown")
-        expect(chosen).to_have_text(re.compile("^Boat "))
-        page.keyboard.press("Escape")
-        expect(palette).not_to_be_visible()
-        page.keyboard.press("Control+k")
-        page.keyboard.type("harb")
-        expect(chosen).to_contain_text("Harbour")
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_have_text("Harbour")
+def test_the_palette_and_the_hits_by_keyboard_alone(browser: Browser, server: Served) -> None:
+    page = logged_in(browser, server).new_page()
+    refused: list[str] = []
+    page.on("console", lambda said: refused.append(said.text))
+    page.goto("/calendar")
+    page.wait_for_load_state()
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Go to")
+    chosen = palette.locator("[aria-selected=true]")
+    expect(chosen).to_contain_text("Today")
+    page.keyboard.type("heal")
+    expect(chosen).to_contain_text("Health")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("boat")
+    expect(palette.get_by_role("option")).to_have_count(3)
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("(tags) => axe.run('.palette', {runOnly: tags})", WCAG)
+    assert not found["violations"]
+    page.keyboard.press("ArrowDown")
+    expect(chosen).to_have_text(re.compile("^Boat "))
+    page.keyboard.press("Escape")
+    expect(palette).not_to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("harb")
+    expect(chosen).to_contain_text("Harbour")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Harbour")
 
-        page.goto("/search?q=mast")
-        second = page.locator(".hits h2 a").nth(1)
-        for _ in range(50):  # until the results are whole and their keys are there
-            page.locator("#q").focus()
-            page.keyboard.press("ArrowDown")
-            page.keyboard.press("ArrowDown")
-            if second.evaluate("one => one === document.activeElement"):
-                break
-            page.wait_for_timeout(100)
-        expect(second).to_be_focused()
-        page.keyboard.press("ArrowUp")
-        page.keyboard.press("ArrowUp")
-        expect(page.locator("#q")).to_be_focused()
-        page.keyboard.press("Escape")
-        expect(page.locator("#q")).not_to_be_focused()
-        expect(page.locator("#q")).to_have_value("mast")
-        assert not refused
+    page.goto("/search?q=mast")
+    second = page.locator(".hits h2 a").nth(1)
+    for _ in range(50):  # until the results are whole and their keys are there
+        page.locator("#q").focus()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowDown")
+        if second.evaluate("one => one === document.activeElement"):
+            break
+        page.wait_for_timeout(100)
+    expect(second).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#q")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator("#q")).not_to_be_focused()
+    expect(page.locator("#q")).to_have_value("mast")
+    assert not refused

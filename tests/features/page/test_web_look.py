@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from served import AXE, WCAG, Served, browsing, logged_in, served
+from served import AXE, WCAG, Served, logged_in, served
 from tidewatch import DECISION, NOW, PAGES, make_home
 from trials import drawn
 
@@ -66,12 +66,6 @@ SEEN = """() => {
   window.last = now === document.body ? null : {one: now, look: of(now)};
   return [now === document.body ? -1 : window.every.indexOf(now), seen];
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing() as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,8 @@ import pytest
 from forks import forked
 from homes import open_home
 from outside import SYNAPTIC, TIMEOUT_S
-from playwright.sync_api import expect
-from served import Served, a_port, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, a_port, logged_in, served
 
 from synaptic.errors import InvalidArgument
 from synaptic.features.page import phone_code, phones
@@ -152,12 +152,9 @@ def test_a_person_is_asked_for_the_address_and_sees_the_code(home: Path, address
 
 
 def test_a_browser_on_plain_http_is_let_in_by_the_address_and_comes_back(
-    home: Path, address: str
+    browser: Browser, home: Path, address: str
 ) -> None:
-    with (
-        served(home, "--phone", "--host", address, "--port", str(a_port())) as server,
-        browsing() as browser,
-    ):
+    with served(home, "--phone", "--host", address, "--port", str(a_port())) as server:
         context = browser.new_context()
         page = context.new_page()
         link = f"{server.url}/login#phone={new_code(server)}"

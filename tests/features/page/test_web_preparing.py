@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import html
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
@@ -57,7 +58,8 @@ def test_pages_say_how_far_a_new_index_is(tmp_path: Path) -> None:
             assert "being prepared: 2,000 of 8,000" in text, address
 
     try:
-        asyncio.run(look())
+        with ThreadPoolExecutor() as pool:  # this thread has the loop of a browser
+            pool.submit(asyncio.run, look()).result()
     finally:
         goes_on.set()
         worker.close(10)

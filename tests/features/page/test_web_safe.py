@@ -13,8 +13,8 @@ from urllib.parse import quote, urlsplit
 import httpx
 import pytest
 from homes import Clock, open_home
-from playwright.sync_api import Page
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, Page
+from served import Served, logged_in, served
 from trials import drawn
 
 from synaptic.errors import SynapticError
@@ -633,84 +633,72 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 
 @pytest.mark.sweep
-def test_no_case_does_anything(hostile: Served) -> None:
+def test_no_case_does_anything(browser: Browser, hostile: Served) -> None:
     asked: list[str] = []
     seen: list[str] = []
     wrong: list[str] = []
-    with browsing() as browser:
-        context = logged_in(browser, hostile)
-        page: Page = context.new_page()
-        page.on(
-            "dialog",
-            lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss()),
-        )
-        page.on("pageerror", lambda error: wrong.append(f"error {error}"))
-        page.on(
-            "console",
-            lambda said: wrong.append(said.text) if "Security Policy" in said.text else None,
-        )
-        page.on("request", lambda request: asked.append(request.url))
-        page.add_init_script(
-            "window.violations = []; document.addEventListener('securitypolicyviolation', "
-            "(event) => window.violations.push(`${event.violatedDirective} "
-            "${event.blockedURI} ${event.sample}`));"
-        )
+    context = logged_in(browser, hostile)
+    page: Page = context.new_page()
+    page.on(
+        "dialog", lambda dialog: (wrong.append(f"dialog {dialog.message}"), dialog.dismiss())
+    )
+    page.on("pageerror", lambda error: wrong.append(f"error {error}"))
+    page.on(
+        "console",
+        lambda said: wrong.append(said.text) if "Security Policy" in said.text else None,
+    )
+    page.on("request", lambda request: asked.append(request.url))
+    page.add_init_script(
+        "window.violations = []; document.addEventListener('securitypolicyviolation', "
+        "(event) => window.violations.push(`${event.violatedDirective} "
+        "${event.blockedURI} ${event.sample}`));"
+    )
 
-        def look(place: str) -> None:
-            page.goto(place, wait_until="load")
-            allowed = {tag: ["rel", *ATTRIBUTES["*"], *ATTRIBUTES.get(tag, ())] for tag in TAGS}
-            allowed["pre"] = allowed["table"] = ["tabindex", *ATTRIBUTES["*"]]  # from keys.js
-            formulas = {tag: sorted(MATH_ATTRIBUTES.get(tag, ())) for tag in MATH_TAGS}
-            lists = [sorted(TAGS), allowed, sorted(CLASSES), sorted(MATH_TAGS), formulas]
-            wrong.extend(f"{place}: {one}" for one in page.evaluate(OFFENCES, lists))
+    def look(place: str) -> None:
+        page.goto(place, wait_until="load")
+        allowed = {tag: ["rel", *ATTRIBUTES["*"], *ATTRIBUTES.get(tag, ())] for tag in TAGS}
+        allowed["pre"] = allowed["table"] = ["tabindex", *ATTRIBUTES["*"]]  # from keys.js
+        formulas = {tag: sorted(MATH_ATTRIBUTES.get(tag, ())) for tag in MATH_TAGS}
+        lists = [sorted(TAGS), allowed, sorted(CLASSES), sorted(MATH_TAGS), formulas]
+        wrong.extend(f"{place}: {one}" for one in page.evaluate(OFFENCES, lists))
 
-        def listed() -> list[str]:
-            found: list[str] = page.evaluate(
-                """[...new Set([...document.querySelectorAll("main a[href^='/entry/']")].map((a) => a.pathname))]"""
-            )
-            return found
-
-        days_of_cases = -(-len(CASES) // A_DAY)
-        for number in range(days_of_cases + 1):
-            look(f"/day/2026-11-{20 - number:02}")
-            seen += listed()
-        assert len(seen) >= len(CASES) + len(XSS["marks"])
-        look("/day/2026-11-05")
-        written = listed()
-        assert len(written) >= len(XSS["marks"])
-        all_of_them = quote(" ".join(XSS["marks"]), safe="")
-        given = "&".join(
-            f"{name}={all_of_them}"
-            for name in ("tag", "project", "type", "source", "since", "order", "title")
+    def listed() -> list[str]:
+        found: list[str] = page.evaluate(
+            """[...new Set([...document.querySelectorAll("main a[href^='/entry/']")].map((a) => a.pathname))]"""
         )
-        places = [
-            *drawn("hostile entries", written, 5),
-            *(f"{entry}/edit" for entry in drawn("hostile edits", written, 2)),
-            f"/entry/{all_of_them}",
-            f"/day/{all_of_them}",
-        ]
-        places += [
-            f"/search?q={all_of_them}",
-            f"/search?q=x&{given}",
-            f"/to?name={all_of_them}&from=x",
-            f"/new?{given}",
-        ]
-        for place in (
-            *places,
-            "/",
-            "/review",
-            "/health",
-            "/statistics",
-            "/calendar",
-            "/search",
-        ):
-            look(place)
-        assert not [url for url in asked if "/logout" in url]
-        page.locator("header .menu summary").click()
-        page.get_by_role(
-            "button", name="Log out"
-        ).click()  # a form of the page itself is answered
-        page.wait_for_url("**/login")
+        return found
+
+    days_of_cases = -(-len(CASES) // A_DAY)
+    for number in range(days_of_cases + 1):
+        look(f"/day/2026-11-{20 - number:02}")
+        seen += listed()
+    assert len(seen) >= len(CASES) + len(XSS["marks"])
+    look("/day/2026-11-05")
+    written = listed()
+    assert len(written) >= len(XSS["marks"])
+    all_of_them = quote(" ".join(XSS["marks"]), safe="")
+    given = "&".join(
+        f"{name}={all_of_them}"
+        for name in ("tag", "project", "type", "source", "since", "order", "title")
+    )
+    places = [
+        *drawn("hostile entries", written, 5),
+        *(f"{entry}/edit" for entry in drawn("hostile edits", written, 2)),
+        f"/entry/{all_of_them}",
+        f"/day/{all_of_them}",
+    ]
+    places += [
+        f"/search?q={all_of_them}",
+        f"/search?q=x&{given}",
+        f"/to?name={all_of_them}&from=x",
+        f"/new?{given}",
+    ]
+    for place in (*places, "/", "/review", "/health", "/statistics", "/calendar", "/search"):
+        look(place)
+    assert not [url for url in asked if "/logout" in url]
+    page.locator("header .menu summary").click()
+    page.get_by_role("button", name="Log out").click()  # a form of the page itself is answered
+    page.wait_for_url("**/login")
     assert not wrong, "\n".join(dict.fromkeys(wrong))
     own = [url for url in asked if url.startswith(f"{hostile.url}/")]
     assert own == asked and not [url for url in asked if "canary" in urlsplit(url).path]

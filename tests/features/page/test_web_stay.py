@@ -25,8 +25,8 @@ import pytest
 from forks import forked, shared
 from homes import open_home
 from outside import TIMEOUT_S
-from playwright.sync_api import BrowserContext, sync_playwright
-from served import CHROMIUM, FLAGS, NO_BROWSER, Served, a_port, served
+from playwright.sync_api import BrowserContext, Playwright
+from served import CHROMIUM, FLAGS, Served, a_port, served
 
 from synaptic.features.page import service
 from synaptic.features.page.devices import STAY_S, Devices
@@ -71,16 +71,13 @@ def listening(port: int) -> Iterator[list[str]]:
 
 
 @contextmanager
-def browser(folder: Path) -> Iterator[BrowserContext]:
+def returning(playwright: Playwright, folder: Path) -> Iterator[BrowserContext]:
     """A browser that keeps what it has in this folder."""
-    if CHROMIUM is None:
-        (pytest.fail if os.environ.get("SYNAPTIC_NEED_BROWSER") else pytest.skip)(NO_BROWSER)
-    with sync_playwright() as playwright:
-        context = playwright.chromium.launch_persistent_context(
-            folder, executable_path=CHROMIUM, args=list(FLAGS)
-        )
-        yield context
-        context.close()
+    context = playwright.chromium.launch_persistent_context(
+        folder, executable_path=CHROMIUM, args=list(FLAGS)
+    )
+    yield context
+    context.close()
 
 
 def come_back(url: str, secret: str, cookies: dict[str, str], **headers: str) -> httpx.Response:
@@ -100,11 +97,14 @@ def stay(server: Served) -> tuple[str, dict[str, str]]:
 
 
 def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
-    home: Path, tmp_path: Path
+    home: Path, tmp_path: Path, playwright: Playwright
 ) -> None:
     port = a_port()
     flags, profile = ("--port", str(port)), tmp_path / "profile"
-    with served(home, *flags, log_in=False) as server, browser(profile) as context:
+    with (
+        served(home, *flags, log_in=False) as server,
+        returning(playwright, profile) as context,
+    ):
         page = context.new_page()
         reports: list[str] = []
         page.on("console", lambda said: reports.append(said.text))
@@ -120,7 +120,7 @@ def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
         page.goto(entry)
         assert "We chose SQLite" in page.content()
         assert not [said for said in reports if "Content Security Policy" in said]
-    with browser(profile) as context:
+    with returning(playwright, profile) as context:
         page = context.new_page()
         page.goto(entry)
         assert page.title() == "Synaptic does not run"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, logged_in, served
 
 from synaptic.notes.marks import remove_due_date
 
@@ -116,33 +116,34 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
     assert away.headers["location"].startswith(f"/entry/{later}")
 
 
-def test_a_tick_is_taken_back_where_it_was_made(server: Served, home: Path) -> None:
+def test_a_tick_is_taken_back_where_it_was_made(
+    browser: Browser, server: Served, home: Path
+) -> None:
     note = home / "journal" / "Plan.md"
     note.write_text(PLAN)
     found = re.search(r'/entry/([\w-]+)">Plan<', server.client.get("/tasks").text)
     assert found
-    with browsing() as browser:
-        page = logged_in(browser, server).new_page()
-        page.goto("/")
-        page.get_by_role("button", name="Tick: Call Ida").click()
-        page.get_by_role("button", name="Open again: Call Ida").click()
-        expect(page.get_by_role("status")).to_contain_text("open again")
-        assert note.read_text() == PLAN
-        page.goto(f"/entry/{found[1]}")
-        page.get_by_role("button", name="Tick: Call Ida").click()
-        expect(page.get_by_role("button", name="Open again: Call Ida")).to_be_visible()
-        shown = page.locator(".note li").evaluate_all(
-            """items => items.map(one => {
-                const style = getComputedStyle(one);
-                return [style.listStyleType, style.color];
-            })"""
-        )
-        (done, open_one) = (shown[0][1], shown[3][1])
-        assert done != open_one
-        assert shown == [["none", one] for one in (done, done, open_one, open_one)]
-        page.get_by_role("button", name="Open again: Call Ida").click()
-        expect(page.get_by_role("status")).to_contain_text("open again")
-        assert page.url.endswith(found[1]) and note.read_text() == PLAN
+    page = logged_in(browser, server).new_page()
+    page.goto("/")
+    page.get_by_role("button", name="Tick: Call Ida").click()
+    page.get_by_role("button", name="Open again: Call Ida").click()
+    expect(page.get_by_role("status")).to_contain_text("open again")
+    assert note.read_text() == PLAN
+    page.goto(f"/entry/{found[1]}")
+    page.get_by_role("button", name="Tick: Call Ida").click()
+    expect(page.get_by_role("button", name="Open again: Call Ida")).to_be_visible()
+    shown = page.locator(".note li").evaluate_all(
+        """items => items.map(one => {
+            const style = getComputedStyle(one);
+            return [style.listStyleType, style.color];
+        })"""
+    )
+    (done, open_one) = (shown[0][1], shown[3][1])
+    assert done != open_one
+    assert shown == [["none", one] for one in (done, done, open_one, open_one)]
+    page.get_by_role("button", name="Open again: Call Ida").click()
+    expect(page.get_by_role("status")).to_contain_text("open again")
+    assert page.url.endswith(found[1]) and note.read_text() == PLAN
 
 
 def test_an_earlier_text_is_brought_back_and_undone(server: Served, home: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from homes import open_home
-from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, logged_in, served
 
 from synaptic.features.page import searching
 from synaptic.verbs.saving import save
@@ -183,25 +183,24 @@ def test_an_empty_journal_says_how_to_begin(tmp_path: Path) -> None:
         assert "Nothing was written" in server.shown("/calendar")
 
 
-def test_a_search_by_keyboard_alone(server: Served) -> None:
-    with browsing() as browser:
-        page = logged_in(browser, server).new_page()
-        page.goto("/")
-        page.evaluate("window.stays = true")
-        page.keyboard.press("/")
-        page.wait_for_url("/search")
-        page.evaluate("window.stays = true")
-        page.keyboard.type("apples")
-        expect(page.locator("#results mark").first).to_have_text("apples")
-        expect(page.locator("#told")).to_contain_text("found")
-        page.wait_for_url("/search?q=apples")
-        page.keyboard.press("Enter")
-        assert page.evaluate("window.stays")  # nothing was loaded anew
-        hit = page.get_by_role("link", name="Bought apples and bread.")
-        while not hit.evaluate("one => one === document.activeElement"):
-            page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        expect(page.get_by_role("heading", level=1)).to_contain_text("Bought apples")
+def test_a_search_by_keyboard_alone(browser: Browser, server: Served) -> None:
+    page = logged_in(browser, server).new_page()
+    page.goto("/")
+    page.evaluate("window.stays = true")
+    page.keyboard.press("/")
+    page.wait_for_url("/search")
+    page.evaluate("window.stays = true")
+    page.keyboard.type("apples")
+    expect(page.locator("#results mark").first).to_have_text("apples")
+    expect(page.locator("#told")).to_contain_text("found")
+    page.wait_for_url("/search?q=apples")
+    page.keyboard.press("Enter")
+    assert page.evaluate("window.stays")  # nothing was loaded anew
+    hit = page.get_by_role("link", name="Bought apples and bread.")
+    while not hit.evaluate("one => one === document.activeElement"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Bought apples")
 
 
 def test_the_sections_of_a_daily_note_are_one_entry_of_its_day(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from homes import open_home
 from playwright.sync_api import Browser, Page, expect
-from served import Served, a_port, browsing, logged_in, served
+from served import Served, a_port, logged_in, served
 
 from synaptic.features.page.site import code_to_html
 from synaptic.verbs.saving import save
@@ -31,12 +31,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         save(ws, "Water the beds.", due="2026-11-21", at="2026-10-03T09:00")
         save(ws, "Paint the mole.", due="2026-11-30", at="2026-10-04T09:00")
     return home
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browsing("--host-resolver-rules=MAP memory.example 127.0.0.1") as found:
-        yield found
 
 
 def test_commands_in_messages_are_code() -> None:

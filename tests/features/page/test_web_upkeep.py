@@ -11,8 +11,8 @@ from html import unescape
 import httpx
 from forks import ForkedHome as Home
 from outside import TIMEOUT_S
-from playwright.sync_api import expect
-from served import Served, browsing, logged_in, served
+from playwright.sync_api import Browser, expect
+from served import Served, logged_in, served
 
 NOW = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
 OLD, NEW = "2026-07-01T09:00:00", "2026-11-01T09:00:00"
@@ -279,11 +279,11 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
         assert [key.partition(":")[0] for key in keys(server)] == ["unread"]
 
 
-def test_findings_are_answered_with_the_keyboard_alone(home: Home) -> None:
+def test_findings_are_answered_with_the_keyboard_alone(browser: Browser, home: Home) -> None:
     issue = saved(home, "The nightly backup fails.", OLD, "--type", "issue")
     freeze = saved(home, "Freeze of the staging machine.", OLD, "--expires", "2026-07-03")
     other = saved(home, "Thaw of the staging machine.", OLD, "--expires", "2026-07-04")
-    with browsing() as browser, served(home.path, **NOW) as server:
+    with served(home.path, **NOW) as server:
         page = logged_in(browser, server).new_page()
 
         def told(text: str) -> None:

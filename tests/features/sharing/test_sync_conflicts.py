@@ -11,7 +11,7 @@ import pytest
 from forks import ForkedHome, Forks
 from hubs import NOON, Machines, day, elsewhere
 from playwright.sync_api import expect
-from served import AXE, WCAG, browsing, logged_in, served
+from served import AXE, WCAG, browsing, driving, logged_in, served
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
 
@@ -163,7 +163,11 @@ def test_versions_that_differ_in_their_marks_alone_show_them(machines: Machines)
 def test_the_page_shows_two_versions_and_asks(machines: Machines) -> None:
     desk, _, entry = in_conflict(machines)
     before = day(desk)
-    with served(desk.path, **NOON) as server, browsing() as browser:
+    with (
+        served(desk.path, **NOON) as server,
+        driving() as playwright,
+        browsing(playwright) as browser,
+    ):
         for path in ("/", f"/entry/{entry}", "/search?q=noon", "/review", f"/print?id={entry}"):
             text = re.sub("</?mark>", "", server.shown(path))
             assert "We meet at noon." in text and "We meet at one." in text, path
@@ -248,7 +252,7 @@ def test_a_kill_in_a_choice_of_a_whole_file_or_in_its_undo_loses_nothing(
 def test_a_choice_of_a_whole_file_is_undone_on_the_page(machines: Machines) -> None:
     home, _ = whole_file_conflict(machines)
     before = day(home)
-    with served(home.path) as server, browsing() as browser:
+    with served(home.path) as server, driving() as playwright, browsing(playwright) as browser:
         page = logged_in(browser, server).new_page()
         page.goto("/review")
         page.get_by_role("button", name="Keep both").click()
