@@ -23,7 +23,7 @@ from PIL import Image
 from playwright.sync_api import Page
 
 sys.path.insert(0, str(ROOT / "tests" / "helpers"))
-from served import browsing, logged_in, served
+from served import browsing, driving, logged_in, served
 from tidewatch import NOW, PAGES, make_home, synaptic
 
 WIDTHS = {1280: 800, 360: 720}
@@ -72,7 +72,8 @@ def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full:
     """A picture of each of these pages, or of those that are named, in each mode and width."""
     with (
         served(home, SYNAPTIC_NOW=NOW, TZ="UTC", HOME=str(home.parent)) as server,
-        browsing() as browser,
+        driving() as playwright,
+        browsing(playwright) as browser,
     ):
         for mode in ("light", "dark"):
             for width, height in WIDTHS.items():
@@ -96,7 +97,7 @@ def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full:
 
 def draw_icons() -> None:
     """Draws static/icon.svg as the PNG files that a page on a home screen needs."""
-    with browsing() as browser:
+    with driving() as playwright, browsing(playwright) as browser:
         for size in ICON_SIZES:
             page = browser.new_page(viewport={"width": size, "height": size})
             page.goto((STATIC / "icon.svg").as_uri())
