@@ -499,11 +499,9 @@ class Journal:
         for typed in (False, True):
             text = extend(typed=typed)
             after = data[:start] + text + data[end:]
-            if (
-                normalized_entries(self.parse(path, after, status.st_mtime_ns).entries)
-                == wanted
-            ):
-                return new, text
+            read = self.parse(path, after, status.st_mtime_ns)
+            if normalized_entries(read.entries) == wanted:
+                return replace(new, content=find_entry_span(read, path, old.id)[0].content), text
         hint = f"For any other change edit {place}."
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
         if added:

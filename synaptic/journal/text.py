@@ -58,12 +58,14 @@ def _word_distance(one: bytes, other: bytes) -> int:
 
 
 def normalized_entries(entries: Iterable[Entry]) -> list[Entry]:
-    """Copies of the entries with sorted tags and without blank lines, to be compared."""
+    """Copies of the entries with sorted tags, and without blank lines and blanks at the end of
+    a line, to be compared.
+    """
     return [
         replace(
             entry,
             tags=tuple(sorted(entry.tags)),
-            content="\n".join(filter(str.strip, entry.content.split("\n"))),
+            content="\n".join(filter(None, map(str.rstrip, entry.content.split("\n")))),
         )
         for entry in entries
     ]

@@ -382,7 +382,8 @@ def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str
             more = f"\n{more}"
         open_tags = unclosed_tags(block)
         end = open_tags[0] if open_tags else len(block)  # what is below such a tag is private
-        at = len(block[:end].rstrip(b" \t\r\n"))
+        last = len(block[:end].rstrip(b" \t\r\n"))
+        at = last + len(block[last:end]) - len(block[last:end].lstrip(b" \t"))
         block = block[:at] + eol + more.encode().replace(b"\n", eol) + block[at:]
     present_tags = (*old.tags, *find_tags(new.content))
     tags = [tag for tag in new.tags if tag not in present_tags]

@@ -85,3 +85,19 @@ def test_text_that_is_appended_does_not_become_private(tmp_path: Path, kind: str
     above, _, hidden = after.partition("<private>")
     assert above.rstrip().endswith(f"Open.\n\n{ADDED}") and hidden == "\nhidden\n"
     assert content == f"Open.\n\n{ADDED}"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_blanks_at_the_end_of_a_note_stay_where_they_are(tmp_path: Path, kind: str) -> None:
+    """Two blanks are a line break, and an editor leaves others."""
+    name, head, _ = KINDS[kind]
+    below = "\n" if kind == "page of Logseq" else "\n\n"
+    ends = ("  ", " ", "\t", "  \n", "  \n\n \n", " \r\n", "")
+    for number, end in enumerate(ends):
+        after, content = append_to(tmp_path / f"{number}", name, f"{head}Typed{end}")
+        blanks = end[: len(end) - len(end.lstrip(" \t"))]
+        above, _, rest = after.rpartition(ADDED)
+        assert ADDED in content, (kind, end)
+        if kind in ("whole file", "without a last line end") and "\r" not in end:
+            assert above == f"{head}Typed{blanks}{below}", (kind, end)
+            assert rest == end[len(blanks) :], (kind, end)
