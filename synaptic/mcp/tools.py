@@ -262,7 +262,9 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
             )
         if parameter in checked:
             raise InvalidArgument(f"The argument {parameter} is given twice.", "Give it once.")
-        checked[parameter] = _convert_value(parameter, value, schemas[parameter])
+        converted = _convert_value(parameter, value, schemas[parameter])
+        if converted != [] or value in ([], "[]"):  # else it held nothing but nulls
+            checked[parameter] = converted
     missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
@@ -296,18 +298,22 @@ def _as_list(value: Any) -> Any:
         with suppress(ValueError, RecursionError):
             value = json.loads(value)
     values = value if isinstance(value, list | tuple) else [value]
-    return [one for one in values if one is not None]
+    return [one for one in values if not _is_null(one)]
 
 
 def _is_left_out(name: str, value: Any) -> bool:
-    """True if a value counts as a missing argument: null, also as text. An empty text is a
-    value where it may remove a mark, as in `expires`.
+    """True if a value counts as a missing argument: null, also as text where nobody means the
+    word. An empty text is a value where it may remove a mark, as in `expires`.
     """
-    if name in ("content", "append", "title", "query", "text"):
+    if name in ("content", "append", "query", "text"):
         return value is None
-    return value in (None, "null", "None") or (
-        value == "" and name not in ("project", "expires", "due")
-    )
+    is_empty = value == "" and name not in ("project", "expires", "due", "title")
+    return _is_null(value) or is_empty
+
+
+def _is_null(value: Any) -> bool:
+    """True for null, and for the word by which a client says it that cannot send null."""
+    return value is None or value in ("null", "NULL", "None", "undefined")
 
 
 _SEPARATORS = {

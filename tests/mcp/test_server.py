@@ -466,6 +466,8 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
             {"tags": ["nothing", "STYLE"]},
             {"since": "", "limit": 5.0},
             {"days": "null"},
+            {"tag": ["null"], "type": ["None"], "file": [None, "undefined"]},
+            {"tag": '["null", "style"]', "project": ["NULL"]},
             {"options": {"limit": "5", "strategy": "lexical", "days": None}},
             {"options": '{"limit": 5}', "tag": "style"},
             {"options": None},
@@ -476,7 +478,10 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
             client,
             "context_save",
             content="null",
-            tags="a b, c",
+            tags=["a b", "null", "c"],
+            file=["null"],
+            title="null",
+            supersedes=["null"],
             type="issue",
             project="web, shop",
         )
@@ -486,6 +491,8 @@ async def test_what_clients_really_send(connect: Callable[..., Client]) -> None:
             "null",
             "web, shop",
         )
+        nulls = {"tags": ["null"], "files": [None], "add_tags": "c"}  # replace nothing
+        await call(client, "context_update", id=more["id"], **nulls)
         await call(client, "context_update", id=more["id"], remove_tags="a-b,c", project="web")
         both = await call(
             client, "context_get", ids=f"{saved['short']}, syn:{more['id']}", offset="0"
