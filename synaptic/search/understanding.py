@@ -22,6 +22,7 @@ from ..language.analysis.asked import (
 )
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import add_days
+from ..language.words import words
 from ..models import Texts
 from ..workspace.workspace import Workspace
 from .evidence import LIST_LIMIT, Request
@@ -126,7 +127,7 @@ def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | No
     parsed = request.parsed
     order = request.order
     projects = ws.index.vocabulary().projects
-    wanted = _requested_list(request, asked, projects)
+    wanted = _requested_list(ws, request, asked, projects)
     if not (wanted and parsed.text) or parsed.phrases or request.strategy == "bounded":
         return None
     if event_words(asked.text):  # "when did I last go for a run": of an event, not of a choice
@@ -168,7 +169,9 @@ def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | No
     return replace(request, parsed=replace(request.parsed, notices=notices))
 
 
-def _requested_list(request: Request, asked: Asked, projects: Collection[str]) -> Listed | None:
+def _requested_list(
+    ws: Workspace, request: Request, asked: Asked, projects: Collection[str]
+) -> Listed | None:
     """The list that the words ask for; None if they ask for none. A list of a time up to today
     includes changes, the newest first.
     """
@@ -177,6 +180,10 @@ def _requested_list(request: Request, asked: Asked, projects: Collection[str]) -
     if times:
         text = QUESTIONS.finder("catch_up").sub("what changed", text)
     wanted = read_list_request(text, asked.tongue, projects)
+    if wanted and not (times or wanted.filters.types or wanted.state):
+        lone = words(text)
+        if len(lone) == 1 and any(ws.index.document_counts([lone[0][1]])[1].values()):
+            return None  # an entry holds the word: `prev`
     today = request.now.date()
     if wanted and times and times.start and times.end and times.start < today <= times.end:
         return wanted._replace(changes=True, order=wanted.order or "newest")

@@ -350,6 +350,26 @@ def test_words_that_are_left_and_types_that_nothing_has_are_searched(
     assert not any("Read as a list" in said or "searched for" in said for said in found.notices)
 
 
+@pytest.mark.parametrize(
+    "query",
+    "$prev $last %first% @latest `newest` latest_id oldest() {{today}} $yesterday".split(),
+)
+def test_a_name_of_code_is_a_word(ws: Workspace, clock: Clock, query: str) -> None:
+    save(ws, f"The loop keeps {query} for each row.", at=clock.now)
+    for day in range(1, 4):
+        save(ws, f"Fed the hens, basket {day}.", at=clock.now + timedelta(minutes=day))
+    answer = search(ws, query)
+    assert "loop" in answer.hits[0].entry.content
+    assert not [one for one in answer.notices if "list" in one or "No entries of" in one]
+
+
+def test_a_lone_word_that_an_entry_holds_asks_for_no_list(ws: Workspace, clock: Clock) -> None:
+    save(ws, "The button prev goes back.", at=clock.now - timedelta(days=1))
+    save(ws, "Fed the hens.", at=clock.now)
+    assert "button" in search(ws, "prev").hits[0].entry.content
+    assert "hens" in search(ws, "newest").hits[0].entry.content  # nothing holds it
+
+
 def test_questions_of_state_are_told_from_those_that_sound_so(
     model: FastEmbedder, tmp_path: Path
 ) -> None:

@@ -29,6 +29,9 @@ READ_CHARACTERS = 2_000
 """Of a longer text only the beginning is analysed; a pasted page asks nothing in its middle."""
 
 _TAKEN = "\0"
+_SIGNS = r"[$%&@`~^*_=<>{}\\|]"
+_CODE = re.compile(rf"{_SIGNS}\w|\w{_SIGNS}|\w\(\)")
+"""A name of code: a sign stands directly beside its word."""
 STATES = frozenset(("open", *TAGS_OF_STATE))
 
 
@@ -79,6 +82,8 @@ def read_question(query: str, *, today: date) -> Asked:
     is_future = _finder("future").search(read) and not _finder("past").search(read)
     find = partial(find_time, today=today, ahead=bool(is_future))
     time_range, text, tongue = _find_time_in_languages(read, find)
+    if time_range and _is_in_code(read, time_range.phrase):
+        time_range, text, tongue = None, read, ""
     only_time = False
     if time_range:
         marked = read.replace(time_range.phrase, _TAKEN, 1)
@@ -96,6 +101,13 @@ def read_question(query: str, *, today: date) -> Asked:
         time_words=_calendar_words(time_range, tongue) if time_range else (),
         tongue=tongue,
     )
+
+
+def _is_in_code(read: str, phrase: str) -> bool:
+    """True if the phrase is, or begins or ends with, a name of code: `$today`, `{{date}}`."""
+    start = read.find(phrase)
+    around = read[max(start - 1, 0) : start + len(phrase) + 2]
+    return _CODE.search(around) is not None
 
 
 def _find_time_in_languages(
@@ -143,8 +155,9 @@ def read_list_request(
     | `what is left to do`          | issue, handoff | open  |           |
     | `open issues about the login` | issue          | open  | the login |
     | `decisions on redis`          | None           |       |           |
+    | `$last`                       | None           |       |           |
     """
-    if len(text) > READ_CHARACTERS:
+    if len(text) > READ_CHARACTERS or _CODE.search(text):
         return None
     rest = _finder("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     rest = (
