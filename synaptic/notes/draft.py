@@ -24,6 +24,8 @@ _REPLACED = ("type", "importance", "project", "files", "parent", "supersedes", "
 """Attributes of an entry that an update replaces by the given value."""
 _STAYING = ("via", "branch", "remote", "root", "extra", "date_source", "place", "fingerprints")
 """Attributes of an entry that an update never changes."""
+_BLANKS = " \t\n\xa0\u3000"
+"""Among them the blanks of other keyboards."""
 
 
 def draft_entry(
@@ -54,7 +56,7 @@ def draft_entry(
         branch = ""
     compose = partial(
         compose_entry,
-        screen.text("text", unify_newlines(content), after=title or ""),
+        screen.text("text", trim_text(content), after=title or ""),
         tags=screen.texts("tag", check_values("tags", tags)),
         files=screen.texts("file", files),
         project=screen.text("project", project) if project else None,
@@ -65,6 +67,14 @@ def draft_entry(
     other_marks = tuple((name, screen.mark(name, value)) for name, value in extra.items())
     via = screen.mark("via", via or "") or None
     return replace(entry, via=via, branch=branch or None, extra=other_marks), notices
+
+
+def trim_text(text: str) -> str:
+    """The text with LF as line end and without blanks at its ends: a call that is repeated with
+    one more says the same. The first of several lines keeps its indent, which may mean a list.
+    """
+    text = unify_newlines(text).rstrip(_BLANKS)
+    return text if "\n" in text else text.lstrip(_BLANKS)
 
 
 def redraft_entry(
@@ -115,10 +125,10 @@ def redraft_entry(
 def _new_text(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str:
     if "content" in parts:
         above = parts.get("title") or old.title
-        return screen.text("text", unify_newlines(parts["content"]), after=above)
+        return screen.text("text", trim_text(parts["content"]), after=above)
     if "append" not in parts:
         return old.content
-    text = screen.text("text", unify_newlines(parts["append"]), after=old.content)
+    text = screen.text("text", trim_text(parts["append"]), after=old.content)
     if old.has_body or not old.whole_file:
         return f"{close_open_parts(old.content)}\n\n{text}"
     return text

@@ -193,7 +193,7 @@ def test_what_an_old_buffer_took_away_comes_back_only_when_asked(
         assert all(counts[id] == (id != forgotten) for id in lost)
         for id in set(lost) - {forgotten}:
             (entry,) = server.call("get", ids=[id])["entries"]
-            assert entry["content"] == lost[id].strip("\n")
+            assert entry["content"] == lost[id].strip()
 
 
 def knows(server: Server, id: str) -> bool:

@@ -25,7 +25,7 @@ def home(ws: Workspace) -> Workspace:
         (SOUND, {"project": "harbours"}, "The project harbours is new; is it harbour?"),
         (SOUND, {"at": "2031-05-01"}, "Its date, 2031-05-01, lies ahead."),
         (SOUND, {"due": "2031-05-01"}, "`due` is 2031-05-01: is that year right?"),
-        ("word " * 60_000, {}, "One entry of 300 KB: short entries, one a matter, are found."),
+        ("word " * 60_001, {}, "One entry of 300 KB: short entries, one a matter, are found."),
         ("We do it as discussed above.", {}, "“as discussed above”: a later reader will not"),
         ("The fix is the one from the chat.", {}, "“from the chat”: a later reader will not"),
         ("Sessions live in Redis.", {"type": "decision"}, "A decision without its reason: "),

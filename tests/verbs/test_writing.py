@@ -50,7 +50,7 @@ def test_what_was_saved_reads_back(ws: Workspace, content: str) -> None:
 
 def _bare(text: str) -> str:
     """Without outer blank lines, and without a fence's end that was missing."""
-    return text.strip(" \t\n").rstrip("`~").strip(" \t\n")
+    return text.strip(" \t\n\xa0\u3000").rstrip("`~").strip(" \t\n\xa0\u3000")
 
 
 # -- what is refused leaves everything as it was
@@ -364,6 +364,10 @@ def test_a_repeated_save_answers_with_the_first_and_writes_nothing(
         first.path,
         True,
     )
+    for blanks in (" ", "\t", "  \n", "\u3000"):
+        ends = f"Deployed.\n\nAll green.{blanks}"
+        repeated = save(ws, ends, importance=7, title="A `title` #here", **mine)
+        assert repeated.id == first.id
     assert any("force" in notice for notice in again.notices)
     assert markdown(ws) == before
     clock.forward(seconds=1)
