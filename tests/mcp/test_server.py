@@ -411,6 +411,8 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         ("context_save", {"content": "x", "at": "soonish"}, ["'soonish'", "yesterday"]),
         ("context_find", {"format": "long"}, ["'long'", "concise, detailed, json"]),
         ("context_get", {"id": "null"}, ["context_get needs the argument id"]),
+        ("context_delete", {"id": [""]}, ["context_delete needs the argument id"]),
+        ("context_delete", {"ids": []}, ["context_delete needs the argument id"]),
         (
             "context_update",
             {"id": "zzzzzzzz"},
