@@ -129,9 +129,7 @@ def _new_text(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str:
     if "append" not in parts:
         return old.content
     text = screen.text("text", trim_text(parts["append"]), after=old.content)
-    if old.has_body or not old.whole_file:
-        return f"{close_open_parts(old.content)}\n\n{text}"
-    return text
+    return f"{close_open_parts(old.content)}\n\n{text}" if old.has_body else text
 
 
 def _new_title(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str | None:

@@ -50,7 +50,30 @@ _EMPHASIS = tuple(
         r"(?<!\w)_(?=[^\s_])([^_]+)(?<=\S)_(?!\w)",  # _slanted_
     )
 )
-_SENTENCE_END = re.compile(r"[.!?…]+(?=\s+[^\sa-z])|[。！？]")
+_SENTENCE_END = re.compile(
+    r"(?:(?P<word>[^\W\d_]*)[.]|[!?…]|[.]{2,})[.!?…]*(?=\s+[^\sa-z])|[。！？]"
+)
+_DAY = re.compile(r"(?<![0-9])[0-9]{1,2}\Z")
+_CONSONANTS = re.compile(r"(?i)[bcdfghjklmnpqrstvwxzßçñбвгджзйклмнпрстфхцчшщьъ]+")
+_ABBREVIATIONS = frozenset(
+    """
+    adj al approx apt assoc avg bldg ca capt co cont corp dept eds est et etc ext figs
+    gov govt hon inc incl jan feb apr jun jul aug sep sept oct nov dec max messrs
+    misc tue thu fri pres prof rev tel univ viz vol
+    abb abs abschn allg anm aufl ausg bsp bspw beisp betr bez bzgl dipl ebd einschl entspr
+    erg evtl exkl fam frl geb gesch ggf ggfs hl inh inkl insb jh jhdt kap mio od orig
+    rel resp sog sogen teilw tsd urspr usw usf vgl zit zz zzgl
+    av boul chap env éd év mme mlle no réf tél
+    admón aprox avda cap dña depto dpto excmo exmo ilmo izq núm pág págs sra sras srta
+    teléf ud uds cia ecc dott dottssa egr pag pagg sig sigg sigra spett
+    eng exa exma obs profa
+    afd bijv blz dhr drs enz evt excl ir mevr mw nl ong tegenw zgn
+    гг гл гражд до др им кв обл пер пл проф пр рис род рус руб соотв стр тыс тел ул
+    """.split()
+)
+"""Words that stand with a full stop within a sentence, in the languages of questions; the East
+has none. Those without a vowel, such as `Dr` and `bzw`, need no list.
+"""
 
 
 class Heading(NamedTuple):
@@ -192,6 +215,17 @@ def derive_title(content: str) -> str:
     return "Untitled"
 
 
+def _ends_sentence(end: re.Match[str]) -> bool:
+    """True for a mark of _SENTENCE_END that is not the full stop of an abbreviation, an initial
+    or a day: `am 3. November`.
+    """
+    word = end["word"]
+    if not word:
+        return word is None or not _DAY.search(end.string, 0, end.start())
+    is_short = len(word) == 1 or (_CONSONANTS.fullmatch(word) and not word.isupper())
+    return not is_short and word.lower() not in _ABBREVIATIONS
+
+
 def _first_sentence(lines: list[str]) -> str:
     opening = leading_markup(lines[0])
     text = lines[0][len(opening) :]
@@ -202,8 +236,8 @@ def _first_sentence(lines: list[str]) -> str:
         text = " ".join(more) or text
     text = _IMAGE.sub(r"\1", text[:1000])
     text = " ".join(without_emphasis(text).split())
-    if end := _SENTENCE_END.search(text):
-        text = text[: end.end()]
+    ends = (end.end() for end in _SENTENCE_END.finditer(text) if _ends_sentence(end))
+    text = text[: next(ends, None)]
     return clean_title(shorten(text.removesuffix("."), _TITLE_LENGTH))[0]
 
 

@@ -376,7 +376,9 @@ def neighbour_lines(hit: Hit) -> list[str]:
     lines = []
     for entry in hit.beside:
         name = "before" if entry.there.line < hit.entry.there.line else "after"
-        text = one_line(_cut_beginning(entry.content, NEIGHBOUR_CHARS))
+        begins = entry.content.startswith(entry.title)
+        said = entry.content if begins else f"{entry.title}: {entry.content}"
+        text = one_line(_cut_beginning(said, NEIGHBOUR_CHARS))
         lines.append(f"{name}, {entry.time if entry.timed else entry.date}: {text}")
     return lines
 

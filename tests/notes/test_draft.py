@@ -51,8 +51,7 @@ def test_parts_that_are_missing_stay() -> None:
     new, notices = redraft_entry(
         Screen("redact"), old, {"append": "It stopped.", "remove_tags": ["pump", "no"]}, id=ID
     )
-    text = "The pump hums.\n\nIt stopped."
-    assert new == replace(old, content=text, tags=())
+    assert new == replace(old, content="It stopped.", tags=())  # the heading says the rest
     assert notices == ["The entry has no tag #no to remove; it has #pump."]
 
 
@@ -62,3 +61,34 @@ def test_a_title_taken_from_the_text_follows_it() -> None:
     for old, title in ((derived, "It stopped."), (own, "Noise")):
         new, _ = redraft_entry(Screen("redact"), old, {"content": "It stopped."}, id=ID)
         assert new.title == title
+
+
+REST = "Dann kam Ida herein, und wir sprachen lange über die Reise. " * 3
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Met with Mr. Jones and Mrs. Lee about the boat",
+        "It needs approx. Four hours and Prof. Ray",
+        "The U.S. Army left at 5 p.m. Monday",
+        "Rechnung 2026-016 an Praxis Dr. Weber geschickt",
+        "Wir nehmen z. B. Holz und Stein, evtl. Glas",
+        "Am 3. November kommt sie bzw. Er",
+        "M. Dupont et Mme. Roy ont signé",
+        "Hablé con el Sr. García y la Sra. Ruiz",
+        "Il dott. Rossi e la sig. Bianchi firmano",
+        "A profa. Lima e o exmo. Juiz vieram",
+        "Afspraak met dhr. Bakker en mevr. Smit",
+        "Встреча с проф. Ивановым на ул. Садовой",
+        "We use SQL",
+        "It rained all day",
+        "We left in 2026",
+        "Works (see the docs)",
+        "今日は雨",
+        "오늘은 비가 왔다",
+    ],
+)
+def test_a_title_ends_with_its_sentence_and_not_with_an_abbreviation(sentence: str) -> None:
+    end = "。" if "雨" in sentence else "."
+    assert draft(f"{sentence}{end} {REST}").title.removesuffix("。") == sentence

@@ -34,7 +34,7 @@ REST = f"The rest of it is long, {LONG}."
         ),
         ("- [ ] call mum", "- [ ] call mum", ""),
         ("- one\n- two", "one", "- one\n- two"),
-        (f"Read `a. B c` {LONG}", "Read `a", f"Read `a. B c` {LONG}"),
+        (f"Read `ab. B c` {LONG}", "Read `ab", f"Read `ab. B c` {LONG}"),
     ],
 )
 def test_what_the_heading_says_is_not_said_below_it(
