@@ -18,7 +18,6 @@ from ..filters import Filters
 from ..journal.journal import Journal
 from ..language.query import build_preference
 from ..models import PERSON, Entry
-from ..notes.header import resolve_type
 from ..render import terminal, wire
 from ..render.briefing import briefing_text
 from ..render.fence import one_line
@@ -107,7 +106,7 @@ def init(home: str | None, journal: str | None = None) -> None:
 @command(
     "save",
     f.WORDS,
-    f.TYPE,
+    f.NEW_TYPE,
     text_option(
         "project",
         "Its project. [default: the git repository of this folder]",
@@ -123,23 +122,23 @@ def init(home: str | None, journal: str | None = None) -> None:
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )
-def save(home: str | None, type: str, text: Words = (), **marks: Any) -> None:
+def save(home: str | None, text: Words = (), **marks: Any) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input. A text that begins with its date
-    has that date: "yesterday 5pm: called Ida".
+    has that date: "yesterday 5pm: called Ida"; "Decision: ..." is a decision.
 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """
 
     if text:
-        _save_text(home, _join_words(text), type, **marks)
+        _save_text(home, _join_words(text), **marks)
     else:
         with editor.compose_text() as written:
-            _save_text(home, written, type, **marks)
+            _save_text(home, written, **marks)
 
 
-def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
+def _save_text(home: str | None, content: str, **marks: Any) -> None:
     by = agent_name()
     with open_home(home) as ws:
         if not marks.get("project"):
@@ -147,7 +146,6 @@ def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
         receipt = saving.save(
             ws,
             content,
-            type=type,
             by=by or PERSON,
             via="cli",
             by_person=not by,
@@ -155,7 +153,7 @@ def _save_text(home: str | None, content: str, type: str, **marks: Any) -> None:
             reads_date=not by,
             **marks,
         )
-        print_receipt(ws, f"Saved {resolve_type(type)}", receipt)
+        print_receipt(ws, f"Saved {receipt.type}", receipt)
         if is_person() and not IN_JSON.get():
             print_nearest_entry(receipt.id, saving.compare_saved(ws, receipt))
 

@@ -118,7 +118,6 @@ DATE = argument(
 AS_JSON = switch("as_json", "Answer in JSON, also errors.", "--json")
 
 # what an entry is marked with
-TYPE = choice_option("type", TYPES, default="note")
 NEW_TYPE = choice_option("type", TYPES)
 
 MARKS = (

@@ -501,8 +501,8 @@ class Journal:
             after = data[:start] + text + data[end:]
             read = self.parse(path, after, status.st_mtime_ns)
             if normalized_entries(read.entries) == wanted:
-                found, _, _ = find_entry_span(read, path, old.id)
-                return replace(new, content=found.content), text
+                reread, _, _ = find_entry_span(read, path, old.id)
+                return replace(new, content=reread.content), text
         hint = f"For any other change edit {place}."
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
         if added:

@@ -377,8 +377,8 @@ def neighbour_lines(hit: Hit) -> list[str]:
     for entry in hit.beside:
         name = "before" if entry.there.line < hit.entry.there.line else "after"
         begins = entry.content.startswith(entry.title)
-        said = entry.content if begins else f"{entry.title}: {entry.content}"
-        text = one_line(_cut_beginning(said, NEIGHBOUR_CHARS))
+        whole = entry.content if begins else f"{entry.title}: {entry.content}"
+        text = one_line(_cut_beginning(whole, NEIGHBOUR_CHARS))
         lines.append(f"{name}, {entry.time if entry.timed else entry.date}: {text}")
     return lines
 

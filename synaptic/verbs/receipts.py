@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..errors import NotFound, SynapticError
 from ..journal.written_entry import WrittenEntry
-from ..models import PERSON, Entry, Near, Texts, frozen
+from ..models import PERSON, Entry, EntryType, Near, Texts, frozen
 from ..notes.blocks import project_key
 from ..search.near import find_leaning_entries
 from ..workspace.checkout import working_checkout, working_project
@@ -50,6 +50,7 @@ class Receipt:
     date: str
     time: str
     path: str
+    type: EntryType = "note"
     queued: bool = False
     notices: Texts = ()
     suggested_tags: Texts = ()
@@ -62,7 +63,9 @@ def make_receipt(
 ) -> Receipt:
     """The receipt of a write of `entry` to the file `path`, or to its own file for None."""
     path = path or entry.path
-    return Receipt(entry.id, entry.date, entry.time, path, notices=tuple(notices))
+    return Receipt(
+        entry.id, entry.date, entry.time, path, type=entry.type, notices=tuple(notices)
+    )
 
 
 def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") -> Texts:

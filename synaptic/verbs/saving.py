@@ -1,5 +1,6 @@
 """Saves new entries."""
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -10,10 +11,12 @@ from ..config import SHIPPED_MODELS
 from ..errors import SynapticError, check_range
 from ..index.rows import Stored, hash64
 from ..journal.written_entry import WrittenEntry
+from ..language.lexicon import Words
 from ..language.time_fields import read_moment
 from ..models import Entry, Json, Near, Texts, short_id
 from ..notes.dates import owner_time
 from ..notes.draft import draft_entry
+from ..notes.header import resolve_type
 from ..notes.markdown import new_id, own_tags
 from ..notes.screening import Screen
 from ..search.near import find_near_entries, suggest_tags
@@ -77,6 +80,10 @@ class Marks(SharedMarks, total=False):
     reads_date: bool
 
 
+_OPENING_WORD = re.compile(
+    r"\s*(?:\*\*|__)?(?P<word>[^\W\d_]{2,20})\s?(?:(?::(?:\*\*|__)|(?:\*\*|__)?:)\s+|：\s*)(?=\S)"
+)
+_SAVES = Words("saves")
 _PASSED = {"title", "type", "tags", "importance", "files", "by", "via"}
 
 
@@ -123,6 +130,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     confirms = marks.get("confirms") or False
     marks["confirms"] = confirms and not marks.get("source")
     content, at, dated = _read_own_date(ws, content, values)
+    content = _read_own_type(content, values)
     moment = parse_moment(at, ws.clock())
     check_range("importance", values.get("importance"), 0, 10)
     past = read_date_marks(ws, values)
@@ -195,6 +203,23 @@ def _read_own_date(
     day = parse_moment(dated.moment, ws.clock())
     notice = f"Dated {day:%Y-%m-%d %H:%M}, for the text begins with “{dated.phrase}:”."
     return dated.rest, dated.moment, (notice,)
+
+
+def _read_own_type(content: str, values: Json) -> str:
+    """The text without the name of a type that it, or its title, begins with: `Decision: order
+    from the second supplier`. That is its type, as in a heading, where none is given.
+    """
+    opening = values.get("title") or content
+    named = _OPENING_WORD.match(opening)
+    type = named and _SAVES.table("type_names").get(named["word"].lower())
+    if not (named and type) or resolve_type(values.get("type", type)) != type:
+        return content
+    values["type"] = type
+    rest = opening[named.end() :]
+    if values.get("title"):
+        values["title"] = rest
+        return content
+    return rest
 
 
 def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Receipt]:

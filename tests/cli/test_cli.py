@@ -1359,7 +1359,7 @@ def all_commands() -> dict[str, Any]:
 def test_a_text_that_is_no_option_may_start_with_a_dash(run: Run, text: str) -> None:
     args = ["save", "--pin", text, "--tag", "shed", "--title", "- a title", "--json"]
     [entry] = run("get", run(*args).id, "--json").json["entries"]
-    assert entry["content"] == text and entry["title"] == "- a title"
+    assert entry["content"] == text.strip() and entry["title"] == "- a title"
     assert entry["tags"] == ["shed"]
 
 

@@ -340,6 +340,44 @@ def test_what_an_edit_leaves_stays_byte_for_byte(
     path.unlink()
 
 
+@pytest.mark.parametrize(
+    ("typed", "type", "title"),
+    [
+        (
+            "Decision: order from the second supplier",
+            "decision",
+            "order from the second supplier",
+        ),
+        ("decision: order", "decision", "order"),
+        ("**Bug:** the pump leaks", "issue", "the pump leaks"),
+        ("__Issue__: the pump leaks\n\nSince May.", "issue", "the pump leaks"),
+        ("Entscheidung: wir segeln", "decision", "wir segeln"),
+        ("Décision : on part", "decision", "on part"),
+        ("Decisión: nos vamos", "decision", "nos vamos"),
+        ("Decisione: andiamo", "decision", "andiamo"),
+        ("Decisão: vamos", "decision", "vamos"),
+        ("Besluit: we gaan", "decision", "we gaan"),
+        ("Решение: едем", "decision", "едем"),
+        ("결정: 간다", "decision", "간다"),
+        ("决定：用 SQLite", "decision", "用 SQLite"),
+        ("決定:\n船で行く", "decision", "船で行く"),
+        ("Note: buy milk", "note", "Note: buy milk"),
+        ("Time: ten o'clock", "note", "Time: ten o'clock"),
+        ("decision:vector", "note", "decision:vector"),
+        ("Decision:", "note", "Decision:"),
+    ],
+)
+def test_a_text_may_begin_with_its_type(
+    ws: Workspace, typed: str, type: str, title: str
+) -> None:
+    [entry] = get(ws, [save(ws, typed).id]).entries
+    assert (entry.type, entry.title) == (type, title)
+    [named] = get(ws, [save(ws, "Said below.", title=typed.split("\n")[0]).id]).entries
+    assert named.type == type or "\n" in typed
+    [given] = get(ws, [save(ws, typed, type="insight").id]).entries
+    assert given.type == "insight" and typed[:2].strip("*_") in given.title
+
+
 # -- saved twice
 # ----------------------------------------------------------------------------------------
 

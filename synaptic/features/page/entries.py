@@ -222,6 +222,8 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
             receipt = await run_verb(request, changing.update, id, confirms=True, **values)
         else:
             content = values.pop("content", "")
+            if values.get("type") == "note":  # as the form begins
+                del values["type"]
             values["at"] = moment or None
             values["reads_date"] = True
             values["by"] = session_of(request).name
