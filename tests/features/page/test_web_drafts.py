@@ -1,4 +1,4 @@
-"""Files of drafts: stored when they are chosen, and never lost in silence."""
+"""Drafts: what is typed into a form is kept, with its files, and nothing is lost in silence."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+from homes import open_home
 from photos import JPEG, PLACE, PNG
 from playwright.sync_api import Browser, Page, expect
 from served import Served, logged_in, served
 
+from synaptic import save, update
 from synaptic.journal.draft_files import KEEP_DAYS
 
 DAY = "2026-11-24"
@@ -246,3 +248,118 @@ def test_an_old_file_of_a_draft_goes_with_the_next_save(home: Path) -> None:
         os.utime(old, (days, days))
         server.post("/new", content="A text.")
         assert [*waiting(home)] == ["new.png"]
+
+
+# -- what is typed into any form
+# ---------------------------------------------------------------------------------
+
+
+KEPT, BACK = "Draft kept in this browser", "Your draft is here again."
+
+
+def test_each_form_keeps_what_was_typed_into_it(browser: Browser, home: Path) -> None:
+    with open_home(home) as ws:
+        id = save(ws, "The heron.\n\nIt stood in the reeds.").id
+        (ws.config.journal / "Boat.md").write_text("# Boat\n\nBlue.\n")
+    with served(home, **NOW) as server:
+        context = logged_in(browser, server)
+        forms = ("/new", f"/entry/{id}/edit", "/edit?path=Boat.md", "/new?date=2020-02-03")
+        for number, form in enumerate(forms):
+            page = context.new_page()
+            page.goto(form)
+            page.locator(".editor").click()  # below its text
+            page.keyboard.type(f" Typed {number}.")
+            expect(page.locator("#kept")).to_have_text(KEPT)
+            page.close()
+        for number, form in enumerate(forms):
+            page = context.new_page()
+            page.goto(form)
+            expect(page.locator("#kept")).to_have_text(BACK)
+            expect(page.locator(".editor")).to_contain_text(f"Typed {number}.")
+            if number == 1:
+                page.get_by_role("button", name="Throw it away").click()
+                expect(page.locator(".editor")).not_to_contain_text("Typed")
+                page.reload()
+                page.wait_for_timeout(400)  # longer than it waits for other tabs
+                expect(page.locator("#kept")).to_have_text("")
+            else:
+                page.get_by_role("button", name="Save", exact=True).click()
+                expect(page.get_by_role("status")).to_contain_text("Saved")
+            page.close()
+        page = context.new_page()
+        page.goto("/")
+        page.wait_for_function(
+            "() => Object.keys(localStorage).every((key) => !key.includes('#'))"
+        )
+
+
+def test_two_tabs_have_a_draft_each(browser: Browser, home: Path) -> None:
+    with served(home, **NOW) as server:
+        context = logged_in(browser, server)
+        first, second = context.new_page(), context.new_page()
+        first.goto("/")
+        first.get_by_label("Text", exact=True).fill("Of the first.")
+        expect(first.locator("#kept")).to_have_text(KEPT)
+        first.goto("/tasks")  # it is still there
+        second.goto("/")
+        second.wait_for_timeout(400)
+        expect(second.get_by_label("Text", exact=True)).to_have_value("")
+        second.get_by_label("Text", exact=True).fill("Of the second.")
+        expect(second.locator("#kept")).to_have_text(KEPT)
+        first.goto("/")
+        expect(first.get_by_label("Text", exact=True)).to_have_value("Of the first.")
+        copy = first.evaluate("sessionStorage.tab")
+        third = context.new_page()
+        third.add_init_script(f"sessionStorage.tab ??= '{copy}'")  # as a copied tab has it
+        third.goto("/")
+        third.wait_for_function(f"() => sessionStorage.tab !== '{copy}'")
+        third.get_by_label("Text", exact=True).fill("Of the third.")
+        first.reload()
+        expect(first.get_by_label("Text", exact=True)).to_have_value("Of the first.")
+
+
+def test_a_draft_overwrites_no_change_of_another(browser: Browser, home: Path) -> None:
+    with open_home(home) as ws:
+        id = save(ws, "The heron.\n\nIt stood in the reeds.").id
+    with served(home, **NOW) as server:
+        context = logged_in(browser, server)
+        page = context.new_page()
+        page.goto(f"/entry/{id}/edit")
+        page.locator(".editor").click()
+        page.keyboard.press("ControlOrMeta+End")
+        page.keyboard.type(" I saw it.")
+        expect(page.locator("#kept")).to_have_text(KEPT)
+        page.close()
+        with open_home(home) as ws:
+            update(ws, id, content="The heron.\n\nIt flew away.")
+        page = context.new_page()
+        page.goto(f"/entry/{id}/edit")
+        expect(page.locator("#kept")).to_contain_text("The text changed meanwhile")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.locator("#now")).to_have_value("The heron.\n\nIt flew away.")
+        expect(page.locator(".editor")).to_contain_text("It stood in the reeds. I saw it.")
+        page.get_by_role("button", name="Save mine over it").click()
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+        page.goto(f"/entry/{id}/edit")
+        page.wait_for_timeout(400)
+        expect(page.locator("#kept")).to_have_text("")
+
+
+def test_a_draft_with_a_file_outlives_its_tab(browser: Browser, home: Path) -> None:
+    with served(home, **NOW) as server:
+        context = logged_in(browser, server)
+        page = context.new_page()
+        page.goto("/new")
+        page.locator(".editor").wait_for()
+        page.locator("input[name=files]").set_input_files(
+            {"name": "map.png", "mimeType": "image/png", "buffer": PNG}
+        )
+        expect(page.locator(".editor")).to_contain_text("draft:map.png")
+        expect(page.locator("#kept")).to_have_text(KEPT)
+        page.close()
+        page = context.new_page()
+        page.goto("/new")
+        expect(page.locator(".editor")).to_contain_text("draft:map.png")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+        assert not waiting(home) and list((home / "journal").rglob("*map.png"))

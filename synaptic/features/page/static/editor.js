@@ -37,6 +37,7 @@ const dress = (area) => {
     EditorView.updateListener.of(told),
     EditorView.contentAttributes.of({ "aria-label": label.textContent, spellcheck: "true" }),
     EditorView.theme({
+      "&, .cm-scroller, .cm-content": { minHeight: "inherit" }, // a click below the text is one into it
       ".cm-content": { font: ".9375rem/1.55 var(--mono)", caretColor: "var(--ink)" },
       "&.cm-focused": { outline: "0" },
     }),
