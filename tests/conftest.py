@@ -50,8 +50,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """The files of tests lie in memory where there is room: a save waits for a disk several
     times. A soak's do not. What is compiled is kept, else every process of a test compiles all
-    that it imports.
+    that it imports. numpy begins no threads, as in the program: they wait for each other.
     """
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     sys.dont_write_bytecode = False
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     if config.getoption("--soak"):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tomllib
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,7 @@ def rows(name: str, first: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
 
 
+@cache
 def commands() -> dict[str, list[str]]:
     """Every command with its flags, but for what other programs call."""
     group = typer.main.get_command(whole_program())

@@ -6,6 +6,9 @@ import ast
 import re
 from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
+
+import pytest
 
 import synaptic
 
@@ -23,21 +26,47 @@ IN_JSON = {"features/importing/import_runs.py: kept", "features/lab/model_switch
 """Fields that programs read in answers as JSON."""
 
 
-def names_of_values(tree: ast.Module) -> set[str]:
-    names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
-            names.add(node.id if isinstance(node, ast.Name) else node.attr)
-        elif isinstance(node, ast.arg):
-            names.add(node.arg)
-    return names
+class Module(NamedTuple):
+    """What stands in a module: the names of its values, those of its own functions and classes,
+    and its constants that are SQL.
+    """
+
+    path: str
+    values: set[str]
+    defined: set[str]
+    sql: set[str]
 
 
-def test_names_say_what_a_value_is() -> None:
-    vague = {
-        f"{file.relative_to(PACKAGE).as_posix()}: {name}"
+@pytest.fixture(scope="module")
+def modules() -> list[Module]:
+    """All modules of the package, each parsed once."""
+    return [
+        read_module(file.relative_to(PACKAGE).as_posix(), ast.parse(file.read_bytes()))
         for file in PACKAGE.rglob("*.py")
-        for name in names_of_values(ast.parse(file.read_bytes()))
+    ]
+
+
+def read_module(path: str, tree: ast.Module) -> Module:
+    values, sql = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str | bytes) and SQL.search(str(node.value)):
+                sql.add(str(node.value))
+        elif isinstance(node, ast.Name | ast.Attribute):
+            if isinstance(node.ctx, ast.Store):
+                values.add(node.id if isinstance(node, ast.Name) else node.attr)
+        elif isinstance(node, ast.arg):
+            values.add(node.arg)
+    definitions = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    defined = {node.name for node in tree.body if isinstance(node, definitions)}
+    return Module(path, values, defined, sql)
+
+
+def test_names_say_what_a_value_is(modules: list[Module]) -> None:
+    vague = {
+        f"{module.path}: {name}"
+        for module in modules
+        for name in module.values
         if name.strip("_").lower() in VAGUE
     }
     assert vague == IN_JSON
@@ -55,13 +84,9 @@ SAME_MEANING = {
 }
 
 
-def test_a_function_or_class_in_several_modules_means_the_same() -> None:
-    modules: dict[str, set[Path]] = {}
-    for file in PACKAGE.rglob("*.py"):
-        for node in ast.parse(file.read_bytes()).body:
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                modules.setdefault(node.name, set()).add(file)
-    assert {name for name, files in modules.items() if len(files) > 1} <= SAME_MEANING
+def test_a_function_or_class_in_several_modules_means_the_same(modules: list[Module]) -> None:
+    counts = Counter(name for module in modules for name in module.defined)
+    assert {name for name, count in counts.items() if count > 1} <= SAME_MEANING
 
 
 SQL = re.compile(
@@ -73,13 +98,10 @@ ENGINES = ("features/sharing/postgres.py", "features/sharing/publication.py")
 OF_OTHER_PROGRAMS = "features/importing/readers/"
 
 
-def test_only_the_engines_and_readers_of_other_databases_hold_sql() -> None:
-    rooms = {
-        file.relative_to(PACKAGE).as_posix()
-        for file in PACKAGE.rglob("*.py")
-        for node in ast.walk(ast.parse(file.read_bytes()))
-        if isinstance(node, ast.Constant) and SQL.search(str(node.value))
-    }
+def test_only_the_engines_and_readers_of_other_databases_hold_sql(
+    modules: list[Module],
+) -> None:
+    rooms = {module.path for module in modules if module.sql}
     assert {*ENGINES, "index/database.py"} <= rooms
     strangers = {room for room in rooms if not room.startswith(("index/", OF_OTHER_PROGRAMS))}
     assert strangers == set(ENGINES)

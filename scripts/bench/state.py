@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from contextlib import chdir
+from contextlib import ExitStack, chdir
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -51,12 +51,15 @@ def answers(
     in this new home.
     """
     home.mkdir()
-    with chdir(home), opened(home, embedder) as workspace:  # in no project
-        keys = saved(workspace)
+    with chdir(home), ExitStack() as opening:  # in no project
+        keys = saved(opening.enter_context(opened(home, embedder)))
+        askers = {
+            project: opening.enter_context(opened(home, embedder, project))
+            for project in {asked["project"] for asked in questions}
+        }
         shown = []
         for asked in questions:
-            with opened(home, embedder, asked["project"]) as of_asker:
-                hits = search(of_asker, asked["question"]).hits
+            hits = search(askers[asked["project"]], asked["question"]).hits
             shown.append([keys[hit.entry.id] for hit in hits[:MOST]])
     return shown
 

@@ -138,10 +138,11 @@ class _Closeness:
         mean, deviation = self._evidence.usual_cosine(vector)
         cosines = self._evidence.index.scale_cosines(self._vectors @ vector)
         deviations = (cosines - mean) / deviation
+        near = (deviations >= LEAST_DEVIATIONS).nonzero()[0].tolist()
+        project, position = hit.standing.project, hit.standing.position
         return [
-            (one, float(deviations[other]))
-            for other, one in enumerate(self._candidates)
-            if one.standing.project == hit.standing.project
-            and one.standing.position > hit.standing.position
-            and deviations[other] >= LEAST_DEVIATIONS
+            (self._candidates[other], float(deviations[other]))
+            for other in near
+            if self._candidates[other].standing.project == project
+            and self._candidates[other].standing.position > position
         ]

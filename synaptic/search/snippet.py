@@ -9,6 +9,8 @@ from ..language.words import words
 
 SHORT = 40
 """A turn of a talk with fewer characters than this is not understood alone. By eye."""
+BEGINNING = 1_000
+"""The number of characters in which the first word of a text is looked for."""
 
 _NOTES = Words("notes")
 _SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
@@ -23,8 +25,9 @@ def stands_alone(text: str) -> bool:
     """True if a text can be understood alone: it does not begin with a pronoun, and is not a
     short turn of a talk such as `Ada: Which one?`.
     """
-    turn = _SPEAKER.sub("", text)
-    first = next((word for _, word in words(turn)), "")
+    speaker = _SPEAKER.match(text)
+    turn = text[speaker.end() :] if speaker else text
+    first = next((word for _, word in words(turn[:BEGINNING])), "")
     return first not in _NOTES.table("pronouns") and (turn == text or len(turn) >= SHORT)
 
 

@@ -322,7 +322,7 @@ class ForkedHome(Home):
         if they are given.
         """
         process = self._start({"args": ["synaptic", "mcp"]}, env, errors=False)
-        with process, connected(_piped(process), roots) as (portal, client):
+        with process, connected(piped(process), roots) as (portal, client):
             yield Server(portal, client, process.pid)
 
     def _start(
@@ -343,7 +343,7 @@ class _Told:
         self._pipe = anyio.wrap_file(pipe)
 
     async def write(self, text: str) -> None:
-        with contextlib.suppress(BrokenPipeError, ValueError):  # gone, or closed by `_piped`
+        with contextlib.suppress(BrokenPipeError, ValueError):  # gone, or closed by `piped`
             await self._pipe.write(text.encode())
             await self._pipe.flush()
 
@@ -352,7 +352,7 @@ class _Told:
 
 
 @contextlib.asynccontextmanager
-async def _piped(process: Forked) -> AsyncIterator[TransportStreams]:
+async def piped(process: Forked) -> AsyncIterator[TransportStreams]:
     """The client's end of a server, which must end when its input does."""
     said = anyio.wrap_file(TextIOWrapper(process.stdout, "utf-8"))
     async with stdio_server(

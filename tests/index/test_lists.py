@@ -5,6 +5,7 @@ any change, by anyone.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +96,7 @@ def test_the_nearest_are_found_whoever_changes_the_journal(tmp_path: Path) -> No
     source = random.Random(4)
     texts: Texts = {f"2026-08-{day:02d}.md": [] for day in range(1, 9)}
     texts = {
-        name: [(new_text(source), source.choice("abc") * 3) for _ in range(60)]
+        name: [(new_text(source), source.choice("abc") * 3) for _ in range(30)]
         for name in texts
     }
     (tmp_path / "journal").mkdir()
@@ -126,7 +127,7 @@ def test_what_takes_the_place_of_another_is_found_by_other_processes(tmp_path: P
     with open_home(tmp_path, search=ALONE) as one, open_home(tmp_path, search=ALONE) as other:
         search(one, "embeds them all", embed_ms=60_000)
         for place in range(
-            12
+            6
         ):  # the last of them were embedded last, and stand in the block that is written to
             texts["2026-08-01.md"][place] = (new_text(source), "")
             write(tmp_path / "journal", texts)
@@ -136,61 +137,69 @@ def test_what_takes_the_place_of_another_is_found_by_other_processes(tmp_path: P
             assert found.entry.title == text
 
 
-@pytest.mark.parametrize("few", [2_000, 200])
-def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
-    tmp_path: Path, few: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # with the lower one a tenth is treated as in a larger journal
-    monkeypatch.setattr(candidates, "FEW_PASS", few)
+SHARES = {
+    "alpha": 0.6,
+    "beta": 0.45,
+    "gamma": 0.4,
+    "delta": 0.35,
+    "epsilon": 0.2,
+    "zeta": 0.02,
+    "eta": 0.0005,
+}
+"""The part of the entries that holds each word."""
+
+
+def text_of_words(source: random.Random) -> str:
+    words = [
+        word for word, share in SHARES.items() for _ in range(2) if source.random() < share
+    ]
+    fillers = [f"filler{n}" for n in range(source.randint(1, 9))]
+    return " ".join([*source.sample(words, k=len(words)), *fillers])
+
+
+@pytest.fixture(scope="module")
+def wordy(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """6,000 entries of few words, without vectors."""
     source = random.Random(5)
-    shares = {
-        "alpha": 0.6,
-        "beta": 0.45,
-        "gamma": 0.4,
-        "delta": 0.35,
-        "epsilon": 0.2,
-        "zeta": 0.02,
-        "eta": 0.0005,
-    }
-
-    def text() -> str:
-        words = [
-            word for word, share in shares.items() for _ in range(2) if source.random() < share
-        ]
-        return " ".join(
-            [
-                *source.sample(words, k=len(words)),
-                *(f"filler{n}" for n in range(source.randint(1, 9))),
-            ]
-        )
-
-    entries = [(text(), "often" if source.random() < 0.9 else "seldom") for _ in range(6_000)]
+    entries = [
+        (text_of_words(source), "often" if source.random() < 0.9 else "seldom")
+        for _ in range(6_000)
+    ]
     days = {
         f"2026-{n // 28 + 1:02d}-{n % 28 + 1:02d}.md": entries[n * 40 : n * 40 + 40]
         for n in range(150)
     }
-    (tmp_path / "journal").mkdir()
-    write(tmp_path / "journal", days)
-    with open_home(tmp_path, search=ALONE, embedder=HashingEmbedder(broken=True)) as ws:
-        questions = (
-            "eta beta gamma delta",
-            "zeta alpha gamma",
-            "beta gamma delta",
-            "epsilon beta",
-            "alpha",
-            "zeta",
-            "eta",
-        )
-        for words in questions:
-            for tags in ((), ("often",), ("seldom",)):
-                found = search(
-                    ws, words, filters=Filters(tags=tags), strategy="lexical", limit=10
-                )
-                best = scored(ws, words, tags)
-                shown = [hit.entry.id for hit in found.hits]
-                assert np.sum([best[id] for id in shown]) == pytest.approx(
-                    np.sum(sorted(best.values())[:10]), rel=0.01
-                )
+    home = tmp_path_factory.mktemp("wordy")
+    (home / "journal").mkdir()
+    write(home / "journal", days)
+    with open_home(home, search=ALONE, embedder=HashingEmbedder(broken=True)) as ws:
+        yield ws
+
+
+@pytest.mark.parametrize("few", [2_000, 200])
+def test_words_in_very_many_entries_find_what_scoring_all_of_them_would(
+    wordy: Workspace, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # with the lower one a tenth is treated as in a larger journal
+    monkeypatch.setattr(candidates, "FEW_PASS", few)
+    questions = (
+        "eta beta gamma delta",
+        "zeta alpha gamma",
+        "beta gamma delta",
+        "epsilon beta",
+        "alpha",
+        "zeta",
+        "eta",
+    )
+    for words in questions:
+        for tags in ((), ("often",), ("seldom",)):
+            filters = Filters(tags=tags)
+            found = search(wordy, words, filters=filters, strategy="lexical", limit=10)
+            best = scored(wordy, words, tags)
+            shown = [hit.entry.id for hit in found.hits]
+            assert np.sum([best[id] for id in shown]) == pytest.approx(
+                np.sum(sorted(best.values())[:10]), rel=0.01
+            )
 
 
 def scored(ws: Workspace, words: str, tags: tuple[str, ...]) -> dict[str, float]:

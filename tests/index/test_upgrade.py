@@ -13,6 +13,7 @@ import pytest
 from embedders import HashingEmbedder
 from homes import open_home
 from killed import moments, started, was_killed
+from trials import drawn
 
 from synaptic import Workspace, find, save, search
 from synaptic.models import Meaning
@@ -79,20 +80,22 @@ def test_the_release_before_gives_its_vectors(tmp_path: Path, fresh: Any) -> Non
         assert ws.index.file.value("SELECT sum(count) FROM access") > 0
 
 
+@pytest.mark.sweep
 def test_a_kill_at_any_step_of_the_upgrade_costs_no_vector(tmp_path: Path, fresh: Any) -> None:
     def upgrade() -> None:
         with open_home(home) as ws:
             answers(ws)
 
-    kills = 0
-    for moment in moments():
-        home = unpacked(tmp_path / str(moment))
-        if not was_killed(started(upgrade, killed_at=moment)):
-            break
-        kills += 1
-        assert_upgraded(home, fresh)
-        shutil.rmtree(home)
-    assert kills > 5
+    for first in drawn("kills of an upgrade", (0, 1)):
+        kills = 0
+        for moment in moments()[first::2]:
+            home = unpacked(tmp_path / f"{first} {moment}")
+            if not was_killed(started(upgrade, killed_at=moment)):
+                break
+            kills += 1
+            assert_upgraded(home, fresh)
+            shutil.rmtree(home)
+        assert kills > 5
 
 
 def test_two_versions_at_once_answer_right_and_embed_nothing(tmp_path: Path) -> None:
@@ -116,13 +119,13 @@ def test_two_versions_write_at_the_same_time(tmp_path: Path, fresh: Any) -> None
 
     def write(number: int) -> list[str]:
         with open_home(home, search={"stemming": number % 2 == 0}) as ws:
-            return [save(ws, f"Violins of writer {number}, {n}").id for n in range(10)]
+            return [save(ws, f"Violins of writer {number}, {n}").id for n in range(4)]
 
     with ThreadPoolExecutor(2) as threads:
         ids = {id for saved in threads.map(write, range(2)) for id in saved}
     with open_home(home) as ws:
         _, found = answers(ws)
-        assert ids < set(found) and len(found) == ENTRIES + 20
+        assert ids < set(found) and len(found) == ENTRIES + 8
         assert ws.index.file.check(whole=True) is None
 
 

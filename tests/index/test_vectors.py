@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -243,20 +244,45 @@ MEETINGS = [(what, "a search") for what in DAMAGES]
 MEETINGS += [(what, OTHERS[number % len(OTHERS)]) for number, what in enumerate(DAMAGES)]
 
 
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with 40 entries and their vectors."""
+    home = tmp_path_factory.mktemp("sound") / "home"
+    with filled(home) as ws:
+        assert ws.index.file.check() is None
+    return home
+
+
+@pytest.fixture(scope="module")
+def right(sound: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """By the name of a change of `NEXT`, what an index made of nothing answers after it."""
+
+    @cache
+    def answers(then: str) -> Any:
+        home = shutil.copytree(sound, tmp_path_factory.mktemp("right") / "home")
+        with open_home(home) as ws:
+            NEXT[then](ws)
+            rebuild(ws, fresh=True)
+            return ask(ws)
+
+    return answers
+
+
 @pytest.mark.sweep("what")
 @pytest.mark.parametrize(("what", "then"), MEETINGS)
-def test_a_damaged_shadow_table_heals(tmp_path: Path, what: str, then: str) -> None:
-    with filled(tmp_path / "home") as ws:
-        assert ws.index.file.check() is None
+def test_a_damaged_shadow_table_heals(
+    tmp_path: Path, sound: Path, right: Callable[[str], Any], what: str, then: str
+) -> None:
+    expected = right(then)
+    with open_home(shutil.copytree(sound, tmp_path / "home")) as ws:
+        ask(ws)
         with closing(apsw.Connection(str(ws.index.file.path))) as other:
             other.enable_load_extension(True)
             other.load_extension(sqlite_vec.loadable_path())
             other.execute(DAMAGES[what]).fetchall()
         NEXT[then](ws)
-        found = ask(ws)
+        assert ask(ws) == expected
         assert ws.index.file.check(whole=True) is None
-        rebuild(ws, fresh=True)
-        assert ask(ws) == found
 
 
 def test_zeroed_bytes_in_the_file_heal(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,11 +45,17 @@ def kinds(query: str, known: JournalNames = NOTHING) -> dict[str, str]:
 # -------------------------------------------------------------------------------------------
 
 
+@cache
+def labelled(half: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The questions of this file, each with its analysis."""
+    questions = json.loads((DATA / f"{half}.json").read_text("utf-8"))
+    return [(question, read(question["question"])) for question in questions]
+
+
 def accuracy(half: str, label: str) -> float:
     """Percentage of the labelled questions whose analysis says what the label says."""
-    questions = json.loads((DATA / f"{half}.json").read_text("utf-8"))
     field = {"type": "question_type"}.get(label, label)
-    right = [read(question["question"])[field] == question[label] for question in questions]
+    right = [analysis[field] == question[label] for question, analysis in labelled(half)]
     return 100 * sum(right) / max(60, len(right))
 
 

@@ -194,19 +194,29 @@ def test_every_word_of_a_text_is_found_in_it(text: str, before: str) -> None:
 # ----------------------------------------------------------------------------
 
 PACKAGE = Path(synaptic.__file__).parent
+AS_A_NAME = re.compile(r"\.\w+|[\"@<]\w+")
+"""An attribute, or a word after one of the signs that stand before the name of a list."""
+
+
+@pytest.fixture(scope="module")
+def code() -> str:
+    return "".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
+
+
+@pytest.fixture(scope="module")
+def named_in_code(code: str) -> set[str]:
+    return set(AS_A_NAME.findall(code))
 
 
 @pytest.mark.parametrize(
     "path", sorted((PACKAGE / "data" / "words").glob("*.toml")), ids=lambda path: path.stem
 )
-def test_every_word_list_is_used(path: Path) -> None:
-    code = "".join(file.read_text("utf-8") for file in PACKAGE.rglob("*.py"))
+def test_every_word_list_is_used(path: Path, code: str, named_in_code: set[str]) -> None:
     text = path.read_text("utf-8")
     lists = tomllib.loads(text)
     patterns = lists.pop("patterns", {})
-    unused = [
-        name for name in lists if not re.search(rf"\.{name}\b|[\"@<]{name}\b", code + text)
-    ]
+    named = named_in_code | {*AS_A_NAME.findall(text)}
+    unused = [name for name in lists if named.isdisjoint(f"{sign}{name}" for sign in '."@<')]
     unused = [
         name for name in unused if f'"{name.rpartition("_")[0]}_{{tongue}}"' not in code
     ]  # stop_de

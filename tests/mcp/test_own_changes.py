@@ -41,7 +41,8 @@ def test_a_client_sees_its_changes_while_another_process_holds_the_index(
         with held_index(home.index):
             id = server.call("save", content="A heron in the reeds.")["id"]
             seen = {
-                "search": titles(server.call("search", query="heron")),
+                # by meaning the other may come second, once the model is loaded
+                "search": titles(server.call("search", query="heron"))[:1],
                 "recent": titles(server.call("recent")),
                 "find": titles(server.call("find", type="note")),
                 "get": titles(server.call("get", id=id)),
@@ -50,7 +51,7 @@ def test_a_client_sees_its_changes_while_another_process_holds_the_index(
             assert seen == {"search": both[:1], "recent": both, "find": both, "get": both[:1]}
             assert server.call("save", content="A heron in the reeds.")["id"] == id
             server.call("update", id=id, append="It flew off at seven.")
-            assert titles(server.call("search", query="flew")) == both[:1]
+            assert titles(server.call("search", query="flew"))[:1] == both[:1]
             server.call("delete", id=old)
             assert titles(server.call("recent")) == both[:1]
         assert titles(server.call("recent")) == both[:1]

@@ -17,16 +17,18 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from filelock import FileLock
-from forks import Forked, Forks
+from forks import Forked, Forks, piped
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client, StdioServerParameters, types
+from mcp.client._transport import TransportStreams
 from mcp.shared.exceptions import MCPError
 from outside import TIMEOUT_S, data_of, for_programs
 from trials import examples
@@ -157,21 +159,28 @@ async def test_session_in_memory(connect: Callable[..., Client], mode: str) -> N
 
 @pytest.mark.anyio
 @pytest.mark.parametrize(("mode", "spoken"), [("legacy", "2025-11-25"), ("auto", "2026-07-28")])
-async def test_session_over_stdio(home: Path, mode: str, spoken: str) -> None:
-    async with Client(stdio(home), mode=mode, client_info=ME) as client:
+async def test_session_over_stdio(home: Path, forks: Forks, mode: str, spoken: str) -> None:
+    """The newer one with a server that is forked."""
+    server = stdio(home) if mode == "legacy" else forked(home, forks)
+    async with Client(server, mode=mode, client_info=ME) as client:
         assert client.protocol_version == spoken
         assert client.server_info and client.server_info.name == "synaptic"
         await a_session(client)
 
 
-def stdio(
-    home: Path,
-    script: str = "from synaptic.mcp.start import start_server; start_server()",
-    **env: str,
-) -> StdioServerParameters:
+RUN = "from synaptic.mcp.start import start_server; start_server()"
+
+
+def stdio(home: Path, script: str = RUN, **env: str) -> StdioServerParameters:
     return StdioServerParameters(
         command=sys.executable, args=["-c", script], env=environment(home, **env)
     )
+
+
+def forked(home: Path, forks: Forks) -> AbstractAsyncContextManager[TransportStreams]:
+    """A server that need not import anything."""
+    call = {"args": ["-c"], "code": RUN, "env": environment(home)}
+    return piped(forks.start((), call, errors=False))
 
 
 def environment(home: Path, **env: str) -> dict[str, str]:
@@ -1236,10 +1245,7 @@ async def test_a_model_that_could_not_be_loaded_is_tried_again(
 @pytest.mark.anyio
 async def test_idle_time_is_used_to_embed(home: Path, tmp_path: Path) -> None:
     (home / "journal").mkdir(parents=True)
-    entries = [
-        f"## {n // 60:02d}:{n % 60:02d} Topic {n}\n\n{'Many words on it. ' * 60}\n"
-        for n in range(40)
-    ]
+    entries = [f"## 09:{n:02d} Topic {n}\n\n{'Many words on it. ' * 20}\n" for n in range(20)]
     (home / "journal" / "2026-03-04.md").write_text("\n".join(entries))
     # it reads each text anew, unlike the fixture
     model = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
@@ -1259,9 +1265,6 @@ async def test_idle_time_is_used_to_embed(home: Path, tmp_path: Path) -> None:
 
 # -- the process
 # --------------------------------------------------------------------------------------------
-
-
-RUN = "from synaptic.mcp.start import start_server; start_server()"
 
 
 class Raw:
@@ -1320,10 +1323,11 @@ def raw(home: Path, forks: Forks) -> Iterator[Callable[..., Raw]]:
     started: list[Raw] = []
 
     def start(script: str = "", *, forked: bool = False) -> Raw:
+        code = f"{script}\n{RUN}"
         if forked:
-            process = forks.start((), {"args": ["-c"], "code": RUN, "env": environment(home)})
+            process = forks.start((), {"args": ["-c"], "code": code, "env": environment(home)})
         else:
-            pipe, command = subprocess.PIPE, [sys.executable, "-c", f"{script}\n{RUN}"]
+            pipe, command = subprocess.PIPE, [sys.executable, "-c", code]
             process = subprocess.Popen(
                 command, env=environment(home), stdin=pipe, stdout=pipe, stderr=pipe
             )
@@ -1367,7 +1371,7 @@ def noisy(ws, call):
     return quiet(ws, call)
 answers.ANSWERS["context_recent"] = noisy
 """
-    server = raw(noisy)
+    server = raw(noisy, forked=True)
     server.open()
     server.send("notifications/initialized", notify=True)
     server.send_line('{"jsonrpc": "2.0", "id": 7, "method"')
@@ -1433,7 +1437,7 @@ def test_calls_are_answered_that_came_before_the_end_of_the_input(
         server.send("notifications/cancelled", cancelled, notify=True)
         assert server.process.stdin
         server.process.stdin.close()
-        time.sleep(1)
+        time.sleep(0.3)
         assert server.process.poll() is None
     answers = [server.said() for _ in range(6)]
     assert all(answer.startswith("Saved ") for answer in answers[:5]), answers
@@ -1446,7 +1450,7 @@ def test_calls_are_answered_that_came_before_the_end_of_the_input(
 def test_it_ends_quietly_when_nobody_reads_its_answers(
     raw: Callable[..., Raw], early: bool
 ) -> None:
-    server = raw()
+    server = raw(forked=not early)
     server.open()
     server.send("notifications/initialized", notify=True)
     if not early:
@@ -1584,7 +1588,7 @@ def test_who_goes_before_the_first_line_was_no_client(above: Callable[..., Above
 
 
 def test_it_ends_when_nobody_can_read_its_answers(raw: Callable[..., Raw]) -> None:
-    server = raw()
+    server = raw(forked=True)
     server.open()
     assert server.process.stdout
     server.process.stdout.close()
@@ -1609,8 +1613,9 @@ def test_the_end_comes_at_once_while_idle(raw: Callable[..., Raw]) -> None:
 
 
 @pytest.mark.anyio
-async def test_two_servers_share_a_home(home: Path) -> None:
-    async with Client(stdio(home), mode="legacy") as one, Client(stdio(home)) as two:
+async def test_two_servers_share_a_home(home: Path, forks: Forks) -> None:
+    servers = forked(home, forks), forked(home, forks)
+    async with Client(servers[0], mode="legacy") as one, Client(servers[1]) as two:
         receipts = await asyncio.gather(
             *(
                 call(client, "context_save", content=f"From {id(client)}: {n}.")
@@ -1642,12 +1647,12 @@ def test_half_a_character_is_repaired_and_nothing_else() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_clients_name_is_screened_before_it_is_cut(home: Path) -> None:
+async def test_a_clients_name_is_screened_before_it_is_cut(home: Path, forks: Forks) -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
     named = types.Implementation(
         name=f"{'an agent ' * 4}{token} <private>of mine</private>", version="1"
     )
-    async with Client(stdio(home), client_info=named) as client:
+    async with Client(forked(home, forks), client_info=named) as client:
         await client.call_tool("context_save", {"content": "It rains in Kyoto."})
         await client.call_tool("context_search", {"query": "rain"})
     said = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())

@@ -14,6 +14,7 @@ from homes import Clock, open_home
 
 from synaptic import SearchResult, rebuild, save, search
 from synaptic.index.embedding import FastEmbedder
+from synaptic.verbs.saving import save_all
 
 DATA = Path(__file__).parents[1] / "data" / "panel" / "begun.json"
 JOURNALS = json.loads(DATA.read_text(encoding="utf-8"))["journals"]
@@ -59,11 +60,14 @@ def asked(journal: dict[str, Any], home: Path, model: FastEmbedder) -> list[tupl
     told: list[tuple[str, bool]] = []
     with open_home(home, embedder=model, clock=clock, track_access=False) as ws:
         for stage in STAGES:
-            for entry in journal["entries"][len(ids) : stage]:
-                clock.now = datetime.fromisoformat(entry["at"]).astimezone()
-                ids[entry["id"]] = save(ws, entry["text"]).id
+            new = journal["entries"][len(ids) : stage]
+            clock.now = datetime.fromisoformat(new[-1]["at"]).astimezone()
+            saved = save_all(ws, [(entry["text"], {"at": entry["at"]}) for entry in new])
+            ids |= {entry["id"]: one.id for entry, one in zip(new, saved, strict=True)}
             rebuild(ws)
             for case in journal["questions"]:
+                if case.get("kind") == "near":  # a doubt of these is neither right nor wrong
+                    continue
                 found = search(ws, case["question"])
                 wanted = {ids.get(id) for id in case["answers"]}
                 if any(hit.entry.id in wanted for hit in found.hits):

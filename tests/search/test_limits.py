@@ -35,8 +35,8 @@ LIMITS = (1, 3, 8, 20, 60, 100)
 
 @pytest.fixture(scope="module")
 def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
-    """150 entries; every seventh is long, so that words and meaning may find different passages
-    of it.
+    """150 entries, and one of another matter; every seventh is long, so that words and meaning
+    may find different passages of it.
     """
     clock = Clock()
     with open_home(tmp_path_factory.mktemp("home"), embedder=model, clock=clock) as ws:
@@ -54,6 +54,8 @@ def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
             with (ws.config.journal / f"{clock():%Y-%m-%d}.md").open("a") as file:
                 file.write(f"## {clock():%H:%M} {title}{tag}\n{body}\n\n")
             clock.forward(hours=1)
+        dentist = "## 08:00 The dentist moved to the ground floor of the post office.\n"
+        (ws.config.journal / "2026-11-20.md").write_text(dentist)
         rebuild(ws)
         yield ws
 
@@ -105,8 +107,6 @@ def test_a_limit_is_filled_as_far_as_the_filters_allow(town: Workspace) -> None:
 
 
 def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace) -> None:
-    save(town, "The dentist moved to the ground floor of the post office.")
-    rebuild(town)
     found = search(town, "where is the dentist?")
     assert (
         "dentist" in found.hits[0].entry.content and len(found.hits) == found.total < MOST_HITS
@@ -119,8 +119,6 @@ def test_without_a_limit_an_answer_ends_where_nothing_more_fits(town: Workspace)
 
 
 def test_find_with_words_shows_only_what_holds_one_or_fits(town: Workspace) -> None:
-    save(town, "The dentist moved to the ground floor of the post office.")
-    rebuild(town)
     [entry] = find(town, "dentist").entries
     assert "dentist" in entry.content and find(town, "dentist").total == 1
     held = [entry for entry in find(town, "", limit=100).entries if "bridge" in entry.content]
@@ -155,8 +153,9 @@ def test_recent_ends_where_nothing_more_fits_unless_a_limit_is_given(town: Works
 
 
 def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> None:
-    for number in range(24):
-        home.ask("save", f"The harbour was closed, report {number}.")
+    home.run("init")
+    lines = [f"## 09:{n:02d} The harbour was closed, report {n}.\n" for n in range(24)]
+    (home.journal / "2026-11-20.md").write_text("\n".join(lines))
     with home.server() as server:
 
         def counts(*flags: str, **args: int) -> set[int]:

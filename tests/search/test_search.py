@@ -33,6 +33,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.models import TOKEN_BITS, Meaning
 from synaptic.search.evidence import MAX_TERMS
 from synaptic.search.token_matches import best_matches
+from synaptic.verbs.saving import save_all
 from synaptic.workspace.embed import embed_pending
 
 LOGIN = "Fixed authentication JWT token refresh bug in the login flow"
@@ -64,8 +65,8 @@ def meaning(
 ) -> Iterator[Workspace]:
     """Twenty-one entries with the real model."""
     with open_home(tmp_path_factory.mktemp("home"), embedder=model) as workspace:
-        for text in (*OTHERS[:10], LOGIN, *OTHERS[10:]):
-            save(workspace, text)
+        texts = (*OTHERS[:10], LOGIN, *OTHERS[10:])
+        save_all(workspace, [(text, {}) for text in texts])
         rebuild(workspace)
         yield workspace
 
@@ -260,17 +261,14 @@ def test_a_speaker_is_written_with_a_capital_in_the_titles_and_in_the_question(
     for speakers in (True, False):
         home = tmp_path / str(speakers)
         with open_home(home, embedder=model, clock=clock, search={"speakers": speakers}) as ws:
-            for what in mended:
-                save(ws, f"{label}: {what} of the portal is mended.")
-            save(
-                ws,
+            texts = [f"{label}: {what} of the portal is mended." for what in mended]
+            texts += [
                 "The login ran into a timeout because the session table was locked; an "
                 "index mended it.",
-            )
-            for text in OTHERS[:2]:
-                save(ws, text)
-            for text in OTHERS[2:6]:
-                save(ws, f"Zoe: {text}")
+                *OTHERS[:2],
+                *(f"Zoe: {text}" for text in OTHERS[2:6]),
+            ]
+            save_all(ws, [(text, {}) for text in texts])
             hits = search(ws, question, limit=20, explain=True).hits
             scores.append({hit.entry.content: hit.why.combined for hit in hits if hit.why})
     on, off = scores
@@ -390,8 +388,8 @@ def test_filters_are_exact_in_both_lists(
         )
 
     with open_home(tmp_path_factory.mktemp("home")) as ws:
-        for number, mark in enumerate(marks):
-            save(ws, f"harbour entry {number}", force=True, **mark)  # type: ignore[arg-type]
+        texts = [(f"harbour entry {n}", {"force": True} | mark) for n, mark in enumerate(marks)]
+        save_all(ws, texts)  # type: ignore[arg-type]
         expected = {f"harbour entry {n}" for n, mark in enumerate(marks) if passes(mark)}
         filters = build_filters(now=ws.clock(), **wanted)  # type: ignore[arg-type]
         for strategy in ("lexical", "semantic", "hybrid"):

@@ -231,6 +231,24 @@ def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> 
     assert analyze_question(ws, "cable, only from last week?")["text"] == "cable?"
 
 
+@pytest.fixture(scope="module")
+def autumn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workspace]:
+    """Decisions and issues among reports that name both; only searched."""
+    with open_home(tmp_path_factory.mktemp("autumn"), track_access=False) as ws:
+        for day in range(1, 21):
+            save(
+                ws,
+                f"Harbour report {day}, decisions and issues of this month",
+                at=f"2026-09-{day:02d}",
+            )
+        save(ws, "Left Redis", type="decision", at="2026-10-05")
+        save(ws, "Chose Postgres", type="decision", at="2026-10-06")
+        save(ws, "Lunch with Tom", at="2026-10-07")
+        save(ws, "The printer jams", type="issue", at="2026-11-03")
+        save(ws, "Dropped Kafka", type="decision", at="2026-11-04")
+        yield ws
+
+
 @pytest.mark.parametrize(
     ("query", "titles"),
     [
@@ -245,20 +263,9 @@ def test_a_question_keeps_its_mark_when_its_time_is_taken_out(ws: Workspace) -> 
     ],
 )
 def test_a_query_that_says_only_what_to_list_is_a_list(
-    ws: Workspace, query: str, titles: list[str]
+    autumn: Workspace, query: str, titles: list[str]
 ) -> None:
-    for day in range(1, 21):
-        save(
-            ws,
-            f"Harbour report {day}, decisions and issues of this month",
-            at=f"2026-09-{day:02d}",
-        )
-    save(ws, "Left Redis", type="decision", at="2026-10-05")
-    save(ws, "Chose Postgres", type="decision", at="2026-10-06")
-    save(ws, "Lunch with Tom", at="2026-10-07")
-    save(ws, "The printer jams", type="issue", at="2026-11-03")
-    save(ws, "Dropped Kafka", type="decision", at="2026-11-04")
-    found = search(ws, query)
+    found = search(autumn, query)
     assert [hit.entry.title for hit in found.hits] == titles
     assert found.notices[0].startswith("Read as a list, newest first: ")
 
