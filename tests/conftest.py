@@ -195,17 +195,19 @@ def ws(tmp_path: Path, clock: Clock) -> Iterator[Workspace]:
 @pytest.fixture(scope="session")
 def forks() -> Iterator[Forks]:
     from forks import shared
+    from steady import steady
 
     yield shared()
+    steady().close()
     shared().close()
 
 
 @pytest.fixture
 def home(tmp_path: Path, forks: Forks) -> ForkedHome:
     """A home that is not there yet, used from outside."""
-    from forks import ForkedHome
+    from steady import SteadyHome
 
-    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
+    return SteadyHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks=forks)
 
 
 @pytest.fixture(scope="session")

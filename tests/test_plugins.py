@@ -12,6 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome
+from outside import TIMEOUT_S, Answer
 
 PAGE = Path(__file__).parent.parent / "docs" / "PLUGINS.md"
 NAME = "synaptic_csv_diary"
@@ -49,6 +51,16 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return target
 
 
+WITH_PACKAGES = """
+import os, sys
+from synaptic import doors
+from synaptic.cli.main import main
+sys.path.insert(0, os.environ["AT"])
+doors.plug_in_entry_points.cache_clear()
+sys.exit(main())
+"""
+
+
 class Installed:
     """A home, and a copy of the packages in which these texts stand for modules of the
     plug-in.
@@ -61,10 +73,14 @@ class Installed:
         for module, text in replaced.items():
             (self.packages / NAME / f"{module}.py").write_text(text)
 
-    def run(self, *args: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "synaptic", "--home", str(self.home), *args]
-        environ = os.environ | {"PYTHONPATH": str(self.packages)}
-        return subprocess.run(command, env=environ, capture_output=True, text=True)
+    def run(self, *args: str) -> Answer:
+        """What the command says in a process that finds the packages."""
+        home = ForkedHome(self.home)
+        process = home.python(
+            WITH_PACKAGES, "--home", str(self.home), *args, AT=str(self.packages)
+        )
+        out, err = process.communicate(timeout=TIMEOUT_S)
+        return Answer(process.wait(), out.decode(), err.decode())
 
 
 def test_the_plug_in_of_the_page_reads_and_commands(tmp_path: Path, packages: Path) -> None:
@@ -74,14 +90,17 @@ def test_the_plug_in_of_the_page_reads_and_commands(tmp_path: Path, packages: Pa
         '2026-11-20T09:00,"Fed the cat."\nnonsense\n2026-11-21T10:00,"Rain, all day."\n'
     )
     done = plug_in.run("import", "csv-diary", str(diary), "--yes", "--json")
-    assert done.returncode == 0, done.stderr
-    assert len(json.loads(done.stdout)["skipped"]) == 1
-    found = json.loads(plug_in.run("search", "rain", "--json").stdout)["hits"]
+    assert done.code == 0, done.err
+    assert len(json.loads(done.out)["skipped"]) == 1
+    found = json.loads(plug_in.run("search", "rain", "--json").out)["hits"]
     assert found[0]["content"] == "Rain, all day."
-    assert plug_in.run("longest").stdout == "Rain, all day.\n"
-    assert "csv-diary (synaptic-csv-diary 1.0)" in plug_in.run("status").stderr
+    environ = os.environ | {"PYTHONPATH": str(plug_in.packages)}
+    longest = [sys.executable, "-m", "synaptic", "--home", str(plug_in.home), "longest"]
+    said = subprocess.run(longest, env=environ, capture_output=True, text=True)
+    assert said.stdout == "Rain, all day.\n"
+    assert "csv-diary (synaptic-csv-diary 1.0)" in plug_in.run("status").err
     unknown = plug_in.run("import", "csv-diarx")
-    assert unknown.returncode == 2 and "csv-diary" in unknown.stderr
+    assert unknown.code == 2 and "csv-diary" in unknown.err
 
 
 @pytest.mark.parametrize("module", ["__init__", "reader", "commands"])
@@ -90,11 +109,11 @@ def test_a_broken_plug_in_is_named_and_everything_else_works(
 ) -> None:
     plug_in = Installed(tmp_path, packages, **{module: "import a_module_that_nobody_has"})
     for args in (("save", "The pump is loud."), ("search", "pump"), ("status",), ("import",)):
-        assert plug_in.run(*args).returncode == 0, args
+        assert plug_in.run(*args).code == 0, args
     if module == "__init__":
-        assert "csv-diary (synaptic-csv-diary 1.0) is left out" in plug_in.run("import").stderr
+        assert "csv-diary (synaptic-csv-diary 1.0) is left out" in plug_in.run("import").err
     if module != "reader":
-        assert plug_in.run("longest").returncode in (1, 2)
+        assert plug_in.run("longest").code in (1, 2)
     if module != "commands":
         failed = plug_in.run("import", "csv-diary", str(tmp_path / "diary.csv"))
-        assert failed.returncode in (1, 2) and "Traceback" not in failed.stderr
+        assert failed.code in (1, 2) and "Traceback" not in failed.err

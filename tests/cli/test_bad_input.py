@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from forks import ForkedHome, Forks
+from steady import SteadyHome
 
 NOW = "2026-11-21T10:30:00"
 A_DATE = "is not a date. Valid: 2026-11-03, yesterday"
@@ -20,7 +21,7 @@ def at(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> ForkedHome:
     """A home with one entry, of the project ledger."""
     folder = tmp_path_factory.mktemp("bad")
     env = {"HOME": str(folder), "SYNAPTIC_PROJECT": "ledger", "SYNAPTIC_NOW": NOW}
-    home = ForkedHome(folder / "home", env, folder=folder, forks=forks)
+    home = SteadyHome(folder / "home", env, folder=folder, forks=forks)
     home.ask("save", "The pump leaks.", "--type", "issue", "--file", "src/pump.py")
     return home
 
@@ -91,8 +92,7 @@ def test_only_a_preference_is_confirmed(at: ForkedHome) -> None:
     id = at.ask("find")["entries"][0]["id"]
 
     def confirmed(name: str) -> str:
-        call = {"args": ["synaptic", "confirm", name], "env": at.environment()}
-        return " ".join(at.forks.at_terminal(call, b"y\n").out.split())
+        return " ".join(at.person("confirm", name, keys=b"y\n").out.split())
 
     assert "path 'nothere'" in confirmed("nothere")
     assert "of type issue; only a preference is confirmed" in confirmed(id)

@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from forks import Forks, forked
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from outside import TIMEOUT_S
+from steady import steadily, steady
 from typer.main import get_command
 
 from synaptic.cli.main import USES, main, whole_program
@@ -104,8 +104,8 @@ def run(home: Path) -> Run:
 
 
 def shell(*args: str, stdin: bytes | None = None, **environ: str) -> Answer:
-    """Runs the command as a process of its own."""
-    said = forked(*args, stdin=stdin or b"", env=os.environ | environ)
+    """Runs the command as a process does."""
+    said = steadily(*args, stdin=stdin or b"", env=os.environ | environ)
     return Answer(said.code, said.out, said.err)
 
 
@@ -113,12 +113,12 @@ Terminal = Callable[..., Answer]
 
 
 @pytest.fixture
-def on_terminal(forks: Forks) -> Terminal:
+def on_terminal() -> Terminal:
     """Runs the command at a terminal; what it shows on both streams is `out`."""
 
     def call(*args: str, keys: bytes = b"", columns: int = 80, **environ: str) -> Answer:
         environment = os.environ | {"COLUMNS": str(columns)} | environ
-        return forks.at_terminal({"args": ["synaptic", *args], "env": environment}, keys)
+        return steady().at_terminal({"args": ["synaptic", *args], "env": environment}, keys)
 
     return call
 

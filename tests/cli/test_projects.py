@@ -20,6 +20,7 @@ from homes import open_home
 from synaptic import Filters, Workspace, find, rebuild, recent, save, search
 from synaptic.index.embedding import FastEmbedder
 from synaptic.verbs.entry_marks import MAX_PINS
+from synaptic.verbs.saving import Marks, save_all
 
 DATA = json.loads(
     (Path(__file__).parents[1] / "data" / "projects.json").read_text(encoding="utf-8")
@@ -60,7 +61,7 @@ def commit(folder: Path, text: str = "work") -> None:
 def repository(folder: Path) -> Path:
     folder.mkdir()
     git(folder, "init", "--quiet", "--initial-branch=main")
-    commit(folder)
+    commit(folder, f"start {folder}")  # each has a root of its own, also in one second
     return folder
 
 
@@ -271,12 +272,16 @@ def test_what_both_projects_know_differs_and_what_one_knows_is_found_by_the_othe
 ) -> None:
     first: dict[tuple[str, bool], int] = {}
     with open_home(tmp_path / "home", embedder=model) as ws:
-        ids = {}
-        for number, entry in enumerate(DATA["entries"]):
-            at = ws.clock() - timedelta(days=len(DATA["entries"]) - number)
-            ids[entry["key"]] = save(
-                ws, entry["content"], type="decision", project=entry["project"] or "", at=at
-            ).id
+        entries = DATA["entries"]
+        texts: list[tuple[str, Marks]] = []
+        for number, entry in enumerate(entries):
+            at = ws.clock() - timedelta(days=len(entries) - number)
+            marks: Marks = {"type": "decision", "project": entry["project"] or "", "at": at}
+            texts.append((entry["content"], marks))
+        receipts = save_all(ws, texts)
+        ids = {
+            entry["key"]: receipt.id for entry, receipt in zip(entries, receipts, strict=True)
+        }
         rebuild(ws)
         for case in DATA["cases"]:
             asked = replace(ws, config=replace(ws.config, project=case["from"]))

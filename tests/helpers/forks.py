@@ -155,7 +155,7 @@ class Forks:
                 None,
                 os.open(os.devnull, os.O_WRONLY) if errors is None else os.dup(2),
             )
-        channel = self._fork(prefix, call, (stdin, stdout, stderr))
+        channel = self.fork(prefix, call, (stdin, stdout, stderr))
         return Forked(
             channel,
             os.fdopen(typed, "wb"),
@@ -172,7 +172,7 @@ class Forks:
         """
         ours, theirs = pty.openpty()
         os.write(ours, early)
-        channel = self._fork((), call, (theirs, os.dup(theirs), os.dup(theirs)))
+        channel = self.fork((), call, (theirs, os.dup(theirs), os.dup(theirs)))
         shown = b""
         answers = re.findall(rb"(?s)[^\r\n]+[\r\n]|.", typed)
         with contextlib.suppress(OSError):  # so Linux says that the last writer is gone
@@ -187,7 +187,7 @@ class Forks:
         _, status = channel.makefile("rb")
         return Answer(int(status), shown.decode("utf-8", "replace").replace("\r\n", "\n"), "")
 
-    def _fork(
+    def fork(
         self, prefix: tuple[str, ...], call: dict[str, Any], ends: tuple[int, int, int]
     ) -> socket.socket:
         """Where the pid of the process and its status will be told; it has these three ends,
@@ -246,9 +246,10 @@ def forked(
     stdin: bytes = b"",
     folder: Path | None = None,
     env: Mapping[str, str] = os.environ,
+    forks: Forks | None = None,
 ) -> Answer:
     """What `synaptic ARGS` says."""
-    process = shared().start(
+    process = (forks or shared()).start(
         (), {"args": ["synaptic", *args], "env": dict(env), "folder": str(folder or Path.cwd())}
     )
     out, err = process.communicate(stdin, TIMEOUT_S)
@@ -398,7 +399,7 @@ def serve() -> None:
                         os.close(fd)
                     _become(*fds)
                 channels[pid], *ends = fds
-                _tell(fds[0], pid)
+                tell(fds[0], pid)
                 for fd in ends:
                     os.close(fd)
 
@@ -489,23 +490,34 @@ def _tell_statuses(channels: dict[int, int]) -> None:
     """To each channel of a process that has ended its status."""
     while channels and (ended := os.waitpid(-1, os.WNOHANG))[0]:
         channel = channels.pop(ended[0])
-        _tell(channel, os.waitstatus_to_exitcode(ended[1]))
+        tell(channel, os.waitstatus_to_exitcode(ended[1]))
         os.close(channel)
 
 
-def _tell(channel: int, number: int) -> None:
+def tell(channel: int, number: int) -> None:
     with contextlib.suppress(ConnectionError):  # who asked is gone
         os.write(channel, b"%d\n" % number)
 
 
 def _become(channel: int, *ends: int) -> NoReturn:
     """Reads a call, and is the process that it asks for."""
+    code = 1
+    try:
+        with open(channel) as calls:
+            call = json.loads(calls.readline())
+        code = run_call(call, ends)
+    finally:
+        os._exit(code)
+
+
+def run_call(call: dict[str, Any], ends: Sequence[int]) -> int:
+    """The status of a call that runs here, with the streams, the environment, the folder and
+    the limits that it asks for.
+    """
     from synaptic.cli.main import main
 
     code: Any = 1
     try:
-        with open(channel) as calls:
-            call = json.loads(calls.readline())
         for fd, end in enumerate(ends):
             os.dup2(end, fd)
             os.close(end)
@@ -518,7 +530,7 @@ def _become(channel: int, *ends: int) -> NoReturn:
             hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
             resource.setrlimit(resource.RLIMIT_FSIZE, (call["file_limit"], hard))
         sys.stdin, sys.stdout, sys.stderr = (
-            open(fd, mode)  # noqa: PTH123, SIM115
+            open(fd, mode, closefd=False)  # noqa: SIM115
             for fd, mode in ((0, "r"), (1, "w"), (2, "w"))
         )
         sys.argv = call["args"]
@@ -531,4 +543,4 @@ def _become(channel: int, *ends: int) -> NoReturn:
         with contextlib.suppress(BrokenPipeError):
             sys.stdout.flush()
             sys.stderr.flush()
-        os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+    return code if isinstance(code, int) else 0 if code is None else 1

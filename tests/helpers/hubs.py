@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forks import ForkedHome, Forks
+from steady import SteadyHome
 
 DAY = "2026-11-21.md"
 NOON = {"SYNAPTIC_NOW": "2026-11-21T12:00"}
@@ -59,11 +60,12 @@ class Machines:
         self.folder = folder
         self.hub = folder / "hub.git"
         self.forks = forks
-        git(folder, "init", "-q", "--bare", "-b", "main", str(self.hub))
+        git(folder, "init", "-q", "--bare", "--template=", "-b", "main", str(self.hub))
+        git(self.hub, "config", "receive.autoGC", "false")
 
     def new(self, name: str) -> ForkedHome:
         env = {"HOME": str(self.folder), "XDG_CONFIG_HOME": "", **NOON}
-        return ForkedHome(self.folder / name, env, forks=self.forks)
+        return SteadyHome(self.folder / name, env, forks=self.forks)
 
     def clone(self, name: str, *paths: str) -> Path:
         """A working copy, with these files, of somebody who uses git alone."""
@@ -90,13 +92,12 @@ class Machines:
 
         hub("read-tree", "main")
         lines = b""
+        ids: dict[bytes, str] = {}
         for path, file in files.items():
             mode, data = file or ("0", b"")
-            id = (
-                data.decode()
-                if mode == "160000"
-                else hub("hash-object", "-w", "--stdin", stdin=data)
-            )
+            id = data.decode() if mode == "160000" else ids.get(data)
+            if id is None:
+                id = ids[data] = hub("hash-object", "-w", "--stdin", stdin=data)
             lines += f"{mode} {id}\t".encode() + os.fsencode(path) + b"\0"
         hub("update-index", "-z", "--index-info", stdin=lines)
         commit = hub("commit-tree", "-p", "main", "-m", "By hand", hub("write-tree"))

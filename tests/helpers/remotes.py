@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from forks import forked
+from steady import steadily
 
 from synaptic.index.embedding import Embedder
 from synaptic.mcp.remote import Remote
@@ -21,7 +21,7 @@ async def over_http(
     home: Path, model: Embedder, writer: str = ""
 ) -> AsyncIterator[httpx.AsyncClient]:
     """A client with a token of its own, to the application itself."""
-    made = forked("--home", str(home), "token", "anna", "--json").json
+    made = steadily("--home", str(home), "token", "anna", "--json").json
     remote = Remote(Worker(home, model), Tokens(home, None), read_only=False, writer=writer)
     headers = {
         "Authorization": f"Bearer {made['token']}",

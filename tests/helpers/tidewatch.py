@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from shutil import copytree
 
-from forks import forked
+from steady import steadily
 
 NOW = "2026-11-20T16:40"
 DECISION = "20260326-dm0sfk52"
@@ -77,5 +77,5 @@ def synaptic(home: Path, *words: str) -> None:
         name: value for name, value in os.environ.items() if not name.startswith("SYNAPTIC_")
     }
     settings = {"SYNAPTIC_NOW": NOW, "TZ": "UTC", "HOME": str(home.parent)}
-    answer = forked("--home", str(home), *words, folder=home.parent, env=environ | settings)
+    answer = steadily("--home", str(home), *words, folder=home.parent, env=environ | settings)
     assert answer.code == 0, answer

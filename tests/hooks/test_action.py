@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from forks import ForkedHome, Forks
 from outside import Home
+from steady import SteadyHome
 
 from synaptic.hooks.action import MOST_TOKENS
 from synaptic.render.fence import count_tokens
@@ -24,7 +25,7 @@ ERROR = "kombu.exceptions.OperationalError: [Errno 111] Connection refused"
 def home(tmp_path: Path, forks: Forks) -> ForkedHome:
     """A home with the hooks for tools switched on, and a checkout `shop` beside it."""
     env = {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""}
-    at = ForkedHome(tmp_path / "home", env, forks=forks)
+    at = SteadyHome(tmp_path / "home", env, forks=forks)
     (tmp_path / "shop" / ".git").mkdir(parents=True)
     (tmp_path / "shop" / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
     at.path.mkdir()

@@ -21,6 +21,7 @@ import pytest
 from forks import ForkedHome
 from hooked import checkout, configure, day, log, outside_of_fences, told
 from outside import TIMEOUT_S, wait_until
+from steady import SteadyHome
 
 from synaptic.config import load_config
 from synaptic.hooks.prompt import answer_prompt
@@ -451,7 +452,7 @@ def test_a_hook_without_the_variable_of_its_server_finds_it(
 ) -> None:
     noted.env["XDG_RUNTIME_DIR"] = ""
     with tempfile.TemporaryDirectory(prefix="s") as folder:
-        home = ForkedHome(Path(folder, "h"), dict(noted.env), forks=noted.forks)
+        home = SteadyHome(Path(folder, "h"), dict(noted.env), forks=noted.forks)
         noted.path.rename(home.path)
         with home.server() as server:
             server.call("search", query="cookie")

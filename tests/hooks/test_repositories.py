@@ -13,15 +13,16 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
-from forks import ForkedHome, Forks
+from forks import Forks
 from hubs import Machines
 from outside import Refusal
+from steady import SteadyHome
 
 from synaptic.journal.repository import find_checkout
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
 
-SECRET = "Client A keeps its orders in a database called heron."
+SECRET = "Client A keeps its orders in heron."
 NEXT = "Client A: rotate the heron key next."
 ACME = "https://git.example.org/acme/api.git"
 OTHER = "https://git.example.org/zenith/api.git"
@@ -47,7 +48,7 @@ def repository(folder: Path, remote: str = "", of: Path | None = None) -> Path:
     return folder
 
 
-class People(ForkedHome):
+class People(SteadyHome):
     """A home, and what its sessions in a folder say and are told."""
 
     def save_in(self, folder: Path, text: str = "Something else.", *more: str) -> str:

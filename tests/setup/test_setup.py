@@ -17,12 +17,13 @@ from typing import Any
 
 import anyio
 import pytest
-from forks import ForkedHome, Forks
+from forks import Forks
 from hypothesis import given
 from hypothesis import strategies as st
 from mcp import Client as McpClient
 from mcp import StdioServerParameters
 from outside import SYNAPTIC, Answer
+from steady import SteadyHome
 
 from synaptic.setup import jsonc, toml
 from synaptic.setup.clients import CLIENTS, client_folders
@@ -57,7 +58,7 @@ class Machine:
             "SYNAPTIC_HOME": "",
             "SYNAPTIC_PROJECT": "",
         }
-        self.synaptic = ForkedHome(root / "memory", self.env, forks)
+        self.synaptic = SteadyHome(root / "memory", self.env, forks)
 
     def run(self, *args: str, **env: str) -> Answer:
         return self.synaptic.run("setup", *args, **env)

@@ -16,6 +16,7 @@ from forks import ForkedHome, Forks
 from hooked import git
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from steady import SteadyHome
 
 from synaptic.models import Entry
 from synaptic.notes.header import read_comment, write_comment
@@ -41,7 +42,7 @@ def web(tmp_path: Path) -> Path:
 @pytest.fixture
 def at(tmp_path: Path, web: Path, forks: Forks) -> ForkedHome:
     """A home used from within that checkout."""
-    return ForkedHome(
+    return SteadyHome(
         tmp_path / "home",
         {"HOME": str(tmp_path), "SYNAPTIC_PROJECT": ""},
         forks=forks,

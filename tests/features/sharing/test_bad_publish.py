@@ -21,6 +21,7 @@ from outside import TIMEOUT_S
 from postgres import Database, Server, separate_server
 from psycopg import sql
 from published import publish, readers, reading, tables_of
+from steady import SteadyHome
 
 from synaptic import save, search
 from synaptic.errors import Busy, IndexUnusable, InvalidArgument, NotFound
@@ -36,7 +37,7 @@ NOW = "2026-11-21T10:30:00"
 def at(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> ForkedHome:
     folder = tmp_path_factory.mktemp("bad")
     env = {"HOME": str(folder), "SYNAPTIC_PROJECT": "ledger", "SYNAPTIC_NOW": NOW}
-    home = ForkedHome(folder / "home", env, folder=folder, forks=forks)
+    home = SteadyHome(folder / "home", env, folder=folder, forks=forks)
     home.ask("save", "The pump leaks.", "--type", "issue")
     return home
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import httpx
 import pytest
-from forks import forked
 from homes import open_home
 from served import Served, a_port, served
+from steady import steadily
 
 from synaptic.errors import InvalidArgument
 from synaptic.features.sharing.forwarding import POSITION, IndexPosition, check_writer_address
@@ -34,7 +34,7 @@ UNKNOWN = "it is not known whether the text was saved"
 
 
 def token(home: Path, *words: str) -> str:
-    return str(forked("--home", str(home), "token", *words, "--json").json["token"])
+    return str(steadily("--home", str(home), "token", *words, "--json").json["token"])
 
 
 def reader(home: Path, writer: str) -> Any:

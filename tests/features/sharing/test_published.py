@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import psycopg
 import pytest
-from forks import forked
 from homes import open_home
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
 from served import Served, a_port, served
+from steady import steadily
 
 from synaptic.config import load_config
 from synaptic.features.page.routes import PAGES
@@ -66,7 +66,7 @@ class Team:
 
 
 def token(home: Path, *words: str) -> str:
-    return str(forked("--home", str(home), "token", *words, "--json").json["token"])
+    return str(steadily("--home", str(home), "token", *words, "--json").json["token"])
 
 
 @contextmanager
@@ -376,7 +376,7 @@ BAD = {
 def test_a_reading_server_says_what_it_needs(tmp_path: Path, words: str) -> None:
     database, said = BAD[words]
     environ = {"HOME": str(tmp_path), "SYNAPTIC_DATABASE": database}
-    refused = forked("serve", *words.split(), folder=tmp_path, env=environ)
+    refused = steadily("serve", *words.split(), folder=tmp_path, env=environ)
     assert refused.code == 2 and said in refused.text
     assert "hush" not in refused.text.replace(words, "") and "Traceback" not in refused.text
 

@@ -244,6 +244,9 @@ def test_it_comes_once_the_obstacle_is_gone(machines: Machines) -> None:
     (desk.journal / "plans.md").write_text("# Plans\n")
     desk.ask("sync")
     assert "Rename the folder" in attic.ask("sync")["notices"][0]
+    assert "S plans.md\n" in git(
+        attic.journal, "ls-files", "-t"
+    )  # no commit by hand removes it
     (desk.journal / "plans.md").write_text("# Plans\n\nMore.\n")
     desk.ask("sync")
     again = "As in the last sync, 1 file was left out: `synaptic doctor` says which."
@@ -251,6 +254,7 @@ def test_it_comes_once_the_obstacle_is_gone(machines: Machines) -> None:
     place.rename(attic.journal / "plans")
     assert attic.ask("sync")["notices"] == []
     assert place.read_text() == "# Plans\n\nMore.\n"
+    assert "H plans.md\n" in git(attic.journal, "ls-files", "-t")
     place.unlink()
     attic.ask("sync")
     desk.ask("sync")

@@ -21,6 +21,7 @@ from typing import Any
 
 import pytest
 from forks import ForkedHome, Forks
+from steady import SteadyHome
 
 LIMIT_S = 60
 NO_CLUE = "the repository exists"
@@ -63,7 +64,7 @@ class User:
         self.env = {"HOME": str(folder), "XDG_CONFIG_HOME": "", "DISPLAY": ":0"}
         self.env |= {"GIT_ASKPASS": str(ask), "SSH_ASKPASS": str(ask), "SSH_AUTH_SOCK": ""}
         self.homes = [
-            ForkedHome(folder / name, dict(self.env), forks=forks) for name in ("desk", "attic")
+            SteadyHome(folder / name, dict(self.env), forks=forks) for name in ("desk", "attic")
         ]
         for home in self.homes:
             home.ask("save", f"The first of {home.path.name}.")

@@ -30,7 +30,7 @@ from .shares import (
     Obstacle,
     obstacle_from_error,
 )
-from .sync_repository import HELD, Changes, Repo, Tree, differing_paths, parse_tree
+from .sync_repository import Changes, Repo, Tree, differing_paths, parse_tree
 from .trees import merge_file_versions
 
 NOT_RECEIVED = "Not received"
@@ -45,26 +45,36 @@ def receive_commit(repo: Repo, head: str, held: str, merged: str) -> None:
     """
     if merged != head or held != merged:
         update_sync_record(repo.config, applying=[head, held, merged])
-        finish_receiving(repo)
+        _receive(repo, head, held, merged)
 
 
 def finish_receiving(repo: Repo) -> None:
-    """Completes the change of files that `receive_commit` began, also if a killed sync began
-    it.
+    """Completes the change of files that a killed sync began, if its commits are still
+    there.
     """
     head, held, merged = read_sync_record(repo.config).get("applying") or ("", "", "")
     if merged and repo.find_commit(merged) and repo.find_commit(held) == held:
-        now = repo.find_commit("HEAD")
-        if now != merged or head == merged:
-            left = _apply_difference(repo, head, held, merged)
-            if now == head:
-                _store_held_files(repo, merged, left)
-        if now == head != merged:
-            none = "0" * len(merged)
-            repo.run_git("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
-            disk.inject_fault("sync-moved")
-        if now in (head, merged):
-            _update_git_index(repo, head, merged)
+        _receive(repo, head, held, merged)
+    else:
+        _end_receiving(repo)
+
+
+def _receive(repo: Repo, head: str, held: str, merged: str) -> None:
+    now = repo.find_commit("HEAD")
+    if now != merged or head == merged:
+        left = _apply_difference(repo, head, held, merged)
+        if now == head:
+            _store_held_files(repo, merged, left)
+    if now == head != merged:
+        none = "0" * len(merged)
+        repo.run_git("update-ref", "-m", "synaptic sync", "HEAD", merged, head or none)
+        disk.inject_fault("sync-moved")
+    if now in (head, merged):
+        _update_git_index(repo, head, merged)
+    _end_receiving(repo)
+
+
+def _end_receiving(repo: Repo) -> None:
     repo.journal.writer.settled.unlink(missing_ok=True)
     update_sync_record(repo.config, applying=None)
 
@@ -183,14 +193,14 @@ def _store_held_files(repo: Repo, commit: str, left: dict[str, Entry | None]) ->
     for path, entry in left.items():
         if entry != tree.get(path):
             changes[path] = entry
-    held = repo.find_commit(HELD)
+    held = repo.find_held()
     if not changes:
         if held:
-            repo.run_git("update-ref", "-d", HELD)
+            repo.move_held("")
         return
-    if repo.find_commit(f"{HELD}^") != commit or repo.unreceived_files(commit) != changes:
-        made = repo.make_commit([commit], tree, changes, "The files of this machine")
-        repo.run_git("update-ref", HELD, made)
+    is_new = not held or repo.find_commit(f"{held}^") != commit
+    if is_new or repo.unreceived_files(commit) != changes:
+        repo.move_held(repo.make_commit([commit], tree, changes, "The files of this machine"))
     disk.inject_fault("sync-held")
 
 
@@ -201,10 +211,11 @@ def _update_git_index(repo: Repo, before: str, after: str) -> None:
     """
     old = repo.read_tree(before)
     new = repo.read_tree(after)
-    staged = parse_tree(repo.run_git("ls-files", "-s", "-z"), 1)
+    index_lines = repo.run_git("ls-files", "-t", "-s", "-z")
+    staged = parse_tree(index_lines, 2, mode=1)
     left = repo.unreceived_files(after)
-    marked = os.fsdecode(repo.run_git("ls-files", "-t", "-z")).split("\0")
-    back = {line[2:] for line in marked if line.startswith("S ")} - left.keys()
+    tags = parse_tree(index_lines, 2, mode=0)
+    back = {path for path, (tag, _) in tags.items() if tag == "S"} - left.keys()
     here = {path for path in back if os.path.lexists(repo.config.journal / path)}
     lines: dict[str, str] = {}
     for path in sorted({*differing_paths(old, new), *here}):

@@ -208,6 +208,8 @@ def _drop_blocked_edits(
 def _check_filters(repo: Repo, paths: Iterable[str]) -> None:
     """Raises Refused if git's attributes name a filter program for one of these files."""
     names = os.fsencode("".join(f"{path}\0" for path in paths))
+    if not names:
+        return
     output = repo.run_git("check-attr", "-z", "--stdin", "filter", stdin=names)
     words = os.fsdecode(output).split("\0")
     for path, value in zip(words[::3], words[2::3], strict=False):

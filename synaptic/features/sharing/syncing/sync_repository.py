@@ -42,6 +42,8 @@ class Repo:
     objects: Path = Path()
     report: Report = field(default_factory=Report)
     _trees: dict[str, Tree] = field(default_factory=dict)
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _held: list[str] = field(default_factory=list)
 
     @cached_property
     def shares(self) -> Shares:
@@ -68,6 +70,19 @@ class Repo:
         """Returns the id of the commit with this name, such as HEAD; empty if there is none."""
         return self.try_git("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
 
+    def find_held(self) -> str:
+        """Returns the id of the commit of HELD, which nothing but a sync moves; empty if there
+        is none.
+        """
+        if not self._held:
+            self._held.append(self.find_commit(HELD))
+        return self._held[-1]
+
+    def move_held(self, commit: str) -> None:
+        """Moves HELD to a commit; removes it for an empty id."""
+        self.run_git("update-ref", *([HELD, commit] if commit else ["-d", HELD]))
+        self._held.append(commit)
+
     def read_tree(self, commit: str) -> Tree:
         """Returns the files of a commit; {} for an empty id."""
         if commit and commit not in self._trees:
@@ -90,7 +105,7 @@ class Repo:
         """Maps the path of each file that this machine does not have in the version of `head`
         to the version that it has; None for a file that was never received.
         """
-        held = self.find_commit(HELD)
+        held = self.find_held()
         if not held:
             return {}
         mine = self.read_tree(held)
@@ -115,14 +130,15 @@ class Repo:
         return ignored
 
     def object_sizes(self, ids: Iterable[str]) -> dict[str, int]:
-        """Maps the ids of git objects to their sizes in bytes."""
-        lines = "".join(f"{id}\n" for id in sorted(set(ids)))
-        if not lines:
-            return {}
-        check = "--batch-check=%(objectname) %(objectsize)"
-        output = self.run_git("cat-file", check, stdin=lines.encode())
-        pairs = (line.split(" ") for line in output.decode().splitlines())
-        return {id: int(size) for id, size in pairs}
+        """Maps the ids of git objects, and perhaps of others, to their sizes in bytes."""
+        new = sorted(set(ids).difference(self._sizes))
+        if new:
+            lines = "".join(f"{id}\n" for id in new)
+            check = "--batch-check=%(objectname) %(objectsize)"
+            output = self.run_git("cat-file", check, stdin=lines.encode())
+            pairs = (line.split(" ") for line in output.decode().splitlines())
+            self._sizes.update((id, int(size)) for id, size in pairs)
+        return self._sizes
 
     def read_objects(self, ids: Iterable[str]) -> dict[str, bytes]:
         """Maps the ids of git objects to their bytes."""
@@ -192,15 +208,16 @@ class Repo:
         return made.decode().strip()
 
 
-def parse_tree(output: bytes, place: int) -> Tree:
+def parse_tree(output: bytes, place: int, *, mode: int = 0) -> Tree:
     """Parses the output of `git ls-tree` or `git ls-files` into {path: (mode, object id)}.
-    `place` is the index of the column that holds the object id.
+    `place` is the index of the column that holds the object id, `mode` of the one that holds
+    the mode.
     """
     files = {}
     for line in os.fsdecode(output).split("\0")[:-1]:
         about, _, path = line.partition("\t")
         words = about.split(" ")
-        files[path] = words[0], words[place]
+        files[path] = words[mode], words[place]
     return files
 
 

@@ -34,8 +34,10 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     """Merges two commits into a new one; returns one of the two if it already holds the other.
     Raises Refused if theirs names a filter in `.gitattributes`.
     """
-    base = repo.try_git("merge-base", ours, theirs) if ours and theirs else ""
-    if not theirs or base == theirs:
+    if theirs in ("", ours):
+        return MergedTree(ours)
+    base = repo.try_git("merge-base", ours, theirs) if ours else ""
+    if base == theirs:
         return MergedTree(ours)
     filters = ("grep", "-l", "-F", "-e", "filter=", theirs, "--", ":(glob)**/.gitattributes")
     named = [line.partition(":")[2] for line in repo.try_git(*filters).splitlines()]

@@ -50,13 +50,7 @@ def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
         return
     record = read_sync_record(repo.config)
     salt = record.get("salt") or token_hex(16)
-    head = repo.find_commit("HEAD")
-    committed = (
-        set(repo.try_git("rev-list", head, *args_excluding_commit(theirs)).split())
-        if head
-        else set()
-    )
-    hits: dict[str, str] = {}
+    hits: dict[str, tuple[str, str]] = {}
     for text in _list_unsent_texts(repo, commit, theirs):
         for secret in visible_secrets(text.text):
             value = text.text[secret.start : secret.end]
@@ -65,15 +59,18 @@ def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
             message = f"{text.place}\0{value}".encode("utf-8", "surrogateescape")
             id = hashlib.blake2b(message, digest_size=5, key=salt.encode()).hexdigest()
             if id not in record.get("allowed", []):
-                is_here = text.commit in committed
-                when = f"commit {text.commit[:8]}" if is_here else "not committed yet"
-                hits[id] = (
-                    f"{secret.kind} in {text.describe_position(secret.start)} ({when}, {id})"
-                )
+                place = f"{secret.kind} in {text.describe_position(secret.start)}"
+                hits[id] = place, text.commit
     if not hits:
         return
     update_sync_record(repo.config, salt=salt, hits=list(hits))
-    sentences = list(hits.values())[:HITS]
+    head = repo.find_commit("HEAD")
+    excluded = args_excluding_commit(theirs)
+    committed = repo.try_git("rev-list", head, *excluded).split() if head else []
+    sentences = []
+    for id, (place, made) in list(hits.items())[:HITS]:
+        when = f"commit {made[:8]}" if made in committed else "not committed yet"
+        sentences.append(f"{place} ({when}, {id})")
     hint = "Remove the secret from the file, or rename the file, and sync again"
     if any("(commit" in sentence for sentence in sentences):
         base = repo.try_git("merge-base", head, theirs) if theirs else ""
