@@ -134,8 +134,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """The user's own state folder stays as it is, and whoever runs the tests, their shell is a
-    person's.
+    """The user's own state folder stays as it is, whoever runs the tests, their shell is a
+    person's, and no test works in a repository that it did not make.
     """
     from synaptic.serving.arguments import AGENT_VARIABLES
 
@@ -143,6 +143,7 @@ def state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         for name in AGENT_VARIABLES:
             patch.delenv(name, raising=False)
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        patch.chdir(tmp_path_factory.mktemp("folder"))
         yield
 
 

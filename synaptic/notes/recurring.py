@@ -54,6 +54,10 @@ _REPEATER = re.compile(
     r" (?P<name>Mon|Tue|Wed|Thu|Fri|Sat|Sun)(?: (?P<time>[0-9]{2}:[0-9]{2}))?"
     r" (?P<kind>\.\+|\+\+|\+)(?P<number>[1-9][0-9]{0,2})(?P<unit>[hdwmy])"
 )
+_SPANS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
+"""The units that are always equally long."""
+_LEAST_DAYS = 28
+"""The days that each month has."""
 _LOGBOOK = re.compile(r"(?m)^[ \t]*:LOGBOOK:")
 _END = re.compile(r"(?m)^([ \t]*):END:")
 
@@ -267,13 +271,28 @@ def _moved_moment(start: datetime, repeater: re.Match[str], now: datetime) -> da
         return start if start > now else _moment_after(now, repeater)
     moved = _moment_after(start, repeater)
     while repeater["kind"] == "++" and moved <= now:
-        moved = _moment_after(moved, repeater)
+        moved = _moment_after(moved, repeater, _steps_to(now, moved, repeater))
     return moved
 
 
-def _moment_after(moment: datetime, repeater: re.Match[str]) -> datetime:
-    units = {"d": "day", "w": "week", "m": "month", "y": "year"}
+def _steps_to(now: datetime, moment: datetime, repeater: re.Match[str]) -> int:
+    """The number of steps, at least one, that lead from a moment to the first one after `now`,
+    or to one before that. A day that some months lack takes a single step: it may become
+    another.
+    """
     number = int(repeater["number"])
+    unit = repeater["unit"]
+    if unit in _SPANS:
+        return (now - moment) // (number * _SPANS[unit]) + 1
+    if moment.day > _LEAST_DAYS:
+        return 1
+    months = 12 * (now.year - moment.year) + now.month - moment.month
+    return max(1, months // (number * (12 if unit == "y" else 1)))
+
+
+def _moment_after(moment: datetime, repeater: re.Match[str], steps: int = 1) -> datetime:
+    units = {"d": "day", "w": "week", "m": "month", "y": "year"}
+    number = steps * int(repeater["number"])
     if repeater["unit"] == "h":
         return moment + timedelta(hours=number)
     day = _day_after(moment.date(), number, units[repeater["unit"]])

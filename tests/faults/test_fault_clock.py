@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from forks import ForkedHome, Forks
 from outside import Home, Refusal
+from steady import SteadyHome
 from trials import Rounds, drawn
 from typer.main import get_command
 
@@ -28,7 +29,7 @@ ZONES = ("UTC", "Pacific/Kiritimati", "Pacific/Marquesas", "Asia/Kathmandu")
 
 @pytest.fixture
 def home(tmp_path: Path, forks: Forks) -> Home:
-    return ForkedHome(tmp_path / "home", {"HOME": str(tmp_path), "TZ": "UTC"}, forks=forks)
+    return SteadyHome(tmp_path / "home", {"HOME": str(tmp_path), "TZ": "UTC"}, forks=forks)
 
 
 def listed(home: Home, order: str, **env: str) -> list[str]:

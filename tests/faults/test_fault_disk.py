@@ -10,15 +10,16 @@ import resource
 import shlex
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import apsw
 import lockless
 import pytest
-from forks import Forked, ForkedHome, Forks
+from confined import ConfinedHome
+from forks import ForkedHome, Forks
 from outside import TIMEOUT_S, Answer, Home, Refusal
 from trials import Rounds
 
@@ -145,10 +146,10 @@ def bound(home: ForkedHome) -> ForkedHome:
     """A home whose owner is stopped by modes; root gives up the right to pass them."""
     if os.geteuid() != 0:
         return home
-    if shutil.which("setpriv") is None:
-        pytest.skip("root passes every mode, and there is no setpriv to give that up")
-    prefix = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
-    return replace(home, prefix=prefix)
+    if sys.platform != "linux":
+        pytest.skip("root passes every mode, and only Linux lets it give that up")
+    first = "import confined; confined.give_up_rights()"
+    return ConfinedHome(home.path, home.env, home.forks, first=first)
 
 
 @contextlib.contextmanager
@@ -375,14 +376,19 @@ class SmallDisk:
             pytest.skip(
                 f"mounting is not permitted: {self.holder.stderr.read().decode().strip()}"
             )
-        self.prefix = (
-            "nsenter",
-            "--preserve-credentials",
-            "-U",
-            "-m",
-            "-t",
-            str(self.holder.pid),
+
+    def home(self, path: Path, env: dict[str, str], forks: Forks) -> ConfinedHome:
+        """A home whose commands see the disk, at a path as they see it."""
+        first = f"import confined; confined.enter_namespaces({self.holder.pid})"
+        seen = (
+            self.seen / path.relative_to(self.path) if path.is_relative_to(self.path) else None
         )
+        return ConfinedHome(path, env, forks, disk=seen, first=first)
+
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """The words that begin a command within the namespace."""
+        return ("nsenter", "--preserve-credentials", "-U", "-m", "-t", str(self.holder.pid))
 
     @property
     def seen(self) -> Path:
@@ -391,7 +397,7 @@ class SmallDisk:
 
     def remount(self, options: str) -> None:
         subprocess.run(
-            [*self.prefix, "mount", "-o", f"remount,{options}", str(self.path)],
+            [*self.inside, "mount", "-o", f"remount,{options}", str(self.path)],
             check=True,
             timeout=TIMEOUT_S,
         )
@@ -466,10 +472,7 @@ def test_a_disk_of_few_pages(
         pages = (2, 12, 40)[number] if number < 3 else number + 1
         small_disk.clear()
         small_disk.resize(pages)
-        path, seen = small_disk.path / "home", small_disk.seen / "home"
-        home = ForkedHome(
-            path, {"HOME": str(tmp_path)}, forks, prefix=small_disk.prefix, disk=seen
-        )
+        home = small_disk.home(small_disk.path / "home", {"HOME": str(tmp_path)}, forks)
         saved = fill_up(home, small_disk, saves=3 if number < 3 else 70)
         small_disk.resize(4 * 1024)
         late = home.ask("save", "There is room again in the harbour")["id"]
@@ -488,15 +491,12 @@ def test_half_of_it_on_a_full_disk(
     if small == "journal":
         (small_disk.seen / "vault").mkdir()
         env["SYNAPTIC_JOURNAL"] = str(small_disk.path / "vault")
-        home = ForkedHome(roomy, env, forks, prefix=small_disk.prefix)
+        home = small_disk.home(roomy, env, forks)
         small_disk.resize(2)
     else:
         (tmp_path / "vault").mkdir()
         env["SYNAPTIC_JOURNAL"] = str(tmp_path / "vault")
-        seen = small_disk.seen / "home"
-        home = ForkedHome(
-            small_disk.path / "home", env, forks, prefix=small_disk.prefix, disk=seen
-        )
+        home = small_disk.home(small_disk.path / "home", env, forks)
         small_disk.resize(30)
     vault = small_disk.seen / "vault" if small == "journal" else tmp_path / "vault"
     saved: list[str] = []
@@ -520,16 +520,14 @@ def test_half_of_it_on_a_full_disk(
 
 def test_an_import_to_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path: Path) -> None:
     """However far it comes, the answer says that the disk is full, and the index finishes."""
-    days = [f"[2026-01-{day:02d} 09:10] Harbour {day}.\n{BODY}\n" for day in range(1, 29)]
+    days = [f"[2026-01-{day:02d} 09:10] Harbour {day}.\n{BODY[:90]}\n" for day in range(1, 29)]
     diary = tmp_path / "diary.txt"
     diary.write_text("\n".join(days))
     refusals = waiting = 0
-    for pages in (24, 80, 84, 88, 92, 96, 100):
+    for pages in (24, 82, 90, 98):
         small_disk.clear()
         small_disk.resize(pages)
-        path, seen = small_disk.path / "home", small_disk.seen / "home"
-        env = {"HOME": str(tmp_path)}
-        home = ForkedHome(path, env, forks, prefix=small_disk.prefix, disk=seen)
+        home = small_disk.home(small_disk.path / "home", {"HOME": str(tmp_path)}, forks)
         answer = home.run("import", "jrnl", str(diary), "--yes", "--json")
         refusals += answer.code
         if answer.code:
@@ -549,13 +547,7 @@ def test_a_file_system_mounted_read_only(
 ) -> None:
     small_disk.resize(4 * 1024)
     seen = small_disk.seen / "home"
-    home = ForkedHome(
-        small_disk.path / "home",
-        {"HOME": str(tmp_path)},
-        forks,
-        prefix=small_disk.prefix,
-        disk=seen,
-    )
+    home = small_disk.home(small_disk.path / "home", {"HOME": str(tmp_path)}, forks)
     saved = sorted(home.ask("save", f"Entry {number}. {BODY}")["id"] for number in range(2))
     small_disk.remount("ro")
     for _ in range(2):
@@ -578,22 +570,6 @@ def test_a_file_system_mounted_read_only(
 # -----------------------------------------------------------------------------------
 
 
-@dataclass
-class Lockless(ForkedHome):
-    """A home whose commands are refused these calls with this error."""
-
-    refusal: tuple[int, list[str]] = (errno.ENOLCK, [])
-
-    def _start(
-        self, call: dict[str, Any], env: dict[str, str], *, errors: bool = True
-    ) -> Forked:
-        code = (
-            f"import lockless; lockless.refuse_locks(*{self.refusal!r})\n"
-            f"from synaptic.cli.main import main; raise SystemExit(main())"
-        )
-        return super()._start(call | {"code": code}, env, errors=errors)
-
-
 @pytest.mark.skipif(not lockless.is_possible(), reason="only Linux can refuse locks to a test")
 @pytest.mark.sweep
 @pytest.mark.parametrize(
@@ -611,7 +587,8 @@ def test_a_disk_that_grants_no_locks(home: ForkedHome, error: str, calls: str) -
     """
     saved = fill(home)
     number = getattr(errno, error)
-    share = Lockless(home.path, home.env, home.forks, refusal=(number, calls.split(",")))
+    first = f"import lockless; lockless.refuse_locks({number}, {calls.split(',')})"
+    share = ConfinedHome(home.path, home.env, home.forks, first=first)
     reason = f"its disk grants no locks: {os.strerror(number)}"
     way_out = f"synaptic --home DIR init --journal {home.journal}, and SYNAPTIC_HOME=DIR"
     typed = next(home.journal.glob("*.md"))

@@ -23,6 +23,7 @@ from synaptic.features.sharing.merge import MergedFile, merge
 from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.models import Entry
 from synaptic.notes.blocks import MASK
+from synaptic.notes.draft import trim_text
 from synaptic.notes.markdown import compose_entry, parse_entries
 from synaptic.notes.privacy import mask_private, unclosed_tags, without_private
 from synaptic.notes.redaction import find_secrets
@@ -114,8 +115,8 @@ def told(entries: Sequence[Entry]) -> list[tuple[object, ...]]:
 
 
 def normal(text: str) -> str:
-    """A text as a save keeps it: LF, no outer blank lines, open fences closed."""
-    return compose_entry(text, id="20261121-00000009", at=NOON)[0].content
+    """A text as a save keeps it: LF, no outer blanks, open fences closed."""
+    return compose_entry(trim_text(text), id="20261121-00000009", at=NOON)[0].content
 
 
 def hidden(data: bytes) -> list[int]:
@@ -159,7 +160,7 @@ def test_a_save_is_found_again_and_hides_nothing_above_it(
         mine = saved_below(ws, above, content, **options)
     except InvalidArgument as error:
         assert (
-            re.search("private; nothing|no text", str(error))
+            re.search("never saves|private; nothing|no text", str(error))
             and day.read_bytes() == above.encode()
         )
         return

@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import socket
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from confined import ConfinedHome
 from forks import ForkedHome
 from homes import open_home
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from served import served
+from steady import SteadyHome
 from trials import drawn, examples
 
 import synaptic.verbs.browse as browse
@@ -217,7 +219,7 @@ READERS = {
 def zoo_home(tmp_path_factory: pytest.TempPathFactory) -> ForkedHome:
     """A home whose journal has notes of every name; `GOOD` are read, as often as there are."""
     folder = tmp_path_factory.mktemp("zoo")
-    home = ForkedHome(folder / "home", {"HOME": str(folder)})
+    home = SteadyHome(folder / "home", {"HOME": str(folder)})
     home.path.mkdir(0o700)
     home.journal.mkdir()
     good = zoo(home.journal)
@@ -308,10 +310,10 @@ def hits(home: ForkedHome, word: str = "otter") -> tuple[set[str], list[str]]:
 def test_what_may_not_be_read_is_named_by_each_answer(home: ForkedHome) -> None:
     """The rest is found; with the right it is back."""
     if os.geteuid() == 0:
-        if shutil.which("setpriv") is None:
-            pytest.skip("root passes every mode, and there is no setpriv to give that up")
-        rights = "--bounding-set=-dac_override,-dac_read_search"
-        home = replace(home, prefix=("setpriv", rights))
+        if sys.platform != "linux":
+            pytest.skip("root passes every mode, and only Linux lets it give that up")
+        first = "import confined; confined.give_up_rights()"
+        home = ConfinedHome(home.path, home.env, home.forks, first=first)
     for path in (b"a.md", b"shut.md", b"out/in.md", b"listed/in.md"):
         put(home.journal, path, b"# %b\n\nThe otter of %b.\n" % (path, path))
     everything = {"a.md", "shut.md", "out/in.md", "listed/in.md"}

@@ -13,9 +13,10 @@ from typing import Any
 
 import apsw
 import pytest
-from forks import ForkedHome, Forks
+from forks import Forks
 from homes import open_home
 from outside import Home, Refusal, Server
+from steady import SteadyHome
 
 from synaptic import Filters, SynapticError, Workspace, find, save, search
 from synaptic.filters import MAX_VALUES
@@ -67,7 +68,7 @@ def known(
 ) -> Iterator[tuple[Home, Server]]:
     """A home of a few entries, some of which were read, under a server."""
     folder = tmp_path_factory.mktemp("queries")
-    home = ForkedHome(folder / "home", {"HOME": str(folder)}, forks)
+    home = SteadyHome(folder / "home", {"HOME": str(folder)}, forks)
     with home.server() as server:
         for number in range(3):
             id = server.call(

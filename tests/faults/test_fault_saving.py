@@ -40,9 +40,13 @@ Rounds = Callable[[int, int], Iterator[int]]
 # ---------------------------------------
 
 
-def text_of(key: str, smallest: int = 2_000, largest: int = 200_000) -> str:
-    """The text that carries this key: always the same, 2 to 200 KB, with all that Markdown may
-    hold.
+LARGEST = examples(200_000, 40_000)
+"""Bytes of the longest text."""
+
+
+def text_of(key: str, smallest: int = 2_000, largest: int = LARGEST) -> str:
+    """The text that carries this key: always the same, 2 KB to LARGEST, with all that Markdown
+    may hold.
     """
     chosen = random.Random(key)
     size = int(smallest * (largest / smallest) ** chosen.random())
@@ -135,10 +139,13 @@ def hidden_in(journal: Path) -> list[Path]:
 
 KILLS, BY_COMMAND, BY_SERVER = examples(100, 30), examples(16, 6), examples(6, 2)
 NURSERIES = 2
+LATEST_S = examples(400, 150) / 1000
+"""The longest life of a writer in a library."""
 
 NURSERY = f"""
 import os, random, signal, sys, tempfile, time
 import synaptic
+LARGEST = {LARGEST}
 {inspect.getsource(text_of)}
 with tempfile.TemporaryDirectory() as home, synaptic.open_workspace(synaptic.load_config(home)) as ws:
     synaptic.save(ws, "This loads what is loaded late.")
@@ -190,7 +197,7 @@ class Killing:
     def library(self, name: str, kills: int) -> None:
         chosen = random.Random(f"{self.seed} {name}")
         lines = [
-            f"{name}.{n} {self.day(n // 4)} {chosen.uniform(0.0, 0.4):.4f}\n"
+            f"{name}.{n} {self.day(n // 4)} {chosen.uniform(0.0, LATEST_S):.4f}\n"
             for n in range(kills)
         ]
         out, err = self.home.python(NURSERY).communicate("".join(lines).encode())
@@ -585,7 +592,7 @@ class Crowd:
 
 @pytest.mark.fault(row=3)
 def test_many_processes_save_at_once(home: Home, rounds: Rounds) -> None:
-    writers, saves = (len(list(rounds(*size))) for size in ((8, 16), (25, 5_000)))
+    writers, saves = (len(list(rounds(*size))) for size in ((8, 16), (12, 5_000)))
     crowd, start = Crowd(home, saves), threading.Barrier(writers)
     with ThreadPoolExecutor(writers) as pool:
         runs = [pool.submit(crowd.server, f"server{n}", start) for n in range(2)]

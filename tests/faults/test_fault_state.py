@@ -48,15 +48,26 @@ KINDS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.fault(row=10)
-@pytest.mark.parametrize("kind", KINDS)
-def test_no_thing_in_the_place_of_a_state_file_stops_a_person(
-    home: ForkedHome, kind: str
-) -> None:
-    home.env["SYNAPTIC_PROJECT"] = "ledger"
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A home with many files of state, and the id of its rule."""
+    base = tmp_path_factory.mktemp("used")
+    env = {"HOME": str(base), "SYNAPTIC_PROJECT": "ledger"}
+    home = ForkedHome(base / "home", env)
     home.ask("save", "Tulips are red.")
     id = home.rule("Never push.")
     home.ask("delete", home.ask("save", "It goes.")["id"], "--yes")
+    return home.path, id
+
+
+@pytest.mark.fault(row=10)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_thing_in_the_place_of_a_state_file_stops_a_person(
+    home: ForkedHome, used: tuple[Path, str], kind: str
+) -> None:
+    home.env["SYNAPTIC_PROJECT"] = "ledger"
+    shutil.copytree(used[0], home.path)
+    id = used[1]
     names = {path.name for path in home.state.iterdir()} | set(MORE)
     names -= {".gitignore", "README.txt"}
     for name in names:

@@ -318,11 +318,13 @@ class ForkedHome(Home):
         return self._start({"args": ["-c", *args], "code": code}, env)
 
     @contextlib.contextmanager
-    def server(self, *, roots: Sequence[Path] | None = None, **env: str) -> Iterator[Server]:
+    def server(
+        self, *flags: str, roots: Sequence[Path] | None = None, **env: str
+    ) -> Iterator[Server]:
         """A server of its own process, spoken to by the SDK's client, which lists its `roots`
         if they are given.
         """
-        process = self._start({"args": ["synaptic", "mcp"]}, env, errors=False)
+        process = self._start({"args": ["synaptic", "mcp", *flags]}, env, errors=False)
         with process, connected(piped(process), roots) as (portal, client):
             yield Server(portal, client, process.pid)
 

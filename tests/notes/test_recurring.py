@@ -2,10 +2,13 @@
 are examples of the plugin's documentation.
 """
 
+import re
+from collections import Counter
 from datetime import date, datetime
 
 import pytest
 
+from synaptic.notes import recurring
 from synaptic.notes.recurring import (
     CannotRepeat,
     moved_stamps,
@@ -121,6 +124,42 @@ NOW = datetime(2026, 11, 27, 10, 5)
 def test_logseqs_date_moves(stamp: str, after: str) -> None:
     block = f"- TODO x\n  DEADLINE: <2026-11-29 Sun>\n  SCHEDULED: <{stamp}>\n"
     assert moved_stamps(block, NOW) == block.replace(stamp, after)
+
+
+def _moment_of(block: str) -> datetime:
+    day, _, time, _ = block.partition("<")[2].split()
+    return datetime.fromisoformat(f"{day} {time}")
+
+
+@pytest.mark.parametrize("number", [1, 5, 12])
+@pytest.mark.parametrize("unit", "hdwmy")
+def test_the_next_of_many_dates_is_that_of_single_steps(number: int, unit: str) -> None:
+    """And a date of long ago takes no more steps than one of last week."""
+    days = "2019-01-28 2019-10-31 2020-02-29" if unit in "my" else "2026-11-18 2026-11-26"
+    for day in days.split():
+        name = f"{datetime.fromisoformat(day):%a}"
+        stamp = f"{day} {name} 10:05 +{number}{unit}"
+        block = f"- TODO x\n  SCHEDULED: <{stamp}>"
+        singly = moved_stamps(block, NOW)
+        while _moment_of(singly) <= NOW:
+            singly = moved_stamps(singly, NOW)
+        at_once = moved_stamps(block.replace(" +", " ++"), NOW)
+        assert at_once == singly.replace(" +", " ++")
+
+
+def test_the_steps_to_a_far_day_are_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each task is asked for its next day when its file is read."""
+    steps = Counter[str]()
+    real = recurring._moment_after
+
+    def counted(moment: datetime, repeater: re.Match[str], *at_once: int) -> datetime:
+        steps[repeater[0]] += 1
+        return real(moment, repeater, *at_once)
+
+    monkeypatch.setattr(recurring, "_moment_after", counted)
+    for unit in "hdwmy":
+        assert reason_not_to_move(f"x\nSCHEDULED: <1200-01-01 Sat ++1{unit}>") == ""
+    assert len(steps) == 5 and max(steps.values()) <= 4, steps
 
 
 def test_a_date_that_stays_is_refused_and_a_logbook_grows() -> None:

@@ -4,11 +4,9 @@ passage.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from homes import open_home
 
+from synaptic import Workspace
 from synaptic.verbs.browse import recent
 from synaptic.verbs.changing import update
 from synaptic.verbs.removing import restore
@@ -37,64 +35,64 @@ KINDS = {
 }
 
 
-def append_to(home: Path, name: str, text: str) -> tuple[str, str]:
+def append_to(ws: Workspace, name: str, text: str) -> tuple[str, str]:
     """(the file after the addition, the content of its one entry); the addition is undone, and
-    gives the bytes back.
+    gives the bytes back. The file is gone afterwards.
     """
-    with open_home(home) as ws:
-        file = ws.config.journal / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        graph = ws.config.journal / "logseq" / "config.edn"
-        if name.startswith("pages/"):
-            graph.parent.mkdir()
-            graph.write_text("{}")
-        file.write_bytes(text.encode())
-        [entry] = recent(ws).entries
-        update(ws, entry.id, append=ADDED, by_person=False, by="codex")
-        after = file.read_bytes().decode()
-        [entry] = recent(ws).entries
-        restore(ws, entry.id)
-        assert file.read_bytes() == text.encode()
+    file = ws.config.journal / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    graph = ws.config.journal / "logseq" / "config.edn"
+    if name.startswith("pages/"):
+        graph.parent.mkdir(exist_ok=True)
+        graph.write_text("{}")
+    file.write_bytes(text.encode())
+    [entry] = recent(ws).entries
+    update(ws, entry.id, append=ADDED, by_person=False, by="codex")
+    after = file.read_bytes().decode()
+    [entry] = recent(ws).entries
+    restore(ws, entry.id)
+    assert file.read_bytes() == text.encode()
+    file.unlink()
     return after, entry.content
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_appended_text_stands_below_an_open_fence_or_comment(tmp_path: Path, kind: str) -> None:
+def test_appended_text_stands_below_an_open_fence_or_comment(ws: Workspace, kind: str) -> None:
     name, head, end = KINDS[kind]
     item = "- " if kind == "page of Logseq" else ""
     below = "\n" if item else "\n\n"
-    for number, (text, closing) in enumerate(OPEN.values()):
+    for text, closing in OPEN.values():
         if item and text[0] in "-1`":  # a block of its own
             text = f"x\n  {closing.strip()}\n  code"
             closing = f"  {closing.strip()}"
-        after, content = append_to(tmp_path / f"{number}", name, f"{head}{text}{end}")
+        after, content = append_to(ws, name, f"{head}{text}{end}")
         tail = f"{text}\n{closing}{below}{item}{ADDED}"
         assert after.endswith(f"{tail}{end}"), (kind, text)
         assert content.endswith(tail), (kind, text)
-    for number, text in enumerate(CLOSED.values()):
+    for text in CLOSED.values():
         if not item:
-            after, _ = append_to(tmp_path / f"c{number}", name, f"{head}{text}{end}")
+            after, _ = append_to(ws, name, f"{head}{text}{end}")
             assert after.endswith(f"{text}\n\n{ADDED}{end}"), (kind, text)
 
 
 @pytest.mark.parametrize("kind", ["entry", "whole file"])
-def test_text_that_is_appended_does_not_become_private(tmp_path: Path, kind: str) -> None:
+def test_text_that_is_appended_does_not_become_private(ws: Workspace, kind: str) -> None:
     name, head, _ = KINDS[kind]
     text = f"{head}Open.\n\n<private>\nhidden\n"
-    after, content = append_to(tmp_path, name, text)
+    after, content = append_to(ws, name, text)
     above, _, hidden = after.partition("<private>")
     assert above.rstrip().endswith(f"Open.\n\n{ADDED}") and hidden == "\nhidden\n"
     assert content == f"Open.\n\n{ADDED}"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_blanks_at_the_end_of_a_note_stay_where_they_are(tmp_path: Path, kind: str) -> None:
+def test_blanks_at_the_end_of_a_note_stay_where_they_are(ws: Workspace, kind: str) -> None:
     """Two blanks are a line break, and an editor leaves others."""
     name, head, _ = KINDS[kind]
     below = "\n" if kind == "page of Logseq" else "\n\n"
     ends = ("  ", " ", "\t", "  \n", "  \n\n \n", " \r\n", "")
-    for number, end in enumerate(ends):
-        after, content = append_to(tmp_path / f"{number}", name, f"{head}Typed{end}")
+    for end in ends:
+        after, content = append_to(ws, name, f"{head}Typed{end}")
         blanks = end[: len(end) - len(end.lstrip(" \t"))]
         above, _, rest = after.rpartition(ADDED)
         assert ADDED in content, (kind, end)

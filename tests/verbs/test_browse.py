@@ -80,7 +80,7 @@ def pages(ws: Workspace, limit: int, **more: object) -> list[Entry]:
     order=st.sampled_from(["newest", "oldest"]),
     tag=st.sampled_from([None, "odd", "by"]),
 )
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_pages_joined_are_the_whole_list(
     shelf: Workspace, limit: int, order: str, tag: str | None
 ) -> None:
@@ -304,7 +304,7 @@ def test_recent_is_newest_first_in_a_project(shelf: Workspace) -> None:
     | st.sampled_from(['"', "tag:", 'type:"', "a OR", "NEAR(", "*", "{x}: y", "\0", "-a", "'"])
 )
 @settings(
-    max_examples=examples(80),
+    max_examples=examples(80, 30),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

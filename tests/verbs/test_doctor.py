@@ -8,8 +8,9 @@ from typing import Any
 import apsw
 import pytest
 import sqlite_vec
-from forks import ForkedHome, Forks
+from forks import Forks
 from outside import Home
+from steady import SteadyHome
 
 
 def findings(home: Home, *args: str) -> tuple[int, dict[str, dict[str, Any]]]:
@@ -137,7 +138,7 @@ def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path, forks: Forks
     notes.mkdir()
     (tmp_path / "link").symlink_to(notes)
     for place in ("synaptic", "a/b", "."):
-        home = ForkedHome(notes / place, forks=forks)
+        home = SteadyHome(notes / place, forks=forks)
         for given in ((), ("--journal", str(notes)), ("--journal", str(tmp_path / "link"))):
             env = {} if given else {"SYNAPTIC_JOURNAL": str(notes)}
             refused = home.run("init", *given, **env)
@@ -145,11 +146,11 @@ def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path, forks: Forks
             assert "begins with a dot" in refused.err
         assert not [*notes.rglob("config.toml"), *notes.rglob(".state")]
     for place in (".synaptic", "a/.b/c", "../beside"):
-        home = ForkedHome(notes / place, forks=forks)
+        home = SteadyHome(notes / place, forks=forks)
         assert home.run("init", "--journal", str(notes)).code == 0
         assert "open-home" not in findings(home)[1]
 
-    home = ForkedHome(notes / "old", {"SYNAPTIC_JOURNAL": str(notes)}, forks=forks)
+    home = SteadyHome(notes / "old", {"SYNAPTIC_JOURNAL": str(notes)}, forks=forks)
     home.ask("save", "It goes on.")  # as one that lay so before
     assert home.run("init").code == 0 and home.ask("search", "goes")["hits"]
     code, found = findings(home)

@@ -4,6 +4,7 @@ which is finished or taken back.
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections import Counter
 from pathlib import Path
@@ -334,12 +335,23 @@ STEPS = """
 """
 
 
-@pytest.mark.parametrize("step", STEPS.split())
-def test_a_kill_leaves_all_as_it_was_or_is_finished(home: ForkedHome, step: str) -> None:
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A home with a note and links to it, and the id of a rule that has one."""
+    folder = tmp_path_factory.mktemp("linked")
+    home = ForkedHome(folder / "home", {"HOME": str(folder)})
     home.ask("save", "See [[Roger Zelazny]].", "--at", "2026-11-02T12:00")
     (home.journal / "people").mkdir()
     (home.journal / OLD).write_text("Links to [[Roger Zelazny]].\n")
-    id = home.rule("Read [[Roger Zelazny]].")
+    return home.path, home.rule("Read [[Roger Zelazny]].")
+
+
+@pytest.mark.parametrize("step", STEPS.split())
+def test_a_kill_leaves_all_as_it_was_or_is_finished(
+    home: ForkedHome, linked: tuple[Path, str], step: str
+) -> None:
+    shutil.copytree(linked[0], home.path)
+    id = linked[1]
     first = home.files()
     words = ("rename", "Roger Zelazny", NEW)
     killed = home.person(*words, keys=b"y\r", SYNAPTIC_FAULT=step)

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from forks import ForkedHome as Home
 from homes import Clock, open_home
-from mcp import Client, StdioServerParameters, types
-from outside import SYNAPTIC, TIMEOUT_S, Server, connected
+from mcp import Client, types
+from outside import TIMEOUT_S
 
 from synaptic import Workspace, get, recent, save, update
 from synaptic.config import DEFAULT_MODEL
@@ -242,11 +242,7 @@ REPLACES = {
 def test_the_question_has_the_form_that_the_client_s_list_of_tools_has(
     home: Home, tool_list: str
 ) -> None:
-    started = StdioServerParameters(
-        command=SYNAPTIC, args=["mcp", "--tool-list", tool_list], env=home.environment()
-    )
-    with connected(started) as (portal, client):
-        server = Server(portal, client, 0)
+    with home.server("--tool-list", tool_list) as server:
         old = server.text("save", content=POOL).split()[1]
         answer = server.text("save", content=SMALLER)
         new = answer.split()[1]
@@ -255,7 +251,7 @@ def test_the_question_has_the_form_that_the_client_s_list_of_tools_has(
         change = {"id": new, "supersedes": [old]}
         more = {"tool": "context_update", "arguments": change}
         sent = more if tool_list == "short" else change
-        portal.call(client.call_tool, asked.split()[0], sent)
+        server.portal.call(server.client.call_tool, asked.split()[0], sent)
     assert home.ask("get", old)["entries"][0]["superseded_by"].endswith(new)
 
 

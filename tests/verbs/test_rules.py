@@ -16,6 +16,7 @@ import pytest
 from briefs import rules, told, typed
 from forks import ForkedHome
 from served import served
+from steady import SteadyHome
 
 from synaptic import load_config, open_workspace
 from synaptic.errors import Changed
@@ -234,7 +235,7 @@ def _by_log(home: ForkedHome, text: str) -> None:
 def peer_home(home: ForkedHome, name: str) -> ForkedHome:
     """A home of somebody else, on another machine."""
     env = {**home.env, "XDG_STATE_HOME": str(home.path.parent / f"state of {name}")}
-    return ForkedHome(home.path.parent / name, env, forks=home.forks)
+    return SteadyHome(home.path.parent / name, env, forks=home.forks)
 
 
 def _peers_log(home: ForkedHome, text: str) -> None:
@@ -311,7 +312,7 @@ def test_a_peers_rule_waits_while_sync_applies_and_after_a_kill(
 ) -> None:
     hub = tmp_path / "hub.git"
     git(tmp_path, "init", "-q", "--bare", "-b", "main", str(hub))
-    peer = ForkedHome(tmp_path / "peer", dict(at.env), forks=at.forks)
+    peer = SteadyHome(tmp_path / "peer", dict(at.env), forks=at.forks)
     peer.ask("save", "The first of the peer.")
     for home in (at, peer):
         home.ask("sync", "--init", str(hub), "--yes")

@@ -16,6 +16,7 @@ import pytest
 from homes import Clock, open_home
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from trials import examples
 
 from synaptic import Workspace, delete, find, get, recent, restore, save, search, update
 from synaptic.errors import InvalidArgument, NotFound, Refused, SynapticError
@@ -38,7 +39,9 @@ def markdown(ws: Workspace) -> dict[str, bytes]:
     )
 )
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60, 40),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_what_was_saved_reads_back(ws: Workspace, content: str) -> None:
     receipt = save(ws, content, force=True)
@@ -224,7 +227,9 @@ def _tagged(ws: Workspace, tag: str) -> list[str]:
 
 @given(tag=st.one_of(st.sampled_from(ODD_TAGS), st.text(max_size=12)))
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60, 30),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_a_tag_is_found_and_removed_as_it_was_typed(ws: Workspace, tag: str) -> None:
     try:
@@ -321,7 +326,9 @@ TYPED = [
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 @given(st.lists(st.sampled_from(TYPED), min_size=1, max_size=8))
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    max_examples=examples(30, 20),
+    deadline=None,
 )
 def test_what_an_edit_leaves_stays_byte_for_byte(
     ws: Workspace, eol: str, lines: list[str]
