@@ -41,7 +41,7 @@ from ..serving.arguments import take_filters
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
-from ..verbs.browse import Listing, entries_of_days, find, get, recent
+from ..verbs.browse import Listing, check_ids, entries_of_days, find, get, recent
 from ..verbs.changing import update
 from ..verbs.receipts import Receipt
 from ..verbs.removing import delete, restore
@@ -368,8 +368,9 @@ def _change_each(
     call: Call, ids: Sequence[str], change: Callable[[str], Receipt], done: str
 ) -> Answer:
     """Calls `change` with each id and returns a line for each: the receipt, or the error. With
-    a single id the error is raised.
+    a single id the error is raised, and InvalidArgument without one.
     """
+    check_ids(ids)
     receipts = []
     errors = {}
     for id in ids:

@@ -265,7 +265,7 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
         converted = _convert_value(parameter, value, schemas[parameter])
         if converted != [] or value in ([], "[]"):  # else it held nothing but nulls
             checked[parameter] = converted
-    missing = [name for name in tool.required if checked.get(name, []) == []]
+    missing = [name for name in tool.required if name not in checked]
     if missing:
         raise InvalidArgument(
             f"{tool.name} needs the argument {missing[0]}.", f"Call it again with {missing[0]}."

@@ -128,14 +128,19 @@ class Status:
     notices: Texts = ()
 
 
+def check_ids(ids: Sequence[str]) -> None:
+    """Raises InvalidArgument if there is no id."""
+    if not ids:
+        raise InvalidArgument("No id was given.", "Ids are shown by recent, find and search.")
+
+
 def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     """The whole entries of these ids (short ids too), in the order of the ids.
 
     An id that fits no entry is a notice if another id fits one. Raises NotFound or Ambiguous if
     no id fits.
     """
-    if not ids:
-        raise InvalidArgument("No id was given.", "Ids are shown by recent, find and search.")
+    check_ids(ids)
 
     def run(report: SyncReport) -> Listing:
         rowids: dict[int, None] = {}

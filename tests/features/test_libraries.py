@@ -98,9 +98,9 @@ def test_the_core_runs_without_the_libraries_of_features(
     tmp_path: Path, only_features: set[str]
 ) -> None:
     commands = [
-        ["save", "The tea is green."],
+        ["save", "The tea is green.", "--type", "decision"],
         ["search", "tea"],
-        ["find", "--type", "note"],
+        ["find", "--type", "decision"],
         ["recent"],
         ["brief"],
         ["status"],
