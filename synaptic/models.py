@@ -385,8 +385,8 @@ class Hit:
     cannot be understood alone. `outcome` is a line about the entry that replaced it, and why.
     `rare_words` says how many words that a single passage contains weigh as much as the words
     of the question that it contains: unlike the score it does not depend on the other hits.
-    `later` are later entries near it that are no hits themselves. `replaces` are the entries in
-    whose place it stands, because it supersedes them.
+    `later` are later entries near it. `replaces` are the entries in whose place it stands,
+    because it supersedes them.
     """
 
     entry: Entry

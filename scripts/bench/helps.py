@@ -87,7 +87,7 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         texts = [answer(task) for task in history["tasks"]]
         rows.append(_task_row(name, history["tasks"], texts, bench.ids))
         if arguments.wrong:
-            _print_wrong(name, history["tasks"], texts)
+            _print_wrong(name, history["tasks"], texts, bench.ids)
     unanswered = history["nothing"]
     answers = [bench.search(task, task["task"]) for task in unanswered]
     prompted = [bench.prompt(task) for task in unanswered]
@@ -172,7 +172,8 @@ class Bench:
             folder = self.scratch / repository["name"]
             commit = ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q"]
             _git(self.scratch, "init", "-q", "-b", DEFAULT_BRANCH, str(folder))
-            _git(folder, *commit, "--allow-empty", "-m", "Begin")
+            # a root of its own: by it the program knows a repository
+            _git(folder, *commit, "--allow-empty", "-m", f"Begin {repository['name']}")
         self.workspace = open_workspace(self.config, clock=lambda: self.now)
         for session in self._sessions():
             self._live_session(session)
@@ -400,16 +401,18 @@ def _git(folder: Path, *words: str) -> None:
 # ------------------------------------------------------------------------------
 
 
-def grade(task: Mapping[str, Any], text: str) -> str:
+def grade(task: Mapping[str, Any], text: str, ids: Mapping[str, str]) -> str:
     """One of GRADES. `right`: all that `must` be read is there. A replaced sentence does not
-    count as read where its entry is marked as replaced.
+    count as read where its entry is marked as replaced, or with a later entry that answers.
     """
+    answers = "|".join(ids[key] for key in task["answers"])
+    marked = re.compile(rf"{_REPLACED.pattern}|later, [\d-]+: [^()]*\((?:{answers})\)")
     right = ""
     stale = ""
     for part in _ENTRY.split(text):
         part = " ".join(part.split())
         right += f"{part}\n"
-        stale += f"{' ' * len(part) if _REPLACED.search(part) else part}\n"
+        stale += f"{' ' * len(part) if marked.search(part) else part}\n"
     places = [right.find(words) for words in task["must"]]
     stale_places = [stale.find(words) for words in task["stale_says"] if words in stale]
     if -1 in places:
@@ -422,7 +425,7 @@ def grade(task: Mapping[str, Any], text: str) -> str:
 def _task_row(
     name: str, tasks: Sequence[Mapping[str, Any]], texts: Sequence[str], ids: Mapping[str, str]
 ) -> dict[str, Any]:
-    grades = list(map(grade, tasks, texts))
+    grades = [grade(task, text, ids) for task, text in zip(tasks, texts, strict=True)]
     named = 0
     for task, text, each in zip(tasks, texts, grades, strict=True):
         named += each == "nothing" and any(ids[key] in text for key in task["answers"])
@@ -458,11 +461,14 @@ def _digest_row(
     }
 
 
-def _print_wrong(name: str, tasks: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> None:
+def _print_wrong(
+    name: str, tasks: Sequence[Mapping[str, Any]], texts: Sequence[str], ids: Mapping[str, str]
+) -> None:
     for number, (task, text) in enumerate(zip(tasks, texts, strict=True)):
-        if grade(task, text) != "right":
+        graded = grade(task, text, ids)
+        if graded != "right":
             place = f"{task['repository']}, {task['branch']}"
-            print(f"- {name} {number}: {grade(task, text)}: {task['task']} ({place})")
+            print(f"- {name} {number}: {graded}: {task['task']} ({place})")
             print(f"  {task['answers']} {task['must']} {task['stale_says']}\n{text}\n")
 
 

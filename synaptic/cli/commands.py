@@ -140,6 +140,7 @@ def save(home: str | None, text: Words = (), **marks: Any) -> None:
 
 def _save_text(home: str | None, content: str, **marks: Any) -> None:
     by = agent_name()
+    is_asked = is_person() and not IN_JSON.get()
     with open_home(home) as ws:
         if not marks.get("project"):
             ask_about_project(ws)
@@ -151,10 +152,11 @@ def _save_text(home: str | None, content: str, **marks: Any) -> None:
             by_person=not by,
             confirms=is_person(),
             reads_date=not by,
+            names_near=not is_asked,
             **marks,
         )
         print_receipt(ws, f"Saved {receipt.type}", receipt)
-        if is_person() and not IN_JSON.get():
+        if is_asked:
             print_nearest_entry(receipt.id, saving.compare_saved(ws, receipt))
 
 

@@ -52,9 +52,9 @@ COMPACT_WAIT_MS = 2_000
 SAMPLED = 128
 """Passages that tell how near a question is to any text; reading them takes 2 ms. By eye."""
 
-NEAREST, LIKELY = 32, 256
-"""Passages of a project that are compared in full, and passages of the whole journal that are
-probably nearest, of which those of a large project are taken. By eye.
+NEAREST, LOOKED_AT, LIKELY = 32, 64, 2_048
+"""Passages of a project that are compared in full. Of a large project they are the first among
+the LIKELY nearest of the journal, LOOKED_AT at a time. By eye.
 """
 SMALL_PROJECT = 2_048
 """The entries of a project up to which all of them are asked, and no others. By eye."""
@@ -89,11 +89,12 @@ class _Sample(NamedTuple):
 
 
 class _ProjectSample(NamedTuple):
-    """The vectors of some entries of a project by rowid, the number of chunks of the journal
-    then, and the model and dimensions that made them.
+    """The vectors of some entries of a project: the int8 ones by rowid, and unit vectors in the
+    same order; the number of chunks of the journal then, and the model and dimensions.
     """
 
     vectors: dict[int, bytes]
+    units: Matrix
     total: int
     made_for: tuple[object, object]
 
@@ -231,18 +232,18 @@ class Index:
             sample = self.engine.cache["sample"] = taken()
         return sample.vectors, sample.codes
 
-    def sample_of_project(self, key: str | None) -> dict[int, bytes]:
-        """The int8 vectors of up to SAMPLED entries of a project (None: of no project). They
-        are cached; a full sample is drawn again when the journal has grown by half.
+    def sample_of_project(self, key: str | None) -> tuple[Sequence[int], Matrix]:
+        """Up to SAMPLED entries of a project (None: of no project), and their unit vectors.
+        They are cached; a full sample is drawn again when the journal has grown by half.
         """
         total, _ = self.engine.frequencies(())
         made_for = self.meta("model"), self.meta("dimensions")
         samples = self.engine.cached("samples", dict[str | None, _ProjectSample])
         last = samples.get(key)
         if last is None or last.made_for != made_for:
-            last = _ProjectSample({}, total, made_for)
+            last = _ProjectSample({}, unit_vectors([], made_for[1] or 0), total, made_for)
         if len(last.vectors) == SAMPLED and total <= 1.5 * last.total:
-            return last.vectors
+            return list(last.vectors), last.units
         is_small = 0 < len(last.vectors) < SAMPLED
         rows = [] if is_small else self.engine.column(_SPREAD, SPREAD_OVER, key, SAMPLED)
         if len(rows) < SAMPLED:
@@ -250,17 +251,23 @@ class Index:
         added = self.first_vectors([row for row in rows if row not in last.vectors])
         both = last.vectors | added
         vectors = {row: both[row] for row in rows if row in both}
-        samples[key] = _ProjectSample(vectors, total, made_for)
-        return vectors
+        units = unit_vectors(list(vectors.values()), made_for[1] or 0)
+        samples[key] = _ProjectSample(vectors, units, total, made_for)
+        return list(vectors), units
 
     def nearest_of_project(self, vector: Vector, key: str | None) -> list[Candidate]:
         """The passages of a project that are nearest to a unit vector, the nearest first, at
         most NEAREST. Of a large project, only those that are also among the LIKELY nearest of
         the whole journal.
         """
+        entries: dict[int, int] = {}
         if self.engine.value(_HAS_MORE, key, SMALL_PROJECT):
             likely = self.file.likely_nearest(vector, LIKELY)
-            entries = dict(self.engine.rows(_IN_PROJECT, json.dumps(likely), key))
+            for begin in range(0, len(likely), LOOKED_AT):
+                some = json.dumps(likely[begin : begin + LOOKED_AT])
+                entries |= self.engine.rows(_IN_PROJECT, some, key)
+                if len(entries) >= NEAREST:
+                    break
         else:
             entries = dict(self.engine.rows(_CHUNKS_OF_PROJECT, key))
             likely = list(entries)
@@ -280,7 +287,7 @@ class Index:
         if not self.engine.value(_HAS_MORE, key, SMALL_PROJECT):
             among = array("q", dict(self.engine.rows(_CHUNKS_OF_PROJECT, key)))
             return self.lexical(terms, among, limit=NEAREST)
-        best = self.lexical(terms, None, limit=LIKELY)
+        best = self.lexical(terms, None, limit=8 * NEAREST)
         rows = json.dumps([hit.chunk_rowid for hit in best])
         inside = dict(self.engine.rows(_IN_PROJECT, rows, key))
         return [hit for hit in best if hit.chunk_rowid in inside][:NEAREST]

@@ -204,11 +204,14 @@ CREATE VIEW meaning (hash, embedding, codes) AS
     SELECT c.hash, v.embedding, t.codes FROM chunk c JOIN chunk_vec v ON v.rowid = c.rowid
     JOIN token t ON t.chunk = c.rowid WHERE c.vector > 0;
 
+-- The row `dropped` of `meta` counts the vectors that were deleted: who keeps copies of them need not count all that are left.
 CREATE TRIGGER chunk_deleted AFTER DELETE ON chunk BEGIN
     DELETE FROM chunk_fts WHERE rowid = old.rowid;
     DELETE FROM chunk_vec WHERE rowid = old.rowid;
+    INSERT INTO meta SELECT 'dropped', 1 WHERE old.vector > 0 ON CONFLICT (key) DO UPDATE SET value = value + 1;
 END;
 CREATE TRIGGER chunk_changed AFTER UPDATE OF vector ON chunk WHEN old.vector > 0 AND new.vector <> old.vector BEGIN
     DELETE FROM chunk_vec WHERE rowid = new.rowid;
     DELETE FROM token WHERE chunk = new.rowid;
+    INSERT INTO meta VALUES ('dropped', 1) ON CONFLICT (key) DO UPDATE SET value = value + 1;
 END;

@@ -30,8 +30,8 @@ LEVELS = (-0.8, 0.0, 0.8)
 
 OVERSAMPLED = 6
 """Six vectors are compared in full for each one that is asked for: on LoCoMo and recombined
-texts that finds 0.998 of
-the nearest 10 among 100,000."""
+texts that finds 0.998 of the nearest 10 among 100,000.
+"""
 
 READ_AT_ONCE = 1_024
 """Vectors: 400 KB of them are in memory at a time while the sketch grows."""
@@ -41,14 +41,15 @@ _FOLLOWING = threading.Lock()
 
 
 class Rough(NamedTuple):
-    """Rough copies of the vectors as of the change `seen`: the first `size` columns. Behind
-    them stand those of later changes, or nothing.
+    """Rough copies of the vectors as of the change `seen`, when `dropped` had been deleted: the
+    first `size` columns. Behind them stand those of later changes, or nothing.
     """
 
     rowids: Array
     bits: Array
     size: int
     seen: int
+    dropped: int
 
 
 def to_rough_bits(vectors: Array) -> Array:
@@ -69,14 +70,13 @@ class Sketch:
         self._dimensions = dimensions
         self._latest = latest
         bits = self._pack_columns(np.zeros((0, dimensions), dtype=np.int8))
-        self._own = Rough(np.zeros(0, dtype=np.int64), bits, 0, 0)
+        self._own = Rough(np.zeros(0, dtype=np.int64), bits, 0, 0, 0)
 
     def nearest_candidates(
-        self, vector: bytes, limit: int, among: array[int] | None
+        self, vector: bytes, count: int, among: array[int] | None
     ) -> list[int]:
-        """The rowids of the chunks in `among` (None: all) that are probably nearest to the int8
-        `vector`, the likeliest first: OVERSAMPLED times `limit`, and more where distances are
-        equal.
+        """The rowids of the `count` chunks in `among` (None: all) that are probably nearest to
+        the int8 `vector`, the likeliest first, and more where distances are equal.
 
         Raises apsw.CorruptError for a vector that is missing, or of another length.
         """
@@ -88,9 +88,8 @@ class Sketch:
         differences = np.zeros(len(rowids), dtype=np.uint16)
         for bits, asked in zip(rough, self._pack_columns(query)[:, 0], strict=True):
             differences += np.bitwise_count(bits ^ asked)
-        wanted = OVERSAMPLED * limit
-        if wanted < len(rowids):
-            furthest = np.partition(differences, wanted - 1)[wanted - 1]
+        if count < len(rowids):
+            furthest = np.partition(differences, count - 1)[count - 1]
             chosen = differences <= furthest
             rowids, differences = rowids[chosen], differences[chosen]
         likely: list[int] = rowids[np.argsort(differences, kind="stable")].tolist()
@@ -112,22 +111,24 @@ class Sketch:
         Vectors that were stored since the last time are read, those that were dropped are
         forgotten.
         """
-        count = self._file.value("SELECT count(*) FROM chunk WHERE vector > 0")
-        stored = self._file.meta("stored") or 0
+        changes = self._file.meta("stored") or 0, self._file.meta("dropped") or 0
+        stored = changes[0]
         key = self._file.origin
         with _FOLLOWING:
             latest = self._latest.get(key)
             rough = latest if latest and latest.seen <= stored else self._own
-            if (count, stored) != (rough.size, rough.seen):
-                rough = self._extend_copies(rough, count, stored, in_place=rough is latest)
+            if changes != (rough.seen, rough.dropped):
+                rough = self._extend_copies(rough, *changes, in_place=rough is latest)
             if latest is None or latest.seen <= stored:
                 self._latest.clear()
                 self._latest[key] = rough
             self._own = rough
         return rough.rowids[: rough.size], rough.bits[:, : rough.size]
 
-    def _extend_copies(self, rough: Rough, count: int, stored: int, *, in_place: bool) -> Rough:
-        rowids, bits, size, seen = rough
+    def _extend_copies(
+        self, rough: Rough, stored: int, dropped: int, *, in_place: bool
+    ) -> Rough:
+        rowids, bits, size, seen, _ = rough
         added = []
         vectors = self._file.vectors.stored_since(seen)
         while some := list(islice(vectors, READ_AT_ONCE)):
@@ -136,7 +137,7 @@ class Sketch:
                 (these, self._pack_columns(self._matrix([vector for _, vector in some])))
             )
         total = size + sum(len(these) for these, _ in added)
-        if count != total:
+        if dropped != rough.dropped:
             there = np.array(self._file.column(_STORED_UNTIL, seen), dtype=np.int64)
             stays = np.isin(rowids[:size], there, kind="table")
             rowids, bits = rowids[:size][stays], bits[:, :size][:, stays]
@@ -151,7 +152,7 @@ class Sketch:
             rowids[size:end] = these
             bits[:, size:end] = rough_bits
             size = end
-        return Rough(rowids, bits, total, stored)
+        return Rough(rowids, bits, total, stored, dropped)
 
 
 _STORED_UNTIL = "SELECT rowid FROM chunk WHERE vector BETWEEN 1 AND ?"

@@ -183,7 +183,9 @@ class SqliteEngine(Database):
         most = len(passing or ()) if limit is None else limit
         among: Sequence[int] | None = passing
         if self.vectors.count() > EXACT:
-            among = self._sketch_candidates(asked, most, passing)
+            from .sketch import OVERSAMPLED
+
+            among = self._sketch_candidates(asked, OVERSAMPLED * most, passing)
         else:
             self.cached("vectors", self._check_vectors)
         nearest = self.vectors.nearest(asked, most, among)
@@ -195,21 +197,20 @@ class SqliteEngine(Database):
 
     @as_index_errors()
     def likely_nearest(
-        self, vector: Vector, limit: int, among: array[int] | None = None
+        self, vector: Vector, count: int, among: array[int] | None = None
     ) -> Sequence[int]:
-        """About `limit` chunks of `among`, or of all, that are probably nearest to the vector,
+        """About `count` chunks of `among`, or of all, that are probably nearest to the vector,
         the likeliest first.
 
         The first time all vectors are compared, for a command asks once; a server asks again,
         and has rough copies from then on.
         """
-        from .sketch import OVERSAMPLED
-
-        asked = quantise(vector)
-        if not (self._was_asked_for_likely or self.latest_rough):
-            self._was_asked_for_likely = among is None
-            return [rowid for rowid, _ in self.vectors.nearest(asked, limit, among)]
-        return self._sketch_candidates(asked, -(-limit // OVERSAMPLED), among)
+        if self._was_asked_for_likely or self.latest_rough:
+            return self._sketch_candidates(quantise(vector), count, among)
+        self._was_asked_for_likely = among is None
+        if among is None:
+            return self.vectors.scan_nearest(vector, count)
+        return [rowid for rowid, _ in self.vectors.nearest(quantise(vector), count, among)]
 
     def _check_vectors(self) -> None:
         """Compares all vectors with their checksums. Raises apsw.CorruptError."""
@@ -220,9 +221,9 @@ class SqliteEngine(Database):
             pass
 
     def _sketch_candidates(
-        self, vector: bytes, limit: int, passing: array[int] | None
+        self, vector: bytes, count: int, passing: array[int] | None
     ) -> Sequence[int]:
-        """The chunks that the sketch takes for the nearest, some times `limit`.
+        """The `count` chunks that the sketch takes for the nearest, or some more.
 
         Only this method uses the sketch: once the table of vectors finds the nearest of a large
         journal itself, this method and `sketch` can be deleted.
@@ -233,7 +234,7 @@ class SqliteEngine(Database):
         if self._sketch is None or self._sketch.made_for != made_for:
             self.latest_rough.clear()  # it may be of a file that is gone
             self._sketch = Sketch(self, made_for[1], self.latest_rough)
-        return self._sketch.nearest_candidates(vector, limit, passing)
+        return self._sketch.nearest_candidates(vector, count, passing)
 
     @as_index_errors()
     def vectors_of(self, chunks: Sequence[int]) -> dict[int, bytes]:

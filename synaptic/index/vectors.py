@@ -29,6 +29,7 @@ from typing import Any
 
 import apsw
 
+from ..models import Vector
 from .conditions import BOUND_LIST
 
 MOST_NEAREST = 4_096
@@ -138,6 +139,35 @@ class Vectors:
                     yield rowid, vector
         if wanted:
             raise apsw.CorruptError(f"the vector of chunk {min(wanted)} is missing")
+
+    def scan_nearest(self, vector: Vector, count: int) -> list[int]:
+        """The `count` chunks whose vectors have the largest products with a unit vector, the
+        largest first. All vectors are read, in half of the time that vec0 takes.
+        """
+        import numpy as np
+
+        dimensions, _ = self.shape()
+        used, rowids, products = [], [], []
+        for validity, chunks, vectors in self._db.execute(_ALL_BLOBS):
+            if not all(isinstance(blob, bytes) for blob in (validity, chunks, vectors)):
+                raise apsw.CorruptError("a chunk of vectors has none")
+            slots = 8 * len(validity)
+            if len(chunks) != 8 * slots or len(vectors) != dimensions * slots:
+                raise apsw.CorruptError("a chunk of vectors has a wrong length")
+            matrix = np.frombuffer(vectors, np.int8).reshape(-1, dimensions)
+            used.append(validity)
+            rowids.append(chunks)
+            products.append(matrix.astype(np.float32) @ vector)
+        if not products:
+            return []
+        in_use = np.unpackbits(np.frombuffer(b"".join(used), np.uint8), bitorder="little") > 0
+        of_slots = np.frombuffer(b"".join(rowids), np.int64)[in_use]
+        closeness = np.concatenate(products)[in_use]
+        if count < len(closeness):
+            chosen = np.argpartition(-closeness, count)[:count]
+            of_slots, closeness = of_slots[chosen], closeness[chosen]
+        nearest: list[int] = of_slots[np.argsort(-closeness, kind="stable")].tolist()
+        return nearest
 
     def nearest(
         self, vector: bytes, limit: int, among: Collection[int] | None = None
@@ -260,7 +290,8 @@ _OF_CHUNKS = f"""
     LEFT JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = r.chunk_id
     WHERE c.rowid IN {BOUND_LIST.replace("?", "?2")} AND c.vector > 0"""
 _CHUNKS = "SELECT chunk_id, validity, rowids FROM chunk_vec_chunks"
-_BLOBS = f"""
+_ALL_BLOBS = """
     SELECT c.validity, c.rowids, v.vectors
-    FROM chunk_vec_chunks c JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = c.chunk_id
+    FROM chunk_vec_chunks c JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = c.chunk_id"""
+_BLOBS = f"""{_ALL_BLOBS}
     WHERE c.chunk_id IN (SELECT chunk_id FROM chunk_vec_rowids WHERE rowid IN {BOUND_LIST})"""

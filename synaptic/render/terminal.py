@@ -307,7 +307,8 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
         remark = hit_remark(hit)
         if remark:
             lines.append(f"   {remark}")
-        lines += [f"   {line}" for line in later_lines(hit)]
+        above = {other.entry.id for other in result.hits[: number - 1]}
+        lines += [f"   {line}" for line in later_lines(hit, above)]
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
     return "\n\n".join(blocks)
 

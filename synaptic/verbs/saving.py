@@ -66,7 +66,8 @@ class Marks(SharedMarks, total=False):
     """The marks of a new entry. `by` and `via` say who saves, and how; `source` is the
     origin of a text from outside. Only a person pins. `confirms`: a person does it, at a
     terminal or on the page, so that a preference is in force. `reads_date`: the text may begin
-    with its date, such as `yesterday 5pm: called Ida`.
+    with its date, such as `yesterday 5pm: called Ida`. `names_near` is False where the caller
+    asks `compare_saved` afterwards.
     """
 
     parent: str | None
@@ -78,6 +79,7 @@ class Marks(SharedMarks, total=False):
     by_person: bool
     confirms: bool
     reads_date: bool
+    names_near: bool
 
 
 _OPENING_WORD = re.compile(
@@ -268,16 +270,26 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
             own = with_at_tags(entry).tags if ws.config.at_tags else entry.tags
             tags = suggest_tags(ws, entry.content, own=own)
             receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
-    room = MOST_NAMED
     for entry in new:
-        receipt = name_leaning(ws, receipts[entry.id], entry, entry.supersedes)
-        beside = [other.id for other in new if other.date == entry.date]
-        with suppress(Exception):
-            near = find_near_entries(ws, entry, besides=beside)[:room]
-            room -= len(near)
-            receipt = replace(receipt, near=near)
-        receipts[entry.id] = receipt
+        receipts[entry.id] = name_leaning(ws, receipts[entry.id], entry, entry.supersedes)
+    if all(draft.marks.get("names_near", True) for draft in drafts):
+        near = _find_near_to_each(ws, new)
+        receipts |= {id: replace(receipts[id], near=entries) for id, entries in near.items()}
     return [receipts[draft.entry.id] for draft in drafts]
+
+
+def _find_near_to_each(ws: Workspace, new: Sequence[Entry]) -> dict[str, tuple[Near, ...]]:
+    """The entries near each new one by its id, MOST_NAMED in all; none of the same save and
+    day.
+    """
+    room = MOST_NAMED
+    near: dict[str, tuple[Near, ...]] = {}
+    for entry in new:
+        beside = [other.id for other in new if other.date == entry.date]
+        with suppress(Exception):  # whatever fails here, the entry is safe in the journal
+            near[entry.id] = find_near_entries(ws, entry, besides=beside)[:room]
+            room -= len(near[entry.id])
+    return near
 
 
 def _append_by_day(ws: Workspace, new: Sequence[Entry]) -> dict[str, str]:
@@ -302,16 +314,16 @@ def _append_by_day(ws: Workspace, new: Sequence[Entry]) -> dict[str, str]:
 
 def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
     """The entries that are near a saved one by meaning. Loads the model, but downloads none;
-    without it, those that its receipt names by words.
+    without it, the entries that are near by words.
     """
-    if ws.config.model not in SHIPPED_MODELS and not ws.index.meta("model"):
-        return receipt.near
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         entry = ws.journal.find(receipt.path, receipt.id)[1]
-        ws.embedder.load()
-        index_now(ws, receipt.path)
+        if ws.config.model in SHIPPED_MODELS or ws.index.meta("model"):
+            with suppress(Exception):
+                ws.embedder.load()
+                index_now(ws, receipt.path)
         return find_near_entries(ws, entry)
-    return receipt.near
+    return ()
 
 
 def _entries_with_same_text(ws: Workspace, entry: Entry) -> list[Stored]:

@@ -13,7 +13,7 @@ Key = tuple[str, int]
 """An entry's path and its number within the file."""
 
 
-COUNTED = ("stored",)
+COUNTED = ("stored", "dropped")
 """What an index knows of its own past."""
 
 

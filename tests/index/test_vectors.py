@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from trials import examples
 
 from synaptic import Workspace, delete, save, search
 from synaptic.index.rows import quantise
+from synaptic.index.sketch import Sketch
 from synaptic.index.sqlite_engine import SqliteEngine
 from synaptic.index.vectors import DEAD_OF, LARGE, SMALL, vector_checksum
 from synaptic.workspace.sync import in_step, rebuild
@@ -71,6 +72,11 @@ class Table:
                 apart.append((int(difference @ difference), -rowid))
         return [-rowid for _, rowid in sorted(apart)[:limit]]
 
+    def products(self, vector: bytes, rowids: Iterable[int]) -> list[int]:
+        """The products of stored vectors with this one."""
+        asked = np.frombuffer(vector, np.int8).astype(int)
+        return [int(np.frombuffer(self.expected[rowid], np.int8) @ asked) for rowid in rowids]
+
     def agree(self, vector: bytes, limit: int, among: set[int] | None) -> None:
         found = self.vectors.nearest(vector, limit, None if among is None else sorted(among))
         assert [rowid for rowid, _ in found] == self.nearest(vector, limit, among)
@@ -110,6 +116,10 @@ def test_the_nearest_are_those_of_a_comparison_of_all(
             if tidies:
                 table.vectors.rebuild_if_sparse()
         table.agree(asked, limit, among)
+        scanned = table.vectors.scan_nearest(np.frombuffer(asked, np.int8), limit)
+        largest = sorted(table.products(asked, table.expected), reverse=True)[:limit]
+        assert table.products(asked, scanned) == largest
+        assert len(set(scanned)) == len(scanned)
         assert dict(table.vectors.stored_since(0)) == table.expected
         assert table.vectors.get_vectors(range(1, 70)) == table.expected
         assert table.vectors.find_fault(DIMENSIONS) is None
@@ -125,6 +135,34 @@ def test_more_than_vec0_takes_goes_in_parts(table: Table, limit: int) -> None:
         table.vectors.rebuild_if_sparse()
     table.agree(bytes(8), limit, None)
     table.agree(bytes(8), limit, set(range(1, 9_000, 2)))
+
+
+def test_rough_copies_follow_each_change(table: Table) -> None:
+    chance = random.Random(3)
+    sketch = Sketch(table.engine, DIMENSIONS, {})
+    for rowid in range(1, 7):
+        table.put(rowid, chance.randbytes(8))
+    steps: list[tuple[list[int], list[int]]] = [
+        # stored anew, removed
+        ([], []),
+        ([7, 8], []),
+        ([], [3]),
+        ([2], []),
+        ([3, 9], [1, 9]),
+        ([1], [2, 4]),
+        ([], [5, 6, 7, 8, 1, 3]),
+        ([1], []),
+    ]
+    for stored, removed in steps:
+        for rowid in stored:
+            table.put(rowid, chance.randbytes(8))
+        for rowid in removed:
+            table.remove(rowid)
+        table.engine.set_meta("stored", table.change)
+        asked = chance.randbytes(8)
+        assert sorted(sketch.nearest_candidates(asked, 100, None)) == sorted(table.expected)
+        for rowid, vector in table.expected.items():
+            assert rowid in sketch.nearest_candidates(vector, 1, None)
 
 
 def test_the_table_stays_dense(table: Table) -> None:

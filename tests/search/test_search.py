@@ -30,7 +30,8 @@ from synaptic import (
 )
 from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
-from synaptic.models import TOKEN_BITS, Meaning
+from synaptic.models import TOKEN_BITS, Meaning, short_id
+from synaptic.render.present import hit_items, list_lines
 from synaptic.search.evidence import MAX_TERMS
 from synaptic.search.token_matches import best_matches
 from synaptic.verbs.saving import save_all
@@ -151,6 +152,39 @@ def test_a_correction_in_other_words_is_there_and_what_sounds_alike_is_not_first
         below = [near.id for hit in hits for near in hit.later]
         assert later.id in [*(hit.entry.id for hit in hits), *below]
         assert "Rome" in titles(ws, "which hotel did we book in Rome?")[0]
+
+
+def test_what_a_later_hit_may_correct_is_marked_with_it(
+    model: FastEmbedder, tmp_path: Path, clock: Clock
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        old = save(ws, "Reports are exported with `make reports`, which takes an hour.")
+        clock.forward(days=9)
+        new = save(ws, "Reports are exported by the nightly job now; `make reports` is gone.")
+        for text in OTHERS[:6]:
+            save(ws, text)
+        found = search(ws, "which nightly job makes reports")
+        hits = {hit.entry.id: hit for hit in found.hits}
+        assert list(hits)[:2] == [new.id, old.id]
+        assert hits[old.id].later[0].id == new.id
+        below = hit_items(found, length=1_000)[1].below[0]
+        assert below == f"later, {new.date}: above ({short_id(new.id)})"
+
+
+def test_no_hit_is_left_out_for_an_entry_that_is_only_named(
+    model: FastEmbedder, tmp_path: Path, clock: Clock
+) -> None:
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        for number in range(6):
+            save(ws, f"The kiln in hall {number} is fired at {900 + number} degrees.")
+            clock.forward(days=1)
+        items = hit_items(search(ws, "how hot is the kiln fired", limit=4), length=1_000)
+        assert any(item.below for item in items)
+        bare = [item._replace(below=()) for item in items]
+        for room in range(20, 400, 20):
+            lines = list_lines(items, room)
+            assert len(lines) == len(list_lines(bare, room))
+            assert "later, " in "\n".join(lines) or room < 380
 
 
 @pytest.mark.parametrize("label", ["Ada: ", "user: ", "小明："])

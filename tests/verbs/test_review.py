@@ -27,7 +27,7 @@ from synaptic.serving import worker
 from synaptic.serving.worker import Worker
 from synaptic.verbs import receipts
 from synaptic.verbs.review import answer_finding, review, review_near
-from synaptic.verbs.saving import Marks, save_all
+from synaptic.verbs.saving import Marks, compare_saved, save_all
 
 
 @pytest.fixture
@@ -89,6 +89,54 @@ def test_a_save_names_earlier_entries_of_any_type_that_are_near_by_meaning(
         assert save(known, other, type="decision").near == ()
     old = save(known, before, type="reference")
     assert ids(save(known, after, type="progress").near) == [old.id]
+
+
+WORDS_IN_COMMON = {
+    "en": (
+        "The greenhouse door opens at 26 degrees.",
+        "Since the basil wilted last August, the gardener wants fresh air early: the door of "
+        "the greenhouse opens at 22.",
+        (
+            "The basil wilted, none since last August.",
+            "The gardener wants a week off early in May.",
+            "Fresh air for the cellar.",
+        ),
+    ),
+    "de": (
+        "Der Kassenschlüssel liegt bei Frau Ahrens im Büro.",
+        "Seit dem Umbau im Frühling hat Herr Voss den Kassenschlüssel bei sich, weil das Büro "
+        "nun im Keller liegt.",
+        (
+            "Der Umbau dauert bis Frühling.",
+            "Herr Voss hat Urlaub, weil der Keller leer ist.",
+            "Nun sind bei uns alle gesund.",
+        ),
+    ),
+}
+"""By language: an entry, a later one that shares some rare words, and others that do."""
+
+
+@pytest.mark.parametrize("language", WORDS_IN_COMMON)
+def test_a_save_names_entries_that_share_rare_words_before_there_are_vectors(
+    tmp_path: Path, clock: Clock, language: str
+) -> None:
+    before, after, others = WORDS_IN_COMMON[language]
+    unloaded = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
+    with open_home(tmp_path / "home", clock=clock, embedder=unloaded) as ws:
+        for other in (*others, *OTHERS):
+            save(ws, other)
+        old = save(ws, before)
+        assert old.id in ids(save(ws, after).near)
+        assert save(ws, "Lena plays the cello on Sunday evenings.").near == ()
+
+
+def test_an_entry_that_is_compared_afterwards_is_not_compared_at_its_save(
+    known: Workspace,
+) -> None:
+    old = save(known, POOL)
+    new = save(known, SMALLER, names_near=False)
+    assert new.near == ()
+    assert ids(compare_saved(known, new)) == [old.id]
 
 
 @pytest.mark.parametrize(("own", "other"), [("shop", "farm"), ("shop", ""), ("", "shop")])
