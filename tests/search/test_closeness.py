@@ -15,6 +15,7 @@ from synaptic import Workspace, open_workspace, rebuild, save, search
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import NOTHING_CLOSE
 from synaptic.search.evidence import Evidence
+from synaptic.verbs.saving import save_all
 from synaptic.workspace.embed import try_process_lock
 
 DATA = Path(__file__).parents[1] / "data"
@@ -166,21 +167,18 @@ def test_words_are_corrected_only_where_there_is_doubt(
     assert search(notes, "certifcates").hits and asked == ["certifcates"]
 
 
-def test_what_an_entry_is_marked_with_counts_as_its_words(notes: Workspace) -> None:
-    save(
-        notes,
-        "Invoices go out on the first of the month.",
-        type="decision",
-        tags=["money"],
-        project="ledger",
-    )
-    rebuild(notes)
-    for question in ("what did I decide about invoicing", "money decisions in ledger"):
-        assert search(notes, question).notices == ()
-    assert (
-        "no close match"
-        in search(notes, "what did I decide about the holidays in Norway").notices[0]
-    )
+def test_what_an_entry_is_marked_with_counts_as_its_words(
+    tmp_path: Path, model: FastEmbedder
+) -> None:
+    marks = {"type": "decision", "tags": ["money"], "project": "ledger"}
+    with open_home(tmp_path, embedder=model) as ws:
+        save_all(ws, [(note, {}) for note in NOTES])
+        save(ws, "Invoices go out on the first of the month.", **marks)
+        rebuild(ws)
+        for question in ("what did I decide about invoicing", "money decisions in ledger"):
+            assert search(ws, question).notices == ()
+        found = search(ws, "what did I decide about the holidays in Norway")
+    assert "no close match" in found.notices[0]
 
 
 def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(

@@ -285,6 +285,7 @@ def test_each_form_keeps_what_was_typed_into_it(browser: Browser, home: Path) ->
             else:
                 page.get_by_role("button", name="Save", exact=True).click()
                 expect(page.get_by_role("status")).to_contain_text("Saved")
+                page.wait_for_function("() => !sessionStorage.sent")  # its script ran
             page.close()
         page = context.new_page()
         page.goto("/")

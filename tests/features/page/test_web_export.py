@@ -191,7 +191,8 @@ def test_what_is_printed_has_the_whole_texts_and_no_forms(
 ) -> None:
     long = "A long line of a long day. " * 40
     text = f"# 2026-09-01\n\n## 08:00 Long\n{(long + chr(10) * 2) * 20}The last line.\n"
-    (home / "journal" / "2026-09-01.md").write_text(text)
+    day = home / "journal" / "2026-09-01.md"
+    day.write_text(text)
     page = logged_in(browser, server).new_page()
     # the dialog stays open here, and Chromium prints one thing at a time
     page.add_init_script("window.asked = 0; window.print = () => { window.asked += 1; }")
@@ -211,6 +212,7 @@ def test_what_is_printed_has_the_whole_texts_and_no_forms(
         for one in page.locator(hidden).all():
             expect(one).to_be_hidden()
     expect(page.locator("article").first).to_be_visible()
+    day.unlink()
 
 
 def test_the_question_before_a_deletion_names_the_files_that_stay(
@@ -222,5 +224,6 @@ def test_the_question_before_a_deletion_names_the_files_that_stay(
     assert "Its 4 files stay: attachments/cat.png, attachments/plan (1).pdf" in question
     server.delete(id[1])
     assert (home / "journal" / "attachments" / "cat.png").read_bytes() == PNG
+    server.post(f"/entry/{id[1]}/restore")
     id = re.search(r"/entry/([\w-]+)", server.client.get("/search?q=rained").text)
     assert id and "stay" not in server.post(f"/entry/{id[1]}/delete").text
