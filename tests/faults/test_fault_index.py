@@ -663,8 +663,12 @@ class Quartet:
         if not vectors:
             return
         right = by_all(self.judge)
+        near = [
+            {id: (pytest.approx(score, abs=0.001), text) for id, (score, text) in hits.items()}
+            for hits in right
+        ]  # vectors that were made together with others differ in their last digits
         for said in self.all_at_once(by_all):
-            assert said == right
+            assert said == near and list(map(list, said)) == list(map(list, right))
 
     def save(self, server: Server) -> str:
         """The id of an entry that no other one is like."""
