@@ -81,9 +81,11 @@ def _finish_rename(ws: Workspace) -> None:
     from ..verbs.many_edits import finish_edits  # rarely needed
 
     with suppress(SynapticError):  # the command itself says what is wrong
-        name = finish_edits(ws)
-        if name:
-            say(f"note: The rename {name} had been interrupted and is finished now.")
+        done = finish_edits(ws)
+        if done:
+            say(f"note: The rename {done.run} had been interrupted and is finished now.")
+            if done.stay:
+                say(f"      Changed meanwhile, and not renamed: {', '.join(done.stay)}")
 
 
 def command(

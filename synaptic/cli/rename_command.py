@@ -16,6 +16,9 @@ from .replies import IN_JSON, ask_agreement, print_answer, print_undoable
 MOST_LINES = 40
 """The most changed lines that are listed before the question. `--dry-run` lists all."""
 
+_NEXT = {"rename": "`synaptic review` mends its links", "tags": "rename the tag once more"}
+"""The next step for a file that a rename left."""
+
 
 def run_rename(
     ws: Workspace,
@@ -69,8 +72,11 @@ def _carry_out(
     done = many_edits.make_edits(ws, plan)
     done_text = f"Done. `synaptic {command} --undo {done.run}` takes it back."
     for path in done.stay:
-        done_text += f"\n  stays: {path} (it was edited meanwhile)"
-    return print_answer({"success": True, "run": done.run} | data, clean(done_text))
+        done_text += (
+            f"\n  stays: {path} (a program changed it again and again; {_NEXT[command]})"
+        )
+    answer = {"success": True, "run": done.run, "stay": list(done.stay)}
+    return print_answer(answer | data, clean(done_text))
 
 
 def _take_back(ws: Workspace, command: str, name: str, *, yes: bool) -> None:

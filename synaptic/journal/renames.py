@@ -2,8 +2,10 @@
 after a kill, and takes it back.
 
 1. `begin` compares each file with the plan, and writes the run to `.state/renames/unfinished`.
+   A file that another program changed meanwhile is `left`.
 2. `carry_out` edits and moves the files, each by the one way of `FileWriter`, and lets copies
-   and earlier runs follow. It does nothing twice.
+   and earlier runs follow. It does nothing twice. `carry_out_more` adds the files that were
+   left, once they were planned anew.
 3. `close` gives the run its name. Until then each next command begins again at step 2.
 
 To take a run back is a run with the edits reversed.
@@ -42,26 +44,67 @@ def find_run(journal: Journal, name: str) -> Run:
     return journal.renames.get(names[match_valid_name(names, name, "rename")])
 
 
-def begin(journal: Journal, run: Run) -> None:
-    """Writes down what is about to happen, under the write lock.
+def begin(journal: Journal, run: Run) -> Run:
+    """Writes down what is about to happen, under the write lock; returns the run without the
+    edits of files that changed since it was planned, which are `left`. A note that moves does
+    so with its present text.
 
-    Raises Changed if a file is not as it was when the run was planned, and Refused if a new
-    path is taken; then nothing was changed.
+    Raises Changed if a file that is to move is gone, or if nothing is left to do, and Refused
+    if a new path is taken; then nothing was changed.
     """
     if unfinished_run(journal):
         raise Changed("Another rename was interrupted and is finished first.", "Try again.")
+    fitting: list[FileEdit] = []
+    left = list(run.left)
     for edit in run.edits:
         locate_writable(journal.roots, edit.path)
-        if _hash_of_file(journal, edit.path) != edit.before:
+        here = _hash_of_file(journal, edit.path)
+        if here == edit.before:
+            fitting.append(edit)
+        elif run.back or (edit.path != edit.to and not here):
             raise Changed(
                 f"{edit.path} was changed meanwhile; nothing was renamed.", "Try again."
             )
+        else:
+            left.append(edit)
+            if edit.path != edit.to:
+                fitting.append(FileEdit(edit.path, edit.to, here, here))
         if edit.to != edit.path and _is_taken(journal, edit):
             raise Refused(
                 f"{edit.to} is there already, and no file is written over.",
                 "Give another name, or move that file away.",
             )
+    run = replace(run, edits=tuple(fitting), left=tuple(left))
     journal.renames.put(run, UNFINISHED)
+    return run
+
+
+def carry_out_more(journal: Journal, run: Run, more: Run) -> Run:
+    """Adds the edits of `more` to a run that was carried out, and carries them out, under the
+    write lock.
+    """
+    moved = {}
+    for edit in run.edits:
+        if edit.path != edit.to and edit.before == edit.after:
+            moved[edit.to] = edit
+    new = []
+    for edit in more.edits:
+        move = moved.get(edit.path)
+        if move and move.after == edit.before:  # the note moved with the text that it had
+            edit = replace(edit, path=move.path)
+        new.append(edit)
+    ends = {edit.to for edit in new}
+    others = [edit for edit in run.edits if edit.to not in ends or edit.to not in moved]
+    merged = replace(
+        run,
+        edits=(*others, *new),
+        ids={**run.ids, **more.ids},
+        rules=(*run.rules, *more.rules),
+        left=(),
+    )
+    journal.renames.put(merged, UNFINISHED)
+    done = carry_out(journal, replace(more, edits=tuple(new)))
+    return replace(merged, edits=(*others, *done.edits), left=done.left)
 
 
 def carry_out(journal: Journal, run: Run) -> Run:
@@ -74,6 +117,9 @@ def carry_out(journal: Journal, run: Run) -> Run:
         journal.writer.note_holder()
         is_done = _carry_out_edit(journal, edit)
         (done if is_done else left).append(edit)
+        if not is_done and edit.path != edit.to and not _exists(journal, edit.path):
+            here = _hash_of_file(journal, edit.to)
+            done.append(FileEdit(edit.path, edit.to, here, here))
         inject_fault("renamed")
     moves = {edit.path: edit.to for edit in done if edit.path != edit.to}
     if run.ids or moves:

@@ -118,6 +118,9 @@ _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 TICKS = re.compile("`+")
 _LINE = re.compile(r"[^\n]+")
 _CODE_SPAN_REACH = 10_000
+_BRACE = re.compile(r"(?<!\\)\$\{|[{}]|\n[ \t]*\n")
+_SIGNS_OF_CODE = ("`", "~~~", "<!--", "${")
+_LINK_TO_TAG = re.compile("tag:(.+)")
 
 WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*+)\|?([^\[\]\n]*+)\]\]")
 LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
@@ -587,6 +590,9 @@ def find_tags(text: str) -> tuple[str, ...]:
     text = blank_out(text, scan_structure(text).opaque)
     if _MAY_TAG_IN_CODE.search(text):
         text = blank_out(text, indented_code(text))
+    if "${" in text:
+        spans = find_expressions(_without_code_spans(text))
+        text = blank_out(text, spans)
     tags = [tag for _, _, tag in inline_tags(text)]
     for value in TAG_PROPERTY.findall(text):
         for page, word in LIST_ITEM.findall(value):
@@ -601,9 +607,7 @@ def find_at_tags(text: str) -> tuple[str, ...]:
     """
     if "@" not in text:
         return ()
-    text = without_code(text)
-    text = blank_out(text, indented_code(text))
-    text = WIKI_LINK.sub("[]", LINK.sub("[]", text))
+    text = WIKI_LINK.sub("[]", LINK.sub("[]", without_code_and_comments(text)))
     return tuple(dict.fromkeys(filter(None, map(slug_tag, AT_TAG.findall(text)))))
 
 
@@ -675,11 +679,66 @@ def _code_span_end(text: str, at: int, ticks: int) -> int:
     return at
 
 
+def tag_of_link(target: str) -> str:
+    """The tag to which a link of SilverBullet leads, as it is written: `physics` of
+    `[[tag:physics]]`; "" for a link to a note.
+    """
+    match = _LINK_TO_TAG.fullmatch(target)
+    return match[1] if match and TAG.fullmatch(f"#{match[1]}") else ""
+
+
 def without_code(text: str) -> str:
-    """Replaces fences, comments and code spans by blanks; lines and offsets do not change."""
-    if not any(sign in text for sign in ("`", "~~~", "<!--")):
+    """Replaces fences, comments, code spans and expressions by blanks; lines and offsets do not
+    change.
+    """
+    if not any(sign in text for sign in _SIGNS_OF_CODE):
         return text
     text = blank_out(text, scan_structure(text).opaque)
+    return _without_code_in_lines(text)
+
+
+def without_code_and_comments(text: str, body: int = 0) -> str:
+    """Does the same, and replaces indented code and comments within lines from the offset
+    `body` on. A line that begins with a code span is not indented.
+    """
+    if any(sign in text for sign in _SIGNS_OF_CODE):
+        text = blank_out(text, scan_structure(text).opaque)
+    code = [(start + body, end + body) for start, end in indented_code(text[body:])]
+    text = _without_code_in_lines(blank_out(text, code))
+    last = text.rfind("-->")
+    comments = _COMMENT.finditer(text, body, last + 3) if last > 0 else ()
+    return blank_out(text, (comment.span() for comment in comments))
+
+
+def _without_code_in_lines(text: str) -> str:
+    text = _without_code_spans(text)
+    return blank_out(text, find_expressions(text))
+
+
+def find_expressions(text: str) -> list[tuple[int, int]]:
+    """The spans of `${...}` in a text without code, as SilverBullet writes queries: from its
+    sign to the brace that closes it in the same paragraph.
+    """
+    spans: list[tuple[int, int]] = []
+    if "${" not in text:
+        return spans
+    open_braces: list[tuple[int, bool]] = []
+    for brace in _BRACE.finditer(text):
+        sign = brace[0]
+        if sign == "}" and open_braces:
+            start, is_expression = open_braces.pop()
+            if is_expression:
+                while spans and spans[-1][0] > start:  # an expression within this one
+                    spans.pop()
+                spans.append((start, brace.end()))
+        elif sign in ("{", "${"):
+            open_braces.append((brace.start(), sign != "{"))
+        elif sign != "}":
+            open_braces = []
+    return spans
+
+
+def _without_code_spans(text: str) -> str:
     spans = []
     at = 0
     for ticks in TICKS.finditer(text):

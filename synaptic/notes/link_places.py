@@ -9,9 +9,11 @@ anew. Pure.
 | `#Zelazny` in a graph of Logseq    | tag      | `Zelazny`                          |
 | `tags:: Zelazny, sf` there         | item     | `Zelazny`                          |
 
-A target leads to a file by the rule of Obsidian: the path from the root, then the paths that
-end with it, those below the folder of the link first and the shortest first. A Markdown link
-is tried from its own folder before. In a graph of Logseq `[[…]]` names a page first.
+A target leads to a file by the rule of Obsidian (`rank_path`): a name in the same upper and
+lower case first, then the path from the root, then the paths that end with it, those below the
+folder of the link first and the shortest first. A Markdown link is tried from its own folder
+before. In a graph of Logseq `[[…]]` names a page first. Dendron writes `[[him|zelazny]]`: the
+target stands behind the label.
 """
 
 from __future__ import annotations
@@ -32,17 +34,18 @@ from .blocks import (
     blank_out,
     decode_as_latin1,
     eol_at,
-    indented_code,
     scan_structure,
-    without_code,
+    without_code_and_comments,
 )
 from .frontmatter import match_front_matter
-from .marks import PAGE_PROPERTIES
+from .marks import PAGE_PROPERTIES, find_name_behind_label
 from .privacy import mask_private
 
 Form = Literal["wiki", "markdown", "tag", "item", "title"]
 
-_WIKI = re.compile(r"\[\[(?P<target>[^\[\]|\n]*)(?:\|(?:[^\[\]\n]|\[[^\[\]\n]*\])*)?\]\]")
+_WIKI = re.compile(
+    r"\[\[(?P<target>[^\[\]|\n]*)(?:\|(?P<words>(?:[^\[\]\n]|\[[^\[\]\n]*\])*))?\]\]"
+)
 _MARKDOWN = re.compile(
     r"\]\([ \t]*(?:<(?P<angled>[^<>\n]*)>"
     # atomic groups: possessive quantifiers of a group fail before Python 3.11.5 (gh-106052)
@@ -53,7 +56,6 @@ _MARKDOWN = re.compile(
 _DEFINITION = re.compile(
     r"(?m)^ {0,3}\[(?!\^)[^\[\]\n]+\]:[ \t]*(?:<(?P<angled>[^<>\n]*)>|(?P<bare>[^\s<>]+))"
 )
-_COMMENT = re.compile(r"(?s)<!(?=--).*?-->")
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 _TAG_ITEMS = re.compile(r"(?im)^[ \t>]*(?:[-*+][ \t]+)?tags?::[ \t]+(?P<items>[^\n]*)")
 _TITLE = re.compile(r"(?im)^[ \t]*(?:-[ \t]+)?title::[ \t]+(?P<title>(?>\S+(?:[ \t]+\S+)*))")
@@ -78,7 +80,8 @@ class NoteText(NamedTuple):
 
 class LinkPlace(NamedTuple):
     """A link: the span of its target in a `NoteText`, and the target as it is written. A
-    Markdown link may be `angled`: in angle brackets.
+    Markdown link may be `angled`: in angle brackets. `behind` is the name behind the bar of a
+    wikilink, where it may be the target.
     """
 
     form: Form
@@ -86,6 +89,7 @@ class LinkPlace(NamedTuple):
     end: int
     target: str
     angled: bool = False
+    behind: LinkPlace | None = None
 
 
 class Splice(NamedTuple):
@@ -107,20 +111,8 @@ def read_note_text(data: bytes) -> NoteText:
     body = front.end() if front else begin
     plain = raw
     if "[" in raw or "#" in raw or "::" in raw:
-        plain = blank_code_and_comments(raw, body)
+        plain = without_code_and_comments(raw, body)
     return NoteText(raw, plain, body)
-
-
-def blank_code_and_comments(raw: str, body: int) -> str:
-    """The text of a file with blanks for code and comments; `body` is the offset behind its
-    front matter.
-    """
-    plain = without_code(raw)
-    code = [(start + body, end + body) for start, end in indented_code(plain[body:])]
-    plain = blank_out(plain, code)
-    last = plain.rfind("-->")
-    comments = _COMMENT.finditer(plain, body, last + 3) if last > 0 else ()
-    return blank_out(plain, (comment.span() for comment in comments))
 
 
 def byte_offsets(text: str, offsets: Iterable[int]) -> dict[int, int]:
@@ -169,7 +161,7 @@ def find_link_places(text: str, *, in_graph: bool = False) -> list[LinkPlace]:
     spans: list[tuple[int, int]] = []
     for match in _WIKI.finditer(text) if "[[" in text else ():
         spans.append(match.span())
-        places += _place("wiki", match, "target")
+        places += (_with_name_behind(place, match) for place in _place("wiki", match, "target"))
     if "](" in text or "]:" in text:
         for pattern in (_MARKDOWN, _DEFINITION):
             for match in pattern.finditer(text):
@@ -192,6 +184,15 @@ def _place(form: Form, match: re.Match[str], group: str) -> Iterator[LinkPlace]:
     start = match.start(group) + len(written) - len(written.lstrip(" \t"))
     if target:
         yield LinkPlace(form, start, start + len(target), target, group == "angled")
+
+
+def _with_name_behind(place: LinkPlace, match: re.Match[str]) -> LinkPlace:
+    """The link with the name behind its label, as Dendron writes it."""
+    span = find_name_behind_label(match["words"] or "")
+    if not span:
+        return place
+    start, end = (match.start("words") + offset for offset in span)
+    return place._replace(behind=LinkPlace("wiki", start, end, match.string[start:end]))
 
 
 def _find_page_tags(text: str) -> Iterator[LinkPlace]:
@@ -255,30 +256,42 @@ def page_of_path(path: str) -> str:
     return unquote(stem.replace(_TRIPLE_BAR, "/"))
 
 
+def rank_path(path: str, written: str, folder: str) -> tuple[bool, bool, bool, int, str]:
+    """The rank of a file among those that a link in `folder` may mean by this name; the least
+    wins. A name in the same letters comes before one that differs by case.
+    """
+    composed = unicodedata.normalize("NFC", path)
+    name = unicodedata.normalize("NFC", written.replace("\u00a0", " "))
+    key = name_key(path)
+    near = f"{name_key(folder)}/" if folder else ""
+    is_exact = f"/{composed}".endswith(f"/{name}")
+    return not is_exact, key != name_key(name), not key.startswith(near), len(key), path
+
+
 class LinkTargets:
     """The files of a folder, to which links may lead. `pages` maps the files of a graph of
     Logseq to the names of their pages.
     """
 
     def __init__(self, files: Iterable[str], pages: Mapping[str, str] | None = None) -> None:
-        self._paths: dict[str, str] = {}
+        self._paths: dict[str, list[str]] = {}
         self._by_name: dict[str, list[str]] = {}
         for path in sorted(files):
             key = name_key(path)
-            if key not in self._paths:
-                self._paths[key] = path
-                self._by_name.setdefault(posixpath.basename(key), []).append(key)
+            self._paths.setdefault(key, []).append(path)
+            self._by_name.setdefault(posixpath.basename(key), []).append(path)
         self.pages = pages or {}
-        self._by_page: dict[str, str] = {}
+        self._by_page: dict[str, list[str]] = {}
         for path, page in self.pages.items():
-            self._by_page.setdefault(page_key(page), path)
+            self._by_page.setdefault(page_key(page), []).append(path)
 
     def resolve(self, form: Form, target: str, source: str) -> str | None:
         """The file to which a link in the file `source` leads; None for a broken one."""
         if form != "markdown":
-            page = self._by_page.get(page_key(target))
-            if page or form != "wiki":
-                return page
+            pages = self._by_page.get(page_key(target), [])
+            if pages or form != "wiki":
+                exact = [path for path in pages if self.pages[path] == target]
+                return next(iter(exact or pages), None)
             return self._by_rule(target, source)
         return self.find_beside(target, source) or self._by_rule(unquote(target), source)
 
@@ -286,30 +299,28 @@ class LinkTargets:
         """The file to which a Markdown link leads from its own folder."""
         plain = unquote(target)
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(source), plain))
-        return None if plain.startswith("/") else self._exact(name_key(beside))
+        return None if plain.startswith("/") else self._whole(beside)
 
-    def _exact(self, key: str) -> str | None:
-        return self._paths.get(key) or self._paths.get(key + _NOTE_END)
+    def _whole(self, path: str) -> str | None:
+        """The file of this path, with or without its ending."""
+        for written in (path, path + _NOTE_END):
+            fitting = self._paths.get(name_key(written))
+            if fitting:
+                return min(fitting, key=lambda path: rank_path(path, written, ""))
+        return None
 
     def _by_rule(self, target: str, source: str) -> str | None:
         """The file to which a link leads by Obsidian's rule alone."""
-        key = name_key(target)
-        folder = name_key(posixpath.dirname(source))
-        if key.startswith(("./", "../")):
-            return self._exact(posixpath.normpath(posixpath.join(folder, key)))
-        key = key.lstrip("/")
-        near = f"{folder}/" if folder else ""
-        for whole in (key, key + _NOTE_END):
-            fitting = [
-                path
-                for path in self._by_name.get(posixpath.basename(whole), ())
-                if path == whole or path.endswith(f"/{whole}")
-            ]
-            if whole in fitting:
-                return self._paths[whole]
+        folder = posixpath.dirname(source)
+        if target.startswith(("./", "../")):
+            return self._whole(posixpath.normpath(posixpath.join(folder, target)))
+        name = target.lstrip("/")
+        for written in (name, name + _NOTE_END):
+            end = f"/{name_key(written)}"
+            same_name = self._by_name.get(posixpath.basename(end), ())
+            fitting = [path for path in same_name if f"/{name_key(path)}".endswith(end)]
             if fitting:
-                best = min(fitting, key=lambda path: (not path.startswith(near), len(path)))
-                return self._paths[best]
+                return min(fitting, key=lambda path: rank_path(path, written, folder))
         return None
 
     def write_target(self, place: LinkPlace, path: str, source: str, written: _Written) -> str:

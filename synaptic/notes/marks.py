@@ -6,9 +6,12 @@
 | `read [author:: Zelazny] again`                | the same                                 |
 | `[[Zelazny]]`, `[[Zelazny#Amber\\|him]]`        | a link to the page `Zelazny`             |
 | `[him](../people/Roger%20Zelazny.md)`          | a link to that file                      |
+| `[[him\\|people.zelazny]]`                      | the same, as Dendron writes it, where    |
+|                                                | nothing is called `him`                  |
+| `[[tag:sf]]`                                   | a link to the tag `sf`, and to no note   |
 | `- [ ] call`, `- [x] call`, `- TODO call`      | a task; `[-]` and `CANCELED` are done    |
 
-Within fences, code spans and comments nothing counts.
+Within fences, code spans, expressions (`${...}`) and comments nothing counts.
 """
 
 import hashlib
@@ -22,7 +25,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Pairs, Task, Texts
-from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, find_tags, without_code
+from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, find_tags, tag_of_link, without_code
 from .dates import date_in_name, day_at_start
 from .recurring import reason_not_to_move, repeats
 
@@ -63,6 +66,7 @@ _DUE = re.compile(
 _SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_LINK}")
 _BEHIND_DATE = re.compile(r"(?:[ ][^<>\n]*)?>|(?:[T ][0-9]{1,2}:[0-9]{2})?(?:\]\])?[\])]?")
 _LONGEST_DATE = 40
+_BEHIND_LABEL = re.compile(r"[ \t]*(?:dendron://[^\s/|#]+/)?([^\s\[\]|#]+)(?:#\S*)?[ \t]*")
 _ISO = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
@@ -184,28 +188,26 @@ def link_keys_of_entry(
     return names | dict.fromkeys(map(link_key, own), True)
 
 
-def find_links(
-    entry: Entry, text: str, folder: str | None = None
-) -> dict[tuple[int, ...], Link]:
-    """The links of an entry, each target once: in `text` (its body line by line), then in its
-    title and fields, then the entries that it supersedes. A link may have several keys, any of
-    which may find its target. Relative links start in `folder`, by default the folder of its
-    file.
+def find_links(entry: Entry, text: str, folder: str | None = None) -> dict[Texts, Link]:
+    """The links of an entry by the names of their targets, each once: in `text` (its body line
+    by line), then in its title and fields, then the entries that it supersedes. A link leads to
+    the first of its names that something has. Relative links start in `folder`, by default the
+    folder of its file.
     """
     path = entry.path
     line = entry.there.line
     folder = posixpath.dirname(path) if folder is None else folder
     links = _links_in_text(text, path, folder, entry.there.body_line)
     for value in (entry.title, *(value for _, value in entry.fields)):
-        for keys, link in _links_in_text(value, path, folder, line).items():
-            links.setdefault(keys, link)
+        for names, link in _links_in_text(value, path, folder, line).items():
+            links.setdefault(names, link)
     for id in entry.supersedes:
-        links[(link_key(id),)] = Link(id, path, line)
+        links[(id,)] = Link(id, path, line)
     return links
 
 
-def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[tuple[int, ...], Link]:
-    links: dict[tuple[int, ...], Link] = {}
+def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[Texts, Link]:
+    links: dict[Texts, Link] = {}
     if "[[" not in text and "](" not in text:
         return links
     plain = without_code(text)
@@ -214,20 +216,55 @@ def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[tuple[i
     for match in sorted(matches, key=re.Match.start):
         line += plain.count("\n", at, match.start())
         at = match.start()
-        if match.re is WIKI_LINK:
-            target = match[1].rstrip("\\").strip()
-            name = target.partition("#")[0]
-            other = target
-            is_note = plain[at - 1 : at] != "#" and "{{" not in target
-        else:
-            url = match[2].partition(' "')[0].strip("<> ")
-            target = name = unquote(url.partition("#")[0])
-            other = posixpath.normpath(posixpath.join(folder, target))
-            is_note = target.endswith(".md") and "://" not in target
-        if is_note and name and not _ATTACHMENT.search(name):
-            keys = tuple(dict.fromkeys([link_key(other), link_key(name)]))
-            links.setdefault(keys, Link(target, path, line))
+        is_wiki = match.re is WIKI_LINK
+        target, names = _names_of_wiki(match, folder) if is_wiki else _names_of(match, folder)
+        if names and not _ATTACHMENT.search(names[-1] if not is_wiki else names[0]):
+            links.setdefault(names, Link(target, path, line))
     return links
+
+
+def _names_of_wiki(match: re.Match[str], folder: str) -> tuple[str, Texts]:
+    """(the target of a wikilink, the names that it may mean); none of a tag or a template."""
+    target = match[1].rstrip("\\").strip()
+    name = target.partition("#")[0].strip()
+    if not name or tag_of_link(target) or "{{" in target or "<%" in target:
+        return target, ()
+    if match.string[match.start() - 1 : match.start()] == "#":
+        return target, ()
+    if name.startswith(("./", "../")):
+        name = posixpath.normpath(posixpath.join(folder, name))
+    behind = name_behind_label(match[2])
+    return target, tuple(dict.fromkeys(filter(None, (target, name, behind))))
+
+
+def _names_of(match: re.Match[str], folder: str) -> tuple[str, Texts]:
+    """(the target of a Markdown link, the names that it may mean); none of another file."""
+    url = match[2].partition(' "')[0].strip("<> ")
+    target = unquote(url.partition("#")[0])
+    if not target.endswith(".md") or "://" in target:
+        return target, ()
+    beside = posixpath.normpath(posixpath.join(folder, target))
+    return target, tuple(dict.fromkeys((beside, target)))
+
+
+def name_behind_label(words: str) -> str:
+    """The name of a note behind the label of a link of Dendron, `[[label|note]]`; "" for words
+    that are no name.
+
+    | behind the bar               | the name          |
+    |------------------------------|-------------------|
+    | `robots.dex-code#trainer`    | `robots.dex-code` |
+    | `dendron://vault/robots.dex` | `robots.dex`      |
+    | `the words of a link`, `#to` | none              |
+    """
+    span = find_name_behind_label(words)
+    return words[slice(*span)] if span else ""
+
+
+def find_name_behind_label(words: str) -> tuple[int, int] | None:
+    """The span of the name (`name_behind_label`) in the words behind the bar."""
+    match = _BEHIND_LABEL.fullmatch(words)
+    return match.span(1) if match else None
 
 
 def remove_due_date(text: str) -> str:

@@ -48,9 +48,9 @@ from .header import (
 from .marks import PAGE_PROPERTIES, read_fields, read_title_and_aliases
 from .privacy import mask_private, unclosed_tags
 
-GRAMMAR = 12
-"""The version of this reader. An index made by another version is made anew. 12: a moment in
-UTC belongs to its owner's day, and a name that is a date to that day.
+GRAMMAR = 13
+"""The version of this reader. An index made by another version is made anew. 13: `${...}` is
+code, and a link may name its note behind the bar.
 """
 OPEN_FENCE = "open-fence"
 FENCED = "fenced-entry"

@@ -16,6 +16,7 @@ from .blocks import (
     blank_out,
     inline_tags,
     slug_tag,
+    tag_of_link,
 )
 from .frontmatter import find_tag_words, match_front_matter
 from .link_places import NoteText, Splice, byte_offsets
@@ -32,6 +33,7 @@ class TagPlace(NamedTuple):
 def find_tag_places(text: NoteText, *, at_tags: bool = False) -> list[TagPlace]:
     """The tags of a note, in order of their places. `at_tags`: also `@name`, as in jrnl."""
     places = {*_tags_in_text(text), *_tags_in_properties(text), *_tags_in_front_matter(text)}
+    places |= {*_tags_in_links(text)}
     if at_tags and "@" in text.plain:
         words = text.plain
         for form in (WIKI_LINK, LINK):
@@ -84,6 +86,15 @@ def _tags_in_text(text: NoteText) -> Iterator[TagPlace]:
             written = written[2:-2]
             start += 2
         yield TagPlace(start, start + len(written), written)
+
+
+def _tags_in_links(text: NoteText) -> Iterator[TagPlace]:
+    """Yields the tag of each link `[[tag:name]]`."""
+    for link in WIKI_LINK.finditer(text.plain):
+        tag = tag_of_link(link[1].strip())
+        if tag:
+            start = link.start(1) + link[1].index("tag:") + len("tag:")
+            yield TagPlace(start, start + len(tag), tag)
 
 
 def _tags_in_properties(text: NoteText) -> Iterator[TagPlace]:

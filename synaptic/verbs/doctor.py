@@ -21,6 +21,7 @@ from ..journal.projects import damage_of_projects
 from ..journal.shelf import is_home_exposed
 from ..models import frozen
 from ..notes.copies import find_original
+from ..notes.link_places import name_key
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
 from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
@@ -335,6 +336,9 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
     for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
         yield Finding(level, "left-out", message, mend)
+    for pair in _names_that_fold(ws):
+        message = f"{pair} differ only by case: macOS and Windows take them for one file."
+        yield Finding("info", "case", message, "Rename one of them.")
     for stamp in ws.journal.scan() if whole else ():
         try:
             data = ws.journal.read(stamp.path)
@@ -345,6 +349,16 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
         for id, _ in ws.journal.copies_with_private_text(stamp.path, data):
             message = f"The trash or done/ shows text of {id} that is private now."
             yield Finding("warning", "private-copy", message, FIX)
+
+
+def _names_that_fold(ws: Workspace) -> Iterator[str]:
+    """Yields the names of notes that differ only by case, as `A.md and a.md`."""
+    groups: dict[str, list[str]] = {}
+    for stamp in ws.journal.scan():
+        groups.setdefault(name_key(stamp.path), []).append(printable_path(stamp.path))
+    for paths in groups.values():
+        if len(paths) > 1:
+            yield " and ".join(sorted(paths))
 
 
 def _loss_findings(ws: Workspace) -> Iterator[Finding]:

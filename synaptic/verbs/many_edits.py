@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import field, replace
 from operator import attrgetter
 
-from ..errors import Busy, IndexFailed, NotFound, Refused, SynapticError
+from ..errors import Busy, Changed, IndexFailed, NotFound, Refused, SynapticError
 from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
 from ..journal.disk import REVIEWED, overwrite, read_state_json
 from ..journal.folder import OWN
-from ..journal.runs import FileEdit, Run
+from ..journal.runs import UNFINISHED, FileEdit, Run
 from ..journal.trash import file_hash
 from ..models import Entry, Texts, frozen, short_id
 from ..notes.blocks import LONE_CR, MASK
@@ -31,6 +31,8 @@ from ..workspace.workspace import Workspace
 IN_SOURCE = "in a source that is only read"
 ROUNDS = 4
 """The most rounds in which ids that change change others. Two are usual."""
+MORE_ROUNDS = 2
+"""The rounds in which files are edited that changed meanwhile."""
 _AROUND = 40
 """Characters that are shown before and after a change."""
 _H2 = re.compile(rb"(?m)^##[ \t][^\n]*$")
@@ -59,8 +61,8 @@ class StayingLine:
 
 @frozen
 class EditPlan:
-    """The changes of a rename, all of them or none. `moves` are the new paths of notes by the
-    old ones.
+    """The changes of a rename. `moves` are the new paths of notes by the old ones. `again`
+    plans one file anew, which changed since, after the moves.
     """
 
     kind: str
@@ -71,6 +73,7 @@ class EditPlan:
     ids: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Mapping[str, str], ...] = ()
     notices: Texts = ()
+    again: Callable[[str], EditPlan] | None = field(default=None, compare=False, repr=False)
 
     @property
     def files(self) -> int:
@@ -81,7 +84,7 @@ class EditPlan:
 @frozen
 class Renamed:
     """A rename that was carried out, or taken back, by its name; the paths of files that
-    `stay`, because they were edited since.
+    `stay`, because they were edited since, or again and again meanwhile.
     """
 
     run: str
@@ -319,9 +322,11 @@ def describe_stays(stays: Sequence[StayingLine]) -> Texts:
 
 
 def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
-    """Carries a plan out, all of it or nothing; returns it with the name that takes it back.
+    """Carries a plan out, file by file; returns it with the name that takes it back. A file
+    that changed since it was planned, as a program appends to it, is planned and edited anew,
+    twice; what changes each time is named.
 
-    Raises Changed if a file changed since it was planned, Refused, Busy and JournalError.
+    Raises Changed if no file could be changed, Refused, Busy and JournalError.
     """
     finish_edits(ws)
     ws.index.flush()  # the counts of reads, while the ids are the old ones
@@ -332,9 +337,43 @@ def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
     folders = renames.folders_to_make(ws.journal, list(plan.moves.values()))
     run = Run(name, edits=plan.edits, ids=plan.ids, rules=plan.rules, folders=folders)
     with ws.journal.writing():
-        renames.begin(ws.journal, run)
+        run = renames.begin(ws.journal, run)
         run = renames.carry_out(ws.journal, run)
+    for _ in range(MORE_ROUNDS):
+        run = _go_round_again(ws, plan, run)
+    if run.left and not run.edits:
+        with ws.journal.writing():
+            ws.journal.renames.drop(UNFINISHED)
+        raise Changed(
+            f"{run.left[0].path} is changed again and again; nothing was renamed.",
+            "Try again when the program that writes it is done.",
+        )
     return _end(ws, run)
+
+
+def _go_round_again(ws: Workspace, plan: EditPlan, run: Run) -> Run:
+    """Edits each file that is `left`, as it is now; returns the run with these edits."""
+    moved = {edit.path for edit in run.edits if edit.path != edit.to}
+    wanted = {old for old, new in plan.moves.items() if old != new}
+    if not plan.again or not wanted <= moved:  # a note stayed: its links still lead to it
+        return run
+    left: list[FileEdit] = []
+    for edit in run.left:
+        try:
+            more = plan.again(edit.to)
+        except NotFound:  # it is gone, or what was to change
+            continue
+        except Refused:
+            left.append(edit)
+            continue
+        if not more.edits:
+            left += [edit] if more.stays else []
+            continue
+        with ws.journal.writing():
+            again = Run(run.name, edits=more.edits, ids=more.ids, rules=more.rules)
+            run = renames.carry_out_more(ws.journal, run, again)
+        left += run.left
+    return replace(run, left=tuple(left))
 
 
 def take_back(ws: Workspace, name: str) -> Renamed:
@@ -361,19 +400,19 @@ def _reread_edits(ws: Workspace, edits: Sequence[FileEdit]) -> Iterator[EditedFi
             yield EditedFile(ws, edit.path, edit.to, ws.journal.read(edit.path), edit.pieces)
 
 
-def finish_edits(ws: Workspace) -> str:
-    """Finishes a rename that was killed; returns its name, "" if there is none.
+def finish_edits(ws: Workspace) -> Renamed | None:
+    """Finishes a rename that was killed; returns it, None if there is none.
 
     While another process carries it out, it is left to that one.
     """
     if ws.access.is_past or not renames.unfinished_run(ws.journal):
-        return ""
+        return None
     run = None
     with suppress(Busy), ws.journal.writer.locked(0):
         run = renames.unfinished_run(ws.journal)
         if run:
             run = renames.carry_out(ws.journal, run)
-    return _end(ws, run).run if run else ""
+    return _end(ws, run) if run else None
 
 
 def _end(ws: Workspace, run: Run) -> Renamed:
@@ -387,7 +426,8 @@ def _end(ws: Workspace, run: Run) -> Renamed:
         _move_review_answers(ws, run.ids)
         renames.close(ws.journal, run)
     paths = {edit.path for edit in run.edits if edit.before != edit.after}
-    return Renamed(run.name, len(paths), tuple(sorted(edit.path for edit in run.left)))
+    stay = {edit.path if run.back else edit.to for edit in run.left}
+    return Renamed(run.name, len(paths), tuple(sorted(stay)))
 
 
 def _move_review_answers(ws: Workspace, ids: Mapping[str, str]) -> None:

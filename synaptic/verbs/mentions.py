@@ -1,17 +1,19 @@
 """Lists links and tasks, each with the place where it stands."""
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from operator import attrgetter
+from typing import Any
 from urllib.parse import unquote
 
 from ..errors import Ambiguous, NotFound
 from ..filters import Filters
 from ..language.time_fields import read_date
-from ..models import Entry, Link, Task, frozen
+from ..models import Entry, Link, Task, Texts, frozen
+from ..notes.link_places import name_key, rank_path
 from ..notes.marks import find_links, find_tasks, link_key
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step
@@ -36,7 +38,7 @@ def links(ws: Workspace, name: str) -> Links:
 
     def run(_: object) -> Links:
         key = link_key(name)
-        rowids = ws.index.entries_by_name_key([key]).get(key, [])
+        rowids = Ends(ws, [[name]]).find([name], "")
         if not rowids and not ws.index.incoming_links([], [key]):
             try:
                 rowids = [ws.index.resolve(name).rowid]
@@ -50,6 +52,44 @@ def links(ws: Workspace, name: str) -> Links:
     return in_step(ws, run)
 
 
+class Ends:
+    """Finds where links lead, by the one rule for all who ask. `targets` are the names of each
+    link, as `find_links` returns them.
+
+    A link leads to the first of its names that something has. Of several entries of this name
+    it leads to the note whose path it names, by `rank_path`, else to those whose title is in
+    the same letters, else to all of them.
+    """
+
+    def __init__(self, ws: Workspace, targets: Iterable[Sequence[str]]) -> None:
+        keys = set(map(link_key, chain.from_iterable(targets)))
+        self._rows = ws.index.entries_by_name_key(keys)
+        shared = [rows for rows in self._rows.values() if len(rows) > 1]
+        self._entries = ws.index.entries(list({*chain.from_iterable(shared)}))
+
+    def find(self, names: Sequence[str], source: str) -> list[int]:
+        """The rows of the entries to which a link in the file `source` leads, in the order of
+        the index; of a broken link none.
+        """
+        for name in names:
+            rows = self._rows.get(link_key(name), [])
+            if len(rows) > 1:
+                ranks = {row: self._rank(row, name, source) for row in rows}
+                best = min(ranks.values())
+                rows = [row for row in rows if ranks[row] == best]
+            if rows:
+                return rows
+        return []
+
+    def _rank(self, row: int, name: str, source: str) -> tuple[Any, ...]:
+        entry = self._entries[row].entry
+        page = name.removesuffix(".md").lstrip("/")
+        path = entry.path.removesuffix(".md")
+        if entry.whole_file and f"/{name_key(path)}".endswith(f"/{name_key(page)}"):
+            return False, *rank_path(path, page, posixpath.dirname(source))
+        return True, page != entry.title
+
+
 def id_of_name(ws: Workspace, name: str) -> str | None:
     """Returns the id of the entry that `name` names: an id, title, page, alias or path; None if
     there is no such entry.
@@ -60,8 +100,8 @@ def id_of_name(ws: Workspace, name: str) -> str | None:
     def run(_: object) -> str | None:
         with suppress(NotFound):
             return ws.index.resolve(name).entry.id
-        rowids = chain.from_iterable(ws.index.entries_by_name_key([link_key(name)]).values())
-        ids = [stored.entry.id for stored in ws.index.entries(list(rowids)).values()]
+        rowids = Ends(ws, [[name]]).find([name], "")
+        ids = [stored.entry.id for stored in ws.index.entries(rowids).values()]
         if len(ids) > 1:
             message = f"{len(ids)} entries are called {name[:40]!r}."
             raise Ambiguous(message, valid=ids[:6], hint="Give an id.")
@@ -81,61 +121,76 @@ def link_targets_on_snapshot(
     ws: Workspace, names: Sequence[str], path: str
 ) -> dict[str, Entry]:
     """Returns the same as `link_targets`, for an action that is in step already."""
-    rows = {}
-    for name in names:
-        plain = unquote(name).partition("#")[0]
-        beside = posixpath.normpath(posixpath.join(ws.journal.link_folder_of(path), plain))
-        keys = [link_key(way) for way in (name, name.partition("#")[0], beside, plain)]
-        rowids = ws.index.entries_by_name_key(keys)
-        for key in [key for key in keys if key in rowids][:1]:
-            rows[name] = _pick_exact_name(ws, rowids[key], plain)
-    entries = read_entries(ws, list(rows.values()))
-    return {name: entries[row] for name, row in rows.items()}
+    targets = {name: _names_of_target(name, ws.journal.link_folder_of(path)) for name in names}
+    ends = Ends(ws, targets.values())
+    rows = {name: ends.find(target, path)[:1] for name, target in targets.items()}
+    entries = read_entries(ws, list(chain.from_iterable(rows.values())))
+    return {name: entries[row] for name, ends_of_name in rows.items() for row in ends_of_name}
 
 
-def _pick_exact_name(ws: Workspace, rowids: Sequence[int], name: str) -> int:
-    """Returns the first of these entries whose title or path is exactly `name`, in the same
-    upper and lower case; else the first entry.
-    """
-    if len(rowids) > 1:
-        stored = ws.index.entries(list(rowids))
-        page = name.removesuffix(".md")
-        for row in rowids:
-            entry = stored[row].entry
-            path = entry.path.removesuffix(".md")
-            if page == entry.title or f"/{path}".endswith(f"/{page}"):
-                return row
-    return rowids[0]
+def _names_of_target(target: str, folder: str) -> list[str]:
+    """The names that a target may mean that is written in a link of any form."""
+    plain = unquote(target).partition("#")[0]
+    beside = posixpath.normpath(posixpath.join(folder, plain))
+    names = [target, target.partition("#")[0], beside, plain]
+    return [beside, *names] if plain.endswith(".md") else names
 
 
 def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] = ()) -> Links:
     """Returns the links from these entries, and the links of other entries to them or to the
     names with these keys.
     """
-    incoming = ws.index.incoming_links(rowids, keys)
-    others = list(dict(incoming))
+    pairs = ws.index.incoming_links(rowids, keys)
+    incoming = set(pairs)
+    others = list(dict(pairs))
     texts = read_body_lines(ws, [*rowids, *others])
     links = {row: _links_in_entry(ws, *text) for row, text in texts.items()}
-    outward: dict[tuple[int, ...], Link] = {}
+    for row in others:
+        here = {names for names in links[row] if not _pairs(row, names).isdisjoint(incoming)}
+        links[row] = {names: link for names, link in links[row].items() if names in here}
+    ends = Ends(ws, chain.from_iterable(links.values()))
+    outward: dict[tuple[int, ...], tuple[Link, list[int]]] = {}
     for row in rowids:
-        outward |= links[row]
-    named = ws.index.entries_by_name_key(set(chain.from_iterable(outward)))
-    entries = ws.index.entries(list(chain.from_iterable(named.values())))
-    for names, link in outward.items():
-        for key in filter(named.get, names[::-1]):  # the first that is known wins
-            page = link.text.partition("#")[0]
-            end = entries[_pick_exact_name(ws, named[key], page)].entry
-            outward[names] = replace(link, id=end.id, title=end.title_in_lists)
+        for names, link in links[row].items():
+            leads_to = ends.find(names, link.path)[:1]
+            outward.setdefault((*map(link_key, names), *leads_to), (link, leads_to))
+    entries = ws.index.entries([row for _, leads_to in outward.values() for row in leads_to])
+    forward = []
+    for link, leads_to in outward.values():
+        forward.append(_with_end(link, *(entries[row].entry for row in leads_to)))
     backward = []
     for row in others:
-        end = texts[row][0]
         for names, link in links[row].items():
-            if any((row, key) in incoming for key in names):
-                backward.append(replace(link, id=end.id, title=end.title_in_lists))
-    return Links(tuple(outward.values()), tuple(backward))
+            leads_to = ends.find(names, link.path)
+            if not leads_to or not set(rowids).isdisjoint(leads_to):
+                backward.append(_with_end(link, texts[row][0]))
+    return Links(tuple(forward), tuple(backward))
 
 
-def _links_in_entry(ws: Workspace, entry: Entry, text: str) -> dict[tuple[int, ...], Link]:
+def _pairs(row: int, names: Iterable[str]) -> set[tuple[int, int]]:
+    """The rows of the index for a link with these names in the entry `row`."""
+    return {(row, link_key(name)) for name in names}
+
+
+def _with_end(link: Link, *end: Entry) -> Link:
+    """The link with the entry at its other end; as it is without one."""
+    return replace(link, id=end[0].id, title=end[0].title_in_lists) if end else link
+
+
+def ends_of_links(ws: Workspace, rowids: Sequence[int]) -> dict[int, set[int]]:
+    """Maps each of these entries to those to which its links lead."""
+    texts = read_body_lines(ws, rowids)
+    links = {row: _links_in_entry(ws, *text) for row, text in texts.items()}
+    ends = Ends(ws, chain.from_iterable(links.values()))
+    return {
+        row: set(
+            chain.from_iterable(ends.find(names, link.path) for names, link in those.items())
+        )
+        for row, those in links.items()
+    }
+
+
+def _links_in_entry(ws: Workspace, entry: Entry, text: str) -> dict[Texts, Link]:
     return find_links(entry, text, ws.journal.link_folder_of(entry.there.path))
 
 
@@ -150,7 +205,8 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
         excluded = _excluded_names(ws) if unnamed else set()
         for row, text in read_body_lines(ws, list(dict(unnamed))).items():
             for names, link in _links_in_entry(ws, *text).items():
-                if all((row, key) in unnamed and key not in excluded for key in names):
+                keys = [link_key(name) for name in names]
+                if all((row, key) in unnamed and key not in excluded for key in keys):
                     broken.append(link)
         return tuple(sorted(broken, key=attrgetter("path", "line")))
 

@@ -3,14 +3,15 @@ steps.
 """
 
 import re
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from ..models import Entry, Link
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
+from .mentions import ends_of_links
 
 MOST = (8, 12)
 """Neighbours that a graph shows at one step, and at two. By eye."""
@@ -25,6 +26,12 @@ class Graph(NamedTuple):
     columns: list[list[int]]
     entries: dict[int, Entry]
     pairs: set[frozenset[int]]
+
+
+def _is_joined(pair: frozenset[int], ends: Mapping[int, set[int]]) -> bool:
+    """True if a link leads from one of these two entries to the other."""
+    one, other = pair
+    return other in ends[one] or one in ends[other]
 
 
 def linking_sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
@@ -65,6 +72,13 @@ def link_graph(ws: Workspace, id: str) -> Graph:
                     if end in seen or end in column:
                         pairs.add(frozenset((near, end)))
             rows.append(column)
+        ends = ends_of_links(ws, [*chain(*rows)])
+        pairs = {pair for pair in pairs if _is_joined(pair, ends)}
+        # an entry that only shares a name with the end of a link is no neighbour
+        for before, after in pairwise(rows):
+            at_border = [pair for pair in pairs if not pair.isdisjoint(before)]
+            joined = set(chain(*at_border))
+            after[:] = [row for row in after if row in joined]
         stored = ws.index.entries(list(chain(*rows)))
         return Graph(rows, {row: one.entry for row, one in stored.items()}, pairs)
 

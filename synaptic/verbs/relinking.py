@@ -10,6 +10,8 @@ import posixpath
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -136,7 +138,20 @@ class LinkMoves:
             self._report_other_files()
         moves = {} if self._is_done else self._moves
         changes = Changes(kind, splices, moves)
-        return plan_edits(self._ws, self._notes, changes, self._stays, confirms=confirms)
+        plan = plan_edits(self._ws, self._notes, changes, self._stays, confirms=confirms)
+        return replace(plan, again=partial(self._plan_again, kind, confirms))
+
+    def _plan_again(self, kind: str, confirms: bool, path: str) -> EditPlan:
+        """The plan of the edits of one file, after the notes moved."""
+        self._is_done = True
+        self._notes = Notes(self._ws)
+        self._stays = []
+        return self.plan(kind, confirms=confirms, only=[path])
+
+    def _path_before(self, path: str) -> str:
+        """The path that a file had before the notes moved."""
+        back = {new: old for old, new in self._moves.items()}
+        return back.get(path, path) if self._is_done else path
 
     def _may_name(self, data: bytes) -> bool:
         """True if a text may hold a link that changes."""
@@ -150,7 +165,7 @@ class LinkMoves:
     def _find_splices(self, path: str) -> list[Splice]:
         """The changes of one file, apart from the ids in it; notes what stays."""
         data = self._notes.read(path)
-        is_moved = path in self._moves and not self._is_done
+        is_moved = self._path_before(path) in self._moves
         if not (is_moved or self._may_name(data)):
             return []
         text = read_note_text(data)
@@ -168,11 +183,15 @@ class LinkMoves:
         self, path: str, places: Iterable[LinkPlace]
     ) -> Iterator[tuple[LinkPlace, str]]:
         """Yields each of these links of a file that has to change, with its new target."""
-        back = {new: old for old, new in self._moves.items()}
-        source = back.get(path, path) if self._is_done else path
+        source = self._path_before(path)
         there = self._moves.get(source, source)
         for place in places:
             old = self.before.resolve(place.form, place.target, source)
+            if old is None and place.behind:
+                old = self.before.resolve("wiki", place.behind.target, source)
+                if old is not None and self._is_named(place.target):
+                    continue
+                place = place.behind
             if old is None:
                 continue
             wanted = self._moves.get(old, old)
@@ -184,12 +203,20 @@ class LinkMoves:
             written = how_written(place, old, source, self.before)
             yield place, self.after.write_target(place, wanted, there, written)
 
+    def _is_named(self, target: str) -> bool:
+        """True if an entry has this name: then a link leads to it, and not to the name behind
+        its bar.
+        """
+        key = link_key(target)
+        return bool(in_step(self._ws, lambda _: self._ws.index.entries_by_name_key([key])))
+
     def _splices(self, path: str, text: NoteText) -> list[Splice]:
         places = find_link_places(text.plain, in_graph=self._in_graph)
         changes = list(self._changes(path, places))
-        if self._in_graph and path in self._moves:
-            page = self.before.pages.get(path, "")
-            new = self.after.pages.get(self._moves[path], "")
+        source = self._path_before(path)
+        if self._in_graph and source in self._moves:
+            page = self.before.pages.get(source, "")
+            new = self.after.pages.get(self._moves[source], "")
             titles = [title for title in find_titles(text) if title.target != new]
             own = [title for title in titles if page_key(title.target) == page_key(page)]
             changes += [(title, new) for title in own]

@@ -74,13 +74,20 @@ def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) ->
     """
     notes = sorted(path for path in files if is_note(path))
     key = name_key(name.strip())
-    exact = [path for path in notes if name_key(path) in (key, f"{key}.md")]
-    fitting = exact or [
+    whole = [path for path in notes if name_key(path) in (key, f"{key}.md")]
+    fitting = whole or [
         path
         for path in notes
         if f"/{name_key(path)}".endswith((f"/{key}", f"/{key}.md"))
         or page_key(pages.names.get(path, "")) == page_key(name)
     ]
+    written = unicodedata.normalize("NFC", name.strip())
+    same_letters = [
+        path
+        for path in fitting
+        if f"/{unicodedata.normalize('NFC', path)}".endswith((f"/{written}", f"/{written}.md"))
+    ]
+    fitting = same_letters or fitting
     if len(fitting) > 1:
         raise Ambiguous(
             f"{len(fitting)} notes are called {name[:40]!r}.",

@@ -44,11 +44,19 @@ def plan_tag_rename(ws: Workspace, old: str, new: str, *, confirms: bool = False
     notices: Texts = ()
     if there:
         notices = (f"#{slug} is there already ({there:,}): the two become one tag.",)
+    plan = _plan_in_files(ws, tag, written, confirms)
+    return replace(plan, notices=notices)
+
+
+def _plan_in_files(
+    ws: Workspace, tag: str, written: str, confirms: bool, only: str | None = None
+) -> EditPlan:
+    """The plan for all notes, or for `only` one."""
     needle = name_key(re.findall(r"\w+", tag)[0])
     notes = Notes(ws)
     splices: dict[str, list[Splice]] = {}
     stays: list[StayingLine] = []
-    for path in notes.paths:
+    for path in notes.paths if only is None else (only,):
         data = notes.read(path)
         if needle not in name_key(data.decode("utf-8", "replace")):
             continue
@@ -63,9 +71,10 @@ def plan_tag_rename(ws: Workspace, old: str, new: str, *, confirms: bool = False
         raise NotFound(
             f"No note of the journal has the tag #{tag}.", "`synaptic tags` lists the tags."
         )
-    changes = Changes("tags", splices, check=partial(_check_tags, tag, slug))
+    check = partial(_check_tags, tag, check_tag(written))
+    changes = Changes("tags", splices, check=check)
     plan = plan_edits(ws, notes, changes, stays, confirms=confirms)
-    return replace(plan, notices=notices)
+    return replace(plan, again=partial(_plan_in_files, ws, tag, written, confirms))
 
 
 def _check_tags(old: str, new: str, edited: EditedFile) -> None:

@@ -10,14 +10,8 @@ from ..errors import NotFound, Refused
 from ..filters import Filters
 from ..journal.folder import OWN
 from ..models import Entry, Texts, frozen
-from ..notes.blocks import LINK, WIKI_LINK, blank_out
-from ..notes.link_places import (
-    NoteText,
-    Splice,
-    blank_code_and_comments,
-    byte_offsets,
-    read_note_text,
-)
+from ..notes.blocks import LINK, WIKI_LINK, blank_out, without_code_and_comments
+from ..notes.link_places import NoteText, Splice, byte_offsets, read_note_text
 from ..notes.marks import link_key
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
@@ -158,7 +152,7 @@ def _places_in_entry(
     """The spans in the text of a file at which one of the names stands within this entry, as
     whole words and without a link.
     """
-    plain = blank_code_and_comments(text.raw, text.body)
+    plain = without_code_and_comments(text.raw, text.body)
     for form in (WIKI_LINK, LINK, _URL):
         plain = blank_out(plain, [match.span() for match in form.finditer(plain)])
     longest_first = sorted(names, key=len, reverse=True)

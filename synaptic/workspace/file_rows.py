@@ -14,7 +14,13 @@ from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, decode_body, find_at_tags, plain_text, unify_newlines
 from ..notes.copies import path_without_conflict_mark
 from ..notes.header import unique
-from ..notes.marks import fields_of_front_matter, find_links, find_tasks, link_keys_of_entry
+from ..notes.marks import (
+    fields_of_front_matter,
+    find_links,
+    find_tasks,
+    link_key,
+    link_keys_of_entry,
+)
 from ..notes.privacy import mask_private
 from ..notes.reading import composed_form, is_saved, make_derived_id
 
@@ -59,7 +65,7 @@ def _link_name_task_rows(
     )
     is_whole = id_of_path.endswith(entry.short_id)
     names = link_keys_of_entry(entry, text, of_file=is_whole, first=first, day_title=day_title)
-    links = {(key,) for key in chain.from_iterable(find_links(entry, text))}
+    links = {(link_key(name),) for name in chain.from_iterable(find_links(entry, text))}
     tasks = list(find_tasks(entry, text))
     open_tasks = sum(not task.done for task in tasks)
     return sorted(links), sorted(names.items()), [(open_tasks,)] if tasks else []

@@ -162,3 +162,12 @@ def test_a_home_that_others_may_look_into_is_not_called_yours_alone(filled: Home
     open_to_all(filled)
     shown = filled.run("doctor").out
     assert "Other users may look into" in shown and "yours alone" not in shown
+
+
+def test_notes_that_differ_only_by_case_are_named(filled: Home) -> None:
+    for name in ("Deed.md", "deed.md", "other.md"):
+        (filled.journal / name).write_text(f"The text of {name}.\n")
+    filled.ask("rebuild-index")
+    code, found = findings(filled)
+    assert code == 0 and list(found) == ["case"]
+    assert "Deed.md and deed.md" in found["case"]["message"]

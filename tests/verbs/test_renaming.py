@@ -4,15 +4,18 @@ which is finished or taken back.
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from forks import ForkedHome
 from homes import Clock, open_home
+from killed import started, was_killed
 from vaults import ends_of_links, files_of, unpack
 
 from synaptic import Workspace, save
@@ -21,7 +24,7 @@ from synaptic.filters import Filters
 from synaptic.models import Entry
 from synaptic.verbs import browse
 from synaptic.verbs.changing import update
-from synaptic.verbs.many_edits import EditPlan, make_edits, take_back
+from synaptic.verbs.many_edits import EditPlan, finish_edits, make_edits, take_back
 from synaptic.verbs.removing import restore
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.retagging import plan_tag_rename
@@ -318,15 +321,121 @@ def test_files_edited_since_stay_when_a_rename_is_taken_back(ws: Workspace) -> N
     assert (ws.config.journal / "two.md").read_text() == "[[Roger Zelazny]]\n"
 
 
-def test_a_file_that_changed_since_the_plan_changes_nothing(ws: Workspace) -> None:
-    put(ws, OLD, "x\n")
-    put(ws, "one.md", "[[Roger Zelazny]]\n")
-    plan: EditPlan = plan_rename(ws, "Roger Zelazny", "Roger")
-    put(ws, "one.md", "[[Roger Zelazny]] now\n")
+def append(ws: Workspace, name: str, text: str) -> None:
+    with (ws.config.journal / name).open("a") as file:
+        file.write(text)
+
+
+def beside_a_program(ws: Workspace, plan: EditPlan, name: str) -> EditPlan:
+    """The plan beside a program that appends to this file between each look and each write."""
+
+    def again(path: str) -> EditPlan:
+        assert plan.again
+        more = plan.again(path)
+        if path == name:
+            append(ws, name, "again\n")
+        return more
+
+    return replace(plan, again=again)
+
+
+def test_a_rename_goes_on_beside_a_program_that_appends(ws: Workspace) -> None:
+    for name in ("one.md", "two.md", "three.md"):
+        put(ws, name, "x [[Roger Zelazny]]\n")
+    put(ws, OLD, "I am [[Roger Zelazny]]\n")
+    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    append(ws, "one.md", "- [[Roger Zelazny|he]] `[[Roger Zelazny]]`\n")
+    append(ws, OLD, "and [[two]], not [[Roger Zelazny]]\n")
+    put(ws, "three.md", "nothing any more\n")
     first = files_of(ws.config.journal)
-    with pytest.raises(Changed):
-        make_edits(ws, plan)
+    done = make_edits(ws, plan)
+    texts = files_of(ws.config.journal)
+    assert done.stay == () and OLD not in texts
+    assert texts[NEW] == b"I am [[Zelazny (R)]]\nand [[two]], not [[Zelazny (R)]]\n"
+    assert texts["one.md"] == (b"x [[Zelazny (R)]]\n- [[Zelazny (R)|he]] `[[Roger Zelazny]]`\n")
+    assert texts["two.md"] == b"x [[Zelazny (R)]]\n"
+    assert texts["three.md"] == b"nothing any more\n"
+    assert take_back(ws, done.run).stay == ()
     assert files_of(ws.config.journal) == first
+
+
+@pytest.mark.parametrize(("before", "after"), [("one.md", "one.md"), (OLD, NEW)])
+def test_a_file_that_changes_each_time_is_named(ws: Workspace, before: str, after: str) -> None:
+    for path in ("one.md", "two.md", OLD):
+        put(ws, path, "x [[Roger Zelazny]]\n")
+    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    append(ws, before, "before\n")
+    done = make_edits(ws, beside_a_program(ws, plan, after))
+    texts = files_of(ws.config.journal)
+    assert done.stay == (after,) and OLD not in texts
+    assert texts[after] == b"x [[Roger Zelazny]]\nbefore\nagain\nagain\n"
+    assert texts["two.md"] == b"x [[Zelazny (R)]]\n"
+    take_back(ws, done.run)
+    texts = files_of(ws.config.journal)
+    assert texts["two.md"] == b"x [[Roger Zelazny]]\n" and NEW not in texts
+    assert texts[before] == b"x [[Roger Zelazny]]\nbefore\nagain\nagain\n"
+
+
+def test_a_tag_is_renamed_beside_a_program_that_appends(ws: Workspace) -> None:
+    for name in ("one.md", "two.md", "three.md"):
+        put(ws, name, "x #db\n")
+    plan = plan_tag_rename(ws, "db", "data")
+    append(ws, "one.md", "y #db/sql\n")
+    append(ws, "two.md", "before\n")
+    done = make_edits(ws, beside_a_program(ws, plan, "two.md"))
+    texts = files_of(ws.config.journal)
+    assert done.stay == ("two.md",)
+    assert texts["one.md"] == b"x #data\ny #data/sql\n" and texts["three.md"] == b"x #data\n"
+    assert texts["two.md"] == b"x #db\nbefore\nagain\nagain\n"
+    more = make_edits(ws, plan_tag_rename(ws, "db", "data"))
+    assert (more.stay, more.files) == ((), 1)
+
+
+def test_a_rename_that_could_change_nothing_says_so(ws: Workspace) -> None:
+    put(ws, "one.md", "x #db\n")
+    plan = plan_tag_rename(ws, "db", "data")
+    append(ws, "one.md", "before\n")
+    with pytest.raises(Changed, match=r"one\.md is changed again and again"):
+        make_edits(ws, beside_a_program(ws, plan, "one.md"))
+    assert not list((ws.config.state / "renames").iterdir())
+    assert make_edits(ws, plan_tag_rename(ws, "db", "data")).files == 1
+
+
+@pytest.mark.parametrize("step", "run-written replaced renamed".split())
+@pytest.mark.parametrize("kill_in_round", [1, 2])
+def test_a_kill_while_a_file_changes_leaves_each_file_old_or_new(
+    ws: Workspace, step: str, kill_in_round: int
+) -> None:
+    for path in ("one.md", "two.md", OLD):
+        put(ws, path, "x [[Roger Zelazny]]\n")
+    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    append(ws, "one.md", "y [[Roger Zelazny]]\n")
+    before = files_of(ws.config.journal)
+    rounds = 1
+
+    def again(path: str) -> EditPlan:
+        nonlocal rounds
+        rounds += 1
+        if rounds == kill_in_round:
+            os.environ["SYNAPTIC_FAULT"] = step
+        assert plan.again
+        return plan.again(path)
+
+    def work() -> None:
+        if kill_in_round == 1:
+            os.environ["SYNAPTIC_FAULT"] = step
+        make_edits(ws, replace(plan, again=again))
+
+    assert was_killed(started(work))
+    done = finish_edits(ws)
+    assert done and done.stay == (("one.md",) if kill_in_round == 1 else ())
+    texts = files_of(ws.config.journal)
+    assert OLD not in texts and texts[NEW] == b"x [[Zelazny (R)]]\n"
+    assert texts["two.md"] == b"x [[Zelazny (R)]]\n"
+    new = before["one.md"].replace(b"Roger Zelazny", b"Zelazny (R)")
+    assert texts["one.md"] == (before["one.md"] if kill_in_round == 1 else new)
+    assert take_back(ws, done.run).stay == ()
+    assert files_of(ws.config.journal) == before
 
 
 STEPS = """

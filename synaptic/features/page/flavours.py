@@ -10,6 +10,8 @@ Pure.
 | `[[Page#Part\\|words]]`            | a link to what it names                              |
 | `![[Page]]`, `{{embed [[Page]]}}` | a token `embed` with the name                        |
 | `((uuid))`                        | a token `quote` with the name                        |
+| `[[tag:name]]`                    | a link to the tag                                    |
+| `${...}`                          | its own text: SilverBullet runs it                   |
 | `name:: value`                    | the name, set apart                                  |
 | ` ^id`, `id:: uuid`, headings     | the `id` of the block (see `html_id_of_part`)        |
 | `    - x` right below a heading   | a list, also at the start of a text                  |
@@ -29,7 +31,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, slug_tag
+from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, find_expressions, slug_tag, tag_of_link
 
 LEVELS = 100
 """The most levels of nested lists (which count two each) and quotes: markdown-it drops the text
@@ -205,7 +207,10 @@ def _parse_highlight(state: StateInline, match: re.Match[str]) -> None:
 
 def _parse_wiki_link(state: StateInline, match: re.Match[str]) -> None:
     mark, name, words = match.groups("")
-    if not mark:
+    tag = tag_of_link(name.strip())
+    if tag:
+        _push_link(state, f"/tag/{quote(slug_tag(tag))}", words or f"#{tag}", "md-tag")
+    elif not mark:
         _push_link(state, name, words or link_label(name))
     elif _PICTURE.search(name):
         token = state.push("image", "img", 0)
@@ -214,6 +219,16 @@ def _parse_wiki_link(state: StateInline, match: re.Match[str]) -> None:
         token.children = []
     else:
         _push_name(state, "embed", name)
+
+
+def _show_expression(state: StateInline, match: re.Match[str]) -> None:
+    """Shows `${...}` of SilverBullet as the text that it is."""
+    state.pending += match[0]
+    rest = state.src[match.start() : state.posMax]
+    for start, end in find_expressions(rest)[:1]:
+        if start == 0:
+            state.pending += rest[len(match[0]) : end]
+            state.pos = match.start() + end
 
 
 def _push_link(state: StateInline, href: str, words: str, kind: str = "") -> None:
@@ -255,6 +270,7 @@ def _set_picture_width(state: StateInline, match: re.Match[str]) -> None:
 
 
 RULES: tuple[tuple[str, Inline], ...] = (
+    (r"\$\{", _show_expression),
     (r"(!?)\[\[(?!\s*(?:\||]]))([^|\n]{1,400}?)(?:\|(.{0,400}?))?]]", _parse_wiki_link),
     (rf"{WIKI_TAG.pattern}|{TAG.pattern}", _parse_tag),
     (

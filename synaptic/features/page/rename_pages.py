@@ -58,7 +58,7 @@ async def _rename_page(request: Request) -> Response:
 
 def _hash_of_plan(plan: EditPlan) -> str:
     """A text by which a form proves which plan the person has seen."""
-    return hashlib.sha256(repr((plan.moves, plan.edits)).encode()).hexdigest()
+    return hashlib.sha256(repr((plan.moves, plan.lines)).encode()).hexdigest()
 
 
 def _redirect_to_renamed(
@@ -67,6 +67,8 @@ def _redirect_to_renamed(
     lines = len(plan.lines)
     follow = f" Changed lines: {lines:,}, in files: {plan.files:,}." if lines else ""
     message = f"Renamed to {plan.moves[entry.path]}.{follow}"
+    if done.stay:
+        message += f" Changed by a program again and again, and left: {', '.join(done.stay)}."
     where = f"/entry/{plan.ids.get(entry.id, entry.id)}"
     return redirect_with_message(request, where, message, renamed=done.run)
 
