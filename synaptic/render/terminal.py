@@ -421,20 +421,22 @@ def more_lines(number: int, command: str) -> list[str]:
 
 def status_text(status: Status, to: Output) -> str:
     """Returns the state of the home in aligned lines."""
-    passages = f"{status.chunks:,}"
+    meaning = "all of it can be found by meaning"
     if status.pending_vectors:
-        passages += f", {status.pending_vectors:,} of them cannot be found by meaning yet"
-        passages += "; `synaptic rebuild-index` prepares them"
+        meaning = (
+            f"{status.pending_vectors:,} of {status.chunks:,} parts cannot be found by it "
+        )
+        meaning += "yet; `synaptic rebuild-index` prepares them"
     rows = {
         "home": to.full_path(status.home),
         "journal": to.full_path(status.journal),
         "entries": f"{status.entries:,} in {file_count_text(status.files)}",
-        "passages": passages,
+        "meaning": meaning,
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",
         "backup": last_backup_text(status.backup),
         "not read": f"{len(status.left_out):,}",
-        "to mend": f"{len(status.issues):,}",
+        "problems": f"{len(status.issues):,}",
         "months": _counts_text(status.months),
     }
     for name in ("types", "tags", "projects"):
@@ -509,7 +511,7 @@ def adopted_text(home: Adopted, to: Output) -> str:
 
 def rebuild_text(report: RebuildReport) -> str:
     """Returns the report of a rebuild of the index in a line."""
-    text = f"{entry_count_text(report.entries)}, {report.chunks:,} passages: "
+    text = f"{entry_count_text(report.entries)} in {report.chunks:,} parts: "
     text += (
         f"{report.embedded:,} embedded, {report.reused:,} reused, in {report.seconds:.1f} s."
     )

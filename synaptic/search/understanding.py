@@ -36,7 +36,7 @@ AROUND_DAYS = 3
 count too, the nearer first. By eye.
 """
 
-_LIST_NOTICE = re.compile(r"Read as a list, (\w+) first")
+_LIST_NOTICE = re.compile(r"Listed, (\w+) first")
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A query that is only a date: it is also searched as text, because notes of other days may
@@ -279,7 +279,7 @@ def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
     are left out.
     """
     first = "nearest" if request.order == "relevance" else request.order
-    notice = f"Read as a list, {first} first: {what}"
+    notice = f"Listed, {first} first: {what}"
     limit = request.limit or LIST_LIMIT
     if request.within is not None:
         return f"{notice}."

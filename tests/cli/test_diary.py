@@ -130,7 +130,7 @@ def test_requests_for_a_list_are_told_from_questions(tmp_path: Path) -> None:
     with open_home(tmp_path, clock=clock) as ws:
         for asked in of_file("diary_lists.json"):
             found = search(ws, asked["request"])
-            lists = ("Read as a list", "No entries")
+            lists = ("Listed", "No entries")
             told = next(
                 (notice for notice in found.notices if notice.startswith(lists)), ""
             ).partition(";")[0]

@@ -231,6 +231,6 @@ def test_a_list_counts_what_it_leaves_out_and_never_less_than_one(
             update(ws, earlier.id, append="The gate too.")
         found = search(ws, query)
     assert len(found.hits) == (1 if left_out else 4)
-    assert found.notices[0].startswith("Read as a list, newest first")
+    assert found.notices[0].startswith("Listed, newest first")
     assert left_out in found.notices[0]
     assert ("left out" in found.notices[0]) == bool(left_out)

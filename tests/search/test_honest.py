@@ -223,7 +223,7 @@ def test_when_something_happened_last_is_no_list_of_choices(ws_of_words: Workspa
     save(ws_of_words, "Went for a run along the river.")
     found = search(ws_of_words, "when did I last go for a run")
     assert "Went for a run along the river." in titles(found)
-    assert not any("Read as a list" in notice for notice in found.notices)
+    assert not any("Listed" in notice for notice in found.notices)
 
 
 def test_questions_for_what_held_before() -> None:

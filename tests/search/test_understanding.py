@@ -267,7 +267,7 @@ def test_a_query_that_says_only_what_to_list_is_a_list(
 ) -> None:
     found = search(autumn, query)
     assert [hit.entry.title for hit in found.hits] == titles
-    assert found.notices[0].startswith("Read as a list, newest first: ")
+    assert found.notices[0].startswith("Listed, newest first: ")
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_a_time_and_nothing_to_search_for_lists_it_in_order(
     for found in (search(weeks, query), search(weeks, query, strategy="lexical")):
         assert [hit.entry.date for hit in found.hits] == days
         assert found.notices == (
-            "Read as a list, oldest first: all entries, 2026-11-09 to 2026-11-15.",
+            "Listed, oldest first: all entries, 2026-11-09 to 2026-11-15.",
         )
     assert [hit.entry.date for hit in search(weeks, query, limit=2).hits] == days[:2]
 
@@ -340,7 +340,7 @@ def test_a_long_list_says_how_much_of_it_is_shown(weeks: Workspace) -> None:
     ["what did Mia do last week", "was hat Mia letzte Woche gespielt", "昨天小明说了什么"],
 )
 def test_words_beside_a_time_are_searched(weeks: Workspace, query: str) -> None:
-    assert not any("Read as a list" in notice for notice in search(weeks, query).notices)
+    assert not any("Listed" in notice for notice in search(weeks, query).notices)
     assert search(weeks, query).terms
 
 
@@ -354,7 +354,7 @@ def test_words_that_are_left_and_types_that_nothing_has_are_searched(
     save(ws, "Left Redis", type="decision")
     found = search(ws, query)
     assert any(hit.entry.title.startswith("Harbour") for hit in found.hits)
-    assert not any("Read as a list" in said or "searched for" in said for said in found.notices)
+    assert not any("Listed" in said or "searched for" in said for said in found.notices)
 
 
 @pytest.mark.parametrize(
@@ -521,6 +521,4 @@ def test_words_beside_a_state_are_sought_among_its_entries(port: Home) -> None:
     ],
 )
 def test_what_only_sounds_like_a_state_is_searched(port: Home, query: str) -> None:
-    assert not any(
-        "Read as a list" in said or said.startswith("No ") for said in shown(port, query)[1]
-    )
+    assert not any("Listed" in said or said.startswith("No ") for said in shown(port, query)[1])

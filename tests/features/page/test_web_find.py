@@ -133,7 +133,7 @@ def test_a_list_of_a_time_says_its_order_and_a_button_shows_all_of_it(server: Se
     ):
         query = quote(asked)
         page = server.shown(f"/search?q={query}")
-        assert f"Read as a list, {order} first" in page
+        assert f"Listed, {order} first" in page
         assert f"20 entries, {order} first" in page and ">Show all 22</a>" in page
         whole = server.shown(f"/search?q={query}&more=1")
         assert f"22 entries, {order} first" in whole and "Show all" not in whole
