@@ -218,7 +218,7 @@ def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[Texts, 
         at = match.start()
         is_wiki = match.re is WIKI_LINK
         target, names = _names_of_wiki(match, folder) if is_wiki else _names_of(match, folder)
-        if names and not _ATTACHMENT.search(names[-1] if not is_wiki else names[0]):
+        if names and not _ATTACHMENT.search(target.partition("#")[0].strip()):
             links.setdefault(names, Link(target, path, line))
     return links
 

@@ -171,6 +171,15 @@ def test_what_silverbullet_runs_holds_no_link_and_a_tag_is_no_note(ws: Workspace
     assert text == EXPRESSIONS.replace("[[Real", "[[Made").replace("tag:steel", "tag:iron")
 
 
+def test_a_part_of_an_attached_file_is_no_note_and_a_heading_may_end_like_one(
+    ws: Workspace,
+) -> None:
+    put(ws, "Real.md", "Real.\n")
+    put(ws, "From.md", "[[scan.pdf#page=3]] ![[gel.png#part]] [[gel.png]] [[Real#the a.png]]\n")
+    assert broken_links(ws) == ()
+    assert [link.text for link in links(ws, "From").links] == ["Real#the a.png"]
+
+
 def test_a_link_behind_a_code_span_follows_a_rename(ws: Workspace) -> None:
     put(ws, "Real.md", "Real.\n")
     put(ws, "From.md", "Text.\n\n`a code span` [[Real]]\n\n    [[Real]]\n")
