@@ -720,22 +720,26 @@ def find_expressions(text: str) -> list[tuple[int, int]]:
     sign to the brace that closes it in the same paragraph.
     """
     spans: list[tuple[int, int]] = []
-    if "${" not in text:
-        return spans
+    for start, end in iter_expressions(text):
+        while spans and spans[-1][0] > start:  # an expression within this one
+            spans.pop()
+        spans.append((start, end))
+    return spans
+
+
+def iter_expressions(text: str) -> Iterator[tuple[int, int]]:
+    """Yields the same, and each expression within another one before it."""
     open_braces: list[tuple[int, bool]] = []
-    for brace in _BRACE.finditer(text):
+    for brace in _BRACE.finditer(text) if "${" in text else ():
         sign = brace[0]
         if sign == "}" and open_braces:
             start, is_expression = open_braces.pop()
             if is_expression:
-                while spans and spans[-1][0] > start:  # an expression within this one
-                    spans.pop()
-                spans.append((start, brace.end()))
+                yield start, brace.end()
         elif sign in ("{", "${"):
             open_braces.append((brace.start(), sign != "{"))
         elif sign != "}":
             open_braces = []
-    return spans
 
 
 def _without_code_spans(text: str) -> str:

@@ -31,7 +31,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
-from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, find_expressions, slug_tag, tag_of_link
+from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, iter_expressions, slug_tag, tag_of_link
 
 LEVELS = 100
 """The most levels of nested lists (which count two each) and quotes: markdown-it drops the text
@@ -223,12 +223,12 @@ def _parse_wiki_link(state: StateInline, match: re.Match[str]) -> None:
 
 def _show_expression(state: StateInline, match: re.Match[str]) -> None:
     """Shows `${...}` of SilverBullet as the text that it is."""
-    state.pending += match[0]
-    rest = state.src[match.start() : state.posMax]
-    for start, end in find_expressions(rest)[:1]:
-        if start == 0:
-            state.pending += rest[len(match[0]) : end]
-            state.pos = match.start() + end
+    ends = state.env.setdefault("ends of expressions", {})  # by text: found once
+    if state.src not in ends:
+        ends[state.src] = dict(iter_expressions(state.src))
+    end = ends[state.src].get(match.start(), 0)
+    state.pos = end if 0 < end <= state.posMax else match.end()
+    state.pending += state.src[match.start() : state.pos]
 
 
 def _push_link(state: StateInline, href: str, words: str, kind: str = "") -> None:

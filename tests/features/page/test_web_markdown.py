@@ -74,3 +74,9 @@ def test_an_extract_keeps_lists_and_tables_apart() -> None:
     )
     shown = ["…", "• ☐ a", "• b", "3. c", "d · e", "f · g", "h", "i", "…"]
     assert plain_lines(text).split("\n") == shown
+
+
+@pytest.mark.parametrize("sign", ["${a} ", "${ "])
+def test_a_text_of_very_many_expressions_is_rendered(ws: Workspace, sign: str) -> None:
+    """Each of them is looked at once: its note does not reach the limit of time."""
+    assert html_of(ws, f"**bold** {sign * 4_000}").strong
