@@ -247,7 +247,11 @@ def splices_of_ids(data: bytes, text: NoteText, ids: Mapping[str, str]) -> list[
 
 def name_key(name: str) -> str:
     """The form in which paths and names are compared: NFC, in lower case."""
-    return unicodedata.normalize("NFC", name.replace("\u00a0", " ")).lower()
+    return _composed(name).lower()
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name.replace("\u00a0", " "))
 
 
 def page_of_path(path: str) -> str:
@@ -260,12 +264,16 @@ def rank_path(path: str, written: str, folder: str) -> tuple[bool, bool, bool, i
     """The rank of a file among those that a link in `folder` may mean by this name; the least
     wins. A name in the same letters comes before one that differs by case.
     """
-    composed = unicodedata.normalize("NFC", path)
-    name = unicodedata.normalize("NFC", written.replace("\u00a0", " "))
     key = name_key(path)
     near = f"{name_key(folder)}/" if folder else ""
-    is_exact = f"/{composed}".endswith(f"/{name}")
-    return not is_exact, key != name_key(name), not key.startswith(near), len(key), path
+    is_whole = key == name_key(written)
+    is_exact = ends_with_name(path, written)
+    return not is_exact, not is_whole, not key.startswith(near), len(key), path
+
+
+def ends_with_name(path: str, written: str) -> bool:
+    """True if a path ends with this name in the same upper and lower case."""
+    return f"/{_composed(path)}".endswith(f"/{_composed(written)}")
 
 
 class LinkTargets:

@@ -8,7 +8,7 @@ import json
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -87,7 +87,7 @@ class LinkMoves:
     ) -> None:
         self._ws = ws
         self._moves = moves
-        back = {new: old for old, new in moves.items()}
+        self._back = back = {new: old for old, new in moves.items()}
         now = list_files(ws)
         self._files = now
         self._is_done = not (moves.keys() & now)
@@ -150,8 +150,7 @@ class LinkMoves:
 
     def _path_before(self, path: str) -> str:
         """The path that a file had before the notes moved."""
-        back = {new: old for old, new in self._moves.items()}
-        return back.get(path, path) if self._is_done else path
+        return self._back.get(path, path) if self._is_done else path
 
     def _may_name(self, data: bytes) -> bool:
         """True if a text may hold a link that changes."""
@@ -180,18 +179,19 @@ class LinkMoves:
         return self._splices(path, text)
 
     def _changes(
-        self, path: str, places: Iterable[LinkPlace]
+        self, path: str, places: Sequence[LinkPlace]
     ) -> Iterator[tuple[LinkPlace, str]]:
         """Yields each of these links of a file that has to change, with its new target."""
         source = self._path_before(path)
         there = self._moves.get(source, source)
+        named = self._named_by_entries([place.target for place in places if place.behind])
         for place in places:
             old = self.before.resolve(place.form, place.target, source)
             if old is None and place.behind:
-                old = self.before.resolve("wiki", place.behind.target, source)
-                if old is not None and self._is_named(place.target):
+                if link_key(place.target) in named:
                     continue
                 place = place.behind
+                old = self.before.resolve("wiki", place.target, source)
             if old is None:
                 continue
             wanted = self._moves.get(old, old)
@@ -203,12 +203,14 @@ class LinkMoves:
             written = how_written(place, old, source, self.before)
             yield place, self.after.write_target(place, wanted, there, written)
 
-    def _is_named(self, target: str) -> bool:
-        """True if an entry has this name: then a link leads to it, and not to the name behind
-        its bar.
+    def _named_by_entries(self, targets: Sequence[str]) -> Collection[int]:
+        """The keys of these targets that are names of entries: a link leads to such an entry,
+        and not to the name behind its bar.
         """
-        key = link_key(target)
-        return bool(in_step(self._ws, lambda _: self._ws.index.entries_by_name_key([key])))
+        if not targets:
+            return ()
+        keys = set(map(link_key, targets))
+        return in_step(self._ws, lambda _: self._ws.index.entries_by_name_key(keys))
 
     def _splices(self, path: str, text: NoteText) -> list[Splice]:
         places = find_link_places(text.plain, in_graph=self._in_graph)

@@ -20,7 +20,7 @@ from ..journal.folder import is_note, locate_writable
 from ..journal.names import why_forbidden
 from ..models import Texts
 from ..notes.dates import date_in_path
-from ..notes.link_places import name_key, page_key, page_of_path
+from ..notes.link_places import ends_with_name, name_key, page_key, page_of_path
 from ..notes.marks import link_key
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -81,11 +81,11 @@ def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) ->
         if f"/{name_key(path)}".endswith((f"/{key}", f"/{key}.md"))
         or page_key(pages.names.get(path, "")) == page_key(name)
     ]
-    written = unicodedata.normalize("NFC", name.strip())
+    written = name.strip()
     same_letters = [
         path
         for path in fitting
-        if f"/{unicodedata.normalize('NFC', path)}".endswith((f"/{written}", f"/{written}.md"))
+        if ends_with_name(path, written) or ends_with_name(path, f"{written}.md")
     ]
     fitting = same_letters or fitting
     if len(fitting) > 1:
