@@ -5,7 +5,7 @@ import os
 import platform
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
@@ -19,7 +19,7 @@ from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
 from ..journal.projects import damage_of_projects
 from ..journal.shelf import is_home_exposed
-from ..models import frozen
+from ..models import Stamp, frozen
 from ..notes.copies import find_original
 from ..notes.link_places import name_key
 from ..notes.redaction import line_number
@@ -336,10 +336,11 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
     for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
         yield Finding(level, "left-out", message, mend)
-    for pair in _names_that_fold(ws):
+    stamps = list(ws.journal.scan())
+    for pair in _names_that_fold(stamps):
         message = f"{pair} differ only by case: macOS and Windows take them for one file."
         yield Finding("info", "case", message, "Rename one of them.")
-    for stamp in ws.journal.scan() if whole else ():
+    for stamp in stamps if whole else ():
         try:
             data = ws.journal.read(stamp.path)
         except NotFound as error:
@@ -351,10 +352,10 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
             yield Finding("warning", "private-copy", message, FIX)
 
 
-def _names_that_fold(ws: Workspace) -> Iterator[str]:
+def _names_that_fold(stamps: Iterable[Stamp]) -> Iterator[str]:
     """Yields the names of notes that differ only by case, as `A.md and a.md`."""
     groups: dict[str, list[str]] = {}
-    for stamp in ws.journal.scan():
+    for stamp in stamps:
         groups.setdefault(name_key(stamp.path), []).append(printable_path(stamp.path))
     for paths in groups.values():
         if len(paths) > 1:

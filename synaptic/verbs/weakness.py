@@ -21,7 +21,8 @@ alike.
 FAR = timedelta(days=3 * 365)
 """A day of `due` or `expires` that is further away may be a mistake."""
 
-_SAVES = Words("saves")
+SAVES = Words("saves")
+"""What a text that is saved may hold."""
 _NO_DIGITS = str.maketrans("", "", "0123456789")
 
 
@@ -38,7 +39,7 @@ def find_weakness(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> str:
         notice = f"One entry of {size // 1_000:,} KB: short entries, one a matter, are found."
     if notice or marks.get("by_person", True):
         return notice
-    outside = _SAVES.finder("points_outside").search(entry.content)
+    outside = SAVES.finder("points_outside").search(entry.content)
     if outside:
         words = " ".join(outside[0].split())
         return f"“{words}”: a later reader will not know that talk."
@@ -81,4 +82,4 @@ def _may_give_reason(entry: Entry) -> bool:
     """True if a text has several sentences, or a sign or word that may begin a reason."""
     text = entry.content.strip()
     several = any(end < len(text) for end in sentence_ends(text))
-    return several or bool(_SAVES.finder("may_give_reason").search(text))
+    return several or bool(SAVES.finder("may_give_reason").search(text))
