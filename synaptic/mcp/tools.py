@@ -313,7 +313,7 @@ def _is_left_out(name: str, value: Any) -> bool:
 
 def _is_null(value: Any) -> bool:
     """True for null, and for the word by which a client says it that cannot send null."""
-    return value is None or value in ("null", "NULL", "None", "undefined")
+    return value in (None, "null", "NULL", "None", "undefined")
 
 
 _SEPARATORS = {

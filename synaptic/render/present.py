@@ -230,12 +230,12 @@ def list_lines(items: Sequence[Item], room: int) -> list[str]:
     sizes = [count_tokens(line) + 1 for line in lines]
     lines = lines[: max(1, count_that_fit(sizes, room))]
     left = room - sum(sizes[: len(lines)])
-    for at, line in enumerate(lines):
+    for at, size in enumerate(sizes[: len(lines)]):
         texts = (items[at].text, items[at].snippet)
         with_lines = [_list_entry(items[at], text) for text in texts]
         without = [_list_entry(bare[at], text) for text in texts]
-        for fuller in (*with_lines, *without, _list_entry(items[at], "")):
-            added = count_tokens(fuller) - count_tokens(line)
+        for fuller in dict.fromkeys((*with_lines, *without, _list_entry(items[at], ""))):
+            added = count_tokens(fuller) + 1 - size
             if added <= left:
                 lines[at] = fuller
                 left -= added

@@ -302,13 +302,14 @@ def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:
     query highlighted.
     """
     blocks = []
+    above: set[str] = set()
     for number, hit in enumerate(result.hits, 1):
         lines = _hit_lines(hit, is_hit, to)
         remark = hit_remark(hit)
         if remark:
             lines.append(f"   {remark}")
-        above = {other.entry.id for other in result.hits[: number - 1]}
         lines += [f"   {line}" for line in later_lines(hit, above)]
+        above.add(hit.entry.id)
         blocks.append("\n".join([f"{number}. {lines[0]}", *lines[1:]]))
     return "\n\n".join(blocks)
 

@@ -152,7 +152,7 @@ def pair_nearest_entries(ws: Workspace, entries: Mapping[int, Entry]) -> dict[st
 def _rows_with_same_words(ws: Workspace, own: Stored, new: Entry) -> list[int]:
     """The entries of the project that hold the rarest words of `new`, the best first."""
     every_word = dict.fromkeys(word for _, word in words(f"{new.title}\n{new.content}"))
-    own_words = [word for word in every_word if word.lower() not in STOP_WORDS]
+    own_words = [word for word in every_word if word not in STOP_WORDS]
     counts = ws.index.document_counts(own_words)[1]
     rarest = sorted(
         (word for word in own_words if counts[word] > 1), key=lambda word: counts[word]

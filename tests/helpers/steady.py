@@ -57,8 +57,7 @@ class Steady(Forks):
 
     def _parent(self, prefix: tuple[str, ...]) -> socket.socket:
         assert not prefix
-        has_ended = not self._calls or select.select([self._calls], [], [], 0)[0]
-        if not self._calls or has_ended:
+        if not self._calls or select.select([self._calls], [], [], 0)[0]:  # or it has ended
             self._calls, theirs = socket.socketpair()
             nowhere = [os.open(os.devnull, os.O_WRONLY) for _ in ("out", "err")]
             call = {"args": ["-c"], "code": _SERVE, "env": dict(os.environ)}

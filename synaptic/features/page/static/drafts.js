@@ -14,10 +14,9 @@ const read = (name) => JSON.parse(localStorage.getItem(name) ?? "null");
 others?.addEventListener("message", ({ data }) => {
   if (data.asks) others.postMessage({ is: tab });
 });
-const [isSaved, sent] = [
-  document.querySelector(".done[role=status]"), JSON.parse(sessionStorage.sent ?? "[]"),
-];
-for (const [name, values] of isSaved ? sent : []) {
+const readSent = () => JSON.parse(sessionStorage.sent ?? "[]");
+const isSaved = document.querySelector(".done[role=status]");
+for (const [name, values] of isSaved ? readSent() : []) {
   if (JSON.stringify(read(name)?.values) === JSON.stringify(values)) localStorage.removeItem(name);
 }
 // a form that was refused shows what was sent, and may still be saved
@@ -88,8 +87,7 @@ if (form) {
   }));
   form.addEventListener("input", keep);
   form.addEventListener("submit", () => {
-    const before = JSON.parse(sessionStorage.sent ?? "[]");
-    sessionStorage.sent = JSON.stringify([...before, [here(), values()]]);
+    sessionStorage.sent = JSON.stringify([...readSent(), [here(), values()]]);
   });
   discard.addEventListener("click", () => {
     form.querySelectorAll("input[name=draft]").forEach((one) => one.remove());
