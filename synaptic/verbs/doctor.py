@@ -411,7 +411,7 @@ def _is_exposed(home: Path) -> bool:
 _USE = os.R_OK | os.W_OK | os.X_OK
 
 _STATE_FOLDERS = frozenset(
-    "capture done drafts imports lines models renames run sync.git".split()
+    "briefings capture done drafts imports lines models renames run sync.git".split()
 )
 """The folders of the state folder; whatever else stands in it is a file."""
 _LARGE = frozenset(["trash.md"])

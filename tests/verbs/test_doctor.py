@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,20 @@ def test_a_sound_home_has_nothing_to_mend(filled: Home) -> None:
     for word in ("Python", "SQLite", "model", "Entries: 3"):
         assert word in answer.out
     assert findings(filled) == (0, {})
+
+
+def test_what_daily_use_leaves_in_the_home_is_no_damage(filled: Home) -> None:
+    """A session that began, and each run that can be taken back, has a folder in the state."""
+    session = json.dumps({"session_id": "s", "cwd": str(filled.path.parent)})
+    filled.run("hook", "session-start", stdin=session)
+    filled.run("hook", "session-end", stdin=session)
+    (filled.path.parent / "old.txt").write_text("[2026-11-01 10:00] It rained.\n")
+    filled.run("import", "jrnl", str(filled.path.parent / "old.txt"), "--yes")
+    filled.ask("save", "The tide turns.", "--tag", "sea")
+    filled.run("tags", "--rename", "sea", "tide", "--yes")
+    folders = {path.name for path in filled.state.iterdir() if path.is_dir()}
+    assert folders >= {"briefings", "done", "imports", "renames"}
+    assert "state-file" not in findings(filled)[1]
 
 
 def test_what_a_person_must_mend_is_named_with_its_line(filled: Home) -> None:
