@@ -74,12 +74,15 @@ class Forked:
         with channel:
             self._told = channel.makefile("rb", 0)
         self.pid = int(self._told.readline())
+        self._reading = threading.Lock()
         self._said: list[Future[bytes]] = []
 
     def poll(self, timeout: float | None = 0) -> int | None:
         """The status; None while it runs."""
         if self.returncode is None and select.select([self._told], [], [], timeout)[0]:
-            self.returncode = int(self._told.readline())
+            with self._reading:
+                if self.returncode is None:  # no other thread has read it
+                    self.returncode = int(self._told.readline())
         return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
@@ -96,7 +99,8 @@ class Forked:
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # ended, and its status not told yet
+                os.kill(self.pid, number)
 
     def communicate(
         self, data: bytes = b"", timeout: float | None = None
