@@ -70,14 +70,16 @@ def test_a_new_type_is_a_name_and_a_row(tmp_path: Path) -> None:
     day = home / "journal" / "2026-11-21.md"
     day.write_text(f"## 09:30 {NEW_TYPE}: Who owns the domain?\n\n## 10:00 A note\n")
 
-    def types(package: Path) -> list[str]:
-        command = [sys.executable, "-m", "synaptic", "--home", str(home), "find", "--json"]
+    def types(package: Path, *words: str) -> list[str]:
+        command = [sys.executable, "-m", "synaptic", "--home", str(home), *words, "--json"]
         environ = {**os.environ, "PYTHONPATH": str(package), "PYTHONSAFEPATH": "1"}
         run = subprocess.run(
             command, env=environ, capture_output=True, check=True, cwd=tmp_path
         )
-        return [entry["type"] for entry in json.loads(run.stdout)["entries"]]
+        answer = json.loads(run.stdout)
+        return [entry["type"] for entry in answer.get("entries") or answer["hits"]]
 
-    assert types(PACKAGE.parent) == ["note", "note"]
-    assert types(newer) == ["note", NEW_TYPE]
-    assert types(PACKAGE.parent) == ["note", "note"]
+    assert types(PACKAGE.parent, "find") == ["note", "note"]
+    assert types(newer, "find") == ["note", NEW_TYPE]
+    assert types(newer, "search", f"open {NEW_TYPE}s") == [NEW_TYPE]
+    assert types(PACKAGE.parent, "find") == ["note", "note"]

@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from typing import NamedTuple
 
 from ...filters import Filters
-from ...kinds import CLOSABLE, CLOSING_TAGS, TAGS_OF_STATE
+from ...kinds import CLOSABLE, CLOSING_TAGS, KINDS, TAGS_OF_STATE
 from ...models import TYPES, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compile_once
 from ..timephrase.find import TimeRange, find_time, is_recent, remove_phrase
@@ -203,10 +203,21 @@ def _list_parts(text: str, projects: Collection[str]) -> tuple[Texts, list[str],
     is_named = re.compile(rf"{before}({'|'.join(names)})(?:'s)?(?![\w-])" if names else r"(?!)")
     left = " ".join(is_named.sub(" ", text).split())
     means: list[str] = []
-    for meaning, pattern in QUESTIONS.patterns("parts").items():
+    for meaning, pattern in _patterns_of_parts().items():
         left, count = compile_once(pattern).subn(_TAKEN, left)
         means += meaning.split() if count else ()
     return (tuple(is_named.findall(text)), means, left) if means else ((), [], text)
+
+
+@cache
+def _patterns_of_parts() -> dict[str, str]:
+    """The pattern of each part, by what it means: those of the table, and for each other entry
+    type its name.
+    """
+    patterns = QUESTIONS.patterns("parts")
+    for kind in KINDS.values():
+        patterns.setdefault(kind.name, rf"\b(?:{kind.name}|{kind.plural})\b")
+    return patterns
 
 
 def _telling_words(text: str, means: list[str]) -> list[str]:
