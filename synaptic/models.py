@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from operator import attrgetter
@@ -80,6 +80,11 @@ DateSource = Literal["file", "heading", "front-matter", "comment", "git", "mtime
 Mode = Literal["hybrid", "lexical", "semantic"]
 Strategy = Literal["auto", "hybrid", "lexical", "semantic", "bounded", "smart"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+SearchLayer = Literal[
+    "lexical", "semantic", "hybrid", "temporal", "phrase", "title", "symbolic"
+]
+Execution = Literal["parallel", "sequential", "iterative"]
+Merge = Literal["union", "intersection", "weighted"]
 Order = Literal["relevance", "newest", "oldest", "importance", "access"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
@@ -406,19 +411,30 @@ class Hit:
 
 @frozen
 class SubQuery:
-    """One of the queries of a smart search; `weight` multiplies its ranks in the fusion."""
+    """One query of a plan: `search/plan` lists the layers.
+
+    `weight` multiplies its ranks in the fusion. The lowest `priority` runs first. Hits must
+    pass `filters`, values by name. `depends_on`: ids of the sub-queries whose hits it needs.
+    """
 
     id: str
     query: str
+    layer: SearchLayer
     weight: float
+    priority: int
+    filters: Mapping[str, Any]
+    depends_on: Texts = ()
 
 
 @frozen
 class Round:
-    """A round of a smart search: its queries, and the number of new candidates."""
+    """A round of a search: the sub-queries that ran, each in the layer that it could run in,
+    and the number of new candidates. `because` names the pass that searched again, or is "".
+    """
 
     sub_queries: tuple[SubQuery, ...]
     new: int
+    because: str = ""
 
 
 @frozen
@@ -457,7 +473,8 @@ ABSENT = "No entry holds"
 class SearchResult:
     """The hits of a search. `mode` says how it searched. `total` counts the ranked candidates
     before `limit`, or without a limit the hits that fit. `terms` are words to highlight.
-    `rounds` explain a smart search, `choice` the strategy `auto`.
+    Where it is to be explained, `plan` is what was to run, as JSON, `rounds` what ran, and
+    `choice` says why `auto` chose its strategy.
     """
 
     query: str
@@ -468,6 +485,7 @@ class SearchResult:
     hits: tuple[Hit, ...]
     terms: Texts = ()
     notices: Texts = ()
+    plan: Json | None = None
     rounds: tuple[Round, ...] = ()
     choice: Choice | None = None
 

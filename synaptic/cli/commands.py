@@ -218,17 +218,20 @@ def search(
     print_search(ws, result)
 
 
-@command("analyze", f.WORDS, switch("note", "The text is a note, not a question."))
-def analyze(ws: Workspace, note: bool, text: Words = ()) -> None:
-    """Show what a question asks for, or with --note how a note reads by itself; - reads
-    standard input.
+@command("analyze", f.WORDS, f.STRATEGY, switch("note", "The text is a note, not a question."))
+def analyze(ws: Workspace, note: bool, strategy: str, text: Words = ()) -> None:
+    """Show what a question asks for and how it is searched, or with --note how a note reads by
+    itself; - reads standard input.
 
     Example: synaptic analyze "what did we decide about redis last week?"
     """
     from ..search.explain import analyze_note, analyze_question  # slow to import
 
     content = _join_words(text)
-    data = wire.as_json(analyze_note(ws, content) if note else analyze_question(ws, content))
+    analysis = (
+        analyze_note(ws, content) if note else analyze_question(ws, content, strategy=strategy)
+    )
+    data = wire.as_json(analysis)
     print_answer(data, outline_text(data))
 
 

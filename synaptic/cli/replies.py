@@ -19,7 +19,7 @@ from ..models import Entry, Json, Near, SearchResult
 from ..notes.header import shorten
 from ..render import terminal, wire
 from ..render.fence import clean, one_line
-from ..render.present import build_term_test, short_id, write_result_text
+from ..render.present import build_term_test, outline_text, short_id, write_result_text
 from ..render.terminal import Output, emit, emit_json, say
 from ..serving.editors import command_to_open
 from ..verbs import browse
@@ -243,7 +243,11 @@ def print_search(ws: Workspace, result: SearchResult) -> None:
     if result.hits:
         is_hit = build_term_test(result.terms, ws.index.stem)
         text = terminal.hits_text(result, is_hit, output_for_workspace(ws))
-    _print_results(ws, result.hits, wire.search_json(result), text)
+    data = wire.search_json(result)
+    if result.plan:
+        again = [{"because": one.because, "new": one.new} for one in result.rounds[1:]]
+        text += f"\n{outline_text({'plan': data['plan'], 'searched again': again})}\n"
+    _print_results(ws, result.hits, data, text)
 
 
 def print_days(ws: Workspace, days: Days) -> None:

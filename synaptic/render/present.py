@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from ..language.lexicon import sentence_ends
 from ..models import Entry, Hit, Json, Link, SearchResult
@@ -468,12 +468,29 @@ def _entry_stamp(entry: Entry) -> str:
 
 
 def outline_text(data: Json) -> str:
-    """Returns JSON as text for people: a line for each field that is not empty."""
+    """Returns JSON as text for people: a line for each field that is not empty, and for each
+    object of a list.
+    """
+    return "\n".join(_outline_lines(data))
+
+
+def _outline_lines(data: Json) -> list[str]:
     lines = []
     for name, value in data.items():
-        if value:
-            lines.append(f"{name.replace('_', ' '):18} {_value_text(value)}")
-    return "\n".join(lines)
+        label = f"{name.replace('_', ' '):18}"
+        if isinstance(value, dict) and any(map(_is_table, value.values())):
+            lines += [label.rstrip(), *(f"  {line}" for line in _outline_lines(value))]
+        elif _is_table(value):
+            lines += [f"{label} {_value_text(value[0])}"]
+            lines += [f"{'':18} {_value_text(each)}" for each in value[1:]]
+        elif value:
+            lines.append(f"{label} {_value_text(value)}")
+    return lines
+
+
+def _is_table(value: object) -> TypeGuard[Sequence[Json]]:
+    """True for a list of objects that has some."""
+    return isinstance(value, list | tuple) and any(isinstance(each, dict) for each in value)
 
 
 def _value_text(value: object) -> str:

@@ -180,10 +180,14 @@ def why_json(why: Why) -> Json:
 
 def search_json(result: SearchResult) -> Json:
     """Returns the JSON of a search: its hits, notices, mode and weights."""
-    data: Json = as_json(replace(result, hits=()))
+    data: Json = as_json(replace(result, hits=(), rounds=()))
     data["hits"] = [hit_json(hit) for hit in result.hits]
     del data["terms"]
-    for name in ("rounds", "choice"):
+    if result.rounds:
+        from ..search.plan import round_as_json  # slow to import
+
+        data["rounds"] = [round_as_json(searched) for searched in result.rounds]
+    for name in ("plan", "rounds", "choice"):
         if not data[name]:
             del data[name]
     return data

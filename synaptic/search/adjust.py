@@ -27,10 +27,10 @@ teams (`bench.py repositories`), all of them for what was done since a day.
 
 
 def drop_dissimilar(ranked: Ranking, evidence: Evidence) -> Ranking:
-    """The ranking without entries whose cosine is below the request's `min_similarity`; entries
+    """The ranking without entries whose cosine is below the plan's `min_similarity`; entries
     without a vector are not dropped.
     """
-    least = evidence.request.min_similarity
+    least = evidence.plan.min_similarity
     if least is None:
         return ranked
     return [r for r in ranked if r.similarity is None or r.similarity >= least]
@@ -38,15 +38,15 @@ def drop_dissimilar(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 def is_ordered_by_score(evidence: Evidence) -> bool:
     """True unless the hits are ordered by time, as in a bounded search without weights."""
-    request = evidence.request
-    return request.strategy != "bounded" or bool(request.weights)
+    plan = evidence.plan
+    return plan.strategy != "bounded" or bool(plan.weights)
 
 
 def lower_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Lowers the scores of entries of other projects, if the asker's project is among the
     candidates.
     """
-    own = evidence.request.project
+    own = evidence.plan.project
     if own is None or own not in {r.standing.project for r in ranked}:
         return ranked
     return multiply_scores(ranked, OTHER_PROJECT, lambda r: r.standing.project != own)
@@ -54,17 +54,17 @@ def lower_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
 
 def lower_expired(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Lowers the scores of expired entries."""
-    today = evidence.request.now.date().isoformat()
+    today = evidence.plan.now.date().isoformat()
     return multiply_scores(ranked, EXPIRED, lambda r: has_expired(r.standing.expires, today))
 
 
 def asks_what_holds(evidence: Evidence) -> bool:
     """True unless the question asks for what was done: for a time, the newest, or a type."""
-    request = evidence.request
-    prefer = request.prefer
-    asks_for_time = request.recent or prefer.since or prefer.until
-    asks_for_type = request.filters.types or prefer.types
-    return request.fuses and not (asks_for_time or asks_for_type)
+    plan = evidence.plan
+    prefer = plan.prefer
+    asks_for_time = plan.recent or prefer.since or prefer.until
+    asks_for_type = plan.filters.types or prefer.types
+    return plan.fuses and not (asks_for_time or asks_for_type)
 
 
 def weigh_by_worth(ranked: Ranking, evidence: Evidence) -> Ranking:
@@ -103,7 +103,7 @@ def put_titled_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Entries whose title, page name or alias is the question, in their usual order, then the
     others. An entry that a later one replaced is not put first.
     """
-    first = {*evidence.titled}
+    first = {*evidence.plan.titled}
     best = max((r.score for r in ranked), default=0.0)
     for r in ranked:
         if r.standing.id in evidence.superseded_by:
@@ -116,7 +116,5 @@ def put_titled_first(ranked: Ranking, evidence: Evidence) -> Ranking:
 def put_phrases_first(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Moves entries that contain a phrase of the query before all others."""
     rowids = [r.rowid for r in ranked]
-    holding = evidence.index.filter_entries(
-        Filters(words=evidence.request.parsed.phrases), rowids
-    )
+    holding = evidence.index.filter_entries(Filters(words=evidence.plan.parsed.phrases), rowids)
     return sorted(ranked, key=lambda r: r.rowid not in holding)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from ..index.counters import TimedCall
 from ..models import Choice, Layer, Strategy
+from .plan import QueryPlan
 
 Costs = Mapping[str, Mapping[str, float]]
 """The 95th percentile of the milliseconds of searches, by strategy and stage."""
@@ -57,24 +58,18 @@ def reason_over_budget(strategy: Strategy, budget_ms: float | None, costs: Costs
     return f"a search by meaning takes {need:.0f} ms here"
 
 
-def explain_choice(
-    strategy: Strategy,
-    forced: str,
-    budget_ms: float | None,
-    costs: Costs,
-    stages: Mapping[str, float],
-) -> Choice:
+def explain_choice(plan: QueryPlan, costs: Costs, stages: Mapping[str, float]) -> Choice:
     """The chosen strategy for the answer: why it was chosen, and its expected and real
     milliseconds by stage.
     """
-    expected = costs.get(strategy, {})
+    expected = costs.get(plan.strategy, {})
     layers = []
     for name, ms in stages.items():
         if name != "total":
             layers.append(Layer(name, expected.get(name), round(ms, 3)))
     return Choice(
-        because=forced or REASONS[strategy],
-        budget_ms=budget_ms,
+        because=plan.over_budget or REASONS[plan.strategy],
+        budget_ms=plan.budget_ms,
         estimated_ms=expected.get("total"),
         actual_ms=round(stages["total"], 3),
         layers=tuple(layers),

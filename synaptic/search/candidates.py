@@ -10,7 +10,6 @@ by neighbouring entries.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ..index.rows import to_microseconds
 from ..models import Meaning
@@ -34,28 +33,27 @@ def rank_candidates(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES
     """Fetches and scores the candidates of one query, best first; at least `least` entries, if
     so many match.
     """
-    request = evidence.request
+    plan = evidence.plan
     config = evidence.config
-    is_bounded = request.strategy == "bounded"
-    if is_bounded:  # the best of all times, which are cut afterwards
-        query = query._replace(filters=replace(query.filters, since=None, until=None))
-        least = BOUNDED_BEST
+    is_bounded = plan.strategy == "bounded"
+    least = BOUNDED_BEST if is_bounded else least
     lists = evidence.candidates(query, least)
     with evidence.watch.stage("rank"):
         rows = list(lists.get("lexical", {}) | lists.get("semantic", {}))
         ranked = gather_signals(evidence, rows, lists, query.meaning)
-        score_by_fusion(ranked, evidence, lists, query)
         if is_bounded:
-            best = sorted(ranked, key=lambda r: r.score, reverse=True)[:BOUNDED_BEST]
-            for r in best:
-                r.score = r.similarity or r.lexical or 0.0
-            passing = evidence.index.filter_entries(request.filters, [r.rowid for r in best])
-            return sort_ranking([r for r in best if r.rowid in passing], "newest")
-        if request.weights:
             for r in ranked:
-                r.score = weighted_mean(r.signals, request.weights)
+                r.score = r.similarity or r.lexical or 0.0
+            best = sort_by_score(ranked)[:BOUNDED_BEST]
+            passing = evidence.index.filter_entries(plan.filters, [r.rowid for r in best])
+            evidence.run_symbolic(query)
+            return sort_ranking([r for r in best if r.rowid in passing], "newest")
+        score_by_fusion(ranked, evidence, lists, query)
+        if plan.weights:
+            for r in ranked:
+                r.score = weighted_mean(r.signals, plan.weights)
             return sort_by_score(ranked)
-        if request.joins:
+        if plan.joins:
             scores = {(r.standing.path, r.standing.seq): r.score for r in ranked}
             share = config.neighbours
             for r in ranked:  # it gains from those before and after it, over the best possible
@@ -79,13 +77,13 @@ def gather_signals(
     """Candidates for these rows with their signals (similarity, words, age), without a score;
     superseded ones too.
     """
-    request = evidence.request
-    present = to_microseconds(evidence.request.now)
+    plan = evidence.plan
+    present = to_microseconds(evidence.plan.now)
     standings = evidence.standings(rowids)
     met = evidence.met(rowids)
     near = {row: hit.score for row, hit in lists.get("semantic", {}).items()}
     words = {row: hit.score for row, hit in lists.get("lexical", {}).items()}
-    compares = request.weights or request.explain or request.min_similarity is not None
+    compares = plan.weights or plan.explain or plan.min_similarity is not None
     if meaning and compares:
         near = evidence.cosines([one.rowid for one in standings], meaning.vector) | near
     best = min(words.values(), default=0.0)

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import find_stems
-from ..models import NOTHING_CLOSE, Hit, Round, Texts, frozen
+from ..models import NOTHING_CLOSE, Hit, Texts, frozen
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
-from .evidence import Evidence, Request
+from .evidence import Evidence
+from .plan import QueryPlan
 from .ranking import Ranking
 
 NOTHING_FITS = "Nothing fits; try other words, or fewer filters."
@@ -196,7 +197,6 @@ class Attempt:
     hits: tuple[Hit, ...]
     close: bool = True
     weak: bool = False
-    rounds: tuple[Round, ...] = ()
     notices: Texts = ()
 
 
@@ -206,7 +206,7 @@ def measure_signs(
     """(the signs of each hit, the curve that weights them). `hits` are the first entries of
     `ranked`, in its order.
     """
-    total, counts = evidence.frequencies(evidence.request.parsed.terms)
+    total, counts = evidence.frequencies(evidence.plan.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
     # a kind is no matter
     idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
@@ -266,7 +266,7 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     `ranked`, in its order.
     """
     signs, curve = measure_signs(evidence, ranked, hits)
-    total, counts = evidence.frequencies(evidence.request.parsed.terms)
+    total, counts = evidence.frequencies(evidence.plan.parsed.terms)
     close = [log_odds_of_answer(each, curve, passages=total) for each in signs]
     scores = [r.score for r in ranked]
     shares = estimate_hit_chances(
@@ -294,7 +294,7 @@ def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) 
     so, with the command that helps.
     """
     evidence = attempt.evidence
-    request = evidence.request
+    plan = evidence.plan
     passing = attempt.passing
     entries = len(passing)
     if report.pending_entries or not passing:
@@ -309,42 +309,40 @@ def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) 
         notices.append(" ".join([*remarks, unfinished]))
     else:
         notices += remarks
-    notices += request.parsed.notices
-    if request.parsed.only_phrases and not evidence.required:
+    notices += plan.parsed.notices
+    if plan.parsed.only_phrases and not plan.required:
         notices.append("No entry holds that phrase; its words were searched one by one.")
     if evidence.trouble:
         notices.append(evidence.trouble)
     notices += report.notices
-    asks_nothing = request.is_list and request.filters.one_by_one().keys() <= {
-        "include_superseded"
-    }
-    is_read = bool(request.parsed.notices)  # as a list, which a notice says
-    if asks_nothing and passing and request.order == "relevance" and not is_read:
+    asks_nothing = plan.is_list and plan.filters.one_by_one().keys() <= {"include_superseded"}
+    is_read = bool(plan.parsed.notices)  # as a list, which a notice says
+    if asks_nothing and passing and plan.order == "relevance" and not is_read:
         notices.append("The query holds no words to search for; these are the newest entries.")
-    if request.min_similarity is not None and any(r.similarity is None for r in passing):
+    if plan.min_similarity is not None and any(r.similarity is None for r in passing):
         notices.append(
             "Some of these cannot be compared by meaning yet, so min_similarity did not "
             "apply to them."
         )
     if not passing and entries:
-        reason = request.nothing or _explain_empty_answer(evidence.ws, request, attempt.ranked)
+        reason = plan.nothing or _explain_empty_answer(evidence.ws, plan, attempt.ranked)
         if not (is_unfinished and reason == NOTHING_FITS):
             notices.append(reason)
     return tuple(notices)
 
 
-def _explain_empty_answer(ws: Workspace, request: Request, ranked: Ranking) -> str:
+def _explain_empty_answer(ws: Workspace, plan: QueryPlan, ranked: Ranking) -> str:
     """A notice that says why no entry was found, and what to try next."""
     if ranked:
         nearest = max(r.similarity or 0.0 for r in ranked)
         return (
-            f"No entry reaches min_similarity {request.min_similarity}; the nearest of "
+            f"No entry reaches min_similarity {plan.min_similarity}; the nearest of "
             f"{len(ranked)} has {nearest:.3f}. Try a lower value."
         )
-    filters = request.filters.one_by_one()
-    if filters and not ws.index.list_entries(request.filters, order="newest", limit=1)[0]:
+    filters = plan.filters.one_by_one()
+    if filters and not ws.index.list_entries(plan.filters, order="newest", limit=1)[0]:
         return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
-    if request.strategy == "bounded":
+    if plan.strategy == "bounded":
         return (
             "None of the best 100 lies within these days; the default strategy searches all of "
             "them."

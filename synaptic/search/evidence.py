@@ -4,23 +4,20 @@ journal.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from dataclasses import replace
 from functools import cache, partial
 from typing import NamedTuple, TypeAlias
 
-from ..errors import InvalidArgument, check_range, match_valid_name
 from ..filters import Filters
 from ..index.rows import Candidate, RankingFacts, from_microseconds, unit_vectors
-from ..journal.repository import Checkout
-from ..language.query import MAX_LIMIT, ParsedQuery
+from ..language.query import ParsedQuery
 from ..language.words import fts5_expression, stems, words
-from ..models import ORDERS, Entry, Meaning, Mode, Order, Strategy, Texts, Vector
+from ..models import Entry, Meaning, Mode, Round, SubQuery, Texts, Vector
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
+from .plan import QueryPlan, complete_plan
 from .ranking import ANY_DEVIATION, ANY_MEAN, usual_mean_and_deviation
 from .typos import allowed_typing_errors, count_typing_errors, find_near_stems
 
@@ -35,16 +32,6 @@ ANY_LANGUAGE = 0.5
 """How well a multilingual model knows any language: with it the list by meaning has a full
 vote, that by tokens half of one. Chosen on the sets of `bench.py panel`.
 """
-
-MAX_ROUNDS = 3
-MAX_PARTS = 16
-"""The number of sub-queries that a caller may give; each is searched separately."""
-
-LIST_LIMIT = 20
-"""The number of entries in a list if the caller gives no limit."""
-
-MAX_TERMS = 64
-"""Words of a query that are looked up. By eye."""
 
 DEPTH, LEAST_ENTRIES = 80, 20
 """The least number of chunks, and of entries, that are taken from each list before the fusion.
@@ -63,88 +50,14 @@ first.
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """All options of one search. If `weights` is None, ranks are fused. `within`: only these
-    index rows. `limit` None: all that fit.
-
-    `parts` and `max_rounds` are those of a smart search. `only_fitting`: with a limit too, only
-    hits that fit or hold a word of the query. `project` is the key of the project whose entries
-    count more, `here` the checkout that asks.
-
-    `understanding` fills the last five from the words: `recent` (of the fitting entries the
-    newest first), `about` (the day in the middle of the asked time; the nearer first),
-    `time_words` (an entry that holds them all counts as one of the preferred time), `changes`
-    (what happened to an entry, by row), and `nothing`, the notice for an empty answer.
-    """
-
-    parsed: ParsedQuery
-    now: datetime
-    filters: Filters = field(default_factory=Filters)
-    prefer: Filters = field(default_factory=Filters)
-    limit: int | None = None
-    strategy: Strategy = "hybrid"
-    weights: Mapping[str, float] | None = None
-    min_similarity: float | None = None
-    order: Order = "relevance"
-    within: Sequence[int] | None = None
-    explain: bool = False
-    parts: Texts = ()
-    max_rounds: int = 2
-    only_fitting: bool = False
-    project: str | None = None
-    here: Checkout | None = None
-    recent: bool = False
-    about: date | None = None
-    time_words: Texts = ()
-    changes: Mapping[int, str] = field(default_factory=dict)
-    nothing: str = ""
-
-    def __post_init__(self) -> None:
-        """Raises InvalidArgument with the valid values."""
-        check_range("limit", self.limit, 1, MAX_LIMIT)
-        check_range("min_similarity", self.min_similarity, 0, 1)
-        check_range("max_rounds", self.max_rounds, 0, MAX_ROUNDS)
-        if len(self.parts) > MAX_PARTS:
-            message = f"sub_queries has {len(self.parts):,} values."
-            raise InvalidArgument(message, valid=(f"up to {MAX_PARTS} values",))
-        match_valid_name(ORDERS, self.order, "order")
-
-    @property
-    def is_list(self) -> bool:
-        """True if the query has no words, only filters or nothing: its answer is a list of
-        entries.
-        """
-        return not self.parsed.terms
-
-    @property
-    def fuses(self) -> bool:
-        """True if the ranks of several lists are fused, so that the score of a hit is its
-        chance of being right.
-        """
-        return not (self.is_list or self.weights or self.strategy == "bounded")
-
-    @property
-    def joins(self) -> bool:
-        """True if the strategy searches both by words and by meaning."""
-        return self.strategy in ("hybrid", "smart")
-
-    @property
-    def ends_itself(self) -> bool:
-        """True if the answer ends after the last hit that fits, because the caller gave no
-        limit.
-        """
-        return self.limit is None and self.fuses
-
-
 class Query(NamedTuple):
-    """The words of one query, its embedding (None: search by words only), and the filters that
-    hits must pass.
+    """The words of one text, its embedding (None: search by words only), and the sub-queries
+    that it runs in.
     """
 
     terms: Sequence[str]
     meaning: Meaning | None
-    filters: Filters
+    sub_queries: Sequence[SubQuery]
 
 
 class BestPassage(NamedTuple):
@@ -162,46 +75,64 @@ class Evidence:
     `lists` are the candidates of all its sub-queries; `vector` is the question's, None if only
     words are searched. `trouble` says why there is no model. `superseded_by` maps ids of
     replaced entries to ids of later ones, `replaced_by_row` the row of a candidate to the rows
-    of the entries in whose place it stands. `required` are phrases that a hit must contain: the
-    query has only phrases, and some entry contains one. `titled` are the rows of entries whose
-    title, page name or alias is the query.
+    of the entries in whose place it stands. `rounds` are those that ran, of all searches for
+    this answer, `ran` the sub-queries of the round that runs.
     """
 
     def __init__(
-        self, ws: Workspace, request: Request, watch: Stopwatch, trouble: str = ""
+        self,
+        ws: Workspace,
+        plan: QueryPlan,
+        watch: Stopwatch,
+        trouble: str = "",
+        rounds: list[Round] | None = None,
     ) -> None:
         self.ws = ws
         self.index = ws.index
         self.document_counts = ws.index.document_counts
-        terms = self.rarest(request.parsed.terms, MAX_TERMS)
-        if len(terms) < len(request.parsed.terms):
-            cut = f"Only the {MAX_TERMS} rarest words of the query were looked up."
-            notices = (*request.parsed.notices, cut)
-            parsed = replace(request.parsed, terms=terms, notices=notices)
-            request = replace(request, parsed=parsed)
-        self.request = request
+        self.plan = plan
         self.config = ws.config.search
         self.watch = watch
         self.trouble = trouble
+        self.rounds = [] if rounds is None else rounds
+        self.ran: dict[str, SubQuery] = {}
         self.lists: Lists = {"lexical": {}, "semantic": {}}
         with watch.stage("embed"):
-            self.asked = None if request.is_list else self.embed(request.parsed.text)
+            self.asked = None if plan.is_list else self.embed(plan.parsed.text)
         self.vector = self.asked.vector if self.asked else None
         self.superseded_by: dict[str, str] = {}
         self.replaced_by_row: dict[int, list[int]] = {}
         self._counts = cache(ws.index.document_counts)  # each search asks several times
-        self.preferred = request.prefer.one_by_one()
-        self.titled = ws.index.titled(request.parsed.names)
-        phrases = [fts5_expression(phrase) for phrase in request.parsed.phrases]
-        self.required = []
-        if request.parsed.only_phrases and ws.index.has_phrases(phrases):
-            self.required = phrases
-        self._beginnings = [term[:-1] for term in terms if term.endswith("*")]
+        self.preferred = plan.prefer.one_by_one()
+        self._beginnings = [term[:-1] for term in plan.parsed.terms if term.endswith("*")]
 
     def of(self, **changes: object) -> Evidence:
-        """A new `Evidence` for the same search, with some values of its request changed."""
-        request = replace(self.request, **changes)  # type: ignore[arg-type]
-        return Evidence(self.ws, request, self.watch, self.trouble)
+        """A new `Evidence` for the same search, with some values of its plan changed."""
+        plan = complete_plan(self.index, replace(self.plan, **changes))  # type: ignore[arg-type]
+        return Evidence(self.ws, plan, self.watch, self.trouble, self.rounds)
+
+    def end_round(self, new: int, because: str = "") -> None:
+        """Adds to `rounds` the sub-queries that ran since the last round, which brought `new`
+        candidates.
+        """
+        self.rounds.append(Round(tuple(self.ran.values()), new, because))
+        self.ran = {}
+
+    def note_run(self, query: SubQuery, *, words: bool = True, meaning: bool = True) -> None:
+        """Adds a sub-query to those that ran in this round, in the layer in which it ran."""
+        if query.layer in ("hybrid", "lexical", "semantic") and not (words and meaning):
+            query = replace(query, layer="lexical" if words else "semantic")
+        self.ran[query.id] = query
+
+    def run_symbolic(self, query: Query) -> float:
+        """The weight of the sub-query that raises or keeps entries by their metadata, which
+        runs now; 0 without one.
+        """
+        for one in query.sub_queries:
+            if one.layer == "symbolic":
+                self.note_run(one)
+                return one.weight
+        return 0.0
 
     # -- candidates
 
@@ -209,7 +140,7 @@ class Evidence:
         """The embedding of a question; None if the search is by words only or there is no
         model.
         """
-        if self.request.strategy == "lexical" or self.trouble or not text:
+        if self.plan.strategy == "lexical" or self.trouble or not text:
             return None
         if self.index.meta("model") != self.ws.embedder.name:
             return None
@@ -220,32 +151,22 @@ class Evidence:
         """The kind of search that really runs: by words, by meaning, or both."""
         if self.vector is None:
             return "lexical"
-        return "hybrid" if self.request.joins else "semantic"
+        return "hybrid" if self.plan.joins else "semantic"
 
     def candidates(self, query: Query, limit: int) -> Lists:
-        """Fetches at least `limit` entries by words and by meaning, if so many match, and adds
-        them to `lists`.
-
-        Entries of a preferred time, with a quoted phrase, or named like the query, are fetched
-        by a separate query: in a large journal they may not be among the best.
+        """Fetches for each sub-query at least `limit` entries by words and by meaning, if so
+        many match, and adds them to `lists`.
         """
         index = self.index
-        prefer = self.request.prefer
-        filters = query.filters
-        within = self.request.within
-        asked = [(filters, within)]
-        if (prefer.since or prefer.until) and not (filters.since or filters.until):
-            asked.append((replace(filters, since=prefer.since, until=prefer.until), within))
-        phrases = self.request.parsed.phrases
-        if phrases and not self.required:
-            asked.append((replace(filters, words=phrases), within))
-        if self.titled:
-            titled = [row for row in self.titled if within is None or row in within]
-            asked.append((filters, titled))
         terms = [fts5_expression(term) for term in query.terms]
         lists: Lists = {}
-        for filters, rows in asked:
-            passing = index.passing_chunks(filters, rows, self.required)
+        for one in query.sub_queries:
+            if one.layer == "symbolic":  # it fetches nothing
+                continue
+            rows = self.plan.within
+            if one.layer == "title":
+                rows = [row for row in self.plan.titled if rows is None or row in rows]
+            passing = index.passing_chunks(Filters(**one.filters), rows, self.plan.required)
             ways = {}
             if terms:
                 ways["lexical"] = partial(index.lexical, terms, passing)
@@ -254,6 +175,7 @@ class Evidence:
             for name, fetch in ways.items():
                 with self.watch.stage(name):
                     lists[name] = lists.get(name, {}) | _fetch_best_chunks(fetch, limit)
+            self.note_run(one, words=bool(terms), meaning=bool(query.meaning))
         for name, hits in lists.items():
             self.lists[name] = hits | self.lists[name]
         return lists
@@ -277,16 +199,6 @@ class Evidence:
         for term in set(terms) - single:
             single.update(word for _, word in words(term))
         return self._counts(frozenset(single))
-
-    def rarest(self, terms: Texts, most: int) -> Texts:
-        """Up to `most` of the terms: all if there are no more, else the rarest first; terms
-        that no entry contains come last.
-        """
-        if len(terms) <= most:
-            return terms
-        counts = self.document_counts(terms)[1]
-        by_rarity = sorted(terms, key=lambda term: counts[term] or math.inf)
-        return tuple(by_rarity[:most])
 
     def has_word(self, term: str) -> bool:
         """True if an entry contains this word in any of its forms."""
@@ -367,8 +279,8 @@ class Evidence:
         met: dict[int, Texts] = dict.fromkeys(rowids, ())
         for name, preferred in self.preferred.items():
             meeting = self.index.filter_entries(preferred, rowids)
-            if name == "time" and self.request.time_words:
-                meeting |= self._holding_all(self.request.time_words, rowids)
+            if name == "time" and self.plan.time_words:
+                meeting |= self._holding_all(self.plan.time_words, rowids)
             for rowid in meeting:
                 met[rowid] = (*met[rowid], name)
         return met
@@ -384,12 +296,10 @@ class Evidence:
         """Days between an entry and the day that the question asks about; 0 if it asks about no
         day.
         """
-        about = self.request.about
+        about = self.plan.about
         if not about:
             return 0
-        return abs(
-            (from_microseconds(standing.at, self.request.now.tzinfo).date() - about).days
-        )
+        return abs((from_microseconds(standing.at, self.plan.now.tzinfo).date() - about).days)
 
     # -- what the journal says of them
 

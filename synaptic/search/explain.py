@@ -4,69 +4,65 @@ this journal.
 
 import math
 from collections import Counter
+from dataclasses import replace
+from typing import Any
 
-from ..filters import Filters
-from ..language.analysis.analyze import JournalNames, analyze
-from ..language.analysis.plan import strategy_by_form
+from ..language.analysis.analyze import EntityMention, JournalNames, analyze
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
-from ..language.query import MAX_QUERY, merge_filters, parse_query
+from ..language.query import MAX_QUERY
 from ..language.words import words
 from ..models import Json
+from ..notes.header import shorten
 from ..notes.privacy import without_private
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .evidence import Request
 from .near import suggest_tags
-from .understanding import read_question_of_journal, understand
+from .plan import SHOWN_CHARACTERS, plan_as_json
+from .planner import make_plan, read_question_of_journal
+from .search import make_request
 
 MAX_KEYWORDS = 12
 """The number of keywords that an analysis shows. By eye."""
 
 
-def analyze_question(ws: Workspace, query: str) -> Json:
-    """The analysis of a question and the plan of its search, as JSON; nothing is searched."""
+def analyze_question(ws: Workspace, query: str, **options: Any) -> Json:
+    """The analysis of a question and the plan of its search, as JSON; nothing is searched.
+    `options` are those of the search: see `make_request`.
+
+    The plan is the one that this search runs. Type, complexity, intent, names and keywords are
+    shown only: no search uses them.
+    """
+    request = make_request(ws, query, **options)
 
     def run(_: SyncReport) -> Json:
-        now = ws.clock()
-        stop_words = ws.config.search.stop_words
-        fields = ws.index.field_names
-        tags, projects, files = ws.index.vocabulary()
-        parsed = parse_query(
-            query, Filters(), now=now, stop_words=stop_words, fields=fields, tags=lambda: tags
-        )
-        understood = understand(
-            ws, Request(parsed=parsed, now=now, strategy=strategy_by_form(parsed))
-        )
-        notices = (understood.nothing,) if understood.nothing else understood.parsed.notices
-        vocabulary = JournalNames(tags, projects, files)
-        analysis = analyze(
-            query, read_question_of_journal(ws, query, today=now.date()), vocabulary
-        )
-        plan = _plan_as_json(understood) | {"estimated_complexity": analysis["complexity"]}
+        plan = make_plan(ws, request)
+        asked = read_question_of_journal(ws, query, today=request.now.date())
+        analysis = analyze(query, asked, JournalNames(*ws.index.vocabulary()))
+        complexity = {"estimated_complexity": analysis["complexity"]}
+        notices = (plan.nothing,) if plan.nothing else plan.parsed.notices
         keywords = _best_keywords(ws, analysis["text"])
-        return analysis | {"keywords": keywords, "plan": plan, "notices": notices}
+        read = {name: shorten_texts(value) for name, value in analysis.items()}
+        return read | {
+            "keywords": shorten_texts(keywords),
+            "plan": plan_as_json(plan) | complexity,
+            "notices": notices,
+        }
 
     return in_step(ws, run)
 
 
-def _plan_as_json(request: Request) -> Json:
-    """The plan of a search as JSON: its strategy, and the filters that it requires or
-    prefers.
-    """
-    filters = merge_filters(request.filters, request.prefer)
-    layer: str = request.strategy
-    if not request.parsed.terms:
-        is_timed = filters.since or filters.until
-        layer = "temporal" if is_timed and not (filters.types or filters.tags) else "symbolic"
-    values = {}
-    for name in ("types", "projects", "tags", "since", "until"):
-        value = getattr(filters, name)
-        if value:
-            values[name] = value if isinstance(value, str) else ", ".join(value)
-    query = {"id": "q1", "query": request.parsed.text, "layer": layer, "priority": 1}
-    only = query | {"filters": values, "depends_on": []}
-    return {"sub_queries": [only], "execution": "parallel", "merge": "weighted"}
+def shorten_texts(value: Any) -> Any:
+    """The value with each text in it cut to SHOWN_CHARACTERS."""
+    if isinstance(value, str):
+        return shorten(value, SHOWN_CHARACTERS)
+    if isinstance(value, dict):
+        return {name: shorten_texts(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [shorten_texts(each) for each in value]
+    if isinstance(value, EntityMention):
+        return replace(value, name=shorten_texts(value.name))
+    return value
 
 
 def analyze_note(ws: Workspace, text: str) -> Json:

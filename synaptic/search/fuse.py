@@ -8,11 +8,6 @@ from collections.abc import Collection, Mapping
 from .evidence import Evidence, Lists, Query
 from .ranking import Ranking, score_aware_rrf
 
-PREFERENCE = 1.5
-"""The weight of the list of entries that meet preferences, in the fusion with the other lists.
-By eye.
-"""
-
 AWAY_A_DAY = 0.1
 """A preferred entry counts 1 / (1 + AWAY_A_DAY * days), where days is its distance from the day
 that the question asks about. By eye.
@@ -90,7 +85,7 @@ def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Qu
                 nearness = 1 / (1 + AWAY_A_DAY * evidence.days_away(r.standing))
                 preferred[r.rowid] = scores[r.rowid] * len(r.met) * nearness
         rankings["symbolic"] = preferred
-        weights["symbolic"] = PREFERENCE
+        weights["symbolic"] = evidence.run_symbolic(query)
         scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     for r in ranked:
         r.score = scores[r.rowid]

@@ -12,7 +12,7 @@ from ..models import NOTHING_CLOSE, Counts, Entry, SearchResult
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .understanding import filter_by_asked_time, read_question_of_journal
+from .planner import filter_by_asked_time, read_question_of_journal
 
 NEWEST = 5
 MONTHS = 12

@@ -54,7 +54,7 @@ def find_later_entries(
     if evidence.vector is None or not evidence.config.later_first:
         return LaterEntries(hits, {})
     turns = speaker_by_entry(ranked)
-    today = evidence.request.now.date().isoformat()
+    today = evidence.plan.now.date().isoformat()
     candidates = [
         r
         for r in ranked
@@ -111,7 +111,7 @@ def _put_later_above(
     each word of the question that the first holds, it stands directly above that. The scores
     stay in their places, and a hit without a word of the question stays where it is.
     """
-    question = evidence.stems(" ".join(evidence.request.parsed.terms))
+    question = evidence.stems(" ".join(evidence.plan.parsed.terms))
     by_row = {r.rowid: r for r in hits}
     order = list(by_row)
     for row, hit in by_row.items():

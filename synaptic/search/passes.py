@@ -8,6 +8,7 @@ notes promises, needs none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal, TypeAlias
 
 from ..errors import match_valid_name
@@ -76,7 +77,7 @@ PASSES: tuple[Pass, ...] = (
     RankingPass(
         name="speakers",
         stage="candidates",
-        applies=lambda evidence: evidence.config.speakers and evidence.request.fuses,
+        applies=lambda evidence: evidence.config.speakers and evidence.plan.fuses,
         change=favour_named_speakers,
         bench="passes",
         figure="BEAM 6 to 8: nDCG@10 +.145; LoCoMo 4 and 5: +.035 (92 of 300 better, 12 worse)",
@@ -84,7 +85,7 @@ PASSES: tuple[Pass, ...] = (
     RankingPass(
         name="replaced",
         stage="ranking",
-        applies=lambda evidence: not evidence.request.filters.include_superseded,
+        applies=lambda evidence: not evidence.plan.filters.include_superseded,
         change=put_successors_in_place,
         bench="holds",
         figure="docs/USAGE.md promises it",
@@ -92,7 +93,7 @@ PASSES: tuple[Pass, ...] = (
     RankingPass(
         name="other-projects",
         stage="ranking",
-        applies=lambda evidence: evidence.request.fuses,
+        applies=lambda evidence: evidence.plan.fuses,
         change=lower_other_projects,
         bench="passes",
         figure="the second team: nDCG@10 +.021; held half of projects.json: +.036",
@@ -116,7 +117,7 @@ PASSES: tuple[Pass, ...] = (
     RankingPass(
         name="phrases",
         stage="ranking",
-        applies=lambda evidence: bool(evidence.request.parsed.phrases),
+        applies=lambda evidence: bool(evidence.plan.parsed.phrases),
         change=put_phrases_first,
         bench="",
         figure="the caller asks for it by quotation marks",
@@ -124,7 +125,7 @@ PASSES: tuple[Pass, ...] = (
     RankingPass(
         name="titled",
         stage="ranking",
-        applies=lambda evidence: bool(evidence.titled) and evidence.request.fuses,
+        applies=lambda evidence: bool(evidence.plan.titled) and evidence.plan.fuses,
         change=put_titled_first,
         bench="passes",
         figure="150 pages of a vault by name: nDCG@10 +.152, 99 of another: +.026; none worse",
@@ -141,7 +142,7 @@ PASSES: tuple[Pass, ...] = (
         name="equal-hits",
         stage="equals",
         applies=lambda evidence: (
-            not evidence.request.only_fitting and evidence.request.within is None
+            not evidence.plan.only_fitting and evidence.plan.within is None
         ),
         change=merge_equal_hits,
         bench="passes",
@@ -203,5 +204,5 @@ def apply_answer_passes(attempt: Attempt, search: Search) -> Attempt:
     """
     for row in PASSES:
         if isinstance(row, AnswerPass) and row.applies(attempt):
-            attempt = row.change(attempt, search)
+            attempt = row.change(attempt, partial(search, because=row.name))
     return attempt

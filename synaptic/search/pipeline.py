@@ -19,7 +19,7 @@ from ..index.rows import from_microseconds
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
 from ..language.words import find_stems
-from ..models import ABSENT, Entry, Hit, Near, Round, SearchResult, Why
+from ..models import ABSENT, Entry, Hit, Near, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.header import read_title
 from ..workspace.changes import mark_entries
@@ -28,11 +28,12 @@ from ..workspace.sync import SyncReport
 from .adjust import drop_dissimilar
 from .candidates import gather_signals, rank_candidates
 from .doubt import MOST_HITS, Attempt, Judgement, judge_hits, write_notices
-from .evidence import LIST_LIMIT, Evidence, Query
+from .evidence import Evidence, Query
 from .fuse import fusion_weights
 from .later import LaterEntries, find_later_entries
 from .near import to_near
 from .passes import apply_answer_passes, apply_ranking_passes
+from .plan import LIST_LIMIT, plan_as_json
 from .ranking import Ranked, Ranking, sort_ranking
 from .second_search import missing_names
 from .smart import search_smart
@@ -49,82 +50,83 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n\n")
 _SECTION = re.compile(r"(?m)^ {0,3}#{1,6}[ \t]([^\n]+)")
 
 
-def answer_query(
-    query: str, evidence: Evidence, report: SyncReport, remarks: Sequence[str] = ()
-) -> SearchResult:
-    """Searches for an understood request and returns the result; `remarks` are added to its
-    notices.
+def answer_query(query: str, evidence: Evidence, report: SyncReport) -> SearchResult:
+    """Runs a plan and returns the result.
 
     The passes (`passes`) may change the ranking within, and the answer behind it, by another
     search.
     """
-    request = evidence.request
+    plan = evidence.plan
     attempt = apply_answer_passes(search_once(evidence), search_once)
-    notices = [*remarks, *attempt.notices]
-    searched = attempt.evidence.request.parsed.terms
+    notices = [*attempt.notices]
+    if plan.over_budget:
+        notices.insert(0, f"By words only: {plan.over_budget}, more than budget_ms.")
+    searched = attempt.evidence.plan.parsed.terms
     # a word in whose place another was searched has its notice
     missing = [name for name in missing_names(evidence) if name.lower() in searched]
     if missing:
         notices.append(f"{ABSENT}: {', '.join(missing)}.")
-    is_cut = request.only_fitting or request.ends_itself
+    is_cut = plan.only_fitting or plan.ends_itself
     return SearchResult(
         query=query,
         mode=attempt.evidence.mode,
-        strategy=request.strategy,
-        weights=dict(request.weights or fusion_weights(attempt.evidence)),
+        strategy=plan.strategy,
+        weights=dict(plan.weights or fusion_weights(attempt.evidence)),
         total=len(attempt.hits if is_cut else attempt.passing),
         hits=attempt.hits,
-        terms=attempt.evidence.request.parsed.terms,
+        terms=attempt.evidence.plan.parsed.terms,
         notices=write_notices(attempt, report, notices),
-        rounds=attempt.rounds if request.explain else (),
+        plan=plan_as_json(plan) if plan.explain else None,
+        rounds=tuple(evidence.rounds) if plan.explain else (),
     )
 
 
-def search_once(evidence: Evidence) -> Attempt:
-    """Runs one search, without answer passes, and returns its hits in the order that the
-    request asks for.
+def search_once(evidence: Evidence, because: str = "") -> Attempt:
+    """Runs one search, without answer passes, and returns its hits in the order that the plan
+    asks for; `because` names the pass that searches again.
 
     Without a limit the answer ends after the last hit that fits. If ranks are fused, the score
     of a hit is its chance of being right.
     """
-    request = evidence.request
-    if request.is_list:
-        return list_entries(evidence)
-    terms = () if evidence.mode == "semantic" else request.parsed.terms
-    query = Query(terms, evidence.asked, request.filters)
-    rounds: tuple[Round, ...] = ()
-    if request.strategy == "smart":
-        ranked, rounds = search_smart(evidence, query)
+    plan = evidence.plan
+    if plan.is_list:
+        return list_entries(evidence, because)
+    terms = () if evidence.mode == "semantic" else plan.parsed.terms
+    of_question = [one for one in plan.sub_queries if one.query == plan.parsed.text]
+    query = Query(terms, evidence.asked, of_question)
+    if plan.strategy == "smart":
+        ranked = search_smart(evidence, query, because)
     else:
         ranked = apply_ranking_passes("candidates", rank_candidates(evidence, query), evidence)
+        evidence.end_round(len(ranked), because)
     with evidence.watch.stage("rank"):
         passing = apply_ranking_passes("ranking", drop_dissimilar(ranked, evidence), evidence)
         passing = apply_ranking_passes("equals", passing, evidence)
     candidates = passing
-    if request.strategy != "bounded" and len(passing) < (request.limit or 0):
+    if plan.strategy != "bounded" and len(passing) < (plan.limit or 0):
         passing = [*passing, *fetch_deeper(evidence, query, passing)]
         passing = apply_ranking_passes("equals", passing, evidence)
     with evidence.watch.stage("read"):
-        depth = MAX_LIMIT if request.only_fitting else max(request.limit or 0, MOST_HITS)
+        depth = MAX_LIMIT if plan.only_fitting else max(plan.limit or 0, MOST_HITS)
         winners = passing[:depth]
         hits = read_winners(evidence, winners)
         judgement = judge_hits(evidence, passing, list(hits.values()))
-        if request.fuses:
+        if plan.fuses:
             judged = zip(hits, judgement.chances, judgement.signs, strict=True)
             for row, chance, signs in judged:
                 score = round(chance, 4)
                 hits[row] = replace(hits[row], score=score, rare_words=signs.rare_words)
-        if request.only_fitting:
+        if plan.only_fitting:
             winners = _keep_fitting(winners, judgement)
-        count = judgement.fitting if request.ends_itself else request.limit or MOST_HITS
-        if request.fuses and request.order == "relevance":
+        count = judgement.fitting if plan.ends_itself else plan.limit or MOST_HITS
+        if plan.fuses and plan.order == "relevance":
             # of a given number, so that a limit changes nothing
-            looked_at = count if request.ends_itself else MOST_HITS
+            looked_at = count if plan.ends_itself else MOST_HITS
             texts = {r.rowid: hits[r.rowid].passage for r in winners[:looked_at]}
             later = find_later_entries(evidence, winners[:looked_at], texts, candidates)
             hits = name_later_entries(evidence, later, hits)
             winners = [*later.hits, *winners[looked_at:]]
-        winners = sort_ranking(winners[:count], request.order)
+        winners = sort_ranking(winners[:count], plan.order)
     return Attempt(
         evidence,
         ranked,
@@ -132,7 +134,6 @@ def search_once(evidence: Evidence) -> Attempt:
         hits=add_neighbours(evidence, {r.rowid: hits[r.rowid] for r in winners}),
         close=judgement.close,
         weak=not (judgement.close and any(judgement.words)),
-        rounds=rounds,
     )
 
 
@@ -174,7 +175,7 @@ def add_neighbours(evidence: Evidence, hits: dict[int, Hit]) -> tuple[Hit, ...]:
     for row, hit in hits.items():
         if hit.entry.type == "note" and not stands_alone(hit.entry.content):
             unclear.append(row)
-    neighbours = evidence.index.neighbours_in_file(unclear, evidence.request.filters)
+    neighbours = evidence.index.neighbours_in_file(unclear, evidence.plan.filters)
     for row, beside in neighbours.items():
         entries = read_entries(evidence.ws, [other for other in beside if other not in hits])
         hits[row] = replace(hits[row], beside=tuple(entries.values()))
@@ -201,23 +202,26 @@ def fetch_deeper(evidence: Evidence, query: Query, passing: Ranking) -> Ranking:
     return drop_dissimilar(added, evidence)
 
 
-def list_entries(evidence: Evidence) -> Attempt:
+def list_entries(evidence: Evidence, because: str = "") -> Attempt:
     """Lists entries in order, for a query without words."""
-    request = evidence.request
+    plan = evidence.plan
     index = evidence.index
-    if request.within is None:
+    if plan.within is None:
         _, rowids = index.list_entries(
-            request.filters, order=request.order, limit=MAX_LIMIT, first=request.project
+            plan.filters, order=plan.order, limit=MAX_LIMIT, first=plan.project
         )
     else:
-        passing = index.filter_entries(request.filters, request.within)
-        rowids = [row for row in request.within if row in passing]
+        passing = index.filter_entries(plan.filters, plan.within)
+        rowids = [row for row in plan.within if row in passing]
     entries = gather_signals(evidence, rowids, {})
+    for one in plan.sub_queries:
+        evidence.note_run(one)
+    evidence.end_round(len(entries), because)
     winners = list(entries)
-    if request.about:
+    if plan.about:
         winners.sort(key=lambda r: evidence.days_away(r.standing))
-    winners = sort_ranking(winners[: request.limit or LIST_LIMIT], request.order)
-    winners.sort(key=lambda r: request.project not in (None, r.standing.project))
+    winners = sort_ranking(winners[: plan.limit or LIST_LIMIT], plan.order)
+    winners.sort(key=lambda r: plan.project not in (None, r.standing.project))
     with evidence.watch.stage("read"):
         hits = read_winners(evidence, winners)
     return Attempt(evidence, entries, entries, tuple(hits.values()))
@@ -227,14 +231,14 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     """Reads the texts of the winners and returns them as hits by row, each with its best
     passage and a snippet.
     """
-    request = evidence.request
-    parsed = evidence.request.parsed
+    plan = evidence.plan
+    parsed = evidence.plan.parsed
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
-    entries = mark_entries(evidence.ws, entries, request.here)
+    entries = mark_entries(evidence.ws, entries, plan.here)
     others = evidence.index.entries([row for ranked in winners for row in ranked.also])
     later = {}
-    if not request.is_list:
+    if not plan.is_list:
         ids = {entry.id for entry in entries.values()}
         later = reasons_of_replacement(
             evidence, [id for old, id in evidence.superseded_by.items() if old in ids]
@@ -264,11 +268,11 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
             snippet=excerpt,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),
-            outcome=request.changes.get(ranked.rowid)
+            outcome=plan.changes.get(ranked.rowid)
             or later.get(evidence.superseded_by.get(entry.id, ""), ""),
             also=tuple(others[row].entry.there for row in ranked.also),
             replaces=replaced.get(ranked.rowid, ()),
-            why=_explain_hit(evidence, ranked) if request.explain else None,
+            why=_explain_hit(evidence, ranked) if plan.explain else None,
         )
     return hits
 
@@ -319,13 +323,13 @@ def _title_of_section(entry: Entry, passage: str, line: int, above: int) -> Entr
 
 def _explain_hit(evidence: Evidence, ranked: Ranked) -> Why:
     """The signals, ranks and factors that made the score of a hit."""
-    request = evidence.request
+    plan = evidence.plan
     standing = ranked.standing
     ranks = {}
     for name, candidates in evidence.lists.items():
         if ranked.rowid in candidates:
             ranks[name] = list(candidates).index(ranked.rowid) + 1
-    hard = request.filters.active_values()
+    hard = plan.filters.active_values()
     symbolic = ["symbolic"] if ranked.met else []
     read_at = standing.accessed_at
     return Why(
@@ -341,5 +345,5 @@ def _explain_hit(evidence: Evidence, ranked: Ranked) -> Why:
         access_count=standing.accesses,
         last_accessed_at=None
         if read_at is None
-        else from_microseconds(read_at, request.now.tzinfo),
+        else from_microseconds(read_at, plan.now.tzinfo),
     )

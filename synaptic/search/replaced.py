@@ -17,7 +17,7 @@ def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
     if not old:
         return ranked
     in_force = {r.rowid: r for r in ranked if r.standing.id not in evidence.superseded_by}
-    if evidence.request.strategy == "bounded":  # these stand in order of time
+    if evidence.plan.strategy == "bounded":  # these stand in order of time
         return list(in_force.values())
     successors = _find_successors(evidence, old)
     for r in sort_by_score(old):
@@ -44,7 +44,7 @@ def _find_successors(evidence: Evidence, old: Ranking) -> Mapping[str, Ranked]:
             break
         last = further
     rows = index.rows_of_ids(list(dict.fromkeys(last.values())))
-    passing = index.filter_entries(evidence.request.filters, list(rows.values()))
+    passing = index.filter_entries(evidence.plan.filters, list(rows.values()))
     facts = index.ranking_facts([row for row in rows.values() if row in passing])
     return {
         r.standing.id: replace(r, standing=facts[rows[last[r.standing.id]]])

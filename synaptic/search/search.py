@@ -20,11 +20,11 @@ from ..workspace.checkout import preferred_project_key, working_checkout
 from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
-from .budget import Costs, explain_choice, measure_costs, reason_over_budget
+from .budget import Costs, explain_choice, measure_costs
 from .ranking import choose_weights
 
 if TYPE_CHECKING:
-    from .evidence import Request
+    from .plan import Request
 
 ANY_PROJECT = "*"
 MAX_BUDGET_MS = 60_000
@@ -32,12 +32,42 @@ CALLS_READ = 200
 """The number of recorded searches from which costs are estimated. By eye."""
 COUNTED_HITS = 3
 """The number of first hits of a search that count as read. By eye."""
+BY_MEANING_TOO = "nothing was found by words"
 STILL_LOADING = (
     "The model is still loading, so this answer is from words only; ask again in a second."
 )
 
 
 def search(
+    ws: Workspace, query: str, *, load_model: bool = True, embed_ms: float = 200, **options: Any
+) -> SearchResult:
+    """Searches the journal and returns the entries that fit the query, best first.
+
+    `load_model`: waits for the model. `options`: see `make_request`. A search that `auto` made
+    by words alone, and that finds nothing, is made again by words and meaning.
+    """
+    from ..language.analysis.forms import (
+        is_of_signs,  # here and below: 30 ms, for searches only
+    )
+    from .planner import choose_strategy
+
+    request = make_request(ws, query, **options)
+    parsed = request.parsed
+    is_automatic = request.strategy == "auto"
+    is_by_form = is_automatic and choose_strategy(request) == "lexical"
+
+    def answer(request: Request) -> SearchResult:
+        return _search_in_step(ws, query, request, is_automatic, load_model, embed_ms)
+
+    result = answer(request)
+    if result.hits or not is_by_form or parsed.only_phrases or is_of_signs(parsed):
+        return result
+    wider = answer(replace(request, strategy="hybrid"))
+    added = [replace(one, because=one.because or BY_MEANING_TOO) for one in wider.rounds]
+    return replace(wider, plan=result.plan, rounds=(*result.rounds, *added))
+
+
+def make_request(
     ws: Workspace,
     query: str,
     *,
@@ -48,26 +78,22 @@ def search(
     preset: str | None = None,
     weights: Mapping[str, float] | None = None,
     sub_queries: Sequence[str] = (),
-    load_model: bool = True,
-    embed_ms: float = 200,
     **options: Any,
-) -> SearchResult:
-    """Searches the journal and returns the entries that fit the query, best first.
+) -> Request:
+    """The request of a search, with the filters that stand in its query.
 
     - Hits must pass `filters`; entries that match `prefer` only rank higher. - `strategy`: see
     `pipeline`; `auto` chooses by the form of the query, and asks by meaning if words find
     nothing. `budget_ms` (only with auto): searches by words only, if a search usually takes
     longer. - `preset`, `weights`: the score is a weighted mean of signals; without them ranks
     are fused and decay with age. - `sub_queries` replace the parts of a smart search.
-    `load_model`: waits for the model. - `options`: `limit`, `min_similarity`, `order`,
-    `explain`, `max_rounds`, `within` and `only_fitting`; see Request.
+    - `options`: `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and
+    `only_fitting`; see Request.
 
     Entries of the asker's project count more, unless projects are named (`*`: all). Raises
     InvalidArgument with the valid values.
     """
-    # here and below: 30 ms, for searches only
-    from ..language.analysis.plan import is_of_signs, strategy_by_form
-    from .evidence import Request
+    from .plan import Request
 
     now = ws.clock()
     here = working_checkout(ws)
@@ -82,9 +108,11 @@ def search(
         tags=cache(lambda: in_step(ws, lambda _: ws.index.vocabulary().tags)),
     )
     hard_filters, own_project = filters_and_own_project(ws, parsed.filters, here)
-    if asked == "auto":
-        asked = "smart" if sub_queries else strategy_by_form(parsed)
-    request = Request(
+    check_range("budget_ms", budget_ms, 0, MAX_BUDGET_MS)
+    if budget_ms is not None and asked != "auto":
+        message = f"budget_ms cannot be given with strategy {asked!r}."
+        raise InvalidArgument(message, valid=("auto",))
+    return Request(
         parsed=parsed,
         now=now,
         filters=hard_filters,
@@ -92,22 +120,11 @@ def search(
         here=here,
         prefer=prefer or Filters(),
         strategy=asked,
+        budget_ms=budget_ms,
         weights=choose_weights(preset, weights),
         parts=tuple(sub_queries),
         **options,
     )
-
-    def answer(request: Request) -> SearchResult:
-        trouble = "" if request.strategy == "lexical" else _load_model(ws, wait=load_model)
-        is_automatic = strategy == "auto"
-        return _search_in_step(ws, query, request, trouble, embed_ms, budget_ms, is_automatic)
-
-    result = answer(request)
-    is_by_form = asked == "lexical" and strategy == "auto"
-    must_occur = parsed.only_phrases or is_of_signs(parsed)
-    if result.hits or not is_by_form or must_occur:
-        return result
-    return answer(replace(request, strategy="hybrid"))
 
 
 def filters_and_own_project(
@@ -130,38 +147,29 @@ def _search_in_step(
     ws: Workspace,
     query: str,
     request: Request,
-    trouble: str,
-    embed_ms: float,
-    budget_ms: float | None,
     is_automatic: bool,
+    load_model: bool,
+    embed_ms: float,
 ) -> SearchResult:
     from .evidence import Evidence
     from .pipeline import answer_query
-    from .understanding import understand
+    from .planner import choose_strategy, make_plan
 
-    check_range("budget_ms", budget_ms, 0, MAX_BUDGET_MS)
-    if budget_ms is not None:
-        embed_ms = 0  # what waits for vectors can wait longer
-        if not is_automatic:
-            message = f"budget_ms cannot be given with strategy {request.strategy!r}."
-            raise InvalidArgument(message, valid=("auto",))
-    tells_choice = is_automatic and (request.explain or budget_ms is not None)
+    embed_ms = embed_ms if request.budget_ms is None else 0  # vectors can wait longer
+    is_by_words = choose_strategy(request) == "lexical"
+    trouble = "" if is_by_words else _load_model(ws, wait=load_model)
+    tells_choice = is_automatic and (request.explain or request.budget_ms is not None)
     watch = Stopwatch()
 
     def run_pipeline(report: SyncReport) -> SearchResult:
         watch.assign_rest("sync")
         costs = measure_recent_costs(ws) if tells_choice else {}
-        forced = reason_over_budget(request.strategy, budget_ms, costs)
-        chosen = replace(request, strategy="lexical") if forced else request
         with watch.stage("analyse"):
-            understood = understand(ws, chosen)
-        evidence = Evidence(ws, understood, watch, trouble)
-        remarks = (f"By words only: {forced}, more than budget_ms.",) if forced else ()
-        result = answer_query(query, evidence, report, remarks)
+            plan = make_plan(ws, request, costs)
+        result = answer_query(query, Evidence(ws, plan, watch, trouble), report)
         if not tells_choice:
             return result
-        made = explain_choice(chosen.strategy, forced, budget_ms, costs, watch.read())
-        return replace(result, choice=made)
+        return replace(result, choice=explain_choice(plan, costs, watch.read()))
 
     result = in_step(ws, run_pipeline, embed_ms=embed_ms, at_least=8)
     if ws.config.metrics:  # else nobody reads the notices: a hook asks, or `evaluate`

@@ -19,8 +19,8 @@ from .doubt import MOST_HITS, Attempt
 from .evidence import Evidence, replace_words
 from .near import NAME
 
-Search: TypeAlias = Callable[[Evidence], Attempt]
-"""A function that runs a search with the given evidence."""
+Search: TypeAlias = Callable[..., Attempt]
+"""A function that runs a search with the given evidence, and `because` it is asked for."""
 
 BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
 BEHIND = "Behind what comes nearest stand entries of the time that is named."
@@ -41,7 +41,7 @@ def asks_for_former(attempt: Attempt) -> bool:
     """True if the question asks for a reason or for what held before, and a later entry
     replaced one of the candidates.
     """
-    text = attempt.evidence.request.parsed.text
+    text = attempt.evidence.plan.parsed.text
     is_asked = any(QUESTIONS.finder(name).search(text) for name in ("former", "for_a_reason"))
     return is_asked and bool(attempt.evidence.superseded_by)
 
@@ -56,8 +56,8 @@ def show_replaced(attempt: Attempt, search: Search) -> Attempt:
     | what held before: "why Redis then"| above what replaced them|
     """
     evidence = attempt.evidence
-    is_former = QUESTIONS.finder("former").search(evidence.request.parsed.text) is not None
-    filters = replace(evidence.request.filters, include_superseded=True)
+    is_former = QUESTIONS.finder("former").search(evidence.plan.parsed.text) is not None
+    filters = replace(evidence.plan.filters, include_superseded=True)
     wider = search(evidence.of(filters=filters))
     ids = {hit.entry.id for hit in attempt.hits}
     replaced = [hit for hit in wider.hits[:REASONS] if hit.superseded_by in ids]
@@ -82,14 +82,14 @@ def put_beside_later(
 
 def misses_preferred_time(attempt: Attempt) -> bool:
     """True if the question prefers a time, but nothing close to it is from that time."""
-    request = attempt.evidence.request
+    request = attempt.evidence.plan
     prefers_time = request.prefer.since or request.prefer.until
     return bool(prefers_time) and not (attempt.close or request.parsed.phrases)
 
 
 def list_preferred_time(attempt: Attempt, search: Search) -> Attempt:
     """Adds entries of the preferred time behind the answer, the newest first."""
-    request = attempt.evidence.request
+    request = attempt.evidence.plan
     time = Filters(since=request.prefer.since, until=request.prefer.until)
     evidence = attempt.evidence.of(
         parsed=replace(request.parsed, text="", terms=()),
@@ -122,7 +122,7 @@ def correct_spelling(attempt: Attempt, search: Search) -> Attempt:
     nearest = find_spelling_corrections(attempt.evidence)
     if not nearest:
         return attempt
-    parsed = replace_words(attempt.evidence.request.parsed, nearest)
+    parsed = replace_words(attempt.evidence.plan.parsed, nearest)
     other = search(attempt.evidence.of(parsed=parsed))
     first = [hit.entry.id for hit in attempt.hits[:1]]
     is_same = first == [hit.entry.id for hit in other.hits[:1]]
@@ -139,7 +139,7 @@ def find_spelling_corrections(evidence: Evidence) -> dict[str, str]:
     be a typing error.
     """
     nearest = {}
-    for term in evidence.request.parsed.terms:
+    for term in evidence.plan.parsed.terms:
         is_word = len(term) >= 5 and term.isalpha() and term not in TYPE_WORDS
         is_unknown = is_word and not evidence.has_word(term)
         word = evidence.nearest_word(term) if is_unknown else None
@@ -159,7 +159,7 @@ def search_parts(attempt: Attempt, search: Search) -> Attempt:
     | `fetchLineItems`   | `fetch`, `Line`, `Items`                            |
     """
     evidence = attempt.evidence
-    parsed = evidence.request.parsed
+    parsed = evidence.plan.parsed
     parts = parts_of_identifiers(evidence)
     if not parts:
         return attempt
@@ -181,7 +181,7 @@ def parts_of_identifiers(evidence: Evidence) -> dict[str, list[str]]:
     """Maps each word of the question, as typed, that no entry contains to the longer
     identifiers that contain it and to those of its parts that some entry contains.
     """
-    parsed = evidence.request.parsed
+    parsed = evidence.plan.parsed
     parts = {}
     for start, word in words(parsed.text):
         is_sought = word.isascii() and word in parsed.terms and word not in TYPE_WORDS
@@ -205,7 +205,7 @@ def find_names(evidence: Evidence) -> dict[str, str]:
     Measured on tests/data/panel (begun, beliefs, project): a name that no entry holds is in 49
     of 120 questions without an answer, and in 17 of 300 with one.
     """
-    text = evidence.request.parsed.text
+    text = evidence.plan.parsed.text
     if guess_languages(text):
         return {}
     tokens = evidence.asked.words if evidence.asked else ()
@@ -214,7 +214,7 @@ def find_names(evidence: Evidence) -> dict[str, str]:
     named = {word for _, word in words(typed_names)}
     names = {}
     for start, word in words(text):
-        is_sought = word.isascii() and word in evidence.request.parsed.terms
+        is_sought = word.isascii() and word in evidence.plan.parsed.terms
         if is_sought and (word in named or pieces[word] > 1):
             names[word] = text[start : start + len(word)]
     return names
@@ -229,5 +229,5 @@ def missing_names(evidence: Evidence) -> list[str]:
         is_mistyped = typed.islower() and len(word) > 5 and evidence.near_stems(word)
         if not (evidence.has_word(word) or is_mistyped):
             missing.append(typed)
-    signs = [term for term in evidence.request.parsed.terms if is_sign(term)]
+    signs = [term for term in evidence.plan.parsed.terms if is_sign(term)]
     return missing + [sign for sign in signs if not evidence.has_word(sign)]

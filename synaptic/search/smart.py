@@ -7,25 +7,23 @@ answers.
 | more  | the question moved towards its best answers | the rest of the story uses their words |
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from ..index.rows import unit_vectors
-from ..language.analysis.plan import searchable_parts
 from ..language.query import search_terms
-from ..models import Meaning, Round, SubQuery
+from ..models import Meaning, SubQuery
 from .candidates import rank_candidates
 from .doubt import MOST_HITS
 from .evidence import Evidence, Query
 from .passes import apply_ranking_passes
-from .ranking import Ranked, score_aware_rrf, sort_by_score
+from .plan import PART_WEIGHT, rarest_terms, sub_queries_of, unquote
+from .ranking import Ranked, Ranking, score_aware_rrf, sort_by_score
 
-PART_WEIGHT = 0.25
-"""The weight of a sub-query; the question itself has 1. Chosen on LoCoMo, like the two below.
-"""
 LOOKED_AT, BEGINNING = 3, 200
 """The number of best answers whose text is used in the second round, and the characters used of
-each.
+each. Chosen on LoCoMo, like the one below.
 """
 FEEDBACK = 0.5
 """The weight of the mean vector of the best answers, when it is added to the question's vector.
@@ -37,53 +35,74 @@ MAX_PART_TERMS = 8
 much and changes little. By eye.
 """
 
-SubAnswers = dict[SubQuery, Sequence[Ranked]]
-"""The candidates of each sub-query that ran."""
 
-
-def search_smart(evidence: Evidence, question: Query) -> tuple[list[Ranked], tuple[Round, ...]]:
-    """Searches the question in up to `max_rounds` rounds, at least one; returns the candidates,
-    best first, and the rounds. Stops if a round does not change the best hits.
+class Answer(NamedTuple):
+    """The candidates that the sub-queries of one text found, best first; the id of the first of
+    these, and their weight.
     """
-    request = evidence.request
+
+    id: str
+    weight: float
+    ranked: Ranking
+
+
+def search_smart(evidence: Evidence, question: Query, because: str) -> Ranking:
+    """Searches the question and its parts, and then again in up to `plan.rounds` rounds;
+    returns the candidates, best first. Stops if a round does not change the best hits.
+    """
+    plan = evidence.plan
     watch = evidence.watch
-    text = request.parsed.text
-    answers: SubAnswers = {SubQuery("q1", text, 1.0): rank_candidates(evidence, question)}
+    text = plan.parsed.text
+    _, *of_parts = group_by_text(plan.sub_queries)
+    first = plan.sub_queries[0]
+    answers = {text: Answer(first.id, first.weight, rank_candidates(evidence, question))}
     with watch.stage("parts"):
-        for part in request.parts or searchable_parts(text):
-            _run_sub_query(evidence, answers, part, evidence.embed(part))
+        for sub_queries in of_parts:
+            _ask(evidence, answers, sub_queries, evidence.embed(sub_queries[0].query))
     ranked = _fuse_answers(evidence, answers)
-    rounds = [Round(tuple(answers), len(ranked))]
+    evidence.end_round(len(ranked), because)
+    asked = list(plan.sub_queries)
     with watch.stage("reflect"):
-        while ranked and len(rounds) < request.max_rounds:
-            queries = len(answers)
+        for _ in range(1, plan.rounds):
+            if not ranked:
+                break
+            best = {r.rowid for r in ranked[:MOST_HITS]}
             candidates = len(ranked)
-            best = ranked[:MOST_HITS]
             beginnings = " ".join(_beginnings_of_entries(evidence, ranked[:LOOKED_AT]))
             moved = _move_question_towards(evidence, ranked[:LOOKED_AT])
-            if not _run_sub_query(evidence, answers, f"{text} {beginnings}", moved):
+            longer = unquote(f"{text} {beginnings}")
+            if longer in answers:
                 break
+            before = tuple(one.id for one in asked if one.layer != "symbolic")
+            added = sub_queries_of(plan, longer, asked, PART_WEIGHT, 3, before)
+            asked += added
+            _ask(evidence, answers, added, moved)
             ranked = _fuse_answers(evidence, answers)
-            rounds.append(Round(tuple(answers)[queries:], len(ranked) - candidates))
-            if {r.rowid for r in best} == {r.rowid for r in ranked[:MOST_HITS]}:
+            evidence.end_round(len(ranked) - candidates, "the words of the best answers")
+            if best == {r.rowid for r in ranked[:MOST_HITS]}:
                 break
-    return ranked, tuple(rounds)
+    return ranked
 
 
-def _run_sub_query(
-    evidence: Evidence, answers: SubAnswers, text: str, meaning: Meaning | None
-) -> bool:
-    """Runs a sub-query and stores its candidates in `answers`; returns False if it has no words
-    or ran before.
-    """
-    text = " ".join(text.replace('"', " ").split())
-    terms = evidence.rarest(search_terms(text), MAX_PART_TERMS)
-    if not terms or text in [query.query for query in answers]:
-        return False
-    asked = SubQuery(f"q{len(answers) + 1}", text, PART_WEIGHT)
-    query = Query(terms, meaning, evidence.request.filters)
-    answers[asked] = rank_candidates(evidence, query)
-    return True
+def group_by_text(sub_queries: Sequence[SubQuery]) -> list[list[SubQuery]]:
+    """The sub-queries of each text, which make one ranking."""
+    groups: dict[str, list[SubQuery]] = {}
+    for one in sub_queries:
+        groups.setdefault(one.query, []).append(one)
+    return list(groups.values())
+
+
+def _ask(
+    evidence: Evidence,
+    answers: dict[str, Answer],
+    sub_queries: Sequence[SubQuery],
+    meaning: Meaning | None,
+) -> None:
+    """Adds to `answers` the ranking of one text."""
+    first = sub_queries[0]
+    terms = rarest_terms(evidence.index, search_terms(first.query), MAX_PART_TERMS)
+    ranked = rank_candidates(evidence, Query(terms, meaning, sub_queries))
+    answers[first.query] = Answer(first.id, first.weight, ranked)
 
 
 def _move_question_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meaning | None:
@@ -103,15 +122,15 @@ def _move_question_towards(evidence: Evidence, best: Sequence[Ranked]) -> Meanin
     return asked._replace(vector=np.asarray(moved / length, dtype=np.float32))
 
 
-def _fuse_answers(evidence: Evidence, answers: SubAnswers) -> list[Ranked]:
-    """Fuses the candidates of all sub-queries into one ranking, best first."""
+def _fuse_answers(evidence: Evidence, answers: Mapping[str, Answer]) -> Ranking:
+    """Fuses the rankings of all texts into one, best first."""
     rankings = {}
     candidates: dict[int, Ranked] = {}
-    for query, ranked in answers.items():
-        rankings[query.id] = {r.rowid: r.score for r in ranked}
-        for r in ranked:
+    for answer in answers.values():
+        rankings[answer.id] = {r.rowid: r.score for r in answer.ranked}
+        for r in answer.ranked:
             candidates.setdefault(r.rowid, r)
-    weights = {query.id: query.weight for query in answers}
+    weights = {answer.id: answer.weight for answer in answers.values()}
     scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
     fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
     return apply_ranking_passes("candidates", sort_by_score(fused), evidence)

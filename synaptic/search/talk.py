@@ -36,7 +36,7 @@ def favour_named_speakers(ranked: Ranking, evidence: Evidence) -> Ranking:
     People usually ask for their own words. Titles and the question write a speaker with a
     capital: `Ada: the pool is 40 now`. `fix: ...` names nobody.
     """
-    text = evidence.request.parsed.text
+    text = evidence.plan.parsed.text
     asked = {word for start, word in words(text) if text[start].isupper()} - STOP_WORDS
     labels = speaker_by_entry(ranked)
     named = set()

@@ -413,7 +413,7 @@ class Worker:
         try:
             ws = self._ensure_workspace()
             # so that no search waits for its patterns
-            from ..search import pipeline, understanding  # noqa: F401
+            from ..search import pipeline, planner  # noqa: F401
 
             if self.is_published:
                 return None

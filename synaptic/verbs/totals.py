@@ -14,7 +14,7 @@ from ..models import Entry, Texts, frozen
 from ..notes.amounts import HOURS, Amount, read_amount, read_hours_in_text
 from ..notes.blocks import without_code
 from ..notes.marks import field_name, field_words, fields_of_front_matter, properties_in_text
-from ..search.understanding import filter_by_asked_time
+from ..search.planner import filter_by_asked_time
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .browse import export

@@ -22,7 +22,7 @@ from synaptic.index.chunking import cut_passages, estimate_tokens
 from synaptic.journal.comments import find_ids
 from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import read_question
-from synaptic.language.analysis.plan import searchable_parts
+from synaptic.language.analysis.forms import searchable_parts
 from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize import normalize, resolve_pronouns, resolve_relative_times
 from synaptic.language.query import parse_query, search_terms

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from synaptic.language.analysis import analyze as rules
 from synaptic.language.analysis.analyze import JournalNames, analyze
 from synaptic.language.analysis.asked import QUESTIONS, read_question
-from synaptic.language.analysis.plan import searchable_parts
+from synaptic.language.analysis.forms import searchable_parts
 
 TODAY = date(2026, 11, 21)  # a Saturday
 DATA = Path(__file__).parents[1] / "data"

@@ -17,7 +17,7 @@ from outside import Home
 from synaptic import Filters, Workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.index.counters import TimedCall
-from synaptic.language.analysis.plan import strategy_by_form
+from synaptic.language.analysis.forms import strategy_by_form
 from synaptic.language.query import parse_query
 from synaptic.search.budget import measure_costs, reason_over_budget
 

@@ -9,7 +9,7 @@ import pytest
 from homes import Clock, open_home
 
 from synaptic import save
-from synaptic.search.understanding import read_question_of_journal
+from synaptic.search.planner import read_question_of_journal
 
 THIS, LAST = ("2026-12-01", "2026-12-31"), ("2025-12-01", "2025-12-31")
 CASES = [

@@ -32,7 +32,7 @@ from synaptic.errors import Ambiguous, InvalidArgument, NotFound, Refused
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import TOKEN_BITS, Meaning, short_id
 from synaptic.render.present import hit_items, list_lines
-from synaptic.search.evidence import MAX_TERMS
+from synaptic.search.plan import MAX_TERMS
 from synaptic.search.token_matches import best_matches
 from synaptic.verbs.saving import save_all
 from synaptic.workspace.embed import embed_pending

@@ -13,8 +13,7 @@ from synaptic import Workspace, open_workspace, save, search
 from synaptic.errors import InvalidArgument
 from synaptic.filters import Filters
 from synaptic.index.embedding import FastEmbedder
-from synaptic.language.analysis.plan import searchable_parts
-from synaptic.search.explain import analyze_question
+from synaptic.language.analysis.forms import searchable_parts
 
 
 @pytest.fixture(scope="module")
@@ -57,13 +56,11 @@ def test_what_a_name_crowds_out_is_found(diary: Workspace) -> None:
 def test_the_parts_of_a_question_run_where_a_smart_search_is_asked_for(
     diary: Workspace, question: str
 ) -> None:
-    [whole] = analyze_question(diary, question)["plan"][
-        "sub_queries"
-    ]  # of a search without options
     found = search(diary, question, explain=True)
-    assert (found.strategy, found.rounds, whole["layer"]) == ("hybrid", (), "hybrid")
+    assert found.strategy == "hybrid" and found.plan
+    assert [part["query"] for part in found.plan["sub_queries"]] == [question]
     ran = search(diary, question, strategy="smart", explain=True).rounds[0].sub_queries
-    assert [part.query for part in ran] == [whole["query"], *searchable_parts(whole["query"])]
+    assert [part.query for part in ran] == [question, *searchable_parts(question)]
 
 
 def test_rounds_and_parts_are_the_callers_to_choose(diary: Workspace) -> None:

@@ -505,7 +505,8 @@ def test_words_beside_a_state_are_sought_among_its_entries(port: Home) -> None:
     assert "Searched among: open issues." in notices
     said = port.ask("analyze", "open issues about the login")
     assert said["notices"] == ["Searched among: open issues."]
-    assert said["plan"]["sub_queries"][0]["filters"] == {"types": "issue"}
+    filters = said["plan"]["sub_queries"][0]["filters"]
+    assert filters["types"] == "issue" and "fixed" in filters["without"]["tags"]
     assert shown(port, "open issues", "--limit", "1")[0] == ["The gate loses its wifi"]
     assert port.ask("find", "open issues")["total"] == 2
 

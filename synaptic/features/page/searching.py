@@ -20,8 +20,8 @@ from ...models import Hit
 from ...notes.blocks import project_key
 from ...render.present import IsHit, build_term_test, hit_remark
 from ...search.happened import count_events_and_clean_notices
+from ...search.planner import order_of_list
 from ...search.search import drop_any_project, search
-from ...search.understanding import order_of_list
 from ...serving.arguments import take_filters
 from ...verbs import browse
 from ...verbs.saved_searches import NOTE, save_search, saved_searches

@@ -1,11 +1,11 @@
-"""Reads times, projects, types and states from a question and turns them into options of the
-search.
+"""Makes the plan of a search: chooses its strategy, and turns the times, projects, types and
+states of the question into filters, preferences and order.
 """
 
 import re
 from collections.abc import Collection
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import date, timedelta
 
 from ..errors import NotFound
@@ -20,12 +20,14 @@ from ..language.analysis.asked import (
     read_list_request,
     read_question,
 )
+from ..language.analysis.forms import strategy_by_form
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import add_days
 from ..language.words import words
-from ..models import Texts
+from ..models import Strategy, Texts
 from ..workspace.workspace import Workspace
-from .evidence import LIST_LIMIT, Request
+from .budget import Costs, reason_over_budget
+from .plan import LIST_LIMIT, QueryPlan, Request, complete_plan
 
 BOUNDED_DAYS = 90
 """A bounded search begins this many days before today, unless the question names a first day.
@@ -44,8 +46,26 @@ name it.
 """
 
 
-def understand(ws: Workspace, request: Request) -> Request:
-    """The request, with the filters, preferences and order that the words of its question ask
+def make_plan(ws: Workspace, request: Request, costs: Costs | None = None) -> QueryPlan:
+    """The plan of a search. `costs` are the milliseconds that searches take here: one that
+    takes longer than its budget searches by words only.
+    """
+    values = {each.name: getattr(request, each.name) for each in fields(request)}
+    strategy = choose_strategy(request)
+    over_budget = reason_over_budget(strategy, request.budget_ms, costs or {})
+    values |= {"strategy": "lexical" if over_budget else strategy, "over_budget": over_budget}
+    return complete_plan(ws.index, understand(ws, QueryPlan(**values)))
+
+
+def choose_strategy(request: Request) -> Strategy:
+    """The strategy of a search; `auto` chooses by the parts and by the form of its query."""
+    if request.strategy != "auto":
+        return request.strategy
+    return "smart" if request.parts else strategy_by_form(request.parsed)
+
+
+def understand(ws: Workspace, plan: QueryPlan) -> QueryPlan:
+    """The plan, with the filters, preferences and order that the words of its question ask
     for.
 
     A time is preferred and not required, unless the question says "only" or asks for a list:
@@ -53,17 +73,17 @@ def understand(ws: Workspace, request: Request) -> Request:
     words are searched too, and an entry that holds them counts as one of that time. Options
     that the caller gave are never changed.
     """
-    filters = request.filters
-    if request.strategy == "bounded" and not filters.since:
-        since = (request.now - timedelta(BOUNDED_DAYS)).date().isoformat()
-        request = replace(request, filters=replace(filters, since=since))
+    filters = plan.filters
+    if plan.strategy == "bounded" and not filters.since:
+        since = (plan.now - timedelta(BOUNDED_DAYS)).date().isoformat()
+        plan = replace(plan, filters=replace(filters, since=since))
     if not ws.config.search.analysis:
-        return request
-    request = _read_project_scope(ws, request)
-    asked = read_question_of_journal(ws, request.parsed.text, today=request.now.date())
-    if asked.text and ws.index.titled(request.parsed.names):
-        return request  # the words are the name of an entry
-    return _read_as_list(ws, request, asked) or _prefer_time_and_type(ws, request, asked)
+        return plan
+    plan = _read_project_scope(ws, plan)
+    asked = read_question_of_journal(ws, plan.parsed.text, today=plan.now.date())
+    if asked.text and ws.index.titled(plan.parsed.names):
+        return plan  # the words are the name of an entry
+    return _read_as_list(ws, plan, asked) or _prefer_time_and_type(ws, plan, asked)
 
 
 def read_question_of_journal(ws: Workspace, query: str, *, today: date) -> Asked:
@@ -83,94 +103,92 @@ def read_question_of_journal(ws: Workspace, query: str, *, today: date) -> Asked
     return replace(asked, time_range=replace(times, start=start, end=end, earlier=None))
 
 
-def _read_project_scope(ws: Workspace, request: Request) -> Request:
-    """The request without words such as "in this project" or "in all projects", and with the
+def _read_project_scope(ws: Workspace, plan: QueryPlan) -> QueryPlan:
+    """The plan without words such as "in this project" or "in all projects", and with the
     project filter that they mean. A filter by project that the caller gave is never changed.
     """
-    own = request.project
-    for name in ("only_here", "all_projects") if not request.filters.projects else ():
-        text, count = QUESTIONS.finder(name).subn(" ", request.parsed.text)
+    own = plan.project
+    for name in ("only_here", "all_projects") if not plan.filters.projects else ():
+        text, count = QUESTIONS.finder(name).subn(" ", plan.parsed.text)
         if count and name == "all_projects":
-            return replace(_replace_text(ws, request, text.strip()), project=None)
+            return replace(_replace_text(ws, plan, text.strip()), project=None)
         if count and own:
-            filters = replace(request.filters, projects=(own,))
-            return replace(_replace_text(ws, request, text.strip()), filters=filters)
-    return request
+            filters = replace(plan.filters, projects=(own,))
+            return replace(_replace_text(ws, plan, text.strip()), filters=filters)
+    return plan
 
 
-def _prefer_time_and_type(ws: Workspace, request: Request, asked: Asked) -> Request:
-    filters = request.filters
+def _prefer_time_and_type(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan:
+    filters = plan.filters
     times = asked.time_range
     if times and not (filters.since or filters.until):
-        reworded = replace(_replace_text(ws, request, asked.text), about=times.about)
+        reworded = replace(_replace_text(ws, plan, asked.text), about=times.about)
         names_day = _ISO.search(times.phrase)
         if asked.only_time or not (names_day or reworded.parsed.terms):
             reworded = replace(reworded, filters=filter_by_asked_time(filters, asked))
         else:
-            reworded = replace(reworded, prefer=filter_by_asked_time(request.prefer, asked))
+            reworded = replace(reworded, prefer=filter_by_asked_time(plan.prefer, asked))
         if asked.time_words and not asked.only_time:
-            reworded = replace(reworded, parsed=request.parsed, time_words=asked.time_words)
-        request = reworded
-    if asked.reasons and not (request.filters.types or request.prefer.types):
-        request = replace(request, prefer=replace(request.prefer, types=("decision",)))
-    return replace(request, recent=asked.recent)
+            reworded = replace(reworded, parsed=plan.parsed, time_words=asked.time_words)
+        plan = reworded
+    if asked.reasons and not (plan.filters.types or plan.prefer.types):
+        plan = replace(plan, prefer=replace(plan.prefer, types=("decision",)))
+    return replace(plan, recent=asked.recent)
 
 
-def _read_as_list(ws: Workspace, request: Request, asked: Asked) -> Request | None:
-    """The request as a list of entries of a time (the oldest first) or of a type or state (the
+def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | None:
+    """The plan as a list of entries of a time (the oldest first) or of a type or state (the
     newest first); or a search among these. None if it is not a list.
 
     It is not a list if other words are left, or if the journal has no entry of that type. If no
     entry is in that state, or of that project, `nothing` says so.
     """
-    own = request.filters
-    parsed = request.parsed
-    order = request.order
+    own = plan.filters
+    parsed = plan.parsed
+    order = plan.order
     projects = ws.index.vocabulary().projects
-    wanted = _requested_list(ws, request, asked, projects)
-    if not (wanted and parsed.text) or parsed.phrases or request.strategy == "bounded":
+    wanted = _requested_list(ws, plan, asked, projects)
+    if not (wanted and parsed.text) or parsed.phrases or plan.strategy == "bounded":
         return None
     if event_words(asked.text):  # "when did I last go for a run": of an event, not of a choice
         return None
     is_timed = bool(asked.time_range or own.since or own.until)
     is_day = _DATE.fullmatch(parsed.text) or not is_timed
-    is_part = request.within is not None and not is_timed
+    is_part = plan.within is not None and not is_timed
     if is_part or (is_day and not wanted.order):
         return None
-    filters = merge_filters(own, _filters_of_list(request, asked, wanted, projects))
+    filters = merge_filters(own, _filters_of_list(plan, asked, wanted, projects))
     total = _count_entries(ws, filters)
     what = _name_of_list(filters, wanted.state)
-    is_all = is_timed and request.within is None and not wanted.among
+    is_all = is_timed and plan.within is None and not wanted.among
     is_changes = wanted.changes and is_all and order == "relevance"
     changes = _change_notes(ws, filters) if is_changes else {}
     total = len(changes) or total
-    request = replace(_replace_text(ws, request, wanted.among), filters=filters)
+    plan = replace(_replace_text(ws, plan, wanted.among), filters=filters)
     if wanted.filters.types and not total:
         others = _count_entries(ws, replace(filters, projects=())) if filters.projects else 0
         is_known = _count_entries(ws, Filters(types=filters.types)) and (wanted.state or others)
         beside = f"; {others:,} of other projects" if others else ""
         nothing = f"No {what.replace(' and ', ' or ')}{beside}."
-        return replace(request, nothing=nothing) if is_known else None
+        return replace(plan, nothing=nothing) if is_known else None
     if not total and filters.one_by_one().keys() <= {"time", "include_superseded"}:
-        return replace(request, nothing=_notice_nearest_days(ws, filters))
+        return replace(plan, nothing=_notice_nearest_days(ws, filters))
     if asked.time_range and not (own.since or own.until):
-        request = replace(request, about=asked.time_range.about)
-    if order == "relevance" and not (wanted.among or request.about):
+        plan = replace(plan, about=asked.time_range.about)
+    if order == "relevance" and not (wanted.among or plan.about):
         order = wanted.order or ("newest" if asked.recent else "oldest")
-    request = replace(request, order=order, limit=request.limit or wanted.most)
-    notice = (
-        f"Searched among: {what}." if wanted.among else _list_notice(ws, request, what, total)
-    )
+    plan = replace(plan, order=order, limit=plan.limit or wanted.most)
+    notice = f"Searched among: {what}." if wanted.among else _list_notice(ws, plan, what, total)
     if changes:  # keep the order of the changes, not of the entries' dates
         filters = replace(filters, since=None, until=None)
-        request = replace(request, order="relevance", filters=filters, changes=changes)
-        request = replace(request, within=list(changes))
+        plan = replace(plan, order="relevance", filters=filters, changes=changes)
+        plan = replace(plan, within=list(changes))
     notices = (*parsed.notices, notice)
-    return replace(request, parsed=replace(request.parsed, notices=notices))
+    return replace(plan, parsed=replace(plan.parsed, notices=notices))
 
 
 def _requested_list(
-    ws: Workspace, request: Request, asked: Asked, projects: Collection[str]
+    ws: Workspace, plan: QueryPlan, asked: Asked, projects: Collection[str]
 ) -> Listed | None:
     """The list that the words ask for; None if they ask for none. A list of a time up to today
     includes changes, the newest first.
@@ -184,7 +202,7 @@ def _requested_list(
         lone = words(text)
         if len(lone) == 1 and any(ws.index.document_counts([lone[0][1]])[1].values()):
             return None  # an entry holds the word: `prev`
-    today = request.now.date()
+    today = plan.now.date()
     if wanted and times and times.start and times.end and times.start < today <= times.end:
         return wanted._replace(changes=True, order=wanted.order or "newest")
     return wanted
@@ -214,16 +232,16 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
 
 
 def _filters_of_list(
-    request: Request, asked: Asked, wanted: Listed, known_projects: Collection[str]
+    plan: QueryPlan, asked: Asked, wanted: Listed, known_projects: Collection[str]
 ) -> Filters:
     """The filters of a list; a list of a type or state is limited to the asker's project, if no
     project is named.
     """
-    own = request.filters
+    own = plan.filters
     added = wanted.filters
     projects = added.projects
     if wanted.order and not (projects or wanted.changes):
-        projects = request.prefer.projects or tuple({request.project or ""} & {*known_projects})
+        projects = plan.prefer.projects or tuple({plan.project or ""} & {*known_projects})
     added = replace(added, projects=() if projects == ("*",) else projects)
     if not (own.since or own.until):
         added = filter_by_asked_time(added, asked)
@@ -232,10 +250,10 @@ def _filters_of_list(
     return replace(added, include_superseded=bool(is_timed and not wanted.state))
 
 
-def _replace_text(ws: Workspace, request: Request, text: str) -> Request:
-    """The request with another text, and the words of this text as its terms."""
+def _replace_text(ws: Workspace, plan: QueryPlan, text: str) -> QueryPlan:
+    """The plan with another text, and the words of this text as its terms."""
     terms = search_terms(text, stop_words=ws.config.search.stop_words)
-    return replace(request, parsed=replace(request.parsed, text=text, terms=terms))
+    return replace(plan, parsed=replace(plan.parsed, text=text, terms=terms))
 
 
 def _count_entries(ws: Workspace, filters: Filters) -> int:
@@ -274,18 +292,18 @@ def _notice_nearest_days(ws: Workspace, filters: Filters) -> str:
     return f"No entries {of}{_format_days(filters)}; the nearest days with entries: {beside}."
 
 
-def _list_notice(ws: Workspace, request: Request, what: str, total: int) -> str:
+def _list_notice(ws: Workspace, plan: QueryPlan, what: str, total: int) -> str:
     """A notice that names the list, the number of its entries, and how many replaced entries
     are left out.
     """
-    first = "nearest" if request.order == "relevance" else request.order
+    first = "nearest" if plan.order == "relevance" else plan.order
     notice = f"Listed, {first} first: {what}"
-    limit = request.limit or LIST_LIMIT
-    if request.within is not None:
+    limit = plan.limit or LIST_LIMIT
+    if plan.within is not None:
         return f"{notice}."
-    with_replaced = _count_entries(ws, replace(request.filters, include_superseded=True))
+    with_replaced = _count_entries(ws, replace(plan.filters, include_superseded=True))
     # not less the total: a list of changes also counts entries of other times
-    replaced = with_replaced - _count_entries(ws, request.filters)
+    replaced = with_replaced - _count_entries(ws, plan.filters)
     if replaced:
         notice += f"; left out: {replaced:,} that a later entry replaced"
         notice += ", include_superseded shows them"
