@@ -2,6 +2,7 @@
 parameters of the functions in `verbs` that they call.
 """
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,20 +14,23 @@ from typing import Any
 
 from ..config import load_config, make_clock
 from ..doors import call_only_feature
-from ..errors import Ambiguous, InvalidArgument, NotFound, Refused
+from ..errors import Ambiguous, InvalidArgument, NotFound, Refused, SynapticError
 from ..filters import Filters
 from ..journal.journal import Journal
+from ..journal.shelf import is_attachment
 from ..language.query import build_preference
 from ..models import PERSON, Entry
 from ..render import terminal, wire
 from ..render.briefing import briefing_text
 from ..render.fence import one_line
-from ..render.present import outline_text, short_id
+from ..render.present import join_first, outline_text, short_id
 from ..search.search import search as search_journal
 from ..serving.arguments import agent_name, is_person, take_filters, why_not_person
 from ..verbs import brief as brief_verb
 from ..verbs import browse, changing, mentions, removing, rules, saving, ticking
 from ..verbs.adopt import adopt
+from ..verbs.attaching import find_attachments, with_attachments
+from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
 from ..verbs.mentions import Links
 from ..verbs.outside_copies import find_outside_copies
 from ..workspace.proposals import read_proposals
@@ -72,6 +76,8 @@ from .replies import (
     resolve_id,
 )
 
+MOST_FILES = 5
+"""The most files that `delete` names of those that stay."""
 BRIEF_TOKENS = 4_000
 """The most tokens of the text that `brief` prints."""
 NONE_WAITS = "No preference waits for your yes."
@@ -118,35 +124,65 @@ def init(home: str | None, journal: str | None = None) -> None:
     ),
     text_option("parent", "The entry that this one continues.", **ID_COMPLETION),
     text_option("source", "Where the text comes from, if from outside."),
+    f.ATTACH,
     switch("pin", "Show it to agents at the start of each session in its project."),
     switch("force", "Save it although the same text was saved in the last ten minutes."),
     opens=False,
 )
-def save(home: str | None, text: Words = (), **marks: Any) -> None:
+def save(home: str | None, text: Words = (), attach: Sequence[Path] = (), **marks: Any) -> None:
     """Save an entry.
 
     Without TEXT your editor opens; - reads standard input. A text that begins with its date
-    has that date: "yesterday 5pm: called Ida"; "Decision: ..." is a decision.
+    has that date: "yesterday 5pm: called Ida"; "Decision: ..." is a decision. A file that it
+    links to is copied beside the note, without the place: ![[gel.png]], ![](./gel.png).
 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """
 
-    if text:
-        _save_text(home, _join_words(text), **marks)
+    _check_stray_files(text, attach)
+    if text or attach:
+        local = _local_files(attach, is_typed=list(text) != ["-"])
+        _save_text(home, _join_words(text), local, **marks)
     else:
         with editor.compose_text() as written:
-            _save_text(home, written, **marks)
+            _save_text(home, written, _local_files((), is_typed=True), **marks)
 
 
-def _save_text(home: str | None, content: str, **marks: Any) -> None:
+def _check_stray_files(text: Words, attach: Sequence[Path]) -> None:
+    """Raises InvalidArgument for files among the words of a text, as the shell makes them of
+    `--attach *.png`.
+    """
+    files = [word for word in text if is_attachment(word) and Path(word) not in attach]
+    stray = [word for word in files if attach and Path(word).is_file()]
+    if stray:
+        raise InvalidArgument(
+            f"{join_first(stray, MOST_FILES)} would be words of the text. Nothing was saved.",
+            f"Write --attach before each file: --attach {attach[0]} --attach {stray[0]}",
+        )
+
+
+def _local_files(named: Sequence[Path], *, is_typed: bool) -> LocalFiles:
+    """Returns the files of this machine that a text may take along; `is_typed`: it was typed as
+    an argument or in the editor.
+    """
+    reach: Reach = "anywhere" if is_typed and is_person() else "below"
+    try:
+        folder = Path.cwd()
+    except OSError:  # it was deleted
+        folder = Path(os.environ.get("PWD", "/deleted"))
+    return LocalFiles(folder, "nowhere" if agent_name() else reach, tuple(named))
+
+
+def _save_text(home: str | None, content: str, local: LocalFiles, **marks: Any) -> None:
     by = agent_name()
     is_asked = is_person() and not IN_JSON.get()
     with open_home(home) as ws:
         if not marks.get("project"):
             ask_about_project(ws)
-        receipt = saving.save(
+        receipt, attached = save_with_files(
             ws,
             content,
+            local,
             by=by or PERSON,
             via="cli",
             by_person=not by,
@@ -155,7 +191,7 @@ def _save_text(home: str | None, content: str, **marks: Any) -> None:
             names_near=not is_asked,
             **marks,
         )
-        print_receipt(ws, f"Saved {receipt.type}", receipt)
+        print_receipt(ws, f"Saved {receipt.type}", receipt, attached)
         if is_asked:
             print_nearest_entry(receipt.id, saving.compare_saved(ws, receipt))
 
@@ -312,7 +348,7 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
     listing = browse.get(ws, [resolve_id(ws, id) for id in ids])
     if source:
         listing = call_only_feature("transcripts", ws, listing)
-    print_entries(ws, listing)
+    print_entries(ws, with_attachments(ws, listing))
 
 
 @command("blame", argument(str, "file", "FILE", "The file; it need not exist."))
@@ -354,10 +390,13 @@ def history(ws: Workspace, id: str) -> None:
     text_option(
         "at", "The day and time when it happened; it moves there. A day alone keeps the time."
     ),
+    f.ATTACH,
     opens=False,
 )
-def update(home: str | None, id: str, **changes: Any) -> None:
+def update(home: str | None, id: str, attach: Sequence[Path] = (), **changes: Any) -> None:
     """Change an entry in its file; marks that you do not give stay.
+
+    Files to which the new text links are copied beside the note, as by save.
 
     Example: synaptic update 7k3m9q2x --append "Rolled out today." --add-tag done
     """
@@ -366,14 +405,21 @@ def update(home: str | None, id: str, **changes: Any) -> None:
             id = ask_agreed_id(ws, id, lambda _: "Change it?", always=False)
         else:
             refuse_list_number(id)
+        is_typed = "-" not in (changes.get("content"), changes.get("append"))
         for name in ("content", "append"):
             if changes.get(name) == "-":
                 changes[name] = _read_stdin()
         by = agent_name()
-        receipt = changing.update(
-            ws, id, by_person=not by, by=by, confirms=is_person(), **changes
+        receipt, attached = update_with_files(
+            ws,
+            id,
+            _local_files(attach, is_typed=is_typed),
+            changes,
+            by_person=not by,
+            by=by,
+            confirms=is_person(),
         )
-        print_receipt(ws, "Updated", receipt)
+        print_receipt(ws, "Updated", receipt, attached)
 
 
 @command(
@@ -512,9 +558,15 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
 
         if not yes:
             id = ask_agreed_id(ws, id, question, always=True)
+        files: Sequence[str] = ()
+        with suppress(SynapticError):  # deleting says what is wrong
+            files = find_attachments(ws, id)
         receipt = removing.delete(
             ws, id, purge=purge, by_person=not agent_name(), confirms=is_person()
         )
+        if files:
+            notice = f"Its files stay: {join_first(files, MOST_FILES)}."
+            receipt = replace(receipt, notices=(*receipt.notices, notice))
         print_receipt(ws, "Deleted", receipt)
 
 
@@ -680,8 +732,11 @@ def edit(home: str | None, id: str) -> None:
     Example: synaptic edit 7k3m9q2x
     """
     with open_home(home) as ws:
-        there = browse.get(ws, [resolve_id(ws, id)]).entries[0].there
-    open_or_print_path(ws.journal.place(there.path), there.line)
+        listing = with_attachments(ws, browse.get(ws, [resolve_id(ws, id)]))
+        [entry] = listing.entries
+        place = ws.journal.place
+        attached = [place(path) for path in listing.attached[entry.id]]
+    open_or_print_path(place(entry.path), entry.there.line, attached)
     ask_about_new_preferences(home)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextlib import closing, suppress
 from functools import partial
 from inspect import Parameter
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -135,6 +136,13 @@ MARKS = (
     ),
 )
 """The flags that a save sets and an update changes."""
+
+ATTACH = option(
+    list[Path] | None,
+    "attach",
+    "A file to keep beside the note, with a link to it; repeatable.",
+    metavar="FILE",
+)
 
 # filters, of which each is a row of `filters`
 

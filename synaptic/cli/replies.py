@@ -122,15 +122,20 @@ def ask_agreement(command: str, question: str, *, yes: bool) -> bool:
     return yes or typer.confirm(question, default=False, err=True)
 
 
-def print_receipt(ws: Workspace, done: str, receipt: Receipt) -> None:
-    """Prints the result of a change, such as `Updated 7k3m9q2x in 2026-11-21.md`, and its
-    notices.
+def print_receipt(
+    ws: Workspace, done: str, receipt: Receipt, attached: Sequence[str] | None = None
+) -> None:
+    """Prints the result of a change, such as `Updated 7k3m9q2x in 2026-11-21.md`, its notices,
+    and the paths of the files that were attached; None where none could be.
     """
     done, notices = write_result_text(done, receipt.notices)
-    text = (
-        f"{done} {short_id(receipt.id)} in {output_for_workspace(ws).full_path(receipt.path)}"
-    )
-    print_answer({"success": True} | wire.as_json(receipt), text, notices)
+    to = output_for_workspace(ws)
+    lines = [f"{done} {short_id(receipt.id)} in {to.full_path(receipt.path)}"]
+    lines += [f"Attached {to.full_path(path)}" for path in attached or ()]
+    data = {"success": True} | wire.as_json(receipt)
+    if attached is not None:
+        data["attached"] = list(attached)
+    print_answer(data, "\n".join(lines), notices)
     if receipt.leaning and not IN_JSON.get():
         lines = [
             f"{short_id(one.id)} {one.date} {_short_title(one)}" for one in receipt.leaning
@@ -300,12 +305,20 @@ def _print_results(
     return print_answer(data, text, notices)
 
 
-def open_or_print_path(path: Path, line: int | None) -> None:
+def open_or_print_path(
+    path: Path, line: int | None, attached: Sequence[Path] | None = None
+) -> None:
     """Opens a file at a line in the person's editor. Without an editor, or without a terminal,
-    prints the path and the line.
+    prints the path and the line. The paths of what is attached go to standard error.
     """
     command = None if IN_JSON.get() else editor.editor_command()
+    if not IN_JSON.get():
+        for one in attached or ():
+            say(f"Attached: {clean(str(one))}")
     if command:
         return editor.run_editor(command_to_open(command, path, line))
     text = f"{path}:{line}" if line else str(path)
-    return print_answer({"path": str(path), "line": line}, clean(text))
+    data: Json = {"path": str(path), "line": line}
+    if attached is not None:
+        data["attached"] = [str(one) for one in attached]
+    return print_answer(data, clean(text))

@@ -35,6 +35,7 @@ from .projects import UNKNOWN, project_of_folder
 from .runs import UNFINISHED, Runs
 from .saved import SavedText
 from .settled import SettledFile, SettledFiles
+from .stored_files import settle_stored_files
 from .text import (
     block_to_append,
     find_entry_span,
@@ -844,6 +845,7 @@ class Journal:
         with self.writer.locked(self._lock_timeout_s):
             self._lock_holder = get_ident()
             try:
+                settle_stored_files(self.writer)
                 yield
             finally:
                 self._lock_holder = 0

@@ -1,4 +1,5 @@
-"""The attachments beside the notes that may be sent to a browser or put into a zip.
+"""The attachments beside the notes that may be sent to a browser or put into a zip, and the
+links of notes that lead to them.
 
 | a file                                          | is given away                        |
 |-------------------------------------------------|--------------------------------------|
@@ -15,14 +16,20 @@ Symbolic links are resolved first: both the name and the file itself must pass.
 from __future__ import annotations
 
 import os
+import posixpath
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import BinaryIO, NamedTuple
+from urllib.parse import unquote
 
 from ..errors import JournalError
 from ..files import ATTACHMENTS, PICTURE_BYTES, open_regular_file, picture_media_type, real_path
+from ..models import Entry
+from ..notes.blocks import without_code
+from ..notes.link_places import LinkPlace, find_link_places
 from .folder import OWN, Roots, path_held_open
 
 OTHER = "application/octet-stream"
@@ -32,6 +39,8 @@ _NOTE_WITHIN = re.compile(r"(?i)\.(?:md|markdown)(?![a-z0-9])")
 _PRIVATE = re.compile(b"(?i)" + rb"\0{0,3}".join(re.findall(b".", b"<private")))
 """`<private` in UTF-8, UTF-16 and UTF-32. To take zeros out first costs up to 0.4 s a file."""
 _READ_BYTES, _TAG_BYTES = 1_048_576, 40
+FileListing = Callable[[Path], Mapping[str, Sequence[str]]]
+"""Maps the names of files below a folder to their paths in it."""
 
 
 class ServableFiles(NamedTuple):
@@ -45,9 +54,9 @@ class ServableFiles(NamedTuple):
         picture, else OTHER. None where nothing may be given away.
         """
         name, _, within = self.roots.split_path(place)
-        if name in self.roots.single or name in OWN[1:] or not _is_attachment(within):
+        if name in self.roots.single or name in OWN[1:] or not is_attachment(within):
             return None
-        if self.roots.withholds(within):
+        if self.roots.withholds(within) or not os.path.lexists(self.roots.place(place)):
             return None
         with suppress(JournalError, OSError), path_held_open(self.roots, place) as path:
             file = open_regular_file(path, follow=False)
@@ -62,7 +71,7 @@ class ServableFiles(NamedTuple):
 
     def _may_serve(self, name: str, real: Path) -> bool:
         """True if the file, its links resolved, may be given away by its place in this root."""
-        if not _is_attachment(real.name):
+        if not is_attachment(real.name):
             return False
         for folder in map(real_path, self.roots.folders.values()):
             is_inside = real.is_relative_to(folder)
@@ -76,6 +85,70 @@ class ServableFiles(NamedTuple):
         return True
 
 
+def files_by_name(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Maps file names to the paths of all files with that name below a folder; hidden files are
+    left out.
+    """
+    paths = defaultdict(list)
+    for parent, folders, files in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        path = Path(parent).relative_to(folder)
+        for file in files:
+            paths[file].append((path / file).as_posix())
+    return paths
+
+
+def find_file(
+    shelf: ServableFiles, name: str, path: str, listing: FileListing = files_by_name
+) -> tuple[str, str, BinaryIO] | None:
+    """Opens the attachment that a note at `path` calls `name`; returns (path in the journal,
+    media type, file) or None.
+    """
+    for place in possible_file_paths(shelf.roots, name, path, listing):
+        opened = shelf.open(place)
+        if opened:
+            return place, *opened
+    return None
+
+
+def possible_file_paths(
+    roots: Roots, name: str, path: str, listing: FileListing = files_by_name
+) -> Iterator[str]:
+    """Yields the paths in the journal of the attachment that a note at `path` may call `name`:
+    beside the note, from the journal's folder, and the only file whose path ends with it, as
+    Obsidian writes links.
+    """
+    root, folder, note = roots.split_path(path)
+    for spelling in filter(is_attachment, spellings_of(name)):
+        beside = posixpath.normpath(posixpath.join(posixpath.dirname(note), spelling))
+        yield posixpath.join(root, beside)
+        yield posixpath.join(root, spelling)
+        same_name = listing(folder).get(posixpath.basename(spelling), ())
+        matches = [place for place in same_name if f"/{place}".endswith(f"/{spelling}")]
+        if len(matches) == 1:
+            yield posixpath.join(root, matches[0])
+
+
+def spellings_of(name: str) -> list[str]:
+    """The names of a file that a link may mean by `name`, the likeliest first."""
+    plain = unquote(name)
+    names = (name, plain, unquote(name.partition("#")[0]), plain.partition("#")[0])
+    return list(dict.fromkeys(names))
+
+
+def linked_files(
+    shelf: ServableFiles, entry: Entry, listing: FileListing
+) -> Iterator[tuple[LinkPlace, str]]:
+    """Yields each link of an entry that leads to an attachment, with its path in the
+    journal.
+    """
+    for link in find_link_places(without_code(entry.content)):
+        file = find_file(shelf, link.target, entry.path, listing)
+        if file:
+            file[2].close()
+            yield link, file[0]
+
+
 def is_home_exposed(journal: Path, home: Path) -> bool:
     """True if the home is the journal, or lies in it in no folder that begins with a dot: then
     whoever shares or copies the notes takes its tokens along.
@@ -85,7 +158,8 @@ def is_home_exposed(journal: Path, home: Path) -> bool:
     return bool(below) and not any(name.startswith(".") for name in below[:-1])
 
 
-def _is_attachment(path: str) -> bool:
+def is_attachment(path: str) -> bool:
+    """True if the name of a file ends as in `ATTACHMENTS`, and is none of a copy of a note."""
     name = PurePath(path).name
     return PurePath(name).suffix.lower() in ATTACHMENTS and not _NOTE_WITHIN.search(name)
 

@@ -63,6 +63,8 @@ _FRONT_TITLE = re.compile(
     r"(?im)^title:[ \t]+(?:(?P<quote>[\"'])(?P<quoted>[^\"'\n]+)(?P=quote)"
     r"|(?P<title>[^\s\"'|>\[{&*!%@`](?>\S*(?:[ \t]+\S+)*)))[ \t]*+\r?$"
 )
+_LABEL_CHARS = 500
+"""The longest label of a Markdown link before which a `!` is looked for."""
 _NOTE_END = ".md"
 _TRIPLE_BAR = "___"
 
@@ -90,6 +92,22 @@ class LinkPlace(NamedTuple):
     target: str
     angled: bool = False
     behind: LinkPlace | None = None
+
+
+class WrittenLink(NamedTuple):
+    """A wikilink or Markdown link as it is written, without a scheme: the span of all that
+    changes if it becomes another Markdown link; its target with what stands behind a `#`; the
+    words behind the bar of a wikilink; and True if it shows the target where it stands.
+
+    The span of a Markdown link is that of its target, with the angle brackets around it.
+    """
+
+    form: Form
+    start: int
+    end: int
+    target: str
+    words: str
+    embeds: bool
 
 
 class Splice(NamedTuple):
@@ -159,18 +177,63 @@ def find_link_places(text: str, *, in_graph: bool = False) -> list[LinkPlace]:
     """
     places: list[LinkPlace] = []
     spans: list[tuple[int, int]] = []
-    for match in _WIKI.finditer(text) if "[[" in text else ():
+    for form, match, group in _match_links(text):
+        if form == "markdown":
+            places += _place(form, match, group)
+            continue
         spans.append(match.span())
-        places += (_with_name_behind(place, match) for place in _place("wiki", match, "target"))
+        places += (_with_name_behind(place, match) for place in _place(form, match, group))
+    if in_graph:
+        places += _find_page_tags(blank_out(text, spans))
+    return sorted(places, key=attrgetter("start"))
+
+
+def find_written_links(text: str) -> list[WrittenLink]:
+    """The wikilinks and Markdown links in a text, in order."""
+    links = []
+    for form, match, group in _match_links(text):
+        start, end = match.span(group)
+        words = ""
+        label = match.start()
+        if form == "wiki":
+            start, end = match.span()
+            words = match["words"] or ""
+        else:
+            label = _start_of_label(text, label)
+            if group == "angled":
+                start, end = start - 1, end + 1
+        embeds = text.endswith("!", 0, label)
+        if form == "wiki" and embeds:
+            start -= 1
+        target = match[group].rstrip("\\ \t" if form == "wiki" else " \t").lstrip(" \t")
+        links.append(WrittenLink(form, start, end, target, words, embeds))
+    return sorted(links, key=attrgetter("start"))
+
+
+def _start_of_label(text: str, end: int) -> int:
+    """The offset of the `[` of a Markdown link whose label ends at the `]` at `end`; 0 if there
+    is none within _LABEL_CHARS.
+    """
+    depth = 0
+    for at in range(end, max(-1, end - _LABEL_CHARS), -1):
+        depth += {"]": 1, "[": -1}.get(text[at], 0)
+        if not depth:
+            return at
+    return 0
+
+
+def _match_links(text: str) -> Iterator[tuple[Form, re.Match[str], str]]:
+    """Yields each wikilink, and each Markdown link without a scheme, as (form, match, the name
+    of the group with its target).
+    """
+    for match in _WIKI.finditer(text) if "[[" in text else ():
+        yield "wiki", match, "target"
     if "](" in text or "]:" in text:
         for pattern in (_MARKDOWN, _DEFINITION):
             for match in pattern.finditer(text):
                 group = "bare" if match["angled"] is None else "angled"
                 if not _SCHEME.match(match[group]):
-                    places += _place("markdown", match, group)
-    if in_graph:
-        places += _find_page_tags(blank_out(text, spans))
-    return sorted(places, key=attrgetter("start"))
+                    yield "markdown", match, group
 
 
 def _place(form: Form, match: re.Match[str], group: str) -> Iterator[LinkPlace]:

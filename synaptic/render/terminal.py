@@ -202,7 +202,10 @@ def entries_text(listing: Listing, to: Output) -> str:
         if about:
             header += f" · {to.paint(about, 'dim')}"
         chain = history_lines(listing.chains.get(entry.id, ()))
-        links = "\n".join((*chain, *link_lines(listing.links.get(entry.id))))
+        attached = [
+            f"attached: {to.full_path(path)}" for path in listing.attached.get(entry.id, ())
+        ]
+        links = "\n".join((*chain, *link_lines(listing.links.get(entry.id)), *attached))
         blocks += filter(None, [header, below, to.paint(links, "dim")])
     return "\n\n".join(blocks)
 

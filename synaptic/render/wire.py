@@ -202,6 +202,8 @@ def listing_json(listing: Listing) -> Json:
         row = entry_json(entry, listing.superseded_by.get(entry.id))
         if listing.links:
             row |= as_json(listing.links[entry.id])
+        if listing.attached:
+            row["attached"] = list(listing.attached[entry.id])
         entries.append(row)
     data: Json = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
     if listing.cursor:

@@ -7,25 +7,46 @@ import json
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..errors import InvalidArgument, JournalError, Refused
-from ..files import ATTACHMENTS, PICTURES, SETTINGS_BYTES, picture_media_type, read_regular_file
+from ..files import (
+    ATTACHMENTS,
+    PICTURES,
+    SETTINGS_BYTES,
+    is_picture_name,
+    picture_media_type,
+    read_regular_file,
+)
+from ..journal.draft_files import links_to_draft_files
 from ..journal.folder import is_note, resolve_journal_path
-from ..journal.writer import Draft
+from ..journal.shelf import (
+    FileListing,
+    ServableFiles,
+    files_by_name,
+    linked_files,
+    possible_file_paths,
+)
+from ..journal.stored_files import StoredFiles, stored_files
+from ..models import Entry, Texts
+from ..notes.link_places import find_link_places
 from ..notes.pictures import remove_metadata
+from ..notes.screening import visible_secrets
 from ..workspace.workspace import Workspace
+from .browse import Listing
+from .entry_marks import find_stored
 
 FILE_BYTES, DAY_BYTES = 20_000_000, 1_000_000_000
 """The most bytes of one file, and of all files that are attached on a day."""
 FOLDER = "attachments"
 SETTINGS = ".obsidian/app.json"
 NAME_CHARS = 60
-_LINK = re.compile(r"\]\(<?([^<>()\n]+)>?\)")
 OTHER_SUFFIX = ".bin"
 MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
 PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split())
@@ -48,9 +69,10 @@ def clean_file(name: str, data: bytes) -> CleanFile:
     Raises InvalidArgument for an empty or broken file, for a note and for one of more than
     FILE_BYTES.
     """
-    own_name = PurePosixPath(name.replace("\\", "/")).name[:NAME_CHARS] or "file"
+    full_name = PurePosixPath(name.replace("\\", "/"))
+    own_name = f"{full_name.stem[:NAME_CHARS]}{full_name.suffix[:NAME_CHARS]}" or "file"
     kind = picture_media_type(data[:32])
-    suffix = PICTURES[kind][2][0] if kind else PurePosixPath(own_name).suffix.lower()
+    suffix = PICTURES[kind][2][0] if kind else full_name.suffix.lower()
     if not data:
         raise InvalidArgument(f"`{own_name}` is empty.", "Choose another file.")
     if len(data) > FILE_BYTES:
@@ -72,50 +94,129 @@ def clean_file(name: str, data: bytes) -> CleanFile:
     return CleanFile(f"{_slug(stem)}{suffix}", b"".join(parts) if parts else data, remark)
 
 
-def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
-    """Stores a file without its metadata beside the notes; returns (its path in the journal, a
-    remark or ""). It never replaces a file.
-
-    Raises the errors of `clean_file`, and Refused above DAY_BYTES a day.
+class NewFiles:
+    """The files that are attached to a note while it is being saved, in the order of `paths`,
+    and remarks about them.
     """
-    file = clean_file(name, data)
-    today = ws.clock().date().isoformat()
-    folder = _attachment_folder(ws)
-    _check_room_today(ws, len(file.data))
-    plain = PurePosixPath(file.name)
-    with ws.journal.writing():
+
+    def __init__(self, ws: Workspace, stored: StoredFiles, *, reuses: bool) -> None:
+        self.ws = ws
+        self.reuses = reuses
+        self.paths: list[str] = []
+        self.remarks: list[str] = []
+        self._stored = stored
+
+    def add(self, name: str, data: bytes) -> str:
+        """Stores a file without its metadata beside the notes; returns its path in the journal.
+        It never replaces a file.
+
+        Raises the errors of `clean_file`, and Refused above DAY_BYTES a day.
+        """
+        _check_name(self.ws, name)
+        file = clean_file(name, data)
+        _check_room_today(self.ws, len(file.data))
+        today = self.ws.clock().date().isoformat()
+        folder = _attachment_folder(self.ws)
+        plain = PurePosixPath(file.name)
         for number in range(1, 1_000):
             again = f"-{number}" if number > 1 else ""
             path = posixpath.join(folder, f"{today}-{plain.stem}{again}{plain.suffix}")
-            put = ws.journal.writer.change(
-                path, lambda _, status: None if status else Draft(file.data)
-            )
-            if put:
-                return path, file.remark
-    raise Refused(f"There are too many files called `{file.name}`.", "Give it another name.")
+            is_there = self.reuses and self._holds(path, file.data)
+            if is_there or self._stored.add(path, file.data):
+                self.note(path)
+                if file.remark and file.remark not in self.remarks:
+                    self.remarks.append(file.remark)
+                return path
+        raise Refused(f"There are too many files called `{file.name}`.", "Give another name.")
+
+    def _holds(self, path: str, data: bytes) -> bool:
+        """True if the file at this path of the journal has these bytes."""
+        with suppress(OSError, JournalError):
+            file = resolve_journal_path(self.ws.journal.roots, path)
+            return file.is_file() and read_regular_file(file, FILE_BYTES) == data
+        return False
+
+    def note(self, path: str) -> None:
+        """Notes a file of the journal to which the note will link."""
+        if path not in self.paths:
+            self.paths.append(path)
+
+
+@contextmanager
+def new_files(ws: Workspace, *, reuses: bool = False) -> Iterator[NewFiles]:
+    """Files that are attached to a note, as a context in which the note is saved under the
+    write lock. If that fails or is killed, none of them stays. `reuses`: a file that was
+    attached today under the same name with the same bytes is not stored again.
+    """
+    with ws.journal.writing(), stored_files(ws.journal.writer) as stored:
+        yield NewFiles(ws, stored, reuses=reuses)
+
+
+def link_to_file(name: str, target: str) -> str:
+    """The Markdown link to a file: `![my cat.jpg](attachments/2026-11-21-my-cat.jpg)`."""
+    label = re.sub(r"[\[\]\n]", "", name)
+    return f"{'!' if is_picture_name(target) else ''}[{label}]({target})"
+
+
+def add_link(text: str, link: str) -> str:
+    """The text with a link as a paragraph of its own at the end."""
+    return f"{text.rstrip()}\n\n{link}".lstrip()
+
+
+def target_of_file(path: str, note: str = "", part: str = "") -> str:
+    """The target of a Markdown link to a file of the journal and a `part` of it, from the note
+    at this path, or else from the journal's folder.
+    """
+    target = posixpath.relpath(path, posixpath.dirname(note) or ".") + part
+    return f"<{target}>" if re.search(r"[\s()]", target) else target
 
 
 def attach_to_draft(ws: Workspace, box: str, name: str, data: bytes) -> str:
     """Stores a file without its metadata in the box of a draft; returns its name there. Raises
     the errors of `attach`.
     """
+    _check_name(ws, name)
     file = clean_file(name, data)
     _check_room_today(ws, len(file.data) + ws.journal.draft_files.size())
     return ws.journal.draft_files.add(box, file.name, file.data)
 
 
-def attach_from_draft(ws: Workspace, box: str, name: str) -> tuple[str, str]:
-    """Stores a copy of a draft's file beside the notes; returns what `attach` returns. Raises
-    NotFound if the draft lost the file, and Refused.
+def attach_draft_files(files: NewFiles, box: str, text: str, note: str = "") -> str:
+    """Stores copies of the files of a draft beside the notes; returns its text with links to
+    them, from the note at this path, else from the journal's folder. Raises NotFound if the
+    draft lost a file, and Refused.
     """
-    return attach(ws, name, ws.journal.draft_files.find(box, name).read_bytes())
+    links = links_to_draft_files(text)
+    targets = {}
+    for name in dict.fromkeys(unquote(link[1]) for link in links):
+        data = files.ws.journal.draft_files.find(box, name).read_bytes()
+        targets[name] = target_of_file(files.add(name, data), note)
+    for link in reversed(links):
+        text = f"{text[: link.start()]}{targets[unquote(link[1])]}{text[link.end() :]}"
+    return text
 
 
-def detach(ws: Workspace, paths: Iterable[str]) -> None:
-    """Removes files that were attached for a note that was not saved."""
-    with ws.journal.writing():
-        for path in paths:
-            ws.journal.writer.change(path, lambda *_: Draft(None))
+def attached_paths(shelf: ServableFiles, entry: Entry, listing: FileListing) -> Texts:
+    """The paths in the journal of the attachments to which an entry links, in order."""
+    return tuple(dict.fromkeys(path for _, path in linked_files(shelf, entry, listing)))
+
+
+def with_attachments(ws: Workspace, listing: Listing) -> Listing:
+    """The listing with the attachments of its entries."""
+    shelf = ServableFiles(ws.journal.roots, (ws.config.home,))
+    files = cache(files_by_name)
+    attached = {entry.id: attached_paths(shelf, entry, files) for entry in listing.entries}
+    return replace(listing, attached=attached)
+
+
+def find_attachments(ws: Workspace, id: str) -> Texts:
+    """The paths in the journal of the attachments to which an entry links. Raises NotFound and
+    Ambiguous.
+    """
+    stored = find_stored(ws, id)
+    entry = ws.journal.find(stored.entry.path, stored.own_id)[1]
+    shelf = ServableFiles(ws.journal.roots, (ws.config.home,))
+    return attached_paths(shelf, entry, cache(files_by_name))
 
 
 def forget_draft_copies(ws: Workspace, path: str, text: str) -> None:
@@ -124,11 +225,22 @@ def forget_draft_copies(ws: Workspace, path: str, text: str) -> None:
     """
     if not ws.journal.draft_files.size():
         return
-    for target in _LINK.findall(text):
-        place = posixpath.normpath(posixpath.join(posixpath.dirname(path), unquote(target)))
-        with suppress(OSError, JournalError):
-            file = resolve_journal_path(ws.journal.roots, place)
-            ws.journal.draft_files.remove_copies(read_regular_file(file, FILE_BYTES))
+    roots = ws.journal.roots
+    listing = cache(files_by_name)
+    for link in find_link_places(text):
+        for place in possible_file_paths(roots, link.target, path, listing):
+            with suppress(OSError, JournalError):
+                file = resolve_journal_path(roots, place)
+                ws.journal.draft_files.remove_copies(read_regular_file(file, FILE_BYTES))
+                break
+
+
+def _check_name(ws: Workspace, name: str) -> None:
+    """Raises Refused for a file whose name holds a secret, unless the settings allow it."""
+    secrets = [] if ws.config.secrets == "allow" else visible_secrets(name)
+    if secrets:
+        message = f"The name of the file holds a secret ({secrets[0].kind})."
+        raise Refused(message, "Give it another name.")
 
 
 def _slug(stem: str) -> str:

@@ -69,7 +69,8 @@ _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
 class Listing:
     """Entries in order. `total` counts them before `limit`. `superseded_by` leads from an id to
     the id that replaces it; `links` are by id, and `chains` too: the entry with what it
-    replaced and what replaced it, oldest first.
+    replaced and what replaced it, oldest first. `attached` are the paths in the journal of the
+    attachments to which an entry links, where somebody asked for them.
     """
 
     total: int
@@ -78,6 +79,7 @@ class Listing:
     superseded_by: dict[str, str] = field(default_factory=dict)
     links: dict[str, Links] = field(default_factory=dict)
     chains: dict[str, tuple[Entry, ...]] = field(default_factory=dict)
+    attached: dict[str, Texts] = field(default_factory=dict)
     facets: Facets | None = None
     notices: Texts = ()
 

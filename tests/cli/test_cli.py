@@ -778,7 +778,11 @@ def test_edit_and_today_say_where_without_an_editor(home: Path, run: Run) -> Non
     id = run("save", "Two", "--json").id
     line = today(home).read_text().splitlines().index("## 10:30 Two") + 1
     assert run("edit", id).out == f"{today(home)}:{line}\n"
-    assert run("edit", id, "--json").json == {"path": str(today(home)), "line": line}
+    assert run("edit", id, "--json").json == {
+        "path": str(today(home)),
+        "line": line,
+        "attached": [],
+    }
     assert run("edit", "zzzzzzzz").code == 1
 
 

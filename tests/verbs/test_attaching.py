@@ -29,7 +29,7 @@ from synaptic import Workspace
 from synaptic.errors import InvalidArgument, NotFound, Refused
 from synaptic.notes.pictures import remove_metadata
 from synaptic.verbs import attaching
-from synaptic.verbs.attaching import attach, attach_from_draft, attach_to_draft, detach
+from synaptic.verbs.attaching import attach_draft_files, attach_to_draft, new_files
 from synaptic.verbs.doctor import list_secrets
 from synaptic.verbs.removing import delete
 from synaptic.verbs.saving import save
@@ -40,6 +40,18 @@ TOKEN = "ghp_" + "a1B2" * 9
 @pytest.fixture
 def ws(tmp_path: Path) -> Workspace:
     return open_home(tmp_path / "home")
+
+
+def attach(ws: Workspace, name: str, data: bytes) -> tuple[str, str]:
+    """The path of a file that is attached to a note, and the remark about it."""
+    with new_files(ws) as files:
+        return files.add(name, data), "".join(files.remarks)
+
+
+def attach_from_draft(ws: Workspace, box: str, name: str) -> str:
+    """The text of a note that was a draft with a link to this file."""
+    with new_files(ws) as files:
+        return attach_draft_files(files, box, f"![My Cat](draft:{name})")
 
 
 @pytest.mark.parametrize("kind", PICTURES)
@@ -114,8 +126,21 @@ def test_files_are_kept_under_names_of_ours(ws: Workspace) -> None:
     assert attach(ws, "setup.py", b"x")[0] == "attachments/2026-11-21-setup-py.bin"
     kept = ws.config.journal / path
     assert kept.read_bytes() == b"<svg onload=alert(1)>"
-    detach(ws, [path])
-    assert not kept.exists()
+    long = attach(ws, f"{'tax ' * 30}2026.pdf", b"%PDF-1.7")[0]
+    assert long.endswith("-tax-tax.pdf") and len(long) < 100
+
+
+def test_files_of_a_note_that_is_not_saved_go(ws: Workspace) -> None:
+    old, _ = attach(ws, "old.txt", b"Tea.")
+    with pytest.raises(KeyboardInterrupt), new_files(ws, reuses=True) as files:
+        new = files.add("new.txt", b"Tea.")
+        assert (ws.config.journal / new).exists()
+        assert files.add("old.txt", b"Tea.") == old
+        assert files.add("old.txt", b"Coffee.") == old.replace("old", "old-2")
+        raise KeyboardInterrupt
+    kept = sorted(one.name for one in (ws.config.journal / "attachments").iterdir())
+    assert kept == ["2026-11-21-old.txt"]
+    assert not (ws.config.state / "unsaved").exists()
 
 
 @pytest.mark.parametrize(
@@ -182,8 +207,9 @@ def test_files_of_drafts_count_and_are_found_by_secrets_and_purge(
     assert secret.message.startswith(".state/drafts/") and "keys.txt:1" in secret.message
     assert TOKEN not in secret.message
 
-    path, _ = attach_from_draft(ws, box, "my-cat.png")  # and a kill before the draft ended
-    entry = save(ws, f"![My Cat]({path})")
+    text = attach_from_draft(ws, box, "my-cat.png")  # and a kill before the draft ended
+    assert text == "![My Cat](attachments/2026-11-21-my-cat.png)"
+    entry = save(ws, text)
     delete(ws, entry.id, purge=True)
     assert sorted(file.name for file in ws.journal.draft_files.folder.glob("*/*")) == [
         "keys.txt",

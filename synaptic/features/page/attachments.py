@@ -6,16 +6,13 @@ who only reads gets those to which a link leads that the page shows in an entry.
 are shown, by their first bytes. Any other file is a download, in which nothing runs.
 """
 
-import os
 import posixpath
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
 from io import BytesIO
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO, BinaryIO, TypeVar
 from urllib.parse import quote, unquote
 
 from starlette.concurrency import run_in_threadpool
@@ -24,16 +21,23 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
 from ...errors import NotFound, SynapticError
-from ...files import is_picture_name, open_regular_file, picture_media_type
+from ...files import open_regular_file, picture_media_type
 from ...filters import Filters
 from ...journal.draft_files import links_to_draft_files
-from ...journal.shelf import OTHER, ServableFiles
+from ...journal.shelf import OTHER, FileListing, ServableFiles, find_file, linked_files
 from ...models import Entry
-from ...notes.blocks import without_code
+from ...notes.link_places import LinkPlace
 from ...notes.marks import link_key
 from ...notes.pictures import remove_metadata
 from ...notes.reading import composed_form
-from ...verbs.attaching import FILE_BYTES, attach_from_draft, attach_to_draft, detach
+from ...verbs.attaching import (
+    FILE_BYTES,
+    add_link,
+    attach_draft_files,
+    attach_to_draft,
+    link_to_file,
+    new_files,
+)
 from ...verbs.mentions import link_targets
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
@@ -43,25 +47,7 @@ from .rendering import link_targets_in
 from .site import Page, http_status, page, read_form, run_verb, session_of, site_of
 
 PART_BYTES = 65_536
-_FILE_LINK = re.compile(
-    r"(?i)\]\((?![a-z][a-z0-9+.-]+:)(?:<([^<>#\n]+)|((?:[^\s()<>#]|\([^\s()#]*\))+))"
-    r"|\[\[([^\[\]|#\n]+)"
-)
-"""Matches a link to a file: `](my.pdf`, `](<my cat.jpg`, `[[cat.jpg`."""
-Listing = Callable[[Path], Mapping[str, Sequence[str]]]
-
-
-def files_by_name(folder: Path) -> Mapping[str, Sequence[str]]:
-    """Maps file names to the paths of all files with that name below a folder; hidden files are
-    left out.
-    """
-    paths = defaultdict(list)
-    for parent, folders, files in os.walk(folder):
-        folders[:] = [each for each in folders if not each.startswith(".")]
-        path = Path(parent).relative_to(folder)
-        for file in files:
-            paths[file].append((path / file).as_posix())
-    return paths
+Result = TypeVar("Result")
 
 
 def open_attachments(ws: Workspace, tokens: Path) -> ServableFiles:
@@ -160,48 +146,13 @@ def _has_link_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> 
     return False
 
 
-def linked_files(
-    shelf: ServableFiles, entry: Entry, listing: Listing, *, shown_only: bool = False
-) -> Iterator[tuple[re.Match[str], str]]:
-    """Yields each link of an entry that leads to an attachment, as (match whose last group is
-    the link's target, path in the journal). With `shown_only`, links that the page does not
-    show are left out.
-    """
-    for link in _FILE_LINK.finditer(without_code(entry.content)):
-        file = find_file(shelf, link[link.lastindex or 0], entry.path, listing)
-        if file:
-            file[2].close()
-            if not shown_only or _has_link_to(shelf, (entry,), file[0]):
-                yield link, file[0]
-
-
-def find_file(
-    shelf: ServableFiles, name: str, path: str, listing: Listing = files_by_name
-) -> tuple[str, str, BinaryIO] | None:
-    """Opens the attachment that a note at `path` calls `name`; returns (path in the journal,
-    media type, file) or None.
-    """
-    root, folder, note = shelf.roots.split_path(path)
-    plain = unquote(name)
-    for spelling in dict.fromkeys((name, plain, plain.partition("#")[0])):
-        for place in _possible_file_paths(folder, note, spelling, listing):
-            place = posixpath.join(root, place)
-            opened = shelf.open(place)
-            if opened:
-                return place, *opened
-    return None
-
-
-def _possible_file_paths(folder: Path, note: str, name: str, listing: Listing) -> Iterator[str]:
-    """Yields the paths that the link `name` in a note may mean: beside the note, from the
-    journal's folder, and the only file whose path ends with it, as Obsidian writes links.
-    """
-    yield posixpath.normpath(posixpath.join(posixpath.dirname(note), name))
-    yield name
-    same_name = listing(folder).get(posixpath.basename(name), ())
-    matches = [place for place in same_name if f"/{place}".endswith(f"/{name}")]
-    if len(matches) == 1:
-        yield matches[0]
+def shown_files(
+    shelf: ServableFiles, entry: Entry, listing: FileListing
+) -> Iterator[tuple[LinkPlace, str]]:
+    """Yields what `linked_files` does, without links that the page does not show."""
+    for link, place in linked_files(shelf, entry, listing):
+        if _has_link_to(shelf, (entry,), place):
+            yield link, place
 
 
 def read_in_parts(file: IO[bytes]) -> Iterator[bytes]:
@@ -249,10 +200,8 @@ class Attachments:
         self.box = session_of(request).box
         self.draft = text
         """The text of the draft, with links to all files that were uploaded so far."""
-        self.folder = posixpath.dirname(note)
-        self.paths: list[str] = []
+        self.note = note
         self.remarks: list[str] = []
-        self.names: list[str] = []
 
     async def add_uploads(self) -> str:
         """Stores the uploaded files with the draft, and returns its text with links to them.
@@ -270,45 +219,39 @@ class Attachments:
             if typed in self.draft:
                 self.draft = self.draft.replace(typed, f"](draft:{added})", 1)
             else:
-                sign = "!" if is_picture_name(added) else ""
-                label = re.sub(r"[\[\]\n]", "", name)
-                link = f"{sign}[{label}](draft:{added})"
-                self.draft = f"{self.draft.rstrip()}\n\n{link}".lstrip()
+                self.draft = add_link(self.draft, link_to_file(name, f"draft:{added}"))
         return self.draft
 
-    async def move_beside_note(self) -> str:
-        """Stores the uploaded files and those of the draft beside the notes, and returns the
-        text of the note with links to them. Raises NotFound for a file that the draft lost, and
-        the errors of `add_uploads`.
+    async def save(self, write: Callable[[Workspace, str], Result]) -> Result:
+        """Stores the uploaded files and those of the draft beside the notes, calls `write` with
+        the text of the note with links to them, and returns its result. If it fails, none of
+        them stays beside the notes; the draft still has them.
+
+        Raises NotFound for a file that the draft lost, the errors of `add_uploads`, and those
+        of `write`.
         """
         text = await self.add_uploads()
-        links = links_to_draft_files(text)
-        paths: dict[str, str] = {}
-        for name in dict.fromkeys(unquote(link[1]) for link in links):
-            path, remark = await run_verb(self.request, attach_from_draft, self.box, name)
-            self.paths.append(path)
-            self.names.append(name)
-            self.remarks += [remark] if remark else []
-            paths[name] = posixpath.relpath(path, self.folder or ".")
-        for link in reversed(links):
-            path = paths[unquote(link[1])]
-            target = f"<{path}>" if " " in path else path
-            text = f"{text[: link.start()]}{target}{text[link.end() :]}"
-        return text
+
+        def run(ws: Workspace) -> Result:
+            if not links_to_draft_files(text):
+                return write(ws, text)
+            with new_files(ws) as files:
+                placed = attach_draft_files(files, self.box, text, self.note)
+                result = write(ws, placed)
+            self.remarks = files.remarks
+            return result
+
+        return await run_verb(self.request, run)
 
     async def end_draft(self) -> None:
         """Removes the files from the draft, because the note was saved; also those that the
         form added and to which its text links no more.
         """
         form = await self.request.form()
-        names = {*self.names, *(str(name) for name in form.getlist("draft"))}
+        links = links_to_draft_files(self.draft)
+        names = {unquote(link[1]) for link in links}
+        names.update(str(name) for name in form.getlist("draft"))
         await run_verb(self.request, lambda ws: ws.journal.draft_files.remove(self.box, names))
-
-    async def delete_stored(self) -> None:
-        """Deletes the stored files again, because the note could not be saved. The draft still
-        has them.
-        """
-        await run_verb(self.request, detach, self.paths)
 
 
 async def _add_to_draft(request: Request) -> Response:

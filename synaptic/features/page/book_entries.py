@@ -28,14 +28,14 @@ from markupsafe import Markup
 
 from ...errors import NotFound
 from ...files import is_picture_name
-from ...journal.shelf import ServableFiles
+from ...journal.shelf import FileListing, ServableFiles, files_by_name, find_file, linked_files
 from ...models import Entry, Texts, frozen
 from ...notes.marks import link_key
 from ...verbs.mentions import link_targets_on_snapshot
 from ...workspace.readback import read_bodies
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .attachments import Listing, files_by_name, find_file, linked_files, open_attachments
+from .attachments import open_attachments
 from .book_pictures import estimate_bytes, shrink_picture
 from .day_texts import heading_and_text
 from .flavours import html_id_of_part
@@ -197,7 +197,7 @@ def _is_empty(ws: Workspace, entry: Entry) -> bool:
 
 
 def _estimate_pictures(
-    shelf: ServableFiles, entry: Entry, listing: Listing, edges: Sequence[int]
+    shelf: ServableFiles, entry: Entry, listing: FileListing, edges: Sequence[int]
 ) -> tuple[int, ...]:
     """Returns about how many bytes the pictures of an entry take, for each of these edges."""
     total = [0] * len(edges)
@@ -319,7 +319,11 @@ class _BookRendering:
     """One entry of a book: its HTML with the addresses replaced, and its pictures."""
 
     def __init__(
-        self, text: _RenderedText, style: PictureStyle, shelf: ServableFiles, listing: Listing
+        self,
+        text: _RenderedText,
+        style: PictureStyle,
+        shelf: ServableFiles,
+        listing: FileListing,
     ) -> None:
         self.text = text
         self.style = style

@@ -61,9 +61,10 @@ async def _edit_file_page(request: Request) -> Response:
         form = dict(await read_form(request))
         files = Attachments(request, form.get("text", ""), path)
         try:
-            text = await files.move_beside_note()
             seen = form.get("seen", "")
-            replaced, notices = await run_verb(request, write_text, path, id, text, seen)
+            replaced, notices = await files.save(
+                lambda ws, text: write_text(ws, path, id, text, seen)
+            )
             await files.end_draft()
             there, undo = await run_verb(request, _find_edited_entry, path, id, replaced)
             message = " ".join(
@@ -78,7 +79,6 @@ async def _edit_file_page(request: Request) -> Response:
                 request, where, message, undo=undo, file="the text before"
             )
         except SynapticError as refused:
-            await files.delete_stored()
             form["text"] = files.draft
             error = refused
     now = None

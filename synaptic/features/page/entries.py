@@ -27,6 +27,7 @@ from ...errors import (
 )
 from ...filters import Filters
 from ...journal.folder import OWN
+from ...journal.shelf import files_by_name
 from ...kinds import can_be_closed
 from ...models import TYPES, Entry
 from ...notes.markdown import compose_entry
@@ -34,6 +35,7 @@ from ...render.fence import one_line
 from ...render.present import short_id
 from ...serving.editors import RETURNS_AT_ONCE, chosen_editor, command_to_open, editor_name
 from ...verbs import browse, changing, removing, saving
+from ...verbs.attaching import attached_paths
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.receipts import Receipt
 from ...verbs.rules import confirm
@@ -41,7 +43,7 @@ from ...verbs.unlinked import find_mentions
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
-from .attachments import Attachments, files_by_name, linked_files, open_attachments
+from .attachments import Attachments, open_attachments
 from .browsers import may_stay_logged_in
 from .site import (
     Page,
@@ -212,27 +214,29 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
     asked = request.query_params
     text = "append" if "append" in form else "content"
     files = Attachments(request, form.get(text, ""))
+    moment = f"{form.get('date', '')} {form.get('time', '')}".strip()
+    if id:
+        values["at"] = moment if form.get("date") else None
+    else:
+        values.pop("content", None)
+        if values.get("type") == "note":  # as the form begins
+            del values["type"]
+        values["at"] = moment or None
+        values["reads_date"] = True
+        values["by"] = session_of(request).name
+        values["parent"] = asked.get("parent")
+        values["supersedes"] = asked.getlist("supersedes")
+        values |= {"via": "web"}
+
+    def write(ws: Workspace, placed: str) -> Receipt:
+        if not id:
+            return saving.save(ws, placed, confirms=True, **values)
+        parts = {**values, text: placed} if placed else values
+        return changing.update(ws, id, confirms=True, **parts)
+
     try:
-        placed = await files.move_beside_note()
-        if placed:
-            values[text] = placed
-        moment = f"{form.get('date', '')} {form.get('time', '')}".strip()
-        if id:
-            values["at"] = moment if form.get("date") else None
-            receipt = await run_verb(request, changing.update, id, confirms=True, **values)
-        else:
-            content = values.pop("content", "")
-            if values.get("type") == "note":  # as the form begins
-                del values["type"]
-            values["at"] = moment or None
-            values["reads_date"] = True
-            values["by"] = session_of(request).name
-            values["parent"] = asked.get("parent")
-            values["supersedes"] = asked.getlist("supersedes")
-            values |= {"via": "web", "confirms": True}
-            receipt = await run_verb(request, saving.save, content, **values)
+        receipt = await files.save(write)
     except SynapticError:
-        await files.delete_stored()
         form[text] = files.draft
         raise
     await files.end_draft()
@@ -347,8 +351,7 @@ async def ask_before_delete(
 
 def _attachments_of_entry(ws: Workspace, entry: Entry, tokens: Path) -> set[str]:
     """Returns the paths of the attachments to which an entry links."""
-    links = linked_files(open_attachments(ws, tokens), entry, cache(files_by_name))
-    return {place for _, place in links}
+    return {*attached_paths(open_attachments(ws, tokens), entry, cache(files_by_name))}
 
 
 def is_deletion_agreed(form: Mapping[str, str], entry: Entry) -> bool:

@@ -20,17 +20,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from ...journal.shelf import files_by_name, linked_files
 from ...models import Entry
 from ...render.wire import entry_json
 from ...verbs import browse
 from ...workspace.workspace import Workspace
-from .attachments import (
-    files_by_name,
-    linked_files,
-    open_attachments,
-    read_in_parts,
-    without_metadata,
-)
+from .attachments import open_attachments, read_in_parts, shown_files, without_metadata
 from .searching import filters_in_address, search_page_values
 from .site import Page, Values, page, run_slow_verb, session_of, site_of
 
@@ -109,6 +104,7 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
     total, entries = _read_matching_entries(ws, request)
     shelf = open_attachments(ws, site_of(request).tokens.path)
     shown_only = session_of(request).read_only
+    find_links = shown_files if shown_only else linked_files
     listing = cache(files_by_name)
     taken: set[str] = set()
     names = {}
@@ -117,15 +113,13 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
             note = make_unique_name(_path_in_zip(entry), taken)
             text = _render_front_matter(entry)
             at = 0
-            links = linked_files(shelf, entry, listing, shown_only=shown_only)
-            for link, place in links:
+            for link, place in find_links(shelf, entry, listing):
                 if place not in names:
                     names[place] = make_unique_name(place, taken)
                 to = posixpath.relpath(names[place], posixpath.dirname(note) or ".")
-                start, end = link.span(link.lastindex or 0)
-                text += entry.content[at:start]
-                text += to if link[0].startswith("[[") else quote(to)
-                at = end
+                text += entry.content[at : link.start]
+                text += to if link.form == "wiki" else quote(to)
+                at = link.end
             text += f"{entry.content[at:]}\n"
             archive.writestr(note, text.encode("utf-8", "replace"), ZIP_DEFLATED)
         for place, name in names.items():

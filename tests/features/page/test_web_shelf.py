@@ -216,7 +216,7 @@ def test_a_zip_takes_along_what_its_asker_may_have(owner: Served, reader: httpx.
         names = {name for name in files if not name.endswith(".md")}
         if client is not reader:  # a text may name files without a link that the page shows
             names -= {"comment.pdf", "percent.pdf", "indented.pdf", "escaped.pdf"}
-        assert names == {*SHOWN.split("|")} - {"files/ref.pdf"}
+        assert names == {*SHOWN.split("|")}
 
 
 def test_a_note_that_is_read_in_place_opens_its_folder_to_nobody(tmp_path: Path) -> None:
