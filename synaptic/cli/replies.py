@@ -85,13 +85,17 @@ def print_undoable(command: str, runs: Runs) -> None:
 
 
 def _describe_run(run: Run) -> str:
-    """The moved notes of a rename, else the number of changed files or imported entries."""
+    """The moved notes of a rename, the folders that are read where they lie, else the number of
+    changed files or imported entries.
+    """
     moves = [f"{edit.path} -> {edit.to}" for edit in run.edits if edit.path != edit.to]
     if moves:
         more = f", and {len(moves) - 1:,} more" if moves[1:] else ""
         return f"{moves[0]}{more}"
     if run.edits:
         return terminal.file_count_text(len(run.edits))
+    if run.settings:
+        return f"read where they lie: {', '.join(run.settings.get('sources', ()))}"
     return "1 entry" if len(run.blocks) == 1 else f"{len(run.blocks):,} entries"
 
 

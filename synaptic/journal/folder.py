@@ -6,7 +6,7 @@ import errno
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from operator import itemgetter
@@ -49,9 +49,10 @@ class Roots:
         self.single = {name: at.name for name, at in files.items()}
         self.folders = {**folders, **{name: at.parent for name, at in files.items()}}
         folders = self.folders
-        globs = "|".join(_glob_regex(composed_form(glob)) for glob in exclude)
-        self._excluded = re.compile(globs) if globs else None
-        self._excluded_any_case = re.compile(globs, re.IGNORECASE) if globs else None
+        excluded = tuple(exclude)
+        globs = {name: _glob_pattern(name, excluded, self.folders) for name in self.folders}
+        self._globs = {name: glob for name, glob in globs.items() if glob}
+        self._excluded = {name: re.compile(glob) for name, glob in self._globs.items()}
         # no part of the root around them
         self.apart = {*folders, PICTURE_FOLDER}
         real = {name: real_path(folder) for name, folder in folders.items()}
@@ -74,26 +75,29 @@ class Roots:
         _, root, within = self.split_path(str(path))
         return root / within
 
-    def excludes(self, path: str) -> bool:
-        """True if this path below its root matches a glob of the setting `exclude`."""
-        return self._excluded is not None and bool(
-            self._excluded.fullmatch(composed_form(path))
-        )
+    def excludes(self, path: str, root: str = "") -> bool:
+        """True if this path below the root of this name matches a glob of the setting
+        `exclude`.
+        """
+        pattern = self._excluded.get(root)
+        return pattern is not None and bool(pattern.fullmatch(composed_form(path)))
 
     @property
     def has_globs(self) -> bool:
-        return self._excluded is not None
+        return bool(self._globs)
 
-    def withholds(self, path: str) -> bool:
+    def withholds(self, path: str, root: str = "") -> bool:
         """True if this path within a root, or a folder on it, is not read: it begins with a
         dot, or matches a glob of `exclude`, in upper or lower case.
         """
         steps = path.split("/")
         if any(step.startswith(".") for step in steps):
             return True
-        pattern = self._excluded_any_case
+        if root not in self._globs:
+            return False
+        pattern = re.compile(self._globs[root], re.IGNORECASE)  # cached by `re`
         ways = ["/".join(steps[: end + 1]) for end in range(len(steps))]
-        return pattern is not None and any(map(pattern.fullmatch, map(composed_form, ways)))
+        return any(map(pattern.fullmatch, map(composed_form, ways)))
 
     def absent(self) -> Texts:
         """One sentence that names the sources which cannot be read; () if all can."""
@@ -194,12 +198,13 @@ def find_excluded(roots: Roots) -> list[str]:
     if not roots.has_globs:
         return []
     paths = []
-    for root in roots.folders.values():
+    for root_name, root in roots.folders.items():
         for place, folders, names in os.walk(root):
             folders[:] = [name for name in folders if not name.startswith(".")]
             within = Path(place).relative_to(root)
-            paths += [(within / name).as_posix() for name in names if is_note(name)]
-    return [path for path in paths if roots.withholds(path)]
+            notes = [(within / name).as_posix() for name in names if is_note(name)]
+            paths += [path for path in notes if roots.withholds(path, root_name)]
+    return paths
 
 
 def _why_left_out(roots: Roots, item: _Item) -> LeftOut | None:
@@ -256,9 +261,8 @@ def read_stamp(roots: Roots, path: str, *, was_listed: bool = False) -> Stamp | 
     """The stamp of one file; None if `scan_notes` lists no such file. `was_listed`: it
     did before, so its folder, which may hold thousands, is not listed for it.
     """
-    was_listed = (
-        was_listed and is_readable(path) and not roots.excludes(roots.split_path(path)[2])
-    )
+    name, _, within = roots.split_path(path)
+    was_listed = was_listed and is_readable(path) and not roots.excludes(within, name)
     with suppress(OSError):
         status = roots.place(path).lstat() if was_listed else None
         if status and stat.S_ISREG(status.st_mode):
@@ -300,7 +304,7 @@ def _walk_items(
                     path = prefix + entry.name
                     if only and not only.startswith(path):
                         continue
-                    if entry.name[0] == "." or roots.excludes(path[start:]):
+                    if entry.name[0] == "." or roots.excludes(path[start:], name):
                         continue
                     if roots.single.get(name, entry.name) != entry.name:
                         continue
@@ -522,6 +526,19 @@ def _listing_error(root: Path, error: OSError) -> JournalError:
 
 
 _SIGNS = {"**/": "(?:.*/)?", "/**": "(?:/.*)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+def _glob_pattern(root: str, exclude: Iterable[str], roots: Collection[str]) -> str:
+    """The regular expression of the globs that hold for a root: `archive/**` for each, and
+    `@vault/archive/**` for the source `@vault` alone.
+    """
+    globs = []
+    for glob in exclude:
+        name, _, rest = glob.partition("/")
+        is_of_one = bool(rest) and name.startswith("@") and name in roots
+        if not is_of_one or name == root:
+            globs.append(_glob_regex(composed_form(rest if is_of_one else glob)))
+    return "|".join(globs)
 
 
 def _glob_regex(glob: str) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -58,7 +58,8 @@ class FileEdit:
 @frozen
 class Run:
     """The content of the file of a run. `open`: not all of it stands in the journal. `pictures`
-    are hashes by paths of the pictures that the entries of an import show.
+    are hashes by paths of the pictures that the entries of an import show. `settings` are the
+    items that an import adds to lists of config.toml, by the names of the settings.
 
     Of a rename: its `edits`; the `ids` that entries without a written id lose, each with the
     new one; `rules` are rows for the log of preferences, `folders` those that it makes. `back`:
@@ -69,6 +70,7 @@ class Run:
     blocks: tuple[Block, ...] = ()
     open: bool = True
     pictures: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     edits: tuple[FileEdit, ...] = ()
     ids: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Mapping[str, str], ...] = ()
@@ -118,6 +120,13 @@ class Runs:
                 f"{path} is damaged and cannot be read.",
                 "Bring it back from a backup, or move it away.",
             ) from error
+
+    def free_name(self, name: str) -> str:
+        """The name of a new run: this one, or with a letter behind it if such a run is done."""
+        done = {run.name for run in self.all() if not run.open}
+        while name in done:
+            name += "a"
+        return name
 
     def open(self) -> list[Run]:
         """The runs that were interrupted."""

@@ -56,7 +56,9 @@ class ServableFiles(NamedTuple):
         name, _, within = self.roots.split_path(place)
         if name in self.roots.single or name in OWN[1:] or not is_attachment(within):
             return None
-        if self.roots.withholds(within) or not os.path.lexists(self.roots.place(place)):
+        if self.roots.withholds(within, name):
+            return None
+        if not os.path.lexists(self.roots.place(place)):
             return None
         with suppress(JournalError, OSError), path_held_open(self.roots, place) as path:
             file = open_regular_file(path, follow=False)
@@ -73,9 +75,11 @@ class ServableFiles(NamedTuple):
         """True if the file, its links resolved, may be given away by its place in this root."""
         if not is_attachment(real.name):
             return False
-        for folder in map(real_path, self.roots.folders.values()):
+        for root_name, place in self.roots.folders.items():
+            folder = real_path(place)
             is_inside = real.is_relative_to(folder)
-            if is_inside and self.roots.withholds(real.relative_to(folder).as_posix()):
+            within = real.relative_to(folder).as_posix() if is_inside else ""
+            if is_inside and self.roots.withholds(within, root_name):
                 return False
         root = real_path(self.roots.folders[name])
         for closed in self.closed:

@@ -178,21 +178,29 @@ def _refuse_exposed_home(home: Path, journal: Path) -> None:
         )
 
 
-def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
-    """(values of config.toml that fit the folder, sentences on why)."""
+def left_out_globs(folder: Path) -> tuple[list[str], list[str]]:
+    """(globs of `exclude` for the files of a vault or graph that are no notes, sentences on
+    why): templates of Obsidian, backups of Logseq.
+    """
     if is_logseq_graph(folder):
-        exclude = dict.fromkeys([*_LOGSEQ["exclude"], *_logseq_backups(folder)])
-        title = _day_title(folder / "logseq" / "config.edn")
-        return {**_LOGSEQ, **title, "exclude": list(exclude)}, [
-            "This is a graph of Logseq, which rewrites headings; new entries get a folder "
-            "of their own.",
-            "The backups and deleted pages of Logseq are left out.",
-        ]
+        globs = dict.fromkeys([*_LOGSEQ["exclude"], *_logseq_backups(folder)])
+        return [*globs], ["The backups and deleted pages of Logseq are left out."]
     templates = template_folders(folder)
     remarks = [f"The templates in {name} are left out." for name in templates]
-    fitting: Json = {}
-    if templates:
-        fitting["exclude"] = [glob_of_templates(name) for name in templates]
+    return [*map(glob_of_templates, templates)], remarks
+
+
+def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
+    """(values of config.toml that fit the folder, sentences on why)."""
+    globs, remarks = left_out_globs(folder)
+    if is_logseq_graph(folder):
+        title = _day_title(folder / "logseq" / "config.edn")
+        return {**_LOGSEQ, **title, "exclude": globs}, [
+            "This is a graph of Logseq, which rewrites headings; new entries get a folder "
+            "of their own.",
+            *remarks,
+        ]
+    fitting: Json = {"exclude": globs} if globs else {}
     daily = folder / ".obsidian" / "daily-notes.json"
     if not daily.is_file():
         roots = Roots({"": folder}, fitting.get("exclude", ()))

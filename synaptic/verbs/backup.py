@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -58,6 +58,11 @@ def how_to_go_back(config: Config) -> str:
         f"from its folder `journal` into {config.journal}. On a computer without Synaptic's "
         f"data unpack all of it into {config.home}. {_READ_ME} in the zip says more."
     )
+
+
+def is_backup(names: Collection[str]) -> bool:
+    """True if these are the names in the zip of a backup."""
+    return _READ_ME in names and any(name.startswith("journal/") for name in names)
 
 
 @dataclass

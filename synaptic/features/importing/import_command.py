@@ -1,7 +1,7 @@
 """The command `synaptic import`: lists sources, shows the plan, asks, writes and reports."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from itertools import chain
 from pathlib import Path
@@ -12,6 +12,8 @@ import typer
 from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer, print_undoable
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError, match_valid_name, to_synaptic_error
+from ...files import real_path
+from ...journal.names import printable_path
 from ...journal.settings import write_setting
 from ...models import Json
 from ...notes.amounts import read_hours_in_text
@@ -19,15 +21,18 @@ from ...notes.blocks import find_at_tags
 from ...render import terminal, wire
 from ...render.fence import clean
 from ...serving.arguments import is_person
+from ...verbs.adopt import left_out_globs
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
-from . import import_runs
+from . import import_runs, in_place
+from .known_entries import STATES
+from .readers.choice import Chosen
 from .readers.record import IN_PLACE, readers_by_source
 
-NAMED, EXAMPLES = 5, 3
-"""The most projects and skipped records that are listed by name, and the most entries that are
-shown as examples.
+NAMED, EXAMPLES, MOST_NAMED = 5, 3, 20
+"""The most projects that are listed by name, the most entries and files that are shown as
+examples, and the most lines on what is left out.
 """
 WITH_OWN_SIGNS = ("jrnl",)
 """Sources in which `@name` is a tag, and `(2h)` a time that was worked."""
@@ -38,8 +43,7 @@ def run_import(
     *,
     dry_run: bool,
     yes: bool,
-    source: str | None = None,
-    place: str | None = None,
+    words: Sequence[str] = (),
     undo: str | None = None,
     **choices: Any,
 ) -> int:
@@ -57,22 +61,26 @@ def run_import(
             text = (
                 f"Took back {back.entries:,} of {back.run}; the same import brings them again."
             )
+            if back.notices:
+                text = "\n".join(back.notices)
             for id, title, why in back.kept:
                 text += f"\n  stays: {id[9:]} {title} ({why})"
             print_answer({"success": True} | wire.as_json(back), clean(text))
         return 0
-    if source is None:
+    if not words:
         _list_sources(ws)
         return 0
-    if match_valid_name((*IN_PLACE, *readers_by_source()), source, "source") in IN_PLACE:
-        return _add_folders_in_place(ws, source, place, dry_run=dry_run, yes=yes)
+    source, places = _split_words(words)
     if not dry_run:
         for name in import_runs.resume_runs(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
-    path = Path(place) if place else None
-    planned = import_runs.plan_import(
-        ws, source, path, progress=terminal.build_progress_report(), **choices
-    )
+    if source in IN_PLACE:
+        return _add_folders_in_place(ws, source, places, dry_run=dry_run, yes=yes)
+    progress = terminal.build_progress_report()
+    if source:
+        planned = import_runs.plan_import(ws, source, *places, progress=progress, **choices)
+    else:
+        planned = import_runs.plan_files(ws, *places, progress=progress, **choices)
     if not IN_JSON.get():
         terminal.emit(_format_plan(planned))
     coming = len(planned.new) + len(planned.grown)
@@ -87,16 +95,37 @@ def run_import(
         data = _import_plan_json(planned) | {"success": True, "run": done.run}
         print_answer(data, clean("\n".join(lines)))
         _index_imported(ws)
-        if planned.source in WITH_OWN_SIGNS:
+        if not {*planned.sources}.isdisjoint(WITH_OWN_SIGNS):
             _propose_settings(ws, planned, yes=yes)
-    return 0
+    return 0 if source or planned.chosen else 1
+
+
+def _split_words(words: Sequence[str]) -> tuple[str, list[Path]]:
+    """Splits the words of the command into (source, paths): the first word is a source if one
+    has this name, else all are paths and the source is ""; of one folder of notes that another
+    program keeps, its own.
+
+    Raises InvalidArgument for a word that is neither a source nor looks like a path.
+    """
+    sources = (*IN_PLACE, *readers_by_source())
+    first = words[0]
+    has_sign = not {*first}.isdisjoint("~./\\")
+    looks_like_path = has_sign or Path(first).exists()
+    if first.lower() not in sources and looks_like_path:
+        places = [Path(word) for word in words]
+        vault = in_place.source_of_folder(places[0].expanduser()) if len(words) == 1 else ""
+        return vault, places
+    source = match_valid_name(sources, first, "source")
+    if len(words) == 1 and Path(first).exists():
+        terminal.say(f"note: {source} is read as a program. For the folder: ./{first}")
+    return source, [Path(word) for word in words[1:]]
 
 
 def _propose_settings(ws: Workspace, planned: import_runs.ImportPlan, *, yes: bool) -> None:
     """Asks a person if `@name` and `(2h)` shall mean in all notes from now on what they meant
     in the imported program. Imported texts without them bring no question.
     """
-    texts = [one.entry.content for one in planned.new]
+    texts = [one.entry.content for one in (*planned.new, *planned.grown)]
     names = Counter(chain.from_iterable(map(find_at_tags, texts)))
     if names and not ws.config.at_tags:
         [(name, _)] = names.most_common(1)
@@ -197,7 +226,9 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
     with open_workspace(config) as ws:
         for source in left:
             if source == "memories":
-                import_runs.add_sources(config, import_runs.find_new_memories(config))
+                lines = [*import_runs.find_new_memories(config)]
+                settings = in_place.settings_to_read(config, lines)
+                in_place.read_in_place(ws, source, settings)
                 terminal.say("Agents' own memories are read where they are from now on.")
                 continue
             with suppress(InvalidArgument):  # nothing in it is of this program
@@ -211,49 +242,73 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
 
 
 def _add_folders_in_place(
-    ws: Workspace, source: str, place: str | None, *, dry_run: bool, yes: bool
+    ws: Workspace, source: str, places: Sequence[Path], *, dry_run: bool, yes: bool
 ) -> int:
+    skipped: list[tuple[str, str]] = []
     if source == "memories":
         new = import_runs.find_new_memories(ws.config)
         lines = [*new]
         count = sum(map(len, new.values()))
+        settings = in_place.settings_to_read(ws.config, lines)
     else:
-        folders = [Path(place).expanduser().absolute()] if place else []
-        if source == "obsidian" and not place:
-            folders = import_runs.find_obsidian_vaults()
-        if len(folders) != 1:
-            named = "; ".join(map(str, folders)) or "no folder"
-            raise InvalidArgument(
-                f"{source} has {named} on this machine; exactly one must be chosen.",
-                f"Give the folder of the notes: synaptic import {source} PATH",
-            )
-        if folders[0].suffix.lower() == ".zip" and not folders[0].is_dir():
-            from ...verbs.backup import how_to_go_back  # only this error needs it
-
-            raise InvalidArgument(
-                f"{folders[0]} is a zip; {source} takes a folder.",
-                "Unpack it and give that folder. If it is a backup of Synaptic, import "
-                f"nothing. {how_to_go_back(ws.config)}",
-            )
-        lines = [str(folders[0])]
-        count = import_runs.count_notes(ws.config, folders[0])
-    import_runs.add_sources(ws.config, lines, dry_run=True)
+        folder = _folder_in_place(ws, source, places)
+        if real_path(folder) in map(real_path, ws.config.sources.values()):
+            print_answer({"success": True, "files": 0}, f"{folder} is read already.")
+            return 0
+        lines = [str(folder)]
+        globs, remarks = left_out_globs(folder) if folder.is_dir() else ([], [])
+        count = in_place.count_notes(ws.config, folder, globs)
+        settings = in_place.settings_to_read(ws.config, lines)
+        skipped += in_place.texts_beside_notes(folder, globs)
+        for remark in remarks:
+            terminal.say(remark)
     named = clean(", ".join(lines) or "nothing new")
     terminal.say(f"{count:,} Markdown files, to be read where they are: {named}")
+    for line in _skipped_lines(skipped):
+        terminal.say(clean(line))
     text = ""
+    run = ""
     if lines and not dry_run and ask_agreement("import", "Read them?", yes=yes):
-        import_runs.add_sources(ws.config, lines)
-        text = "Done. `synaptic rebuild-index` embeds them at once."
-    print_answer({"success": True, "files": count}, text)
+        run = in_place.read_in_place(ws, source, settings)
+        text = (
+            "Done. `synaptic rebuild-index` embeds them at once. "
+            f"`synaptic import --undo {run}` takes it back."
+        )
+    left_out = [{"where": where, "why": why} for where, why in skipped]
+    data = {"success": True, "files": count, "source": source, "skipped": left_out}
+    print_answer(data | ({"run": run} if run else {}), text)
     return 0
+
+
+def _folder_in_place(ws: Workspace, source: str, places: Sequence[Path]) -> Path:
+    """The folder of the notes that are to be read where they lie."""
+    folders = [place.expanduser().absolute() for place in places]
+    if source == "obsidian" and not places:
+        folders = import_runs.find_obsidian_vaults()
+    if len(folders) != 1:
+        named = "; ".join(map(str, folders)) or "no folder"
+        raise InvalidArgument(
+            f"{source} has {named} on this machine; exactly one must be chosen.",
+            f"Give the folder of the notes: synaptic import {source} PATH",
+        )
+    if folders[0].suffix.lower() == ".zip" and not folders[0].is_dir():
+        from ...verbs.backup import how_to_go_back  # only this error needs it
+
+        raise InvalidArgument(
+            f"{folders[0]} is a zip; {source} takes a folder.",
+            "Unpack it and give that folder. If it is a backup of Synaptic, import "
+            f"nothing. {how_to_go_back(ws.config)}",
+        )
+    return folders[0]
 
 
 def _format_plan(planned: import_runs.ImportPlan) -> str:
     counts = []
-    for state, words in import_runs.STATES.items():
+    for state, words in STATES.items():
         if planned.counts[state]:
             counts.append(f"{planned.counts[state]:,} {words}")
-    lines = [f"{planned.source}: {', '.join(counts) or 'nothing'}"]
+    lines = [*map(_chosen_line, planned.chosen)]
+    lines.append(f"{planned.name}: {', '.join(counts) or 'nothing'}")
     entries = [one.entry for one in planned.new]
     if entries:
         projects = Counter(entry.project or "no project" for entry in entries)
@@ -262,11 +317,37 @@ def _format_plan(planned: import_runs.ImportPlan) -> str:
             most += f" and {len(projects) - NAMED} more"
         lines.append(f"From {entries[0].date} to {entries[-1].date}; {most}.")
     lines += [f"  {entry.date} {entry.type}: {entry.title}" for entry in entries[:EXAMPLES]]
-    if planned.skipped:
-        lines.append(f"{len(planned.skipped):,} cannot be taken:")
-    lines += [f"  {where}: {why}" for where, why in planned.skipped[:NAMED]]
+    lines += _skipped_lines(planned.skipped)
     lines += [f"{notice} Texts: {count:,}." for notice, count in planned.screened.items()]
     return clean("\n".join(lines))
+
+
+def _chosen_line(chosen: Chosen) -> str:
+    """Says which files a reader reads."""
+    names = [printable_path(f"{chosen.within}{name}") for name in chosen.names]
+    more = f" and {len(names) - EXAMPLES:,} more" if names[EXAMPLES:] else ""
+    return f"Read as {chosen.source}: {', '.join(names[:EXAMPLES])}{more}"
+
+
+def _skipped_lines(skipped: Sequence[tuple[str, str]]) -> list[str]:
+    """Names what is left out with the reason; of a long list the number and the first names by
+    reason, the most frequent first.
+    """
+    if not skipped:
+        return []
+    lines = [f"{len(skipped):,} left out:"]
+    places = [(printable_path(where), why) for where, why in skipped]
+    if len(places) <= MOST_NAMED:
+        return [*lines, *(f"  {where}: {why}" for where, why in places)]
+    by_reason: dict[str, list[str]] = {}
+    for where, why in places:
+        by_reason.setdefault(why, []).append(where)
+    for why, names in sorted(by_reason.items(), key=lambda item: -len(item[1])):
+        more = ", ..." if names[EXAMPLES:] else ""
+        lines.append(f"  {len(names):,}, {why}: {', '.join(names[:EXAMPLES])}{more}")
+    if len(lines) > MOST_NAMED:
+        lines[MOST_NAMED:] = [f"  and {len(lines) - MOST_NAMED:,} more reasons, in --json"]
+    return lines
 
 
 def _import_plan_json(planned: import_runs.ImportPlan) -> Json:
@@ -275,7 +356,11 @@ def _import_plan_json(planned: import_runs.ImportPlan) -> Json:
         marks = {name: getattr(entry, name) for name in ("date", "type", "title")}
         examples.append({"path": path} | marks)
     return {
-        "source": planned.source,
+        "source": planned.name,
+        "chosen": [
+            {"source": one.source, "files": [f"{one.within}{name}" for name in one.names]}
+            for one in planned.chosen
+        ],
         "places": wire.as_json(planned.places),
         **planned.counts,
         "examples": examples,

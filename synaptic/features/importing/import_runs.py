@@ -9,56 +9,57 @@ entry.
 
 import json
 import os
-import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from functools import cache, partial
-from hashlib import blake2b
+from datetime import datetime
+from functools import partial
 from itertools import chain, product
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 from platformdirs import user_config_path
 
-from ...config import Config, read_sources
+from ...config import Config
 from ...errors import (
     Ambiguous,
     Busy,
     InvalidArgument,
     NotFound,
     PlugInError,
-    Refused,
     SynapticError,
     match_valid_name,
 )
-from ...files import SETTINGS_BYTES, read_regular_file
-from ...index.rows import hash64
-from ...journal.disk import open_to_append, read_state_file, read_state_lines
-from ...journal.folder import Roots, scan_notes
+from ...files import real_path
+from ...journal.disk import open_to_append, read_state_file
+from ...journal.folder import Roots, is_note, scan_notes
 from ...journal.imports import insert_blocks, remove_blocks, remove_pictures, save_picture
-from ...journal.projects import Projects, project_of_folder, write_projects
-from ...journal.repository import find_checkout
+from ...journal.projects import Projects, write_projects
 from ...journal.runs import Block, Run, Runs, hash_of_block
-from ...journal.settings import write_setting
-from ...language.time_fields import read_date
+from ...journal.written_entry import find_in_parsed
 from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
-from ...notes.draft import draft_entry
-from ...notes.reading import encode_base32, id_date
 from ...notes.screening import Screen
 from ...verbs.browse import Listing
 from ...verbs.removing import delete
-from ...verbs.saving import parse_moment
-from ...workspace.changes import fingerprint_files
-from ...workspace.checkout import names_in_step
 from ...workspace.embed import Progress
 from ...workspace.preferences import end_confirmation, read_log
 from ...workspace.proposals import forget_proposals
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from .in_place import finish_run, take_settings_back
+from .known_entries import (
+    FORGOTTEN,
+    STATES,
+    Coming,
+    KnownEntries,
+    entries_by_id,
+    make_record_id,
+    session_hash,
+    update_from_source,
+)
+from .readers.choice import Chosen, DroppedFiles
 from .readers.record import (
     MEMORIES,
     READERS,
@@ -71,57 +72,44 @@ from .readers.record import (
 from .readers.source import find_files, modification_time
 from .session_rules import propose_rules_of_sessions
 
-SETTLED = timedelta(minutes=10)
-"""A session's files are assumed to be unchanged for this long after its end."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """The most entries and characters of one run, which are kept in memory. The next run of the
 same import continues after them.
 """
-FORGOTTEN = "forgotten"
-"""The name of the file with hashes of the sessions that are never imported again."""
 MOST_PARTS = 200
 """More than the number of digests that any session has."""
-
-
-STATES = {
-    "new": "new",
-    "grown": "say more now",
-    "known": "here already",
-    "edited": "edited since, and left alone",
-    "deleted": "deleted before, and not brought back",
-    "others": "of other projects",
-}
-"""The states of an imported record, each with its text for people."""
-
-
-class Coming(NamedTuple):
-    """An entry that an import will write to the file `path`, and the record from which it is
-    made.
-    """
-
-    path: str
-    entry: Entry
-    record: Record
 
 
 @dataclass(slots=True)
 class ImportPlan:
     """What an import would do: `new` and `grown` entries in order of time, `counts` of records
-    by STATES, `skipped` records as (where, why), and in `screened` the counts of privacy
-    notices. `projects` are those of the home and of the records.
+    by STATES, `skipped` files and records as (where, why), and in `screened` the counts of
+    privacy notices. `projects` are those of the home and of the records. `chosen` are the files
+    for which a reader was chosen.
     """
 
-    source: str
+    name: str
     places: list[Path]
     projects: Projects
+    chosen: list[Chosen] = field(default_factory=list)
     new: list[Coming] = field(default_factory=list)
     grown: list[Coming] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATES, 0))
     skipped: list[tuple[str, str]] = field(default_factory=list)
     screened: Counter[str] = field(default_factory=Counter)
 
+    @property
+    def sources(self) -> list[str]:
+        return self.name.split("+")
+
     def skip(self, where: str, why: str) -> None:
         self.skipped.append((where, why))
+
+    def note(self, state: str, coming: Coming) -> None:
+        """Counts a record by its state; keeps an entry that is to be written."""
+        self.counts[state] += 1
+        if state in ("new", "grown"):
+            getattr(self, state).append(coming)
 
 
 @frozen
@@ -156,8 +144,9 @@ def list_importable_data(config: Config, progress: Progress) -> Iterator[Json]:
             places = find_source_places(source)
         for place in places:
             with suppress(SynapticError):
-                records = _read_records(source, [place], lambda where, why: None, None)
-                finds.append((source, place, [record.at.date() for record in records]))
+                parts = [Chosen(source, place, ())]
+                records = _read_records(parts, _ignore_skipped, None)
+                finds.append((source, place, [record.at.date() for _, record in records]))
         progress("looking", number, len(names))
     for vault in find_obsidian_vaults():
         notes = scan_notes(Roots({"": vault}))
@@ -194,7 +183,8 @@ def count_unimported_files(config: Config) -> dict[str, int]:
 
     Digests that a hook made do not count as imports. A missing home is not created.
     """
-    taken = {name.rsplit("-", 2)[0] for name in Runs(config.state / "imports").names()}
+    runs = Runs(config.state / "imports").names()
+    taken = {source for name in runs for source in name.rsplit("-", 2)[0].split("+")}
     counts = {}
     for source in READERS:
         if source not in taken and source != "claude-code-memory":
@@ -223,227 +213,156 @@ def find_new_memories(config: Config) -> dict[str, list[Path]]:
     return {line: files for line, files in new.items() if files}
 
 
-def add_sources(config: Config, added: Iterable[str], *, dry_run: bool = False) -> None:
-    """Adds folders to the setting `sources`, so that their notes are read from now on. Raises
-    ConfigError for a folder that is read already and for a name that is used already.
-    """
-    file = config.home / "config.toml"
-    text = ""
-    if file.exists():
-        text = read_regular_file(file, SETTINGS_BYTES).decode("utf-8-sig")
-    folders = [*tomllib.loads(text).get("sources", []), *added]
-    read_sources(file, replace(config, sources={}), folders)
-    if not dry_run:
-        write_setting(config.home, "sources", folders)
-
-
-def count_notes(config: Config, root: Path) -> int:
-    """Counts the notes in a folder that a person wants to add to the setting `sources`.
-
-    Raises InvalidArgument for a folder without notes, and for one that holds the home.
-    """
-    notes = len(scan_notes(Roots({"": root}, config.exclude))) if root.is_dir() else 0
-    if not notes or config.home.is_relative_to(root):
-        why = "Synaptic's own home" if notes else "no Markdown"
-        raise InvalidArgument(f"{root} holds {why}.", "Give the folder of the notes.")
-    return notes
-
-
 def plan_import(
-    ws: Workspace,
-    source: str,
-    place: Path | None = None,
-    *,
-    since: str | None = None,
-    project: Sequence[str] = (),
-    into: str | None = None,
-    progress: Progress | None = None,
+    ws: Workspace, source: str, *places: Path, progress: Progress | None = None, **choices: Any
 ) -> ImportPlan:
     """Returns what an import of this source would do. Nothing is written.
 
-    `place` is a file or folder; without it, the program's own places are read. With `project`
-    only entries of these projects come; a single one is given to entries without a project.
-    `into` is a folder of the journal for the day files. Raises InvalidArgument for an unknown
-    source and a place without its data.
+    `places` are files or folders; without them, the program's own places are read. `choices`
+    are those of `KnownEntries`. Raises InvalidArgument for an unknown source and a place
+    without its data.
     """
     source = match_valid_name(readers_by_source(), source, "source")
-    places = [place.expanduser().absolute()] if place else find_source_places(source)
-    if not places:
+    named = [place.expanduser().absolute() for place in places]
+    paths = named or find_source_places(source)
+    if not paths:
         raise InvalidArgument(
             f"No data of {source} was found in its usual places on this machine.",
             f"Give the file or folder: synaptic import {source} PATH",
         )
-    first = read_date(since, ws.clock(), "since") if since else ""
-    planned = ImportPlan(source, places, Projects(ws.config.state))
-    home_entries = _KnownEntries(ws, source, project, into, planned.projects)
-    done = set()
-    chars = 0
-    for record in _read_records(source, places, planned.skip, progress):
-        with report_errors(planned.skip, record.key):
-            screen = Screen(ws.config.secrets)
-            entry = home_entries.entry(screen, record)
-            if entry.date < first or entry.short_id in done:
-                continue
-            done.add(entry.short_id)
-            state, coming = home_entries.compare(entry, record)
-            planned.counts[state] += 1
-            if state in ("new", "grown"):
-                getattr(planned, state).append(coming)
-                planned.screened.update(screen.notices())
-                chars += len(entry.content)
-        if len(planned.new) >= MOST_ENTRIES or chars > MOST_CHARS:
-            most = f"{MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters"
-            planned.skip(source, f"a run ends at {most}; import again for more")
-            break
-    for some in (planned.new, planned.grown):
-        some.sort(key=lambda coming: (coming.entry.at, coming.path))
+    planned = ImportPlan(source, paths, Projects(ws.config.state))
+    for place in paths:
+        if not (place.exists() or place.parent.is_file()):  # a session of a database
+            raise _no_such_place(place)
+    parts = [Chosen(source, place, ()) for place in paths]
+    _fill_plan(planned, parts, KnownEntries(ws, planned.projects, **choices), progress)
     return planned
 
 
-class _KnownEntries:
-    """The entries of one source that this home has or had, with which new records are
-    compared.
+def plan_files(
+    ws: Workspace, *places: Path, progress: Progress | None = None, **choices: Any
+) -> ImportPlan:
+    """Returns what an import of these files and folders would do, each file read by the reader
+    that fits it. Nothing is written.
+
+    Raises InvalidArgument for a place that does not exist, and for Synaptic's own folders.
     """
-
-    def __init__(
-        self,
-        ws: Workspace,
-        source: str,
-        projects: Sequence[str],
-        into: str | None,
-        taken: Projects,
-    ) -> None:
-        self._ws = ws
-        self._source = source
-        self._projects = projects
-        self._path = ws.journal.digest_path if source in SESSIONS else ws.journal.day_path
-        if into is not None:
-            hidden = any(part.startswith((".", "@")) for part in Path(into).parts)
-            if hidden or into.startswith("/"):
-                valid = ("a folder inside the journal, like imported/diary",)
+    named = [place.expanduser().absolute() for place in places]
+    planned = ImportPlan("", named, Projects(ws.config.state))
+    apart = _folders_of_ours(ws.config)
+    dropped = []
+    for place in named:
+        if not place.exists():
+            raise _no_such_place(place)
+        for folder in (real_path(place), *real_path(place).parents):
+            is_taken = place.is_file() and not is_note(place.name)  # a .docx in a vault
+            if folder in apart and not is_taken:
                 raise InvalidArgument(
-                    f"--into {into!r} is not a folder of the journal.", valid=valid
+                    f"Nothing of {place} is imported: {apart[folder]}.", "Name another folder."
                 )
-            self._path = lambda at: f"{into.strip('/')}/{ws.journal.day_path(at)}"
-        self._standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
-        gone = [piece.id for piece in ws.journal.trashed() if piece.why == "delete"]
-        for run in ws.journal.runs.all():
-            gone += [block.id for block in run.blocks if not run.open]
-        self._gone = {id.partition("-")[2] for id in gone}
-        """The last parts of the ids of entries that were deleted or imported once."""
-        forgotten = ws.config.state / FORGOTTEN
-        self._forgotten = read_state_lines(forgotten)
-        self._written = cache(partial(_entries_by_id, ws))
-        state = ws.config.state
-        names = names_in_step(ws)
-        self._project = cache(
-            lambda folder: project_of_folder(state, Path(folder), taken, names)
-        )
-        self._marks = taken.marks
+        dropped.append(DroppedFiles(place, apart, planned.skip))
+    planned.chosen = [chosen for one in dropped for chosen in one.chosen]
+    sources = dict.fromkeys(chosen.source for chosen in planned.chosen)
+    planned.name = "+".join(sources) or "files"
+    entries = KnownEntries(ws, planned.projects, **choices)
+    _fill_plan(planned, planned.chosen, entries, progress)
+    for one in dropped:
+        one.report_unshown()
+    return planned
 
-    def entry(self, screen: Screen, record: Record) -> Entry:
-        """Makes the screened entry of a record. Raises Refused, InvalidArgument."""
-        project = record.project
-        if record.folder and not project:
-            project = self._project(record.folder)
-        if not project and len(self._projects) == 1:
-            project = self._projects[0]
-        excluded = map(project_key, self._ws.config.exclude_projects)
-        if project and project_key(project) in excluded:
-            raise Refused(
-                f"The project {project} is not imported: the setting `exclude_projects` "
-                "lists it.",
-                "Remove it from that setting in config.toml to import it.",
-            )
-        at = parse_moment(record.at, self._ws.clock())
-        extra = {"source": record.key}
-        if record.lines:
-            extra["lines"] = "{}-{}".format(*record.lines)
-        entry, _ = draft_entry(
-            screen,
-            record.text,
-            id=f"{id_date(at.date())}-{make_record_id(self._source, record.key)}",
-            at=at,
-            title=record.title,
-            type=record.type,
-            tags=record.tags,
-            importance=record.importance,
-            files=record.files,
-            project=project,
-            by=record.by or (self._source if self._source in SESSIONS else None),
-            via=f"import:{self._source}",
-            branch=record.branch,
-            extra=extra,
-        )
-        remote, root = self._marks(project or "")
-        entry = replace(entry, remote=remote, root=root)
-        if record.growing:
-            entry = replace(entry, extra=(*entry.extra, ("was", _edit_hash(entry))))
-        if record.until and abs(self._ws.clock() - record.until) < SETTLED:
-            here = find_checkout(Path(record.folder)) if record.folder else None
-            here = here and here._replace(project=project or "")
-            entry = replace(
-                entry, fingerprints=fingerprint_files(entry, here, self._ws.config.state)
-            )
-        return entry
 
-    def compare(self, entry: Entry, record: Record) -> tuple[str, Coming]:
-        """Returns the state of a record (one of STATES), and its entry with the file where it
-        is or will be.
-        """
-        part = entry.short_id
-        id, path = self._standing.get(part, (entry.id, self._path(entry.at)))
-        coming = Coming(path, replace(entry, id=id), replace(record, text=""))
-        wanted = map(project_key, self._projects)
-        if self._projects and project_key(entry.project or "") not in wanted:
-            return "others", coming
-        if record.growing and _session_hash(self._source, record.key) in self._forgotten:
-            return "deleted", coming
-        if part not in self._standing:
-            return "deleted" if part in self._gone else "new", coming
-        old = self._written(path).get(id) if record.growing else None
-        if not old:
-            return "known", coming
-        if _stored_edit_hash(old) != _edit_hash(old):
-            return "edited", coming
-        is_same = _stored_edit_hash(old) == _stored_edit_hash(entry)
-        return "known" if is_same else "grown", coming
+def _no_such_place(place: Path) -> InvalidArgument:
+    return InvalidArgument(f"{place} does not exist.", "Give an existing file or folder.")
+
+
+def _folders_of_ours(config: Config) -> dict[Path, str]:
+    """Maps the folders of Synaptic, and those that it reads where they lie, to the reason why
+    nothing of them is imported.
+    """
+    apart = {
+        real_path(at): "it is read where it lies already" for at in config.sources.values()
+    }
+    apart[real_path(config.home)] = "it is the home of Synaptic"
+    apart[real_path(config.journal)] = "it is the journal itself"
+    return apart
+
+
+def _fill_plan(
+    planned: ImportPlan,
+    parts: Sequence[Chosen],
+    entries: KnownEntries,
+    progress: Progress | None,
+) -> None:
+    """Reads the parts and notes in the plan what becomes of each record."""
+    done = set()
+    new: list[tuple[str, Coming]] = []
+    is_whole = True
+    chars = 0
+    for part, record in _read_records(parts, planned.skip, progress):
+        with report_errors(planned.skip, f"{part.within}{record.key}"):
+            screen = Screen(entries.secrets)
+            entry = entries.entry(screen, part.source, record)
+            if entry.date < entries.first:
+                continue
+            state, coming = entries.compare(entry, part.source, record)
+            if coming.entry.short_id in done:
+                continue
+            done.add(coming.entry.short_id)
+            if state == "new" and record.place:
+                new.append((part.source, coming))
+            else:
+                planned.note(state, coming)
+            if state in ("new", "grown"):
+                planned.screened.update(screen.notices())
+                chars += len(entry.content)
+        if len(planned.new) + len(new) >= MOST_ENTRIES or chars > MOST_CHARS:
+            most = f"{MOST_ENTRIES:,} new entries or {MOST_CHARS:,} characters"
+            planned.skip(planned.name, f"a run ends at {most}; import again for more")
+            is_whole = False
+            break
+    for source, coming in new:  # only of all records it is known which entries are left
+        planned.note(*(entries.follow(source, coming) if is_whole else ("new", coming)))
+    for some in (planned.new, planned.grown):
+        some.sort(key=lambda coming: (coming.entry.at, coming.path))
 
 
 def _read_records(
-    source: str, places: Iterable[Path], skipped: Skipped, progress: Progress | None
-) -> Iterator[Record]:
+    parts: Iterable[Chosen], skipped: Skipped, progress: Progress | None
+) -> Iterator[tuple[Chosen, Record]]:
     number = 0
-    for place in places:
-        if not (place.exists() or place.parent.is_file()):  # a session of a database
-            raise InvalidArgument(
-                f"{place} does not exist.", "Give an existing file or folder."
-            )
+    for part in parts:
+
+        def skip(where: str, why: str, within: str = part.within) -> None:
+            skipped(f"{within}{where}", why)
+
         try:
-            for record in find_reader(source).read(place, skipped):
+            for record in find_reader(part.source).read(part.place, skip):
                 number += 1
                 if progress:
                     progress("reading", number, number)
-                yield record
-        except OSError as error:
-            raise InvalidArgument(
-                f"{place} cannot be read: {error.strerror}.",
-                "Give yourself permission to read it, and try again.",
-            ) from error
-        except (SynapticError, ModuleNotFoundError):
+                yield part, record
+        except (OSError, SynapticError) as error:
+            why = error.message if isinstance(error, SynapticError) else str(error.strerror)
+            for name in part.names:  # the other files are taken all the same
+                skip(name, why)
+            if not part.names and isinstance(error, OSError):
+                raise InvalidArgument(
+                    f"{part.place} cannot be read: {why}.",
+                    "Give yourself permission to read it, and try again.",
+                ) from error
+            if not part.names:
+                raise
+        except ModuleNotFoundError:
             raise
         except Exception as error:  # what was read is taken all the same
-            skipped(str(place), f"reading ended behind record {number:,}: {error!r:.300}")
+            skipped(str(part.place), f"reading ended behind record {number:,}: {error!r:.300}")
 
 
 def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     """Writes the entries of a plan, each day file in one step. If the process is killed,
     `resume_runs` finishes the run.
     """
-    name = name or f"{planned.source}-{ws.clock():%Y%m%d-%H%M%S}"
-    done = {run.name for run in ws.journal.runs.all() if not run.open}
-    while name in done:
-        name += "a"
+    name = ws.journal.runs.free_name(name or f"{planned.name}-{ws.clock():%Y%m%d-%H%M%S}")
     pictures = dict[str, str]()
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
@@ -459,10 +378,40 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     blocks = tuple(Block.from_entry(one.path, one.entry) for one in new)
     if blocks or not coming:  # one that brought nothing is known, too
         insert_blocks(ws.journal, Run(name, blocks, pictures=pictures))
-    for path, entry, _ in planned.grown:
+    followed = {}
+    for path, entry, record in planned.grown:
         with suppress(NotFound):
-            ws.journal.edit(path, entry.id, partial(_update_from_source, ws, entry), keep=False)
+            before = _hash_in_file(ws, path, entry.id)
+            update = partial(update_from_source, ws, entry)
+            ws.journal.edit(path, entry.id, update, keep=bool(record.place))
+            followed[entry.id, before] = _hash_in_file(ws, path, entry.id)
+    if followed:
+        _follow_in_runs(ws, followed, {} if blocks else pictures)
     return Done(name if blocks else "", len(coming))
+
+
+def _hash_in_file(ws: Workspace, path: str, id: str) -> str:
+    """The hash of the block of an entry as its file has it; "" if it is gone."""
+    data = ws.journal.read(path)
+    entry = find_in_parsed(ws.journal.parse(path, data), id)
+    return hash_of_block(data[entry.there.start : entry.there.end]) if entry else ""
+
+
+def _follow_in_runs(
+    ws: Workspace, followed: Mapping[tuple[str, str], str], pictures: Mapping[str, str]
+) -> None:
+    """Notes in earlier runs the new hashes of entries that followed their source, by ids and
+    hashes before, so that `undo_import` sees that nobody edited them.
+    """
+    with ws.journal.writing():
+        for run in ws.journal.runs.all():
+            blocks = tuple(
+                replace(block, hash=followed.get((block.id, block.hash), block.hash))
+                for block in run.blocks
+            )
+            if blocks != run.blocks:
+                both = {**run.pictures, **pictures}
+                ws.journal.runs.put(replace(run, blocks=blocks, pictures=both))
 
 
 def digest_noted_sessions(ws: Workspace) -> None:
@@ -490,7 +439,7 @@ def resume_runs(ws: Workspace) -> list[str]:
     """Finishes the import runs that were killed; returns their names."""
     runs = ws.journal.runs.open()
     for run in runs:
-        insert_blocks(ws.journal, run)
+        finish_run(ws, run)
     return [run.name for run in runs]
 
 
@@ -543,12 +492,7 @@ def with_transcripts(ws: Workspace, listing: Listing) -> Listing:
 
 def _read_comment_keys(ws: Workspace, entry: Entry) -> dict[str, str]:
     """Returns the keys in an entry's comment that the index does not store."""
-    return dict(_entries_by_id(ws, entry.path).get(entry.id, entry).extra)
-
-
-def _entries_by_id(ws: Workspace, path: str) -> dict[str, Entry]:
-    """Maps ids to the entries of a file."""
-    return {entry.id: entry for entry in ws.journal.parse(path, ws.journal.read(path)).entries}
+    return dict(entries_by_id(ws, entry.path).get(entry.id, entry).extra)
 
 
 def forget_session(ws: Workspace, session: str) -> Done:
@@ -572,16 +516,12 @@ def forget_session(ws: Workspace, session: str) -> Done:
         raise NotFound(f"The journal has no digest of the session {session!r}.", hint)
     # before its digest goes: a kill must not bring it back
     with os.fdopen(open_to_append(ws.config.state / FORGOTTEN), "a") as file:
-        file.writelines(f"{_session_hash(source, session)}\n" for source in SESSIONS)
+        file.writelines(f"{session_hash(source, session)}\n" for source in SESSIONS)
     forget_proposals(ws.config.state, session)
     notices: list[str] = []
     for id in ids:
         notices += delete(ws, id, purge=True).notices
     return Done("", len(ids), notices=tuple(dict.fromkeys(notices)))
-
-
-def _session_hash(source: str, key: str) -> str:
-    return blake2b(f"{source}\0{key.partition('/')[0]}".encode(), digest_size=16).hexdigest()
 
 
 def find_import(ws: Workspace, name: str) -> Run:
@@ -598,6 +538,7 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     Raises InvalidArgument for an unknown run, and names the known ones.
     """
     run = find_import(ws, name)
+    take_settings_back(ws, run)
     ids = [block.id for block in run.blocks]
     why = dict.fromkeys(in_step(ws, lambda _: ws.index.referenced_ids(ids)), "others name it")
     rules = in_step(ws, lambda _: read_log(ws.config.state)).confirmed.keys() & set(ids)
@@ -617,34 +558,5 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     else:
         ws.journal.runs.drop(run.name)
     staying = [(one.id, left[one.id], why.get(one.id, "it was edited")) for one in stays]
-    return Done(run.name, count, tuple(staying))
-
-
-def _update_from_source(ws: Workspace, new: Entry, old: Entry) -> Entry:
-    """Returns `new`, the entry as its source has it now; returns `old` instead if somebody
-    edited it, or a person confirmed it as a preference.
-    """
-    is_rule = old.id in read_log(ws.config.state).confirmed
-    if is_rule or _stored_edit_hash(old) != _edit_hash(old):
-        return old
-    followed = ("title", "content", "tags", "files", "fingerprints", "extra")
-    return replace(old, **{name: getattr(new, name) for name in followed})
-
-
-def _stored_edit_hash(entry: Entry) -> str:
-    return dict(entry.extra).get("was", "")
-
-
-def _edit_hash(entry: Entry) -> str:
-    """Returns a hash of the parts of an entry that a person may edit."""
-    text = "\0".join(
-        (entry.title, entry.type, entry.content, *sorted(entry.tags), str(entry.importance))
-    )
-    return f"{hash64(text) & 0xFFFFFFFF:08x}"
-
-
-def make_record_id(source: str, key: str) -> str:
-    """Returns the last eight characters of a record's entry id, made from its source and
-    key.
-    """
-    return encode_base32(blake2b(f"{source}\0{key}".encode(), digest_size=5).digest())
+    notices = [f"Not read any more: {place}" for place in run.settings.get("sources", ())]
+    return Done(run.name, count, tuple(staying), tuple(notices))

@@ -16,16 +16,16 @@ from ...render.present import hit_items, list_lines, outline_text
 from ...workspace.workspace import Workspace
 from .readers.record import IN_PLACE, READERS
 
-SOURCE = argument(
-    str | None, "source", "[SOURCE]", f"One of {', '.join((*READERS, *IN_PLACE))}."
-)
-
 
 @command(
     "import",
-    SOURCE,
     argument(
-        str | None, "place", "[PATH]", "A file or folder. [default: where the program keeps it]"
+        list[str] | None,
+        "words",
+        "SOURCE|PATH",
+        "Files or folders, each file read by the reader that fits it. Before them may stand a "
+        f"source that reads all of them: {', '.join((*READERS, *IN_PLACE))}; without a path it "
+        "reads where its program keeps its data.",
     ),
     f.DRY_RUN,
     text_option("since", "Only records from this day on: 2026-01-01, last month."),
@@ -41,11 +41,12 @@ SOURCE = argument(
     f.YES,
 )
 def _import(ws: Workspace, **choices: Any) -> int:
-    """Take in what other programs have written: sessions, memories, diaries.
+    """Take in files, folders, and what other programs have written.
 
-    It shows what would come and asks. Without SOURCE it says what it finds on this machine.
+    It shows what would come and asks. Without SOURCE and PATH it says what it finds on this
+    machine.
 
-    Example: synaptic import claude-code --dry-run
+    Example: synaptic import ~/Notes --dry-run
     """
     from .import_command import run_import  # only this command needs it
 

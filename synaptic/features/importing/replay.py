@@ -23,7 +23,8 @@ from ...workspace.checkout import names_in_step
 from ...workspace.embed import Progress
 from ...workspace.past import as_of
 from ...workspace.workspace import Workspace
-from .import_runs import find_source_places, make_record_id
+from .import_runs import find_source_places
+from .known_entries import make_record_id
 from .readers.digest import digest_session, screen_events
 from .readers.record import find_reader
 from .readers.session import Session

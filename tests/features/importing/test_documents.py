@@ -11,7 +11,7 @@ from exported import DATA, WRONG, check_zips, read
 from forks import ForkedHome
 
 from synaptic.errors import InvalidArgument
-from synaptic.features.importing.readers import documents
+from synaptic.features.importing.readers import word
 
 FOLDER = DATA / "documents"
 
@@ -40,7 +40,7 @@ def test_texts_of_all_encodings_are_split_at_their_dates(tmp_path: Path) -> None
 def test_a_word_document_keeps_its_days_marks_lists_and_pictures() -> None:
     found, skipped = read("documents", FOLDER / "Hafen.docx")
     before, quay, sea, night = found.values()
-    assert (before.title, before.text) == ("Hafen", "What I wrote at the harbour.")
+    assert (before.title, before.text) == ("What I wrote at the harbour.", "file:: Hafen.docx")
     assert quay.at == datetime(2026, 3, 14) and quay.text.startswith("Wir waren **lange** am")
     assert "3 < 4 & gut." in quay.text and "- Brot\n- Tee" in quay.text
     [(name, picture)] = quay.pictures
@@ -82,7 +82,7 @@ def test_a_word_document_that_unpacks_to_too_much_or_names_entities_is_left_out(
     with zipfile.ZipFile(FOLDER / "Hafen.docx") as archive:
         parts = {info.filename: archive.read(info) for info in archive.infolist()}
     text = parts["word/document.xml"]
-    bomb = text.replace(b"</w:body>", b" " * documents.XML_BYTES + b"</w:body>")
+    bomb = text.replace(b"</w:body>", b" " * word.XML_BYTES + b"</w:body>")
     doctype = b'<!DOCTYPE x [<!ENTITY a "aaaa">]><w:document'
     wrong = {
         "split it": bomb,

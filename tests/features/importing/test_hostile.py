@@ -604,6 +604,9 @@ SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
         "a.json",
         lambda size: '{"entries":[{"title":"' + "a" * size * 40 + '"}]}',
     ),
+    "blank lines of a text": ("documents", "a.txt", lambda size: "\n" * size),
+    "rules of a text": ("documents", "a.txt", lambda size: "---\n" * (size // 4)),
+    "open links of a note": ("documents", "a.md", lambda size: "![[" * (size // 3)),
     "tags of a diary": (
         "jrnl",
         "a.txt",

@@ -82,8 +82,8 @@ from .session import (
     read_json_lines,
     read_line_sessions,
 )
-from .shared import list_at, relative_to_home, text_at, value_at
-from .source import FILE_BYTES, read_json
+from .shared import list_at, text_at, value_at
+from .source import FILE_BYTES, read_json, relative_to_home
 
 # -- Qwen Code
 # ------------------------------------------------------------------------------

@@ -6,16 +6,16 @@ Nothing is unpacked into a folder, and no link is followed.
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from ....errors import InvalidArgument
-from ....files import open_regular_file
+from ....files import PICTURE_BYTES, open_regular_file
 from .record import Record, Skipped, report_errors
-from .source import FILE_BYTES, UNPACKED_BYTES, find_files, modification_time
+from .source import FILE_BYTES, UNPACKED_BYTES, find_files, modification_time, relative_to_home
 
 BOMB_BYTES, BOMB_RATIO = 100_000_000, 200
 """A zip is refused if one file in it exceeds both limits: unpacked bytes, and their ratio to
@@ -33,10 +33,13 @@ ZIP_ERRORS = (OSError, RuntimeError, ValueError, NotImplementedError, zipfile.Ba
 
 
 class ExportedFile(NamedTuple):
-    """A file in an export. `at`: the time of its last change, naive, in the local zone."""
+    """A file in an export. `at`: the time of its last change, naive, in the local zone.
+    `place`: its path, from the home folder on; within a zip from the zip on.
+    """
 
     open: Callable[[], IO[bytes]]
     at: datetime
+    place: str = ""
 
     def read(self, max_bytes: int = FILE_BYTES) -> bytes:
         """Returns the bytes of the file. Raises ValueError for more than `max_bytes`."""
@@ -47,36 +50,71 @@ class ExportedFile(NamedTuple):
         return data
 
 
-def open_export(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
-    """Opens an export and maps the relative paths of its files to them. Raises InvalidArgument
-    for an unreadable zip.
+class Export(dict[str, ExportedFile]):
+    """The files of a folder or zip by their relative paths. `wanted` names those that a reader
+    shall read; None: those of which it knows the names. It notes in `attached` the pictures
+    that it takes along; an export that is made of another shares these notes.
     """
+
+    def __init__(
+        self, at: Path, files: Mapping[str, ExportedFile], wanted: Collection[str] | None = None
+    ) -> None:
+        super().__init__(files)
+        self.at = at
+        self.wanted = wanted
+        self.attached: set[str] = files.attached if isinstance(files, Export) else set()
+
+    def __str__(self) -> str:
+        return str(self.at)
+
+    def names(self, is_read: Callable[[str], bool]) -> list[str]:
+        """The names of the files that are to be read: the wanted ones, else those for which
+        `is_read` is true.
+        """
+        return [*filter(is_read, self)] if self.wanted is None else [*self.wanted]
+
+    def picture(self, name: str) -> Callable[[], bytes]:
+        """Returns a function that reads a picture, and notes that it is taken along."""
+        self.attached.add(name)
+        return partial(self[name].read, PICTURE_BYTES)
+
+
+def open_export(path: Path | Export, skipped: Skipped) -> Export:
+    """Opens an export; one that is open already stays as it is. Raises InvalidArgument for an
+    unreadable zip.
+    """
+    if isinstance(path, Export):
+        return path
     paths = find_files(path, skipped, "*")
     if paths == [path]:
         stream = open_regular_file(path)
         try:
             if zipfile.is_zipfile(stream):
                 left = max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
-                return dict(_list_zipped_files(stream, skipped, [left]))
+                place = relative_to_home(path)
+                return Export(path, dict(_list_zipped_files(stream, skipped, [left], place)))
         except ZIP_ERRORS as error:
             raise InvalidArgument(
                 f"The zip {path} cannot be unpacked: {error}.", "Export or download it again."
             ) from error
         stream.close()
     top = path if path.is_dir() else path.parent
-    return {
-        file.relative_to(top).as_posix(): ExportedFile(
-            partial(open_regular_file, file), modification_time(file)
-        )
-        for file in paths
-    }
+    return Export(
+        path, {file.relative_to(top).as_posix(): file_on_disk(file) for file in paths}
+    )
+
+
+def file_on_disk(path: Path) -> ExportedFile:
+    """The file at this path, as a file of an export."""
+    opener = partial(open_regular_file, path)
+    return ExportedFile(opener, modification_time(path), relative_to_home(path))
 
 
 def _list_zipped_files(
-    file: IO[bytes], skipped: Skipped, left: list[int], *, inner: bool = False
+    file: IO[bytes], skipped: Skipped, left: list[int], place: str, *, inner: bool = False
 ) -> Iterator[tuple[str, ExportedFile]]:
-    """Yields (name, file) of the files in a zip. `left` holds one number: the bytes that all
-    zips together may still unpack.
+    """Yields (name, file) of the files in the zip at `place`. `left` holds one number: the
+    bytes that all zips together may still unpack.
 
     A file never gives more bytes than the zip says of it.
     """
@@ -95,10 +133,12 @@ def _list_zipped_files(
             copy = tempfile.TemporaryFile()  # noqa: SIM115  open while one of its files is used
             with archive.open(info) as packed:
                 shutil.copyfileobj(packed, copy)
-            yield from _list_zipped_files(copy, skipped, left, inner=True)
+            within = f"{place}/{info.filename}"
+            yield from _list_zipped_files(copy, skipped, left, within, inner=True)
         elif not info.is_dir():
             opener = partial(archive.open, info)
-            yield info.filename, ExportedFile(opener, _time_in_zip(info))
+            at = _time_in_zip(info)
+            yield info.filename, ExportedFile(opener, at, f"{place}/{info.filename}")
 
 
 def _time_in_zip(info: zipfile.ZipInfo) -> datetime:
@@ -109,10 +149,10 @@ def _time_in_zip(info: zipfile.ZipInfo) -> datetime:
 
 
 def read_items(
-    path: Path,
+    path: Path | Export,
     skipped: Skipped,
     items: Callable[[IO[bytes]], Iterable[Any]],
-    records_of: Callable[[Any, str, Mapping[str, ExportedFile]], Iterable[Record]],
+    records_of: Callable[[Any, str, Export], Iterable[Record]],
     *,
     patterns: Sequence[str] = ("*.json",),
     hint: str = "Name its zip, its folder or its JSON file.",
@@ -124,12 +164,10 @@ def read_items(
     """
     files = open_export(path, skipped)
     is_export = False
-    for name, file in files.items():
-        if not any(map(PurePosixPath(name).match, patterns)):
-            continue
+    for name in files.names(lambda name: any(map(PurePosixPath(name).match, patterns))):
         number = 0
         try:
-            with file.open() as stream:
+            with files[name].open() as stream:
                 for number, item in enumerate(items(stream), 1):
                     with report_errors(skipped, f"{name}, record {number}"):
                         yield from records_of(item, name, files)

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .archive import read_items
+from .archive import Export, read_items
 from .digest import digest_session
 from .record import Record, Skipped
 from .session import ROLES, Session
@@ -29,7 +29,7 @@ from .source import read_json_items
 _SHOWN_TYPES = ("text", "multimodal_text", "code")
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     """Yields a digest of each conversation: each request with the last answer to it, in several
     parts if it is long.
     """

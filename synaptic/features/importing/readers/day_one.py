@@ -8,7 +8,7 @@ escaped), `creationDate` (ISO, UTC), `timeZone`, `tags`, `starred`, `location` (
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -16,9 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
+from ....files import PICTURE_FOLDER, is_picture_name
 from ....notes.dates import owner_time
-from .archive import ExportedFile, read_items
+from .archive import Export, read_items
 from .record import Record, Skipped
 from .shared import split_off_heading, text_at
 from .source import ENTRIES, read_json_items
@@ -28,7 +28,7 @@ _PHOTO = re.compile(r"[\w-]{1,80}\.\w{1,8}")
 _ESCAPED = re.compile(r"\\([.!()'\"])")
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     """Yields a record for each diary entry, with the local time of its place.
 
     A starred entry has importance 8; the name of a journal is a tag.
@@ -36,16 +36,16 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
     return read_items(path, skipped, partial(read_json_items, ENTRIES), _diary_record)
 
 
-def _diary_record(entry: Any, name: str, files: Mapping[str, ExportedFile]) -> Iterator[Record]:
+def _diary_record(entry: Any, name: str, files: Export) -> Iterator[Record]:
     journal = PurePosixPath(name)
     photos = {}
     pictures = {}
     for photo in entry.get("photos") or ():
         file_name = f"{photo['md5']}.{photo['type']}"
         photos[photo["identifier"]] = file_name
-        file = files.get(str(journal.parent / "photos" / file_name))
-        if file and _PHOTO.fullmatch(file_name) and is_picture_name(file_name):
-            pictures[file_name] = partial(file.read, PICTURE_BYTES)
+        place = str(journal.parent / "photos" / file_name)
+        if place in files and _PHOTO.fullmatch(file_name) and is_picture_name(file_name):
+            pictures[file_name] = files.picture(place)
 
     def show(moment: re.Match[str]) -> str:
         photo = photos.get(moment[1])

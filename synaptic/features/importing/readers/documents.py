@@ -1,162 +1,274 @@
-"""Reads plain texts (`.txt`) and Word documents (`.docx`): one file, a folder or a zip of them.
+"""Reads documents: plain texts, Markdown, Org, web pages and Word documents; one file, a folder
+or a zip of them.
 
-A text is UTF-8, UTF-16 or cp1252 (Windows). If two lines or more are heads with a date, each
-begins an entry of that day; else the whole file is one entry.
+A text is UTF-8, UTF-16 or cp1252 (Windows). A file becomes one entry, or one for each head with
+a date (`dated_parts`), in Org also for each heading with a day of its own (`org`). Its title is
+that of its front matter or first heading, else its first line.
 
-| line                                                      | begins an entry |
-|-----------------------------------------------------------|-----------------|
-| `14 March 2026`, `Samstag, 14. März 2026`, `2026-03-14`    | of that day     |
-| `14.3.2026 21:10`, `March 14, 2026, 9:10 PM`               | at that time    |
-| `2026-03-14 At sea`, `14.3.2026: At sea`                   | with that title |
-| `14 March 2026 At sea`, as a heading of a Word document    | with that title |
-| `03/02/2026`                                              | none: two dates |
-| `On 14 March 2026 we were at sea.`                         | none            |
+| first lines of a file                      | title                                 |
+|--------------------------------------------|---------------------------------------|
+| `# Dinner`, `Dinner` above `======`         | `Dinner`                              |
+| `Shopping`, `milk`                         | `Shopping`                            |
+| a sentence that is wrapped over two lines  | the sentence; the text stays together |
+| a list, code, a picture                    | made of it; the text stays together   |
 """
 
 import re
-import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from datetime import datetime, time
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
 from hashlib import sha256
 from html import unescape
-from io import BytesIO
+from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Any
+from posixpath import basename, splitext
 
 from ....errors import InvalidArgument
-from ....files import PICTURE_BYTES, PICTURE_FOLDER, PICTURES, open_regular_file
-from ....notes.blocks import TIME
-from ....notes.dates import date_in_name, moment_in_value
-from ....notes.diary import read_date_of_heading
-from .archive import ExportedFile, open_export
+from ....journal.comments import find_ids
+from ....models import EntryType, Pairs, Texts
+from ....notes.dates import date_in_path
+from ....notes.frontmatter import FrontMatter
+from ....notes.header import leading_markup, make_title, without_emphasis
+from .archive import Export, ExportedFile, file_on_disk, open_export
+from .dated_parts import (
+    heads_of_blocks,
+    heads_of_lines,
+    heads_of_markdown,
+    split_at_heads,
+    split_blocks,
+)
+from .org import read_org
+from .page_links import PageLinks, linkable, pictures_of_file
 from .pages import html_to_markdown
 from .record import Record, Skipped, report_errors
-from .shared import split_off_heading
-from .source import modification_time
+from .shared import DAY_FILE, join_markdown, make_tags, moment_of_note, parse_note
+from .word import read_docx
 
-XML_BYTES, DOCX_BYTES = 16_000_000, 400_000_000
-"""The most bytes to which the text of a Word document may unpack (its reader takes 40 times as
-much memory), and the whole document.
-"""
-_SUFFIXES = (".txt", ".docx")
-_HEAD_CHARS, _TITLE_CHARS = 120, 100
-_MARKS = re.compile(r"\A[#*_\s]*(.*?)[*_:\s]*\Z", re.DOTALL)
-_TIME_AT_END = re.compile(
-    r"[\s,]+(?:(?:at|um|à|kl\.?) )?\d{1,2}[:.h]\d\d(?::\d\d)?"
-    r"(?:\s?[AaPp]\.?[Mm]\.?)?(?:\s?Uhr)?\Z"
-)
-_BEGINS_WITH_NUMBERS = re.compile(
-    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\d{1,2}\. ?\d{1,2}\. ?\d{4}\b"
-)
-_TWO_DATES = re.compile(r"(?m)^\W*\d{1,2}/\d{1,2}/\d{4}\b")
-_TAG = re.compile(r"<(/?)(\w+)[^>]*?(/?)>")
-_SINGLE = ("br", "img", "hr", "input")
-_ANY_TAG = re.compile(r"<[^>]*>")
-_NO_PICTURE = re.compile(r'<img(?: alt="[^"]*")? src="" ?/>')
+MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
+PLAIN = (".txt", ".text")
+PAGES = (".html", ".htm")
+ENDINGS = (*PLAIN, *MARKDOWN, ".org", *PAGES, ".docx")
+MOST_CHARS = 2_000_000
+"""The most characters of one entry."""
+_TITLE_CHARS, _WRAPPED_CHARS = 100, 60
+"""The longest line that is a title; a line that is wrapped is longer than the second."""
+_TWO_DATES = re.compile(r"(?m)^[^\w\n]{0,20}\d{1,2}/\d{1,2}/\d{4}\b")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_HEADING = re.compile(r"(#{1,6})[ \t]+(\S[^\n]*?)[ \t]*#*[ \t]*(?:\n|\Z)")
+_UNDERLINED = re.compile(r"(\S[^\n]*?)[ \t]*\n(?:={3,}|-{3,})[ \t]*(?:\n|\Z)")
+_NOT_A_TITLE = re.compile(r"(?:`{3}|~{3}|[<|!%\[:]|\d{4}-\d\d-\d\d|\w[\w-]*::)|[-*_=. \t]*\Z")
+_HTML_TITLE = re.compile(r"(?i)<title>([^<]+)</title>")
+_HTML_HEAD = 10_000
+_ESCAPED = re.compile(r"\\([_*])")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_LETTERS = re.compile(r"[^\W\d_]")
+_NO_FRONT = FrontMatter()
 
 
 @dataclass(frozen=True, slots=True)
-class _Head:
-    """The date at the beginning of an entry, and the rest of its line."""
+class _DocumentPart:
+    """One future entry; `at` is the time that its head or heading says."""
 
-    at: datetime
-    title: str
-
-
-@dataclass
-class _Part:
-    """One future entry: its head, None without a date, and the lines or blocks below it."""
-
-    head: _Head | None
-    parts: list[str] = field(default_factory=list)
+    text: str
+    at: datetime | None = None
+    title: str = ""
+    tags: Texts = ()
+    fields: Pairs = ()
+    type: EntryType = "note"
+    front: FrontMatter = _NO_FRONT
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     """Yields a record for each dated entry of the documents, or for each document without."""
     files = _open_documents(path, skipped)
-    if not files:
+    names = files.names(_is_document)
+    if not names:
         raise InvalidArgument(
             f"{path} holds no texts or Word documents.",
-            "Name a .txt or .docx file, or a folder or a zip with such files. A .doc, .odt or "
-            ".rtf can be saved as .docx by its program.",
+            f"Name a file that ends in {', '.join(ENDINGS)}, or a folder or a zip with such "
+            "files. A .doc, .odt or .rtf can be saved as .docx by its program.",
         )
-    keys: Counter[str] = Counter()
-    for name, file in files.items():
+    titles = _Titles(files, names)
+    holder: dict[str, str] = {}
+    for name in names:
         with report_errors(skipped, name):
-            for key, record in _read_document(name, file, skipped):
+            keys: Counter[str] = Counter()
+            links = PageLinks(name, files, "", titles.title_of)
+            for key, record in _read_document(name, files[name], links, skipped):
                 keys[key] += 1
                 number = f"/{keys[key]}" if keys[key] > 1 else ""
-                yield record(key=f"{key}{number}")
+                if holder.setdefault(f"{key}{number}", name) != name:
+                    skipped(name, f"it holds the same text as {holder[f'{key}{number}']}")
+                else:
+                    yield record(f"{key}{number}")
+            for missing in links.missing:
+                skipped(name, f"it shows the picture {missing}, which was not found")
 
 
-def _open_documents(path: Path, skipped: Skipped) -> dict[str, ExportedFile]:
-    """Maps the names of the documents to their files. A Word document is a zip, too, but none
-    of documents.
+def _open_documents(path: Path | Export, skipped: Skipped) -> Export:
+    """Opens the documents. A Word document is a zip, too, but none of documents; a single file
+    comes with the pictures that it shows.
     """
-    if path.suffix.lower() in _SUFFIXES and path.is_file():
-        opened = ExportedFile(partial(open_regular_file, path), modification_time(path))
-        return {path.name: opened}
-    files = open_export(path, skipped)
-    return {name: files[name] for name in files if _is_document(name)}
+    is_document = isinstance(path, Path) and path.suffix.lower() in ENDINGS
+    if isinstance(path, Path) and is_document and path.is_file():
+        files = {path.name: file_on_disk(path), **pictures_beside(path)}
+        return Export(path, files, [path.name])
+    return open_export(path, skipped)
+
+
+def pictures_beside(path: Path) -> dict[str, ExportedFile]:
+    """Maps the paths of the pictures that a single document shows, and that lie below its
+    folder, to their files. A Word document has them within.
+    """
+    pictures = {}
+    if path.name.lower().endswith(ENDINGS) and not path.name.lower().endswith(".docx"):
+        with report_errors(lambda where, why: None, path.name):  # `read` reports it
+            text = decode_text(file_on_disk(path).read())
+            pictures.update(pictures_of_file(path, text))
+    return pictures
 
 
 def _is_document(name: str) -> bool:
     pure = PurePosixPath(name)
     hidden = any(part.startswith((".", "~$", "__MACOSX")) for part in pure.parts)
-    return pure.suffix.lower() in _SUFFIXES and not hidden
+    return pure.suffix.lower() in ENDINGS and not hidden
+
+
+class _Titles:
+    """The titles of the entries that the documents become, by which links name them."""
+
+    def __init__(self, files: Export, names: list[str]) -> None:
+        self._files = files
+        self._names = set(names)
+        stems: dict[str, list[str]] = {}
+        for name in names:
+            stems.setdefault(basename(splitext(name)[0]).casefold(), []).append(name)
+        self._by_stem = {stem: some[0] for stem, some in stems.items() if len(some) == 1}
+        self._read = cache(self._read_title)
+
+    def title_of(self, link: str) -> str:
+        """The title of the document at this path, or of the only one with this name; "" if it
+        becomes no entry, or several.
+        """
+        stem = basename(link).casefold()
+        name = link if link in self._names else self._by_stem.get(stem, "")
+        return self._read(name) if name else ""
+
+    def _read_title(self, name: str) -> str:
+        if name.lower().endswith(".docx"):
+            return ""
+        pieces: list[_DocumentPart] = []
+        with report_errors(lambda where, why: None, name):  # `read` reports it
+            text = decode_text(self._files[name].read())
+            pieces += _split_text(name, text, self._files[name].at)
+        if len(pieces) != 1:
+            return ""
+        title, text = _title_and_text(pieces[0])
+        return linkable(title or make_title(text))
 
 
 def _read_document(
-    name: str, file: ExportedFile, skipped: Skipped
-) -> Iterator[tuple[str, Callable[..., Record]]]:
+    name: str, file: ExportedFile, links: PageLinks, skipped: Skipped
+) -> Iterator[tuple[str, "_RecordOfKey"]]:
     """Yields (key, function that makes the record with it) of each entry of a document."""
-    stem = PurePosixPath(name).stem
-    pictures: dict[str, Callable[[], bytes]] = {}
     if name.lower().endswith(".docx"):
-        html = _read_docx(name, file, pictures, skipped)
-        pieces = _split_at_heads(_split_blocks(html), _head_of_block)
-        texts = [html_to_markdown("".join(piece.parts)) for piece in pieces]
+        html = read_docx(name, file, links.pictures, skipped)
+        blocks = split_blocks(html)
+        pieces = []
+        for part in split_at_heads(blocks, heads_of_blocks(blocks)):
+            text = html_to_markdown("".join(part.parts))
+            at = part.head.at if part.head else None
+            pieces.append(_DocumentPart(text, at, part.head.title if part.head else ""))
     else:
-        text = _text_of_bytes(file.read()).replace("\r\n", "\n").replace("\r", "\n")
-        pieces = _split_at_heads(text.split("\n"), _head_of_line)
-        texts = ["\n".join(piece.parts).strip() for piece in pieces]
-        unsure = len(_TWO_DATES.findall(text))
-        if unsure:
-            why = "may be a day in two ways and begin no entry: write the month as a word"
-            skipped(name, f"{unsure:,} lines that begin like 03/02/2026 {why}")
-    named = date_in_name(stem)
-    for piece, text in zip(pieces, texts, strict=True):
-        title = piece.head.title if piece.head else ""
-        if len(title) > _TITLE_CHARS:
-            text = f"{title}\n\n{text}".strip()
-            title = ""
-        if not piece.head:
-            title, text = split_off_heading(text)
-            title = title or stem
-        if not text and not title:
+        data = links.set_inline_aside(file.read())
+        if find_ids(data):
+            raise ValueError(
+                "it holds entries of Synaptic: copy it into the folder of your journal"
+            )
+        text = decode_text(data)
+        if name.lower().endswith(PLAIN):
+            unsure = len(_TWO_DATES.findall(text))
+            if unsure:
+                why = "may be a day in two ways and begin no entry: write the month as a word"
+                skipped(name, f"{unsure:,} lines that begin like 03/02/2026 {why}")
+        pieces = _split_text(name, text, file.at)
+    is_empty = True
+    for piece in pieces:
+        title, text = _title_and_text(piece)
+        if not (title or text.strip() or piece.fields):
             continue
-        day = f"{piece.head.at:%Y-%m-%d %H:%M}" if piece.head else stem
-        first = (title or text).partition("\n")[0]
-        at = datetime.combine(named.day, time()) if named else file.at
-        yield (
-            f"{day}-{sha256(first.encode()).hexdigest()[:8]}",
-            partial(
-                Record,
-                title=title,
-                text=text.strip() or title,
-                at=piece.head.at if piece.head else at,
-                pictures=tuple(item for item in pictures.items() if item[0] in text),
-            ),
+        is_empty = False
+        if len(text) > MOST_CHARS:
+            skipped(name, f"an entry of it has more than {MOST_CHARS:,} characters; split it")
+            continue
+        day = f"{piece.at:%Y-%m-%d %H:%M}" if piece.at else ""
+        named = date_in_path(f"{splitext(file.place)[0]}.md", DAY_FILE)
+        named_day = named.day.isoformat() if named and not piece.at else ""
+        values = [*piece.tags, *chain.from_iterable(piece.fields)]
+        digest = _digest(title, text, named_day, *values)
+        key = f"{day or PurePosixPath(name).stem}-{digest}"
+        yield key.encode("utf-8", "replace").decode(), _RecordOfKey(name, file, links, piece)
+    if is_empty:
+        raise ValueError("it is empty")
+
+
+@dataclass(frozen=True, slots=True)
+class _RecordOfKey:
+    """Makes the record of a piece of a document."""
+
+    name: str
+    file: ExportedFile
+    links: PageLinks
+    piece: _DocumentPart
+
+    def __call__(self, key: str) -> Record:
+        piece = self.piece
+        title, text = _title_and_text(piece)
+        text = self.links.rewrite(text).strip()
+        fields = piece.fields
+        place = self.file.place
+        if piece.at:
+            place = f"{place} {piece.at:%Y-%m-%d %H:%M}"
+        elif _says_more(self.name, f"{title}\n{text}"):
+            fields = (*fields, ("file", basename(self.name)))
+        text = join_markdown(text, fields=fields) or title
+        within = splitext(self.file.place)[0]
+        return Record(
+            key=key,
+            title=title,
+            text=text,
+            at=piece.at or moment_of_note(piece.front, within, self.file.at),
+            type=piece.type,
+            tags=piece.tags,
+            place=place.encode("utf-8", "replace").decode(),
+            pictures=self.links.pictures_in(text),
         )
 
 
-def _text_of_bytes(data: bytes) -> str:
-    """Returns the text of bytes in UTF-8, UTF-16 or cp1252. Raises ValueError if they are none
-    of these.
+def _digest(*texts: str) -> str:
+    data = "\0".join(texts).encode("utf-8", "surrogatepass")
+    return sha256(data).hexdigest()[:8]
+
+
+def _says_more(name: str, text: str) -> bool:
+    """True if the name of a file has a word that its text lacks: searches shall find it."""
+    words = _WORD.findall(basename(splitext(name)[0]).casefold())
+    return not all(word in text.casefold() for word in words)
+
+
+def decode_text(data: bytes) -> str:
+    """Returns the text of bytes in UTF-8, UTF-16 or cp1252, with LF as line end. Raises
+    ValueError if they are none of these.
     """
+    text = _decode_bytes(data).replace("\r\n", "\n").replace("\r", "\n")
+    if _CONTROL.search(text):
+        raise ValueError("it is not a text: it holds control characters")
+    return text
+
+
+def _decode_bytes(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16")
     if b"\0" in data:
@@ -175,146 +287,85 @@ def _text_of_bytes(data: bytes) -> str:
         raise ValueError("its text is not UTF-8, UTF-16 or cp1252") from error
 
 
-def _split_at_heads(
-    parts: list[str], head_of: Callable[[str, str], _Head | None]
-) -> list[_Part]:
-    """Splits lines or blocks into pieces at heads with a date; `head_of` gets a part and the
-    one before it. A text with one head is one piece of that date.
-    """
-    pieces = [_Part(None)]
-    before = ""
-    for part in parts:
-        head = head_of(part, before)
-        if head:
-            pieces.append(_Part(head))
-        else:
-            pieces[-1].parts.append(part)
-        before = part
-    first, *dated = pieces
-    if dated and not "".join(first.parts).strip():
-        return dated
-    if len(dated) == 1 and dated[0].head:  # a letter: its date stays where it stands
-        return [_Part(_Head(dated[0].head.at, ""), parts)]
+def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
+    """Splits the text of a file into its future entries, by the form that its name says."""
+    lower = name.lower()
+    if lower.endswith(".org"):
+        return [
+            _DocumentPart(one.text, one.at, one.title, make_tags(*one.tags), one.fields)
+            for one in read_org(text, changed.date())
+        ]
+    if lower.endswith(PLAIN):
+        return _split_lines(text.split("\n"), is_markdown=False)
+    if lower.endswith(PAGES):
+        title = _HTML_TITLE.search(text[:_HTML_HEAD])
+        text = html_to_markdown(text)
+        if title and not _HEADING.match(text):
+            return [_DocumentPart(text, title=" ".join(unescape(title[1]).split()))]
+    note = parse_note(text)
+    if note.front.excluded:
+        raise ValueError("its front matter says `synaptic: false`")
+    pieces = _split_lines(note.text.split("\n"), is_markdown=True)
+    if len(pieces) == 1 and not pieces[0].at:
+        front = replace(pieces[0], text=note.text, title=note.title, front=note.front)
+        return [replace(front, tags=note.tags, fields=note.fields, type=note.type)]
+    pieces = [replace(piece, tags=note.tags) for piece in pieces]
+    pieces[0] = replace(pieces[0], fields=note.fields)
     return pieces
 
 
-def _head_of_line(line: str, before: str) -> _Head | None:
-    """The head that a line of a text is; behind a line that is not blank only if nothing but
-    the date stands on it.
+def _split_lines(lines: list[str], *, is_markdown: bool) -> list[_DocumentPart]:
+    heads = heads_of_markdown(lines) if is_markdown else heads_of_lines(lines)
+    return [
+        _DocumentPart(
+            "\n".join(part.parts).strip(),
+            part.head.at if part.head else None,
+            part.head.title if part.head else "",
+        )
+        for part in split_at_heads(lines, heads)
+    ]
+
+
+def _title_and_text(piece: _DocumentPart) -> tuple[str, str]:
+    """The title and the text of a piece: without a head, its heading or first line is the
+    title, and no part of the text.
     """
-    return _read_head(line, is_heading=not before.strip() and bool(_is_numbered(line)))
+    title = piece.title
+    text = piece.text.strip("\n").rstrip()
+    if len(title) > _TITLE_CHARS:
+        return "", f"{title}\n\n{text}".strip()
+    heading, body = ("", text) if piece.at else _split_first_line(text)
+    if title and title != heading:
+        return title, text
+    return heading, body
 
 
-def _head_of_block(block: str, _: str) -> _Head | None:
-    """The head that a paragraph or heading of a Word document is."""
-    is_heading = bool(re.match(r"<h[1-6]", block))
-    if not is_heading and not block.startswith("<p"):
-        return None
-    line = unescape(_ANY_TAG.sub("", block))
-    return _read_head(line, is_heading=is_heading or _is_numbered(line))
-
-
-def _is_numbered(line: str) -> bool:
-    """True for a line that begins with a date in numbers, as nobody writes in a sentence."""
-    return bool(_BEGINS_WITH_NUMBERS.match(line.strip()))
-
-
-def _read_head(line: str, *, is_heading: bool) -> _Head | None:
-    """The date of a line that consists of a date with or without a time. In a heading a title
-    may follow.
+def _split_first_line(text: str) -> tuple[str, str]:
+    """(title, body) of a text: its first line is the title if it stands by itself, and none if
+    a sentence, a list or a block of code begins with it.
     """
-    match = _MARKS.match(line)
-    text = match[1] if match else ""
-    if not any(map(str.isdigit, text[:40])):
-        return None
-    if len(text) <= _HEAD_CHARS:
-        named = date_in_name(_TIME_AT_END.sub("", text))
-        moment = moment_in_value(text) if named and named.is_alone else None
-        if moment:
-            return _Head(moment, "")
-    when = read_date_of_heading(text, 0, TIME) if is_heading else None
-    if not when:
-        return None
-    clock = text[slice(*when.time)]
-    moment = moment_in_value(f"{when.day.isoformat()} {clock}".strip())
-    title = text[when.end :].strip(" \t-–—:,;|")
-    return _Head(moment or datetime.combine(when.day, time()), title)
+    heading = _HEADING.match(text)
+    if heading:
+        mark, title = heading[1], heading[2]
+        others = re.compile(rf"(?m)^#{{1,{len(mark)}}}[ \t]")
+        is_only = not others.search(text, heading.end())
+        return title, text[heading.end() :].strip("\n") if is_only else text
+    underlined = _UNDERLINED.match(text)
+    if underlined and len(underlined[1]) <= _TITLE_CHARS:
+        return underlined[1], text[underlined.end() :].strip("\n")
+    line, _, rest = text.partition("\n")
+    title = without_emphasis(_ESCAPED.sub(r"\1", line.strip()))
+    is_prose = not leading_markup(line).strip() and not _NOT_A_TITLE.match(line.strip())
+    is_whole = _LETTERS.search(title) and not title.endswith(",")
+    if not (is_prose and is_whole) or len(title) > _TITLE_CHARS or _is_wrapped(text):
+        return "", text
+    return title, rest.strip("\n")
 
 
-def _split_blocks(html: str) -> list[str]:
-    """Splits the HTML of a document into the blocks that stand side by side."""
-    blocks = []
-    depth = 0
-    start = 0
-    for tag in _TAG.finditer(html):
-        if tag[2] not in _SINGLE and not tag[3]:
-            depth += -1 if tag[1] else 1
-        if depth == 0:
-            blocks.append(html[start : tag.end()])
-            start = tag.end()
-    return blocks
-
-
-def _read_docx(
-    name: str, file: ExportedFile, pictures: dict[str, Callable[[], bytes]], skipped: Skipped
-) -> str:
-    """Returns the text of a Word document as HTML, and adds its pictures to `pictures`. Raises
-    ValueError beyond a limit.
-    """
-    import mammoth
-
-    data = file.read(DOCX_BYTES)
-    _check_docx(data)
-
-    def place_picture(image: Any) -> dict[str, str]:
-        kinds = PICTURES.get(image.content_type)
-        if not kinds:
-            skipped(name, f"a picture of the kind {image.content_type} is left out")
-            return {"src": ""}
-        with image.open() as stream:
-            digest = sha256(stream.read(PICTURE_BYTES + 1)).hexdigest()
-        stored = f"{digest[:32]}{kinds[2][0]}"
-        pictures[stored] = partial(_read_picture, file, digest)
-        return {"src": f"{PICTURE_FOLDER}/{stored}"}
-
-    result = mammoth.convert_to_html(
-        BytesIO(data),
-        convert_image=mammoth.images.img_element(place_picture),
-        include_embedded_style_map=False,
-        external_file_access=False,
-    )
-    return _NO_PICTURE.sub("", str(result.value))
-
-
-def _check_docx(data: bytes) -> None:
-    """Raises ValueError if a Word document unpacks to more than the limits, or declares
-    entities, which no program writes.
-    """
-    try:
-        with zipfile.ZipFile(BytesIO(data)) as archive:
-            infos = archive.infolist()
-            if sum(info.file_size for info in infos) > DOCX_BYTES:
-                raise ValueError(f"it would unpack to more than {DOCX_BYTES:,} bytes")
-            xml = [one for one in infos if not one.filename.startswith("word/media/")]
-            if sum(info.file_size for info in xml) > XML_BYTES:
-                raise ValueError(
-                    f"its text would unpack to more than {XML_BYTES:,} bytes; split it"
-                )
-            for info in xml:
-                if re.search(rb"<!\0?(?:D\0?O|E\0?N)", archive.read(info)):
-                    raise ValueError(f"{info.filename} in it declares a document type")
-    except zipfile.BadZipFile as error:
-        raise ValueError("it is not a Word document (.docx)") from error
-
-
-def _read_picture(file: ExportedFile, digest: str) -> bytes:
-    """Reads the picture with this hash out of a Word document again, because a plan may hold
-    thousands.
-    """
-    with zipfile.ZipFile(BytesIO(file.read(DOCX_BYTES))) as archive:
-        for info in archive.infolist():
-            if info.filename.startswith("word/media/") and info.file_size <= PICTURE_BYTES:
-                picture = archive.read(info)
-                if sha256(picture).hexdigest() == digest:
-                    return picture
-    raise ValueError("the picture is gone from the document")
+def _is_wrapped(text: str) -> bool:
+    """True if the first line of a text was broken because its next word had no room in it."""
+    paragraph = text.partition("\n\n")[0].split("\n")
+    if len(paragraph) == 1 or not paragraph[1].strip():
+        return False
+    width = max(_WRAPPED_CHARS, *map(len, paragraph[:50]))
+    return len(paragraph[0].rstrip()) + 1 + len(paragraph[1].split()[0]) > width

@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from ....models import Json
-from .archive import read_items
+from .archive import Export, read_items
 from .record import Record, Skipped
 from .shared import paths_in_config
 from .source import ENTRIES, FILE_BYTES, read_json_items
 
-_BEGIN = re.compile(
+BEGIN = re.compile(
     rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] "
 )
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
@@ -41,7 +41,7 @@ def find(home: Path, environ: Mapping[str, str]) -> list[Path]:
     return sorted(place for place in places if place.exists())
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     """Yields a record for each jrnl entry; a starred entry has importance 8."""
     keys: Counter[str] = Counter()
 
@@ -54,6 +54,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
         keys[key] += 1
         yield Record(
             key=f"{key}/{keys[key]}" if keys[key] > 1 else key,
+            place=at,
+            growing=True,
             title=title,
             text=entry["body"].strip() or title,
             at=datetime.fromisoformat(at),
@@ -61,7 +63,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
             importance=8 if entry.get("starred") else None,
         )
 
-    patterns = _OF_A_FOLDER if path.is_dir() else ("*",)  # a file may have any name
+    is_folder = isinstance(path, Path) and path.is_dir()
+    patterns = _OF_A_FOLDER if is_folder else ("*",)  # a file may have any name
     return read_items(path, skipped, _split_entries, record_of, patterns=patterns, hint=_HINT)
 
 
@@ -74,7 +77,7 @@ def _split_entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
     text = file.read(FILE_BYTES + 1)
     if len(text) > FILE_BYTES:
         raise ValueError(f"it is larger than {FILE_BYTES >> 20} MB")
-    begins = [begin.start() for begin in _BEGIN.finditer(text)]  # not what is before the first
+    begins = [begin.start() for begin in BEGIN.finditer(text)]  # not what is before the first
     for start, end in pairwise([*begins, len(text)]):
         yield text[start:end]
 

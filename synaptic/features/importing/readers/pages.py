@@ -10,31 +10,20 @@ in a folder; the titles and the times of the files say when.
 """
 
 import re
-from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, time
-from functools import partial
-from hashlib import sha256
 from html import unescape
 from pathlib import Path, PurePosixPath
-from posixpath import dirname, join, normpath
-from urllib.parse import unquote
 
 from ....errors import InvalidArgument
-from ....files import PICTURE_BYTES, PICTURE_FOLDER, is_picture_name
 from ....notes.dates import date_in_name, moment_in_value
-from .archive import ExportedFile, open_export
+from .archive import Export, ExportedFile, open_export
+from .page_links import PageLinks, linkable
 from .record import Record, Skipped, report_errors
 from .shared import split_off_heading
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
-_UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
-"""Matches text that cannot stand in a link."""
-_LINK = re.compile(
-    r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
-)
 _CREATED = re.compile(
     r"(?im)^(?:created(?: time| at)?|date created|erstellt(?: am)?|créé(?: le)?|creado|creato"
     r"|criado(?: em)?|aangemaakt|создано|创建时间|建立時間|作成日時?|생성 ?일시?)"
@@ -43,9 +32,6 @@ _CREATED = re.compile(
 _DATED = re.compile(r"(?im)^(?:date|datum|fecha|data|дата|日期|日付|날짜): *@?(.+?)(?: \(.*)?$")
 _TAGS = re.compile(r"(?im)^tags: *(.+)$")
 _TITLE = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*# +(.+)|<title>([^<]+)</title>")
-_INLINE = re.compile(
-    rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
-)
 _UNSEEN = re.compile(r"(?s)<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)")
 _BLANK = re.compile(r"&(?:#0*(?:9|10|13|32)|#[xX]0*(?:9|20|[aAdD])|Tab|NewLine);?")
 _BLANKS = re.compile(r"([ \t\r\n]{80})[ \t\r\n]++")
@@ -58,31 +44,29 @@ _HEAD = 2_000
 """The first bytes or characters of a page, in which its title and properties are looked for."""
 
 
-def read(path: Path, skipped: Skipped) -> Iterator[Record]:
+def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     """Yields a record for each exported page; links between pages become `[[Title]]`.
 
     Its key is Notion's id, else its path.
     """
     files = open_export(path, skipped)
-    pages = [name for name in files if name.endswith((".html", ".md"))]
+    pages = files.names(lambda name: name.endswith((".html", ".md")))
     if not pages:
         raise InvalidArgument(
             f"{path} holds no exported pages (.html, .md).",
             "Give the zip or the folder of the export.",
         )
-    of_notion = [
-        name for name in pages if _notion_ids(name)
-    ]  # any other page is a list of them
+    of_notion = [name for name in pages if notion_ids(name)]  # any other page is a list of them
     titles: dict[str, str] = {}
     for name in of_notion or pages:
-        title = _UNLINKED.sub("", _read_title(name, files[name])).strip()
-        titles |= dict.fromkeys((name, *_notion_ids(name)), title)
+        title = linkable(_read_title(name, files[name]))
+        titles |= dict.fromkeys((name, *notion_ids(name)), title)
     for name in of_notion or pages:
         with report_errors(skipped, name):
             yield _Page(name, files, titles).record()
 
 
-def _notion_ids(path: str) -> list[str]:
+def notion_ids(path: str) -> list[str]:
     """Returns Notion's id in the path of a page as a list of one, or []."""
     return _ID.findall(PurePosixPath(path).name)[-1:]
 
@@ -95,32 +79,38 @@ def _read_title(name: str, file: ExportedFile) -> str:
     return PurePosixPath(name).stem
 
 
-@dataclass
 class _Page:
-    """A page that is being read, with the pictures collected so far."""
+    """A page that is being read."""
 
-    name: str
-    files: dict[str, ExportedFile]
-    titles: dict[str, str]
-    pictures: dict[str, Callable[[], bytes]] = field(default_factory=dict)
+    def __init__(self, name: str, files: Export, titles: dict[str, str]) -> None:
+        self.name = name
+        self.file = files[name]
+        self.title = titles[name]
+        self.key = [name, *notion_ids(name)][-1]
+
+        def title_of(path: str) -> str:
+            places = [place for place in (path, *notion_ids(path)) if place in titles]
+            return titles[places[0]] if places else ""
+
+        self.links = PageLinks(name, files, self.key, title_of)
 
     def record(self) -> Record:
-        data = _INLINE.sub(self._set_aside, self.files[self.name].read())
+        data = self.links.set_inline_aside(self.file.read())
         if len(data) > TEXT_BYTES:
             raise ValueError(f"it has more than {TEXT_BYTES:,} bytes of text")
         text = data.decode("utf-8-sig")
         if self.name.endswith(".html"):
             text = html_to_markdown(text)
-        title, body = split_off_heading(_LINK.sub(self._show, text).strip())
-        title = title or self.titles[self.name]
+        title, body = split_off_heading(self.links.rewrite(text).strip())
+        title = title or self.title
         tags = _TAGS.search(body[:_HEAD])
         return Record(
-            key=self._key,
+            key=self.key,
             title=title,
             text=body.strip() or title,
             at=self._moment(title, body[:_HEAD]),
             tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
-            pictures=tuple(item for item in self.pictures.items() if item[0] in body),
+            pictures=self.links.pictures_in(body),
         )
 
     def _moment(self, title: str, head: str) -> datetime:
@@ -131,42 +121,7 @@ class _Page:
             if moment:
                 return moment
         named = date_in_name(title)
-        return datetime.combine(named.day, time()) if named else self.files[self.name].at
-
-    @property
-    def _key(self) -> str:
-        return [self.name, *_notion_ids(self.name)][-1]
-
-    def _set_aside(self, picture: re.Match[bytes]) -> bytes:
-        """Stores an inline picture as a file, and returns the path that replaces it in the
-        text.
-        """
-        read = partial(_read_inline, self.files[self.name], *picture.span(2))
-        digest = sha256(picture[2]).hexdigest()
-        return self._attach(digest, f".{picture[1].decode()}", read).encode()
-
-    def _show(self, link: re.Match[str]) -> str:
-        """Rewrites a Markdown link for the entry: `[[Title]]` for a page, a path in the journal
-        for a picture.
-        """
-        is_picture, words, target = link.groups()
-        path = normpath(join(dirname(self.name), unquote(target)))
-        for page in (path, *_notion_ids(path)):
-            if page in self.titles:
-                return f"[[{self.titles[page]}]]"
-        if path not in self.files:
-            return link[0]
-        if not is_picture or not is_picture_name(path):
-            return words or PurePosixPath(path).name  # the file stays in the export
-        read = partial(self.files[path].read, PICTURE_BYTES)
-        place = self._attach(f"{self._key} {path}", PurePosixPath(path).suffix, read)
-        return f"![]({place})"
-
-    def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
-        """Registers a picture and returns its path in the journal. `read` returns its bytes."""
-        name = sha256(identity.encode()).hexdigest()[:32] + suffix
-        self.pictures[name] = read
-        return f"{PICTURE_FOLDER}/{name}"
+        return datetime.combine(named.day, time()) if named else self.file.at
 
 
 def html_to_markdown(html: str) -> str:
@@ -193,15 +148,10 @@ def html_to_markdown(html: str) -> str:
     # tags are renamed, not removed: a removal takes time by the number of siblings
     for around in soup.select("a:has(> img)"):
         around.name = "span"
-    for hidden in soup.select("head, script, style, svg, table.properties, h1.page-title"):
+    for hidden in soup.select(
+        "head, title, script, style, svg, table.properties, h1.page-title"
+    ):
         hidden.name = "span"
         hidden.string = ""
     text = MarkdownConverter(heading_style="ATX", bullets="-").convert_soup(soup).strip()
     return "\n\n".join(filter(None, (title, "\n".join(properties), text)))
-
-
-def _read_inline(page: ExportedFile, start: int, end: int) -> bytes:
-    """Reads the inline picture between the byte offsets `start` and `end` of a page again,
-    because a plan may hold thousands.
-    """
-    return b64decode(page.read()[start:end])

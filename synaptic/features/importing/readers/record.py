@@ -31,6 +31,8 @@ class Record:
     follows until somebody edits it.
     `until`: the time of its last part.
     `lines`: first and last line in the source.
+    `place`: where the source keeps it; a record with a new key at a known place is one that was
+    corrected in the source.
     `pictures`: (name, function that reads the bytes) of each `![](attachments/imported/NAME)`.
 
     Raises ValueError for a value that is not text, and for an empty key.
@@ -51,6 +53,7 @@ class Record:
     growing: bool = False
     until: datetime | None = None
     lines: tuple[int, int] | None = None
+    place: str = ""
     pictures: tuple[tuple[str, Callable[[], bytes]], ...] = ()
 
     def __post_init__(self) -> None:
@@ -79,7 +82,9 @@ def report_errors(skipped: Skipped, where: str) -> Iterator[None]:
         skipped(where, error.message)
     except KeyError as error:
         skipped(where, f"it lacks {error}")
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        skipped(where, f"{error.strerror or error!s:.300}")
+    except ValueError as error:
         skipped(where, f"{error!s:.300}")
     except Exception as error:
         skipped(where, f"it cannot be understood: {error!r:.300}")

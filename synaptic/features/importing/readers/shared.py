@@ -10,26 +10,28 @@ from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime, time
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
 from ....errors import InvalidArgument
 from ....files import SETTINGS_BYTES, open_regular_file, read_regular_file
 from ....kinds import FOREIGN
-from ....models import TYPES, Json, Texts
+from ....models import TYPES, EntryType, Json, Pairs, Texts
 from ....notes.blocks import slug_tag
-from ....notes.dates import date_in_name, moment_in_value
+from ....notes.dates import date_in_path, moment_in_value
 from ....notes.frontmatter import FrontMatter, match_front_matter, read_front_matter
 from ....notes.header import unique
 from .record import Record, Skipped, report_errors
-from .source import RECORD_BYTES, find_files, modification_time, read_json
+from .source import RECORD_BYTES, find_files, modification_time, read_json, relative_to_home
 
 _H1 = re.compile(r"\s*#[ \t]+(\S[^\n]*)(?:\n\s*|\Z)")
 _CONTROL = re.compile(
     r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|.)|"
     r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 )
+DAY_FILE = "%Y-%m-%d.md"
+"""The form of a name by which `date_in_path` finds the day of a file of another program."""
 STEPS = 1_000_000_000
 """The most SQLite instructions for one statement, about ten seconds. A view may never end."""
 _KNOWN_KEYS = frozenset("title name tags tag date created modified originsessionid".split())
@@ -255,7 +257,28 @@ def read_notes(
             yield file, _read_note(file, text.replace("\r\n", "\n"))
 
 
-def _read_note(path: Path, text: str) -> Record:
+class Note(NamedTuple):
+    """A note of Markdown: the `title` of its front matter, the `text` below that, the `kind`,
+    which is a type of notes, and other keys as `fields`.
+    """
+
+    title: str
+    text: str
+    front: FrontMatter
+    kind: str
+    fields: Pairs
+
+    @property
+    def tags(self) -> Texts:
+        return make_tags(*self.front.tags, self.kind)
+
+    @property
+    def type(self) -> EntryType:
+        return FOREIGN.get(self.kind.lower(), "note")
+
+
+def parse_note(text: str) -> Note:
+    """Parses the text of a note of Markdown."""
     block = match_front_matter(text, 0)
     front = None
     if block:
@@ -266,38 +289,36 @@ def _read_note(path: Path, text: str) -> Record:
     values = dict(reversed(front.fields))
     title = front.title or values.get("name", "")
     kind = values.get("type", "")
-    heading, body = split_off_heading(text)
-    if heading and heading == (title or heading):
-        title = heading
-        text = body
-    if not text.strip() and not title:
-        raise ValueError("it is empty")
     fields = [item for item in front.fields if item[0] not in _KNOWN_KEYS]
     if kind in TYPES:
         fields.remove(("type", kind))
+    return Note(title, text, front, kind, tuple(fields))
+
+
+def _read_note(path: Path, text: str) -> Record:
+    note = parse_note(text)
+    title, text = note.title, note.text
+    heading, body = split_off_heading(text)
+    if heading and heading == (title or heading):
+        title, text = heading, body
+    if not text.strip() and not title:
+        raise ValueError("it is empty")
     return Record(
-        key=dict(front.fields).get("permalink") or relative_to_home(path),
-        text=join_markdown(text.strip() or title, fields=fields),
-        at=_moment_of_note(path, front, values),
+        key=dict(note.front.fields).get("permalink") or relative_to_home(path),
+        text=join_markdown(text.strip() or title, fields=note.fields),
+        at=moment_of_note(note.front, path.stem, modification_time(path).astimezone(UTC)),
         title=title or path.stem,
-        type=FOREIGN.get(kind.lower(), "note"),
-        tags=make_tags(*front.tags, kind),
+        type=note.type,
+        tags=note.tags,
         growing=True,
     )
 
 
-def _moment_of_note(path: Path, front: FrontMatter, values: Mapping[str, str]) -> datetime:
-    """The time of the front matter, the day of the file's name, else the time of the file."""
-    named = date_in_name(path.stem)
-    day = datetime.combine(named.day, time()) if named else None
-    modified = moment_in_value(values.get("modified", ""))
-    return front.created_at or day or modified or modification_time(path).astimezone(UTC)
-
-
-def relative_to_home(path: Path) -> str:
-    """Returns a path relative to the home folder, so that it is the same for another user
-    name.
+def moment_of_note(front: FrontMatter, name: str, changed: datetime) -> datetime:
+    """The time of the front matter, the day of the file's name or path, else the time of its
+    last change.
     """
-    place = path.absolute()
-    home = Path.home()
-    return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()
+    named = date_in_path(f"{name}.md", DAY_FILE)
+    day = datetime.combine(named.day, time()) if named else None
+    modified = moment_in_value(dict(reversed(front.fields)).get("modified", ""))
+    return front.created_at or day or modified or changed

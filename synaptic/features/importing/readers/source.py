@@ -80,6 +80,15 @@ def modification_time(path: Path) -> datetime:
         return datetime.fromtimestamp(0)
 
 
+def relative_to_home(path: Path) -> str:
+    """Returns a path relative to the home folder, so that it is the same for another user
+    name.
+    """
+    place = path.absolute()
+    home = Path.home()
+    return (place.relative_to(home) if place.is_relative_to(home) else place).as_posix()
+
+
 def read_json(data: object) -> Any:
     """Parses a JSON text within the limits.
 

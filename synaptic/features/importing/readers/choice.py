@@ -1,0 +1,283 @@
+"""Chooses a reader for each file of a folder or zip, and says why the others are left out.
+
+| file                                          | reader                           |
+|-----------------------------------------------|----------------------------------|
+| JSON, by its first keys                       | that of the program that wrote it |
+| a text that begins with `[2026-11-21 09:31] `  | `jrnl`                           |
+| `Title 32HEX.md`, `.html`                      | `notion`                         |
+| other texts, by their endings                 | `documents`                      |
+| a transcript or a database, by its name       | that of its program              |
+| a zip                                         | its files, as those of a folder  |
+"""
+
+import os
+import re
+import zipfile
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+from posixpath import basename, dirname
+
+from ....errors import SynapticError
+from ....files import is_picture_name, real_path
+from ....models import SESSIONS, Texts
+from ....verbs.backup import is_backup
+from ....verbs.templates import template_folders
+from .archive import ZIP_ERRORS, Export, file_on_disk, open_export
+from .documents import ENDINGS, pictures_beside
+from .jrnl import BEGIN
+from .pages import notion_ids
+from .record import Skipped, find_reader
+
+_OF_PROGRAMS = ("node_modules", "__pycache__", "__MACOSX")
+_HEAD = 1 << 18
+"""The first bytes of a file by which its program is known."""
+_JSON: dict[str, re.Pattern[bytes]] = {
+    "claude-ai": re.compile(rb'(?s)\s*\[\s*\{.*?"chat_messages"\s*:'),
+    "chatgpt": re.compile(rb'(?s)\s*\[\s*\{.*?"mapping"\s*:'),
+    "day-one": re.compile(rb'(?s)\s*\{.*?"entries"\s*:.*?"creationDate"\s*:'),
+    "jrnl": re.compile(rb'(?s)\s*\{.*?"entries"\s*:.*?"(?:body|starred)"\s*:'),
+    "server-memory": re.compile(rb'\s*\{"type":\s*"(?:entity|relation)"'),
+}
+_CONVERSATIONS = ("claude-ai", "chatgpt")
+_BESIDE_CONVERSATIONS = frozenset(
+    "chat.html user.json users.json message_feedback.json model_comparisons.json "
+    "shared_conversations.json projects.json memories.json".split()
+)
+"""Files of the exports of _CONVERSATIONS that hold no other conversation."""
+_OF_FILES = ("documents", "jrnl", "notion", "day-one", *_CONVERSATIONS)
+"""Sources whose readers take several files of an export at once."""
+_DATABASES = {"claude-mem.db": "claude-mem", "sqlite_vec.db": "mcp-memory-service"}
+_ANY_JSON = ("*.json", "*.jsonl")
+_VSCODE = re.compile(rb'"requests"\s*:|\{"kind"\s*:\s*0')
+_SAVED_ANEW = (".doc", ".odt", ".rtf", ".pages")
+_LITTER = ("~", ".swp", ".tmp", ".part", ".crdownload")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Files that one reader reads: `place` is what it is given, `names` are those of the files,
+    and `within` is the zip in which they lie, "" without one.
+    """
+
+    source: str
+    place: Path | Export
+    names: Texts
+    within: str = ""
+
+
+class DroppedFiles:
+    """The files of a folder or zip, or the one file of a path: which reader shall read which.
+
+    `apart` says of some folders why nothing of them is taken. Raises InvalidArgument for an
+    unreadable zip.
+    """
+
+    def __init__(self, path: Path, apart: Mapping[Path, str], skipped: Skipped) -> None:
+        self.chosen: list[Chosen] = []
+        self._skipped = skipped
+        files = dict(_walk(path, apart, skipped)) if path.is_dir() else {path.name: path}
+        zips = [name for name in files if name.lower().endswith(".zip")]
+        others = {name: file_on_disk(files[name]) for name in files.keys() - zips}
+        if not path.is_dir():
+            others |= pictures_beside(path)
+        self._exports = {"": Export(path, dict(sorted(others.items())))}
+        for name in zips:
+            if files[name].is_file() and not zipfile.is_zipfile(files[name]):
+                skipped(name, "it is not a zip, or a damaged one")
+                continue
+            try:
+                opened = open_export(files[name], partial(self._skip, f"{name}/"))
+                self._exports[f"{name}/"] = opened
+            except (SynapticError, OSError) as error:
+                if path == files[name]:
+                    raise
+                skipped(name, getattr(error, "message", str(error)))
+        for within, export in self._exports.items():
+            if is_backup(export):
+                skipped(within.rstrip("/"), "it is a backup of Synaptic")
+                export.clear()
+            else:
+                self._choose(within, export, {} if within else files)
+
+    def report_unshown(self) -> None:
+        """Reports the pictures that no text shows, after all was read."""
+        for within, export in self._exports.items():
+            for name in export.keys() - export.attached:
+                if is_picture_name(name) and not _hidden_part(name):
+                    self._skip(within, name, "no text shows this picture")
+
+    def _skip(self, within: str, where: str, why: str) -> None:
+        self._skipped(f"{within}{where}", why)
+
+    def _choose(self, within: str, export: Export, files: Mapping[str, Path]) -> None:
+        """Chooses the readers of the files of one export; `files` are their paths on the
+        disk.
+        """
+        names_by_source: dict[str, list[str]] = {}
+        left_out = {}
+        has_pages = any(map(_is_notion_page, export))
+        for name in export:
+            if is_picture_name(name) and not _hidden_part(name):
+                continue  # `report_unshown`
+            try:
+                source = _source_of(name, export, files.get(name), has_pages=has_pages)
+                names_by_source.setdefault(source, []).append(name)
+            except OSError as error:
+                left_out[name] = str(error.strerror)
+            except ZIP_ERRORS as error:
+                left_out[name] = str(error)
+        for source in _CONVERSATIONS:
+            folders = {dirname(name) for name in names_by_source.get(source, ())}
+            for name in export:
+                is_beside = basename(name) in _BESIDE_CONVERSATIONS
+                if is_beside and dirname(name) in folders:
+                    left_out[name] = f"it belongs to the export of {source}, without a talk"
+        for source, names in names_by_source.items():
+            names_by_source[source] = [name for name in names if name not in left_out]
+        for name, why in left_out.items():
+            self._skip(within, name, why)
+        for source, names in names_by_source.items():
+            if names and source in _OF_FILES:
+                place = Export(export.at, export, names)
+                self.chosen.append(Chosen(source, place, tuple(names), within))
+            else:
+                self.chosen += [Chosen(source, files[name], (name,)) for name in names]
+
+
+def _source_of(name: str, export: Export, file: Path | None, *, has_pages: bool) -> str:
+    """The source whose reader reads a file; `file` is its path on the disk, None within a zip.
+    Raises ValueError with the reason why none does.
+    """
+    source = _source_of_name(name, file)
+    if source:
+        return source
+    hidden = _hidden_part(name)
+    if hidden:
+        raise ValueError(f"{hidden} is hidden" if hidden != basename(name) else "it is hidden")
+    suffix = PurePosixPath(name).suffix.lower()
+    if basename(name).startswith("~$") or name.endswith(_LITTER):
+        raise ValueError("it is a temporary file of a program")
+    if _is_notion_page(name):
+        return "notion"
+    if has_pages and basename(name) == "index.html":
+        raise ValueError("it lists the pages of the export")
+    if suffix in (".json", ".jsonl", ".txt", ""):
+        with export[name].open() as stream:
+            head = stream.read(_HEAD)
+        source = _source_of_head(head, suffix, file)
+        if source:
+            return source
+    if suffix in ENDINGS:
+        return "documents"
+    if suffix in (".json", ".jsonl"):
+        raise ValueError("it is JSON of no program that is known")
+    if suffix in _SAVED_ANEW:
+        raise ValueError(f"{suffix} files are not read: save it as .docx in its program")
+    if not suffix:
+        raise ValueError("its name has no ending that names its form: call it .txt or .md")
+    raise ValueError(f"{suffix} files are not read")
+
+
+def _source_of_name(name: str, file: Path | None) -> str:
+    """The source of a database or of an agent's transcript, by its name; "" for other files
+    and for those that hold nothing of the kind.
+    """
+    if not file:
+        return ""
+    if basename(name) in _DATABASES:
+        return _DATABASES[basename(name)]
+    for source in SESSIONS:
+        patterns = getattr(find_reader(source), "patterns", ())
+        own = [pattern for pattern in patterns if pattern not in _ANY_JSON]
+        if any(map(PurePosixPath(name).match, own)) and _holds_session(source, file):
+            return source
+    return ""
+
+
+def _holds_session(source: str, file: Path) -> bool:
+    with suppress(Exception):  # damaged, or of another program
+        for session in find_reader(source).sessions(file, lambda where, why: None):
+            if session.events:
+                return True
+    return False
+
+
+def _source_of_head(head: bytes, suffix: str, file: Path | None) -> str:
+    """The source of a file by its first bytes; "" if they are of no program that is known."""
+    head = head.removeprefix(BOM_UTF8)
+    if suffix in (".txt", ""):
+        return "jrnl" if BEGIN.match(head.lstrip()) else ""
+    for source, pattern in _JSON.items():
+        if pattern.match(head):
+            return source if file or source != "server-memory" else ""
+    is_vscode = file and _VSCODE.search(head) and _holds_session("vscode", file)
+    return "vscode" if is_vscode else ""
+
+
+def _is_notion_page(name: str) -> bool:
+    return bool(notion_ids(name)) and name.endswith((".html", ".md"))
+
+
+def _hidden_part(name: str) -> str:
+    """The first part of a path that is hidden or belongs to a program; "" if none is."""
+    parts = name.split("/")
+    return next((part for part in parts if part[:1] == "." or part in _OF_PROGRAMS), "")
+
+
+def _walk(top: Path, apart: Mapping[Path, str], skipped: Skipped) -> Iterator[tuple[str, Path]]:
+    """Yields (path below `top`, file) of the regular files; reports links, folders that are
+    left out, and all that is neither a file nor a folder.
+    """
+    real = real_path(top)
+    templates = {top / name for name in _template_folders(top)}
+    folders = [top]
+    while folders:
+        folder = folders.pop()
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=lambda entry: entry.name)
+        except OSError as error:
+            skipped(_within(top, folder), str(error.strerror))
+            continue
+        if folder != top and any(entry.name == ".obsidian" for entry in entries):
+            templates |= {folder / name for name in _template_folders(folder)}
+        for entry in entries:
+            path = Path(entry.path)
+            where = _within(top, path)
+            if entry.is_symlink():
+                skipped(where, _reason_of_link(path, real))
+            elif entry.is_dir(follow_symlinks=False):
+                why = "it holds templates" if path in templates else apart.get(real_path(path))
+                if _hidden_part(entry.name):
+                    why = "it is hidden" if entry.name[0] == "." else "it belongs to a program"
+                if why:
+                    skipped(f"{where}/", why)
+                else:
+                    folders.append(path)
+            elif entry.is_file(follow_symlinks=False):
+                yield where, path
+            else:
+                skipped(where, "it is not a regular file")
+
+
+def _within(top: Path, path: Path) -> str:
+    return path.relative_to(top).as_posix() if path != top else str(top)
+
+
+def _template_folders(vault: Path) -> list[str]:
+    with suppress(OSError):
+        return template_folders(vault)
+    return []
+
+
+def _reason_of_link(path: Path, real: Path) -> str:
+    target = real_path(path)
+    if not target.exists():
+        return "it is a link that leads nowhere"
+    if target.is_relative_to(real):
+        return f"it is a link to {target}, which is read itself"
+    return f"it is a link out of the folder, to {target}; name that itself"

@@ -1,0 +1,154 @@
+"""Splits a text at the heads with a date that stand in it.
+
+| line                                                      | begins an entry |
+|-----------------------------------------------------------|-----------------|
+| `14 March 2026`, `Samstag, 14. März 2026`, `2026-03-14`    | of that day     |
+| `14.3.2026 21:10`, `March 14, 2026, 9:10 PM`               | at that time    |
+| `2026-03-14 At sea`, `14.3.2026: At sea`                   | with that title |
+| `14 March 2026 At sea`, as a heading                      | with that title |
+| `03/02/2026`                                              | none: two dates |
+| `On 14 March 2026 we were at sea.`                        | none            |
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, time
+from html import unescape
+
+from ....notes.blocks import TIME
+from ....notes.dates import date_in_name, moment_in_value
+from ....notes.diary import read_date_of_heading
+
+_HEAD_CHARS = 120
+_MARKS = re.compile(r"\A[#*_\s]*(.*?)[*_:\s]*\Z", re.DOTALL)
+_TIME_AT_END = re.compile(
+    r"[\s,]+(?:(?:at|um|à|kl\.?) )?\d{1,2}[:.h]\d\d(?::\d\d)?"
+    r"(?:\s?[AaPp]\.?[Mm]\.?)?(?:\s?Uhr)?\Z"
+)
+_BEGINS_WITH_NUMBERS = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\d{1,2}\. ?\d{1,2}\. ?\d{4}\b"
+)
+_TAG = re.compile(r"<(/?)(\w+)[^>]*?(/?)>")
+_SINGLE = ("br", "img", "hr", "input")
+_ANY_TAG = re.compile(r"<[^>]*>")
+_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The date at the beginning of an entry, and the rest of its line."""
+
+    at: datetime
+    title: str
+
+
+@dataclass
+class DatedPart:
+    """One future entry: its head, None without a date, and the lines or blocks below it."""
+
+    head: Head | None
+    parts: list[str] = field(default_factory=list)
+
+
+def split_at_heads(parts: Sequence[str], heads: Sequence[Head | None]) -> list[DatedPart]:
+    """Splits lines or blocks into pieces at their heads, of which each part has one or None. A
+    text with one head is one piece of that date.
+    """
+    pieces = [DatedPart(None)]
+    for part, head in zip(parts, heads, strict=True):
+        if head:
+            pieces.append(DatedPart(head))
+        else:
+            pieces[-1].parts.append(part)
+    first, *dated = pieces
+    if dated and not "".join(first.parts).strip():
+        return dated
+    if len(dated) == 1 and dated[0].head:  # a letter: its date stays where it stands
+        return [DatedPart(Head(dated[0].head.at, ""), [*parts])]
+    return pieces
+
+
+def heads_of_lines(lines: Sequence[str]) -> list[Head | None]:
+    """The head that each line of a text is; behind a line that is not blank only if nothing but
+    the date stands on it.
+    """
+    heads = []
+    before = ""
+    for line in lines:
+        heads.append(read_head(line, is_heading=not before.strip() and _is_numbered(line)))
+        before = line
+    return heads
+
+
+def heads_of_markdown(lines: Sequence[str]) -> list[Head | None]:
+    """The head that each line of Markdown is: also a heading that begins with a date, and none
+    in code.
+    """
+    heads = heads_of_lines(lines)
+    fence = ""
+    for number, line in enumerate(lines):
+        mark = _FENCE.match(line)
+        if fence or mark:
+            heads[number] = None
+        elif line.startswith("#"):
+            heads[number] = read_head(line, is_heading=True)
+        if mark and not fence:
+            fence = mark[1]
+        elif mark and mark[1].startswith(fence):
+            fence = ""
+    return heads
+
+
+def heads_of_blocks(blocks: Sequence[str]) -> list[Head | None]:
+    """The head that each block of HTML is: a paragraph or heading with a date."""
+    return [*map(_head_of_block, blocks)]
+
+
+def _head_of_block(block: str) -> Head | None:
+    is_heading = bool(re.match(r"<h[1-6]", block))
+    if not is_heading and not block.startswith("<p"):
+        return None
+    line = unescape(_ANY_TAG.sub("", block))
+    return read_head(line, is_heading=is_heading or _is_numbered(line))
+
+
+def _is_numbered(line: str) -> bool:
+    """True for a line that begins with a date in numbers, as nobody writes in a sentence."""
+    return bool(_BEGINS_WITH_NUMBERS.match(line.strip()))
+
+
+def read_head(line: str, *, is_heading: bool) -> Head | None:
+    """The date of a line that consists of a date with or without a time. In a heading a title
+    may follow.
+    """
+    match = _MARKS.match(line)
+    text = match[1] if match else ""
+    if not any(map(str.isdigit, text[:40])):
+        return None
+    if len(text) <= _HEAD_CHARS:
+        named = date_in_name(_TIME_AT_END.sub("", text))
+        moment = moment_in_value(text) if named and named.is_alone else None
+        if moment:
+            return Head(moment, "")
+    when = read_date_of_heading(text, 0, TIME) if is_heading else None
+    if not when:
+        return None
+    clock = text[slice(*when.time)]
+    moment = moment_in_value(f"{when.day.isoformat()} {clock}".strip())
+    title = text[when.end :].strip(" \t-–—:,;|")
+    return Head(moment or datetime.combine(when.day, time()), title)
+
+
+def split_blocks(html: str) -> list[str]:
+    """Splits the HTML of a document into the blocks that stand side by side."""
+    blocks = []
+    depth = 0
+    start = 0
+    for tag in _TAG.finditer(html):
+        if tag[2] not in _SINGLE and not tag[3]:
+            depth += -1 if tag[1] else 1
+        if depth == 0:
+            blocks.append(html[start : tag.end()])
+            start = tag.end()
+    return blocks

@@ -1,0 +1,139 @@
+"""Rewrites the links of an imported text: a picture comes along, and a link to another text of
+the same import names that entry.
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
+from pathlib import Path, PurePosixPath
+from posixpath import basename, dirname, join, normpath
+from urllib.parse import unquote
+
+from ....files import PICTURE_FOLDER, is_picture_name, real_path
+from .archive import Export, ExportedFile, file_on_disk
+
+_LINK = re.compile(
+    r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
+    r"|(!?)\[\[([^\[\]|#\n]{1,300})((?:#[^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?)\]\]"
+)
+"""`[words](target)` and `[[target#heading|words]]`, and both with `!` in front."""
+_INLINE = re.compile(
+    rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
+)
+_UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
+"""Matches text that cannot stand in a link."""
+
+
+@dataclass
+class PageLinks:
+    """The links of the text in the file `name`, and the pictures that come along with it.
+
+    `key` makes the names of its pictures its own; without it they are named by their bytes.
+    `title_of` returns the title of the entry that another file becomes, "" if it becomes none.
+    `missing` are pictures that it shows and that were not found.
+    """
+
+    name: str
+    files: Export
+    key: str
+    title_of: Callable[[str], str]
+    pictures: dict[str, Callable[[], bytes]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+    def rewrite(self, text: str) -> str:
+        """The text with its links rewritten."""
+        return _LINK.sub(self._rewrite_link, text)
+
+    def set_inline_aside(self, data: bytes) -> bytes:
+        """The bytes of the file with paths in place of the pictures that stand in it."""
+        return _INLINE.sub(self._set_aside, data)
+
+    def pictures_in(self, text: str) -> tuple[tuple[str, Callable[[], bytes]], ...]:
+        """The pictures that this text shows, as a Record has them."""
+        return tuple(item for item in self.pictures.items() if item[0] in text)
+
+    def _set_aside(self, picture: re.Match[bytes]) -> bytes:
+        read = partial(_read_inline, self.files[self.name], *picture.span(2))
+        digest = sha256(picture[2]).hexdigest()
+        return self._attach(digest, f".{picture[1].decode()}", read).encode()
+
+    def _rewrite_link(self, link: re.Match[str]) -> str:
+        """A link as the entry has it: `[[Title]]` for a page, a path in the journal for a
+        picture.
+        """
+        is_picture, words, target, is_embed, name, rest = link.groups()
+        if name:
+            return self._rewrite_wikilink(link[0], name.strip(), rest, is_embed)
+        path = normpath(join(dirname(self.name), unquote(target)))
+        title = self.title_of(path)
+        if title:
+            return f"[[{title}]]"
+        if path not in self.files:
+            is_placed = basename(path) in self.pictures
+            if is_picture and not is_placed and is_picture_name(path) and ":" not in target:
+                self.missing.append(target)
+            return link[0]
+        if not is_picture or not is_picture_name(path):
+            return words or PurePosixPath(path).name  # the file stays in the export
+        return self._show(path)
+
+    def _rewrite_wikilink(self, link: str, name: str, rest: str, mark: str) -> str:
+        """`[[name]]` with the title of the entry; `![[gel.png]]` as a picture of the journal,
+        which lies beside the text or, as in Obsidian, has that name anywhere.
+        """
+        if is_picture_name(name):
+            path = normpath(join(dirname(self.name), name))
+            if path not in self.files:
+                places = [one for one in self.files if basename(one) == basename(name)]
+                path = places[0] if len(places) == 1 else ""
+            if not path and mark:
+                self.missing.append(name)
+            return self._show(path) if path and mark else link
+        title = self.title_of(name)
+        if not title or title.casefold() == name.casefold():
+            return link
+        words = rest.rpartition("|")[2] if "|" in rest else name
+        return f"{mark}[[{title}|{words}]]"
+
+    def _show(self, path: str) -> str:
+        read = self.files.picture(path)
+        identity = f"{self.key} {path}" if self.key else sha256(read()).hexdigest()
+        place = self._attach(identity, PurePosixPath(path).suffix, read)
+        return f"![]({place})"
+
+    def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
+        """Registers a picture and returns its path in the journal. `read` returns its bytes."""
+        digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
+        name = digest[:32] + suffix.lower()
+        self.pictures[name] = read
+        return f"{PICTURE_FOLDER}/{name}"
+
+
+def pictures_of_file(path: Path, text: str) -> dict[str, ExportedFile]:
+    """Maps the paths of the pictures that a single text shows, and that lie below its folder,
+    to their files.
+    """
+    pictures = {}
+    folder = real_path(path.parent)
+    for link in _LINK.finditer(text):
+        target = link[5] or unquote(link[3])
+        place = path.parent / normpath(target)
+        is_within = real_path(place).is_relative_to(folder)
+        if is_picture_name(target) and ":" not in target and is_within and place.is_file():
+            pictures[normpath(target)] = file_on_disk(place)
+    return pictures
+
+
+def linkable(title: str) -> str:
+    """The title without what cannot stand in a link."""
+    return _UNLINKED.sub("", title).strip()
+
+
+def _read_inline(page: ExportedFile, start: int, end: int) -> bytes:
+    """Reads the inline picture between the byte offsets `start` and `end` of a page again,
+    because a plan may hold thousands.
+    """
+    return b64decode(page.read()[start:end])
