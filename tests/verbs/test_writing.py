@@ -35,7 +35,7 @@ def markdown(ws: Workspace) -> dict[str, bytes]:
 
 @given(
     content=st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1).filter(
-        lambda text: text.strip(" \t\r\n")
+        lambda text: text.strip(" \t\r\n\xa0\u3000")
     )
 )
 @settings(
