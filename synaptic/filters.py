@@ -68,6 +68,7 @@ class Scope(NamedTuple):
 class Filters:
     """Hard filters, joined by AND; several values of one filter are joined by OR.
 
+    A tag `a+b` is passed by entries that have both.
     Dates are local, `YYYY-MM-DD`, inclusive; an undated entry passes neither. `paths` are
     folders, files or globs. `words` are words, phrases and beginnings (`plug*`). `where` are
     (field in lower case, value) pairs, all of which must hold. `links_to` is a name
@@ -120,6 +121,8 @@ class Filters:
         return single
 
 
+ALL_TAGS = "+"
+"""Stands between the tags of one value of `Filters.tags` of which an entry must have all."""
 Form = Literal["texts", "text", "day", "integer", "switch", "yes or no"]
 """The type of a filter's value: several texts, of which an entry must match one; one text; a
 day as people type it; a number from 0 on; a switch; yes, no, or not given.
@@ -189,7 +192,7 @@ _ROWS = (
         "texts",
         "tags",
         commands=ALL,
-        help="Entries with one of these tags; repeatable.",
+        help="Entries with one of these tags, with all of a+b; repeatable.",
         flags=("--tag", "--tags"),
         metavar="TAGS",
         completes="tag",

@@ -573,18 +573,25 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
 @command(
     "restore",
     argument(
-        str | None, "id", "ID", "Without an ID the deleted entries are listed.", **ID_COMPLETION
+        str | None,
+        "id",
+        "ID",
+        "Without an ID deleted entries, and texts before an edit, are listed.",
+        **ID_COMPLETION,
     ),
 )
 def restore(ws: Workspace, id: str = "") -> None:
-    """Bring a deleted entry back, or undo an update; without an ID, list what was deleted.
+    """Bring a deleted entry back, or undo an update or edit; without an ID, list them.
 
     Example: synaptic restore 7k3m9q2x
     """
     if not id:
-        deleted = removing.deleted_entries(ws)
-        data = {"deleted": [piece._asdict() for piece in deleted]}
-        return print_answer(data, terminal.trash_text(deleted, output_for_workspace(ws)))
+        texts = removing.restorable_texts(ws)
+        data = {
+            "deleted": [piece._asdict() for piece in texts.deleted],
+            "edited": [piece._asdict() for piece in texts.edited],
+        }
+        return print_answer(data, terminal.trash_text(texts, output_for_workspace(ws)))
     stands = False
     with suppress(Ambiguous):
         stands = mentions.id_of_name(ws, id) is not None
@@ -733,10 +740,9 @@ def edit(home: str | None, id: str) -> None:
     """
     with open_home(home) as ws:
         listing = with_attachments(ws, browse.get(ws, [resolve_id(ws, id)]))
-        [entry] = listing.entries
-        place = ws.journal.place
-        attached = [place(path) for path in listing.attached[entry.id]]
-    open_or_print_path(place(entry.path), entry.there.line, attached)
+    [entry] = listing.entries
+    attached = listing.attached[entry.id]
+    open_or_print_path(ws.journal, entry.path, entry.there.line, attached)
     ask_about_new_preferences(home)
 
 
@@ -747,7 +753,7 @@ def today(home: str | None) -> None:
     Example: synaptic today
     """
     journal = Journal(load_config(home))
-    open_or_print_path(journal.place(journal.path_of_day(make_clock()())), None)
+    open_or_print_path(journal, journal.path_of_day(make_clock()()), None)
     ask_about_new_preferences(home)
 
 

@@ -4,24 +4,25 @@
 
 import json
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from pathlib import Path
 
 import typer
 
-from ..errors import InvalidArgument, NotFound
+from ..errors import InvalidArgument, NotFound, SynapticError
 from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
+from ..journal.journal import Journal
+from ..journal.rewriting import keep_opened, note_edit
 from ..journal.runs import Run, Runs
-from ..models import Entry, Json, Near, SearchResult
+from ..models import Entry, Json, Near, SearchResult, Texts
 from ..notes.header import shorten
 from ..render import terminal, wire
 from ..render.fence import clean, one_line
 from ..render.present import build_term_test, outline_text, short_id, write_result_text
 from ..render.terminal import Output, emit, emit_json, say
-from ..serving.editors import command_to_open
+from ..serving.editors import command_to_open, waits_for_person
 from ..verbs import browse
 from ..verbs.browse import Days, Listing
 from ..verbs.mentions import id_of_name
@@ -310,19 +311,52 @@ def _print_results(
 
 
 def open_or_print_path(
-    path: Path, line: int | None, attached: Sequence[Path] | None = None
+    journal: Journal, path: str, line: int | None, attached: Texts | None = None
 ) -> None:
-    """Opens a file at a line in the person's editor. Without an editor, or without a terminal,
-    prints the path and the line. The paths of what is attached go to standard error.
+    """Opens a file of the journal at a line in the person's editor, and keeps the texts before
+    the edit in the trash. Without an editor, or without a terminal, prints the path and the
+    line. The places of what is attached go to standard error.
     """
+    place = journal.place(path)
     command = None if IN_JSON.get() else editor.editor_command()
     if not IN_JSON.get():
         for one in attached or ():
-            say(f"Attached: {clean(str(one))}")
+            say(f"Attached: {clean(str(journal.place(one)))}")
     if command:
-        return editor.run_editor(command_to_open(command, path, line))
-    text = f"{path}:{line}" if line else str(path)
-    data: Json = {"path": str(path), "line": line}
+        with _texts_before_edit_kept(journal, path, waits=waits_for_person(command)):
+            return editor.run_editor(command_to_open(command, place, line))
+    text = f"{place}:{line}" if line else str(place)
+    data: Json = {"path": str(place), "line": line}
     if attached is not None:
-        data["attached"] = [str(one) for one in attached]
+        data["attached"] = [str(journal.place(one)) for one in attached]
     return print_answer(data, clean(text))
+
+
+@contextmanager
+def _texts_before_edit_kept(journal: Journal, path: str, *, waits: bool) -> Iterator[None]:
+    """A context in which a person edits a file in an editor. A text that cannot be kept hinders
+    no edit: a remark says so.
+    """
+    opened = None
+    with _said_if_not_kept():
+        opened = keep_opened(journal, path, waits=waits)
+    try:
+        yield
+    finally:
+        if opened:
+            with _said_if_not_kept():
+                ids = note_edit(journal, opened, waits=waits)
+                if len(ids) == 1:
+                    say(
+                        f"`synaptic restore {short_id(ids[0])}` brings the text before it back."
+                    )
+                elif ids:
+                    say("`synaptic restore` lists the texts before this edit.")
+
+
+@contextmanager
+def _said_if_not_kept() -> Iterator[None]:
+    try:
+        yield
+    except SynapticError as error:
+        say(f"The trash may lack the texts before this edit: {error}")

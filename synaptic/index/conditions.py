@@ -11,7 +11,7 @@ from datetime import date
 from itertools import chain
 from typing import Any
 
-from ..filters import Filters, Scope
+from ..filters import ALL_TAGS, Filters, Scope
 from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Pairs, Texts
 from ..notes.marks import field_words, link_key
@@ -158,9 +158,19 @@ def _json_list(values: Sequence[str]) -> Texts:
     return (json.dumps(values),)
 
 
-def _tag_values(tags: Sequence[str]) -> Texts:
-    """A tag covers its children: `area` finds `area/kitchen`."""
-    return json.dumps(tags), json.dumps(tags)
+def _tags_condition(tags: Sequence[str]) -> Condition:
+    """The condition of entries with one of these tags, or with all tags of a value `a+b`. A tag
+    covers its children: `area` finds `area/kitchen`.
+    """
+    single = [tag for tag in tags if ALL_TAGS not in tag]
+    parts = [_TAGGED] if single else []
+    values = [json.dumps(single)] * 2 if single else []
+    for tag in (tag for tag in tags if ALL_TAGS in tag):
+        names = tag.split(ALL_TAGS)
+        parts.append(f"({' AND '.join([_TAGGED] * len(names))})")
+        for name in names:
+            values += [json.dumps([name])] * 2
+    return f"({' OR '.join(parts)})", values
 
 
 def _file_values(paths: Sequence[str]) -> tuple[str, str, str]:
@@ -224,15 +234,14 @@ _HOLDS_PHRASE = """e.rowid IN (
     SELECT p.entry FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid
     WHERE w.chunk_fts MATCH ?)"""
 
+_TAGGED = """e.rowid IN (
+    SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value
+    UNION ALL SELECT t.entry FROM json_each(?) j CROSS JOIN tag t
+    ON t.name >= j.value || '/' AND t.name < j.value || '0')"""
+
 CONDITION_OF_FIELD: dict[str, Callable[[Any], Condition]] = {
     "types": _types_condition,
-    "tags": _fixed_condition(
-        """e.rowid IN (
-        SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value
-        UNION ALL SELECT t.entry FROM json_each(?) j CROSS JOIN tag t
-        ON t.name >= j.value || '/' AND t.name < j.value || '0')""",
-        _tag_values,
-    ),
+    "tags": _tags_condition,
     "projects": _fixed_condition(f"e.project_key IN {BOUND_LIST}", _json_list),
     "files": _fixed_condition(
         f"""e.rowid IN (

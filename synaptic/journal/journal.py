@@ -17,7 +17,7 @@ from threading import get_ident
 from typing import NamedTuple
 
 from ..config import Config, make_clock
-from ..errors import Busy, JournalError, NotFound, Refused
+from ..errors import Busy, Changed, JournalError, NotFound, Refused
 from ..files import folder_of_agent_memory
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, decode_as_latin1, usual_line_end
@@ -46,7 +46,7 @@ from .text import (
     normalized_entries,
     resolve_short_id,
 )
-from .trash import UNDOABLE, Trash, TrashedText, Why, file_hash
+from .trash import OF_EDITOR, UNDOABLE, Trash, TrashedText, Why, file_hash
 from .writer import Draft, FileWriter, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
@@ -404,6 +404,8 @@ class Journal:
                     piece = TrashedText(old.id, path, now, reason, old.title, block, mode)
                     if rest == data[end:]:
                         piece = piece._replace(after=file_hash(after), offset=start)
+                    if new and new.id != old.id:
+                        piece = piece._replace(became=new.id)
                     aside.append(piece)
                 self.trash.put(*aside)
                 trashed = block
@@ -677,21 +679,28 @@ class Journal:
 
         `id` may be short. A deleted entry is put back into its file. An updated entry gets its
         old text back, and the present text goes to the trash. `check` may refuse. Raises
-        NotFound, which names ids in the trash, and Refused where an agent would pin or unpin it
-        by this.
+        NotFound, which names ids in the trash, Refused where an agent would pin or unpin it
+        by this or take back a person's edit, and Changed where an entry has changed since the
+        edit.
         """
         places = self.paths_by_id()
         with self.writing():
-            pieces = self.trashed()[::-1]
-            id = resolve_short_id(id, (piece.id for piece in pieces), "The trash")
-            mine = [piece for piece in pieces if piece.id == id]
+            id, mine = self.pieces_of(id)
             newest = mine[0]
-            of_part = newest.why == "delete" and newest.mode is None
+            id = newest.became or newest.id
+            if newest.why in OF_EDITOR and not by_person:
+                raise Refused(
+                    "A person changed it in their editor, so only a person takes that back.",
+                    f"`synaptic restore {id}`, in a terminal of their own.",
+                )
+            is_gone = newest.why == "delete" or (newest.why == "editor" and not newest.left)
+            of_part = is_gone and newest.mode is None
             if of_part and self._is_as_after(newest):
                 check(id, None)
                 self.check_pin(newest, False, by_person)
                 again = self._undo_deletion(newest)
                 if again:
+                    self.trash.mark_not_missed(newest.id, OF_EDITOR)
                     return again
             paths = dict.fromkeys((newest.path, places.get(id, newest.path)))
             if newest.mode is not None and newest.why == "delete":
@@ -700,6 +709,7 @@ class Journal:
                 present = self.find_or_none(path, id)
                 if present:
                     check(id, present[1])
+                    self._check_left_by_editor(newest, *present)
                     return self._restore_older_text(path, *present, mine, by_person)
             check(id, None)
             self.check_pin(newest, False, by_person)
@@ -712,7 +722,42 @@ class Journal:
                     "It lost its heading or is private. `synaptic doctor` names the "
                     "line; mend or delete it.",
                 )
-            return self.reinsert(self.saved_text_of_piece(newest))
+            again = self.reinsert(self.saved_text_of_piece(newest))
+            self.trash.mark_not_missed(newest.id, OF_EDITOR)
+            return again
+
+    def pieces_of(self, id: str) -> tuple[str, list[TrashedText]]:
+        """(an id, which may be short; the pieces of its entry, the newest first). An entry that
+        an editor was opened on, and that stands as it was, has no piece of that. Raises
+        NotFound.
+        """
+        pieces = self.trashed()[::-1]
+        ids = (one for piece in pieces for one in (piece.id, piece.became) if one)
+        id = resolve_short_id(id, ids, "The trash")
+        mine = [piece for piece in pieces if id in (piece.id, piece.became)]
+        changes = [piece for piece in mine if not self._stands_as_opened(piece)]
+        return id, changes or mine
+
+    def _stands_as_opened(self, piece: TrashedText) -> bool:
+        if piece.why != "opened":
+            return False
+        block, _ = self.find_or_none(piece.path, piece.id) or (b"", None)
+        return normalize_block(block) == normalize_block(piece.text)
+
+    def _check_left_by_editor(self, piece: TrashedText, block: bytes, now: Entry) -> None:
+        """Raises Changed if an entry is no longer as the editor left it that replaced the text
+        of this piece. The error shows both texts, without private passages.
+        """
+        if not piece.left or file_hash(normalize_block(block)) == piece.left:
+            return
+        before = self.parse_copy(piece.id, piece.path, piece.text)
+        raise Changed(
+            f"{now.short_id} was changed since you edited it on {piece.at:%Y-%m-%d at %H:%M}; "
+            "nothing was restored.",
+            f"Take over what you need: `synaptic edit {now.short_id}`.\n\n"
+            f"Now it reads:\n{now.title}\n{now.content}\n\n"
+            f"Before the edit it read:\n{before.title}\n{before.content}",
+        )
 
     def _is_as_after(self, piece: TrashedText) -> bool:
         """True if the file of a piece has not changed since the piece left it."""
@@ -751,9 +796,11 @@ class Journal:
         for piece in pieces:
             if normalize_block(piece.text) != now and not shows_private_text(piece.text, block):
                 self.check_pin(piece, entry.pin, by_person)
-                if entry.whole_file or self._is_as_after(piece):
-                    return self.replace_text(path, entry.id, piece.text, exactly=True)
-                return self.replace_text(path, entry.id, self.saved_text_of_piece(piece).text)
+                exactly = entry.whole_file or self._is_as_after(piece)
+                text = piece.text
+                if not exactly and piece.why not in OF_EDITOR:
+                    text = self.saved_text_of_piece(piece).text
+                return self.replace_text(path, entry.id, text, exactly=exactly, to=piece.id)
         raise NotFound(
             f"{entry.id} is in {path}, and the trash holds no other text of it that may be "
             f"shown.",
@@ -761,15 +808,16 @@ class Journal:
         )
 
     def replace_text(
-        self, path: str, id: str, text: bytes, *, exactly: bool = False
+        self, path: str, id: str, text: bytes, *, exactly: bool = False, to: str = ""
     ) -> WrittenEntry:
-        """Replaces the text of an entry by `text` and moves the old one to the trash; returns
-        what was written. Without `exactly` the line ends stay.
+        """Replaces the text of an entry by `text`, whose id is `to`, and moves the old one to
+        the trash; returns what was written. Without `exactly` the line ends stay.
         """
 
         def change(old: Entry, block: bytes) -> Replacement:
             is_exact = exactly or old.whole_file
-            return Replacement(old, text if is_exact else match_line_ends(block, text))
+            new = replace(old, id=to or id)
+            return Replacement(new, text if is_exact else match_line_ends(block, text))
 
         return self.replace_entry(path, id, change, "restore").written
 
@@ -780,7 +828,7 @@ class Journal:
                 f"{self.place(piece.path)} is there already, and restore overwrites no file.",
                 "Move it away and try again.",
             )
-        self.trash.mark_not_missed(piece.id, UNDOABLE)
+        self.trash.mark_not_missed(piece.id, (*UNDOABLE, *OF_EDITOR))
         return self._put_back(piece.id, piece.path, piece.text, draft)
 
     def _put_back(self, id: str, path: str, block: bytes, draft: Draft) -> WrittenEntry:

@@ -54,7 +54,8 @@ def find_losses(journal: Journal) -> list[Loss]:
     latest: dict[str, TrashedText] = {}
     for piece in journal.trashed():
         older.setdefault(piece.id, []).append(normalize_block(piece.text))
-        latest[piece.id] = piece
+        if piece.why != "opened":
+            latest[piece.id] = piece
         if piece.why == "restore":
             aside.pop(piece.id, None)
         elif piece.why == "vanished":

@@ -21,7 +21,7 @@ from ..models import Entry
 from .comments import find_ids
 from .journal import Check, Edit, Edited, Journal, Replacement
 from .saved import SavedText
-from .text import block_to_append, find_entry_span, normalize_block, resolve_short_id
+from .text import block_to_append, find_entry_span, normalize_block
 from .trash import TrashedText, Why, file_hash
 from .writer import Draft, Stat
 from .written_entry import WrittenEntry, find_in_parsed
@@ -219,9 +219,8 @@ def undo_move(
     The present text goes to the trash, so that the undo can be undone. `check` may refuse.
     """
     with journal.writing():
-        pieces = journal.trashed()[::-1]
-        id = resolve_short_id(id, (piece.id for piece in pieces), "The trash")
-        piece = next(piece for piece in pieces if piece.id == id)
+        id, pieces = journal.pieces_of(id)
+        piece = pieces[0]
         present = journal.find_or_none(piece.moved_to, id) if piece.moved_to else None
         if not present:
             return None

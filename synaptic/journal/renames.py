@@ -207,9 +207,10 @@ def _follow(journal: Journal, moves: Mapping[str, str], ids: Mapping[str, str]) 
 
     def follow(piece: TrashedText) -> TrashedText:
         path = moves.get(piece.path, piece.path)
-        return piece._replace(id=ids.get(piece.id, piece.id), path=path)
+        id, became = (ids.get(one, one) for one in (piece.id, piece.became))
+        return piece._replace(id=id, became=became, path=path)
 
-    if any(piece.path in moves or piece.id in ids for piece in journal.trashed()):
+    if any(follow(piece) != piece for piece in journal.trashed()):
         journal.trash.rewrite_pieces(follow)
     for path in moves.values():
         with suppress(NotFound):

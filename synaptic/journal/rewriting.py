@@ -1,19 +1,27 @@
-"""Changes a file as a person would in an editor, and keeps the replaced texts in the trash."""
+"""Changes a file as a person would in an editor, and keeps the replaced texts in the trash.
 
+Before a person's own editor opens a file, `keep_opened` puts the texts of its entries into the
+trash, so that no kill can lose one. `note_edit` then leaves there those that the editor
+replaced. Of an editor that may return before the person has edited anything they all stay.
+"""
+
+import re
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ..errors import NotFound
 from ..models import Entry, ParsedFile
 from ..notes.privacy import has_private_tag
 from .comments import find_ids
-from .folder import locate_writable
+from .folder import OWN, locate_writable, read_bytes
 from .journal import Journal
-from .text import find_entry_span, normalize_block
-from .trash import TrashedText, Why
+from .text import find_entry_span, is_later_text, normalize_block
+from .trash import TrashedText, Why, file_hash
 from .writer import Draft, Stat
 from .written_entry import WrittenEntry
 
@@ -72,6 +80,7 @@ def rewrite_entries_in_lock(
         now = journal.parse(path, text, status.st_mtime_ns)
         before = _blocks_by_id(path, data, was)
         after = _blocks_by_id(path, text, now)
+        became = _successors(before, after)
         replaced = []
         pieces = []
         saved = []
@@ -81,12 +90,11 @@ def rewrite_entries_in_lock(
             if new == block:
                 continue
             replaced.append(entry)
-            is_gone = not new and len(after) < len(before)  # else its heading was changed
-            mode = stat.S_IMODE(status.st_mode) if entry.whole_file else None
-            at = journal.clock()
-            why: Why = "delete" if is_gone else "update"
-            pieces += journal.replaced_copy(entry.id, entry.title, new, block)
-            pieces.append(TrashedText(entry.id, path, at, why, entry.title, block, mode))
+            piece = _piece_of(journal, path, entry, block, status, "update")
+            if not new:
+                next_id = became.get(entry.id, "")
+                piece = piece._replace(why="update" if next_id else "delete", became=next_id)
+            pieces += [*journal.replaced_copy(entry.id, entry.title, new, block), piece]
             if entry.id in find_ids(new) and not has_private_tag(new):
                 saved.append(journal.saved_text(path, entry.id, normalize_block(new)))
         if keep:
@@ -105,12 +113,132 @@ def rewrite_entries_in_lock(
     return Rewrite(draft.replaced, draft.written)
 
 
+class OpenedFile(NamedTuple):
+    """A file as it was at the moment at which an editor was opened on it."""
+
+    path: str
+    at: datetime
+    data: bytes
+    status: Stat
+
+
+def keep_opened(journal: Journal, path: str, *, waits: bool) -> OpenedFile | None:
+    """Puts the texts of a file into the trash before a person's editor is opened on it; returns
+    the file for `note_edit`, None for a file that is not there or that Synaptic never writes.
+
+    Unless the editor surely `waits` for the person they may stay there, so equal ones are not
+    kept twice. Raises Busy and JournalError.
+    """
+    if journal.roots.split_path(path)[0] not in OWN or not journal.stamp(path):
+        return None
+    with journal.writing():
+        data, status = read_bytes(journal.roots, path)
+        opened = OpenedFile(path, journal.clock(), data, status)
+        parsed = journal.parse(path, data, status.st_mtime_ns)
+        blocks = _blocks_by_id(path, data, parsed)
+        pieces = [
+            _piece_of(journal, path, entry, blocks[entry.id], status, "opened")._replace(
+                at=opened.at
+            )
+            for entry in parsed.entries
+        ]
+        journal.trash.put(*pieces)
+        if not waits:
+            texts = {(piece.id, piece.text) for piece in pieces}
+            _drop_opened(
+                journal, lambda old: (old.id, old.text) in texts and old.at < opened.at
+            )
+    return opened
+
+
+def note_edit(journal: Journal, opened: OpenedFile, *, waits: bool) -> list[str]:
+    """Leaves in the trash, of the texts that `keep_opened` put there, those that stand no more;
+    returns the ids of their entries. It comes when the editor has ended.
+
+    If nothing has changed and the editor may not have waited, all stay. A kill between the two
+    steps leaves a text in the trash twice. Raises Busy and JournalError.
+    """
+    path, at, data, status = opened
+    with journal.writing():
+        text = b""
+        with suppress(NotFound):
+            text = read_bytes(journal.roots, path)[0]
+        if text == data and not waits:
+            return []
+        was = journal.parse(path, data, status.st_mtime_ns if status else 0)
+        before = _blocks_by_id(path, data, was)
+        after = _blocks_by_id(path, text, journal.parse(path, text))
+        became = _successors(before, after)
+        pieces = []
+        for entry in was.entries:
+            block = before[entry.id]
+            next_id = became.get(entry.id, "")
+            new = after.get(next_id or entry.id, b"")
+            if normalize_block(new) == normalize_block(block):
+                continue
+            piece = _piece_of(journal, path, entry, block, status, "editor")
+            start = find_entry_span(was, path, entry.id)[1]
+            if data[:start] + new + data[start + len(block) :] == text:
+                piece = piece._replace(after=file_hash(text), offset=start)
+            left = file_hash(normalize_block(new)) if new else ""
+            pieces.append(piece._replace(became=next_id, left=left))
+        journal.trash.put(*pieces)
+        _drop_opened(journal, lambda piece: (piece.path, piece.at) == (path, at))
+    return [piece.became or piece.id for piece in pieces]
+
+
+def _drop_opened(journal: Journal, drops: Callable[[TrashedText], bool]) -> None:
+    """Drops from the trash the texts of this kind that an editor was opened on."""
+    journal.trash.rewrite_pieces(
+        lambda piece: None if piece.why == "opened" and drops(piece) else piece
+    )
+
+
+def _piece_of(
+    journal: Journal, path: str, entry: Entry, block: bytes, status: Stat, why: Why
+) -> TrashedText:
+    """The text of an entry as a piece for the trash."""
+    mode = stat.S_IMODE(status.st_mode) if entry.whole_file and status else None
+    return TrashedText(entry.id, path, journal.clock(), why, entry.title, block, mode)
+
+
+def _successors(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, str]:
+    """Maps the id of each entry that is gone to the id of the new one that stands in its place
+    and has its time or most of its words: the id of a typed entry is made of its heading.
+    """
+    became: dict[str, str] = {}
+    steps = SequenceMatcher(None, list(before), list(after), autojunk=False).get_opcodes()
+    for _, old, old_end, start, end in steps:
+        gone = [id for id in list(before)[old:old_end] if id not in after]
+        new = [id for id in list(after)[start:end] if id not in before]
+        for id in gone:
+            one = next((one for one in new if _is_edit_of(before[id], after[one])), None)
+            if one:
+                became[id] = one
+                new.remove(one)
+    return became
+
+
+def _is_edit_of(old: bytes, new: bytes) -> bool:
+    opening = old.split()[:2]
+    has_its_time = opening == new.split()[:2] and re.search(rb"\d", opening[-1]) is not None
+    return has_its_time or is_later_text(new, old, ())
+
+
 def _compare(path: str, was: ParsedFile, now: ParsedFile) -> Iterator[WrittenEntry]:
     """Yields each entry that one of these states of a file has."""
     before = {entry.id: entry for entry in was.entries}
     after = {entry.id: entry for entry in now.entries}
     for id in dict.fromkeys((*before, *after)):
         yield WrittenEntry(path, before.get(id), after.get(id))
+
+
+def blocks_by_id(journal: Journal, path: str) -> dict[str, bytes]:
+    """The bytes of each entry of a file by its id; none of a file that is gone."""
+    with suppress(NotFound):
+        data, status = read_bytes(journal.roots, path)
+        return _blocks_by_id(path, data, journal.parse(path, data, status.st_mtime_ns))
+    return {}
 
 
 def _blocks_by_id(path: str, data: bytes, file: ParsedFile) -> dict[str, bytes]:

@@ -19,11 +19,13 @@ from typing import Literal, NamedTuple
 from ..files import clear_way
 from . import disk
 
-Why = Literal["update", "delete", "restore", "edited", "vanished", "undone"]
+Why = Literal["update", "delete", "restore", "edited", "vanished", "undone", "opened", "editor"]
 """Why a text left the journal: an update, a deletion or a restored text replaced it. `edited`:
 a person had replaced it by hand, or its loss was dismissed. `vanished`: an older text had come
-back over it, or it was
-gone. `undone`: the import that brought it was taken back."""
+back over it, or it was gone. `undone`: the import that brought it was taken back. `editor`:
+the editor that Synaptic opened replaced or removed it. `opened`: such an editor was opened on
+it, and has not ended yet, was killed, or returned at once; the text may stand as it was."""
+OF_EDITOR: tuple[Why, ...] = ("opened", "editor")
 UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
 """The reasons that mark a text as not missed: it need not return to the journal."""
 MOST_BYTES = 4_000_000_000
@@ -37,7 +39,9 @@ _ESCAPED = re.compile(rb"(?m)^\\(?=\\*<!-- trash )")
 class TrashedText(NamedTuple):
     """A replaced text, byte for byte, and when that was. `mode` is of its file, if it is of a
     whole-file note. `after` is the hash of the file without it, in which it stood at `offset`.
-    An entry that got another day or time went on to the file `moved_to`.
+    An entry that got another day or time went on to the file `moved_to`. `became` is the id of
+    the entry that took its place, if it is another one, as a typed heading makes the id; `left`
+    is the hash of the text that an editor left in its place.
     """
 
     id: str
@@ -50,6 +54,8 @@ class TrashedText(NamedTuple):
     after: str = ""
     offset: int = 0
     moved_to: str = ""
+    became: str = ""
+    left: str = ""
 
 
 def file_hash(data: bytes) -> str:
@@ -98,13 +104,19 @@ class Trash:
         return tuple(piece for piece in parsed if piece)
 
     def purge(self, id: str) -> bool:
-        """Removes the pieces of this id, and incomplete pieces, from the file; returns True if
-        there were pieces of the id.
+        """Removes the pieces of this id, also those from before it had this id, and incomplete
+        pieces, from the file; returns True if there were pieces of the id.
         """
-        return self.rewrite_pieces(lambda piece: None if piece.id == id else piece)
+        ids = {id}
+        for piece in reversed(self.pieces()):
+            if piece.became in ids:
+                ids.add(piece.id)
+        return self.rewrite_pieces(lambda piece: None if piece.id in ids else piece)
 
     def mark_not_missed(self, id: str, whys: Collection[Why]) -> None:
         """Marks the pieces of this id that have one of these reasons as not missed."""
+        if not any(piece.id == id and piece.why in whys for piece in self.pieces()):
+            return
         self.rewrite_pieces(
             lambda piece: (
                 piece._replace(why="edited") if piece.id == id and piece.why in whys else piece
@@ -137,8 +149,9 @@ def _render_piece(piece: TrashedText) -> bytes:
         head["mode"] = piece.mode
     if piece.after:
         head |= {"after": piece.after, "offset": piece.offset}
-    if piece.moved_to:
-        head["moved_to"] = piece.moved_to
+    for name in ("moved_to", "became", "left"):
+        if value := getattr(piece, name):
+            head[name] = value
     line = json.dumps(head).replace("-->", "--\\u003e")
     text = _LOOKS_LIKE.sub(rb"\1\\", piece.text)
     return f"\n<!-- trash {line} -->\n".encode() + text + b"\n"
@@ -150,7 +163,8 @@ def _parse_piece(head: bytes, rest: bytes) -> TrashedText | None:
         text = disk.read_checked_text(fields, _ESCAPED.sub(b"", rest))
         at = datetime.fromisoformat(fields["at"])
         id, path, why, title = map(fields.__getitem__, ("id", "path", "why", "title"))
-        file = fields.get("after", ""), fields.get("offset", 0), fields.get("moved_to", "")
-        return TrashedText(id, path, at, why, title, text, fields.get("mode"), *file)
+        file = fields.get("after", ""), fields.get("offset", 0)
+        later = [fields.get(name, "") for name in ("moved_to", "became", "left")]
+        return TrashedText(id, path, at, why, title, text, fields.get("mode"), *file, *later)
     except (ValueError, KeyError, TypeError):
         return None

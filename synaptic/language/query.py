@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range, match_valid_name
-from ..filters import FILTERS, KEYS, MAX_VALUES, Filter, Filters, check_values
+from ..filters import ALL_TAGS, FILTERS, KEYS, MAX_VALUES, Filter, Filters, check_values
 from ..kinds import SYNONYMS
 from ..models import TYPES, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
@@ -360,9 +360,18 @@ def _parse_field(text: str) -> tuple[str, str]:
     return field_name(name), value
 
 
+def _parse_tags(text: str) -> str:
+    """A tag, or several joined by `+` of which an entry must have all, in their stored form.
+
+    `#DB` -> `db`, `db+Node.js` -> `db+node-js`, `c++` -> `c`.
+    """
+    return ALL_TAGS.join(unique(map(check_tag, _BETWEEN_TAGS.split(text))))
+
+
+_BETWEEN_TAGS = re.compile(r"(?<=[^+\s])\+(?=[^+\s])")
 _CHECKS: Mapping[str, Callable[[str], Any]] = {
     "type": resolve_type,
-    "tag": check_tag,
+    "tag": _parse_tags,
     "project": project_key,
     "where": _parse_field,
 }

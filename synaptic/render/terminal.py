@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..verbs.browse import Days, Listing, Status
     from ..verbs.doctor import Checkup
     from ..verbs.mentions import Links
-    from ..verbs.removing import Deleted
+    from ..verbs.removing import Replaced, Restorable
     from ..verbs.totals import Totals
     from ..verbs.written import DaysWritten
     from ..workspace.sync import RebuildReport
@@ -210,17 +210,29 @@ def entries_text(listing: Listing, to: Output) -> str:
     return "\n\n".join(blocks)
 
 
-def trash_text(pieces: Sequence[Deleted], to: Output) -> str:
-    """Returns for each deleted entry a line with id, time of deletion, title and file, and
-    below it the beginning of its text.
+def trash_text(texts: Restorable, to: Output) -> str:
+    """Returns for each text that can be restored a line with id, time of the change, title and
+    file, and below it the beginning of the text; those before an edit below a line that says
+    so.
     """
     lines = []
-    for one in pieces:
-        heading, below = split_heading(one.title, one.text)
-        place = to.paint(one_line(one.path), "dim")
-        lines.append(f"{short_id(one.id)}  {one.date} {one.time}  {one_line(heading)}  {place}")
-        lines += [f"  {line}" for line in _first_lines(below)]
+    for one in texts.deleted:
+        lines += _trashed_lines(one, to)
+    if texts.edited:
+        lines.append(
+            to.paint("Changed in your editor in the last week; the text before:", "bold")
+        )
+    for one in texts.edited:
+        lines += _trashed_lines(one, to)
     return "\n".join(lines) or "Nothing is deleted."
+
+
+def _trashed_lines(one: Replaced, to: Output) -> list[str]:
+    heading, below = split_heading(one.title, one.text)
+    place = to.paint(one_line(one.path), "dim")
+    how = "removed in the editor: " if one.in_editor else ""
+    first = f"{short_id(one.id)}  {one.date} {one.time}  {how}{one_line(heading)}  {place}"
+    return [first, *(f"  {line}" for line in _first_lines(below))]
 
 
 def links_text(linked: Links, to: Output) -> str:

@@ -15,6 +15,9 @@ _PLUS_LINE_EDITORS = frozenset(
     ("vi", "vim", "nvim", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "ed", "joe")
 )
 _GOTO_EDITORS = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
+_WAITING_EDITORS = (_PLUS_LINE_EDITORS | {"hx", "helix"}) - {"gvim", "emacsclient"}
+"""Editors whose command ends when the person has closed the file."""
+_WAIT_FLAGS = frozenset(("--wait", "-w", "-f", "--nofork", "--block"))
 _COLON_LINE_EDITORS = frozenset(("hx", "helix", "subl", "zed"))
 RETURNS_AT_ONCE = _GOTO_EDITORS | {"subl", "zed"}
 """Editors with a window of their own: their command ends at once unless it has --wait."""
@@ -39,6 +42,11 @@ def chosen_editor() -> list[str] | None:
 def editor_name(command: Sequence[str]) -> str:
     """Returns the name of an editor's program: `code` of `/usr/bin/code --wait`."""
     return Path(command[0]).stem.lower()
+
+
+def waits_for_person(command: Sequence[str]) -> bool:
+    """True if the command of the editor surely ends after the person has edited the file."""
+    return editor_name(command) in _WAITING_EDITORS or bool(_WAIT_FLAGS & {*command})
 
 
 def command_to_open(command: Sequence[str], path: Path, line: int | None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import Ambiguous, InvalidArgument, NotFound, check_range, match_valid_name
-from ..filters import Filters
+from ..filters import ALL_TAGS, Filters
 from ..index.plain_index import PlainIndex
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.last_backup import LastBackup, read_last_backup
@@ -306,7 +306,7 @@ def find(
         counts = None
         if facets:
             counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
-        return replace(_search_as_listing(result), facets=counts)
+        return _name_either_tag(replace(_search_as_listing(result), facets=counts), asked)
 
     def run(report: SyncReport) -> Listing:
         wanted, own = filters_and_own_project(ws, _resolve_ids(ws, asked), working_checkout(ws))
@@ -321,7 +321,18 @@ def find(
         counts = ws.index.facets(wanted) if facets else None
         return replace(listing, cursor=_make_cursor(last, chosen, own), facets=counts)
 
-    return in_step(ws, run)
+    return _name_either_tag(in_step(ws, run), asked)
+
+
+def _name_either_tag(listing: Listing, asked: Filters) -> Listing:
+    """The listing, with a notice if several tags were asked for, which may mean all of them."""
+    if len(asked.tags) < 2:
+        return listing
+    notice = (
+        f"Entries with any of the tags {', '.join(asked.tags)}: for entries with all of them, "
+        f"give the one tag {ALL_TAGS.join(asked.tags)}."
+    )
+    return replace(listing, notices=(*listing.notices, notice))
 
 
 def entries_of_days(

@@ -1,6 +1,7 @@
 """Deletes entries, and brings deleted and earlier texts back."""
 
 from contextlib import suppress
+from datetime import timedelta
 from typing import NamedTuple
 
 from ..errors import NotFound, Refused, SynapticError
@@ -9,8 +10,10 @@ from ..journal.folder import locate_writable
 from ..journal.journal import Replacement
 from ..journal.losses import restore_vanished_text
 from ..journal.redating import undo_move
+from ..journal.rewriting import blocks_by_id
+from ..journal.saved import KEEP_DAYS
 from ..journal.text import match_line_ends
-from ..journal.trash import TrashedText
+from ..journal.trash import OF_EDITOR, TrashedText
 from ..journal.written_entry import WrittenEntry
 from ..models import Entry
 from ..notes.privacy import shows_private_text
@@ -127,8 +130,10 @@ def earlier_versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Ent
     return texts
 
 
-class Deleted(NamedTuple):
-    """An entry in the trash: `date` and `time` say when it was deleted, `path` is its file."""
+class Replaced(NamedTuple):
+    """A text in the trash that `restore` would bring back: of an entry that was deleted, or
+    removed or changed in an editor. `date` and `time` say when, `path` is its file.
+    """
 
     id: str
     date: str
@@ -136,28 +141,65 @@ class Deleted(NamedTuple):
     title: str
     path: str
     text: str
+    in_editor: bool = False
 
 
-def deleted_entries(ws: Workspace) -> list[Deleted]:
-    """The entries that were deleted and stand nowhere any more, the latest first."""
-    latest: dict[str, TrashedText] = {}
-    for piece in reversed(ws.journal.trashed()):
-        latest.setdefault(piece.id, piece)
+class Restorable(NamedTuple):
+    """The entries that stand nowhere any more, and the texts before the edits of the last week
+    of entries that stand, the latest first.
+    """
 
-    def run(_: object) -> list[Deleted]:
-        gone = []
-        for piece in latest.values():
-            if piece.why != "delete" or is_indexed(ws, piece.id):
+    deleted: list[Replaced]
+    edited: list[Replaced]
+
+
+def restorable_texts(ws: Workspace) -> Restorable:
+    """The texts that `restore` would bring back for somebody who knows no id."""
+    since = ws.clock() - timedelta(days=KEEP_DAYS)
+
+    def run(_: object) -> Restorable:
+        texts = Restorable([], [])
+        for piece in _latest_changes(ws):
+            in_editor = piece.why in OF_EDITOR
+            if not in_editor and piece.why != "delete":
+                continue
+            id = piece.became or piece.id
+            stands = is_indexed(ws, id)
+            if stands and not (in_editor and piece.at > since):
                 continue
             # without its private passages
             entries = ws.journal.parse(piece.path, piece.text, block=True).entries
             text = entries[0].content if entries else ""
-            date = f"{piece.at:%Y-%m-%d}"
-            time = f"{piece.at:%H:%M}"
-            gone.append(Deleted(piece.id, date, time, piece.title, piece.path, text))
-        return gone
+            moment = f"{piece.at:%Y-%m-%d}", f"{piece.at:%H:%M}"
+            replaced = Replaced(id, *moment, piece.title, piece.path, text, in_editor)
+            (texts.edited if stands else texts.deleted).append(replaced)
+        return texts
 
     return in_step(ws, run)
+
+
+def _latest_changes(ws: Workspace) -> list[TrashedText]:
+    """The newest piece of the trash about each entry, the latest first."""
+    changes = []
+    seen: set[str] = set()
+    standing: dict[str, dict[str, bytes]] = {}
+    """The texts that stand in each file on which an editor was opened, by id."""
+    for piece in reversed(ws.journal.trashed()):
+        if piece.why == "opened":
+            if piece.path not in standing:
+                standing[piece.path] = blocks_by_id(ws.journal, piece.path)
+            if standing[piece.path].get(piece.id, b"").strip() == piece.text.strip():
+                continue
+        ids = {piece.id, piece.became or piece.id}
+        if not ids & seen:
+            changes.append(piece)
+        seen |= ids
+    return changes
+
+
+def deleted_entries(ws: Workspace) -> list[Replaced]:
+    """The entries that were deleted and stand nowhere any more, the latest first."""
+    return restorable_texts(ws).deleted
 
 
 def restore(

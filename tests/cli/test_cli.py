@@ -803,6 +803,27 @@ def test_edit_opens_the_editor_at_the_line(
     assert "EDITOR" in missing.out
 
 
+def test_what_an_editor_replaced_is_listed_and_comes_back(
+    home: Path, run: Run, tmp_path: Path, on_terminal: Terminal
+) -> None:
+    vim = script(tmp_path / "bin" / "vim", 'sed -i s/wet/dry/ "$2"')
+    only_looks = script(tmp_path / "bin" / "nano", "true")
+    id = run("save", "The hay is wet.", "--json").id
+    before = today(home).read_text()
+    answer = on_terminal("edit", id, EDITOR=str(vim))
+    assert f"`synaptic restore {id[9:]}` brings the text before it back." in answer.out
+    assert "The hay is dry." in today(home).read_text()
+    assert on_terminal("edit", id, EDITOR=str(only_looks)).out == ""
+    listed = run("restore").out.splitlines()
+    assert "edit" in listed[0] and "before" in listed[0]
+    assert listed[1].startswith(id[9:]) and "The hay is wet." in listed[1]
+    [one] = run("restore", "--json").json["edited"]
+    assert (one["id"], one["text"]) == (id, "The hay is wet.")
+    assert run("restore", id).code == 0
+    assert today(home).read_text() == before
+    assert run("restore").out == "Nothing is deleted.\n"
+
+
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [
@@ -1349,7 +1370,7 @@ def test_the_help_groups_all_commands_and_cuts_no_sentence(
     places = [out.index(f"\n{heading}:\n") for heading in GROUPS]
     assert places == sorted(places) and "..." not in out.partition("\nWrite:")[2]
     text = " ".join(out.split())
-    assert "undo an update; without an ID, list what was deleted. rename" in text
+    assert "undo an update or edit; without an ID, list them. rename" in text
 
 
 def all_commands() -> dict[str, Any]:

@@ -456,7 +456,18 @@ FILTERS: dict[str, Filters] = {
     **{f"type {type}": Filters(types=(type,)) for type in TYPES},
     **{
         f"tag {tag}": Filters(tags=(tag,))
-        for tag in ("db", "db/redis", "area", "köln", "東京", "a_b", "nothing", "d%")
+        for tag in (
+            "db",
+            "db/redis",
+            "area",
+            "köln",
+            "東京",
+            "a_b",
+            "nothing",
+            "d%",
+            "db+area",
+            "db+db/redis",
+        )
     },
     **{
         f"project {key}": Filters(projects=(key,))

@@ -28,6 +28,7 @@ from synaptic.journal.disk import FAULTS
 from synaptic.journal.journal import Journal, allow_any_change
 from synaptic.journal.losses import dismiss_losses, find_losses, restore_vanished_text
 from synaptic.journal.redating import move_entry, undo_move
+from synaptic.journal.rewriting import keep_opened
 from synaptic.models import Entry, FileSignature
 
 NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
@@ -77,6 +78,21 @@ from synaptic.journal.redating import move_entry
 journal = home_journal(sys.argv[1])
 with journal.writing():
     move_entry(journal, DAY, numbered(1).id, "2026-11-19.md", redate)
+"""
+
+
+HAND_EDIT = """
+import sys
+from journals import DAY, home_journal
+from synaptic.journal.disk import inject_fault
+from synaptic.journal.rewriting import keep_opened, note_edit
+journal = home_journal(sys.argv[1])
+opened = keep_opened(journal, DAY, waits=True)
+file = journal.root / DAY
+inject_fault("editor-open")
+file.write_text(file.read_text().replace("Text 1.", "Typed over it."))
+inject_fault("editor-ended")
+note_edit(journal, opened, waits=True)
 """
 
 
@@ -482,6 +498,44 @@ def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
         piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed()
     )
     assert len(entries_in(journal)) == 3
+    assert [path.name for path in journal.root.iterdir()] == [DAY]
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        *("locked", "trash-created", "trash-torn", "trashed", "editor-open"),
+        *("editor-ended", "overwrite-torn", "editor-torn"),
+    ],
+)
+def test_killed_at_each_step_of_an_edit_by_hand(home: ForkedHome, step: str) -> None:
+    """The text before it stands in the file or comes back, and so does the one after it."""
+    journal = home_journal(home.path)
+    for n in range(3):
+        journal.append(numbered(n))
+    before = journal.read(DAY)
+    if step == "editor-torn":  # the second time, when the editor has ended
+        opened = keep_opened(journal, DAY, waits=True)
+        assert opened
+        (journal.root / DAY).write_bytes(before.replace(b"Text 1.", b"Typed over it."))
+        code = HAND_EDIT.partition("opened =")[0] + (
+            "from synaptic.journal.rewriting import OpenedFile\n"
+            f"note_edit(journal, OpenedFile(DAY, journal.clock(), {before!r}, None), waits=True)"
+        )
+        assert killed(home, code, "trash-torn")
+    else:
+        assert killed(home, HAND_EDIT, step)
+    edited = journal.read(DAY)
+    assert (edited == before) == (
+        step in ("locked", "trash-created", "trash-torn", "trashed", "editor-open")
+    )
+    if edited != before:
+        assert journal.restore(numbered(1).id).after.id == numbered(1).id
+        assert journal.read(DAY) == before
+        journal.restore(numbered(1).id)
+        assert journal.read(DAY) == edited
+    assert len(entries_in(journal)) == 3
+    journal.append(numbered(3))
     assert [path.name for path in journal.root.iterdir()] == [DAY]
 
 

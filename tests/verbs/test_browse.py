@@ -378,3 +378,18 @@ def test_status_tells_counts_and_how_long_calls_took(tmp_path: Path, clock: Cloc
         before = status(ws).figures
         search(ws, "sqlite")
         assert ws.index.flush() and status(ws).figures == before
+
+
+@pytest.mark.parametrize("tags", ["hay+barn", "Barn+hay", "barn+#hay+barn"])
+def test_tags_are_asked_for_together_or_each(ws: Workspace, tags: str) -> None:
+    """In a list and in a query; a list of either says so, and how to ask for both."""
+    for title, own in (("Both", ["hay", "barn/old"]), ("Hay", ["hay"]), ("Barn", ["barn"])):
+        save(ws, f"{title} of the farm.", title=title, tags=own)
+    both = find(ws, filters=build_filters(tag=[tags], now=ws.clock()))
+    assert [entry.title for entry in both.entries] == ["Both"]
+    assert both.notices == ()
+    assert [hit.entry.title for hit in search(ws, f"farm tag:{tags}").hits] == ["Both"]
+    either = find(ws, filters=build_filters(tag=["hay", "barn"], now=ws.clock()))
+    assert {entry.title for entry in either.entries} == {"Both", "Hay", "Barn"}
+    [notice] = either.notices
+    assert "any of" in notice and "hay+barn" in notice

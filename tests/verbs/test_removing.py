@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from synaptic import Workspace, delete, find, get, restore, save, update
-from synaptic.errors import Refused
+from synaptic.errors import Changed, Refused
 from synaptic.journal.losses import find_losses
+from synaptic.journal.rewriting import keep_opened, note_edit
+from synaptic.verbs.removing import restorable_texts
 
 DAY = "2026-11-21.md"
 SAMPLE = (
@@ -133,6 +136,150 @@ def test_an_entry_of_a_file_that_changed_keeps_what_came_in_between(ws: Workspac
     assert restore(ws, id).id == id
     titles = {entry.title for entry in find(ws, limit=50).entries}
     assert titles == {"Plans", "Log", "Bread", "Later"}
+
+
+# -- edits in the person's own editor
+# ---------------------------------------------------------------------------------------
+
+
+def edit(ws: Workspace, name: str, *changes: tuple[str, str], waits: bool = True) -> list[str]:
+    """The ids that an editor changed, in which each first text was replaced by the second."""
+    file = ws.config.journal / name
+    opened = keep_opened(ws.journal, name, waits=waits)
+    assert opened
+    text = file.read_bytes().decode()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    file.write_bytes(text.encode())
+    return note_edit(ws.journal, opened, waits=waits)
+
+
+EDITS = {
+    "a text": ("sections", "- rained", "- snowed"),
+    "a heading": ("sections", "## 18:00 Bread #rye", "## 18:30 Rolls #rye"),
+    "a heading and its text": ("sections", "Bread #rye\nBaked.", "Rolls\nBaked, at last."),
+    "an entry": ("sections", "## Log\n\n- rained\n\n\n", ""),
+    "the last entry": ("sections", "## 18:00 Bread #rye\nBaked.\n", ""),
+    "CRLF": ("CRLF", "- oil the gate\r\n", ""),
+    "no line end": ("no line end", "Baked.", "Burnt."),
+    "a diary": ("a diary", "## 2026-11-19\n\nRain.\n\n", "## 2026-11-19 Wet\n\nRain.\n\n"),
+    "a note": ("a note", "Beds.", "Beds and\n\npots."),
+}
+EDITED = FILES | {"a note": ("Garden.md", "---\nzone: 7\n---\n# Garden\n\nBeds.\n")}
+
+
+@pytest.mark.parametrize(("kind", "old", "new"), EDITS.values(), ids=EDITS)
+def test_restore_takes_an_edit_back_and_itself(
+    ws: Workspace, kind: str, old: str, new: str
+) -> None:
+    """To the byte while nothing else changed, and the entries beside it stay as they are."""
+    name, text = EDITED[kind]
+    file = ws.config.journal / name
+    file.write_bytes(text.encode())
+    before = [(entry.id, entry.content) for entry in find(ws, limit=50).entries]
+    [id] = edit(ws, name, (old, new))
+    edited = file.read_bytes()
+    listed = restorable_texts(ws)
+    [one] = [*listed.deleted, *listed.edited]
+    assert one.id == id and one.in_editor
+    assert listed.deleted == (
+        [] if id in {entry.id for entry in find(ws, limit=50).entries} else [one]
+    )
+    back = restore(ws, id)
+    assert file.read_bytes() == text.encode()
+    assert [(entry.id, entry.content) for entry in find(ws, limit=50).entries] == before
+    assert restorable_texts(ws) == ([], [])
+    if new:
+        for one in (back.id, id):
+            restore(ws, one)
+            assert file.read_bytes() == edited
+            restore(ws, one)
+            assert file.read_bytes() == text.encode()
+    assert find_losses(ws.journal) == []
+
+
+def test_an_edit_without_a_change_leaves_nothing_in_the_trash(ws: Workspace) -> None:
+    day_file(ws, TYPED)
+    assert edit(ws, DAY) == []
+    assert ws.journal.trashed() == ()
+
+
+def test_of_two_texts_edited_at_once_each_comes_back_alone(ws: Workspace) -> None:
+    file = day_file(ws, TYPED)
+    first, second = edit(ws, DAY, ("the gate", "the door"), ("Baked", "Burnt"))
+    assert {one.id for one in restorable_texts(ws).edited} == {first, second}
+    restore(ws, second)
+    assert "the door" in file.read_text() and "Baked" in file.read_text()
+    restore(ws, first)
+    assert "the gate" in file.read_text() and "Burnt" not in file.read_text()
+
+
+def test_what_was_saved_into_the_file_since_an_edit_stays(ws: Workspace) -> None:
+    day_file(ws, TYPED)
+    [id] = edit(ws, DAY, ("## 18:00 Bread", "## 18:00 Rolls"))
+    later = save(ws, "Swept the yard.").id
+    assert restore(ws, id).id
+    titles = [entry.title for entry in find(ws, limit=50).entries]
+    assert sorted(titles) == ["Bread", "Log", "Plans", "Swept the yard."]
+    assert get(ws, [later]).entries
+
+
+def test_an_entry_that_changed_since_the_edit_is_shown_in_both_forms(ws: Workspace) -> None:
+    file = day_file(ws, TYPED)
+    [id] = edit(ws, DAY, ("- rained", "- snowed"))
+    file.write_text(file.read_text().replace("- snowed", "- hailed"))
+    changed = file.read_bytes()
+    with pytest.raises(Changed, match="was changed since you edited it") as refused:
+        restore(ws, id)
+    for part in ("synaptic edit", "- rained", "- hailed"):
+        assert part in refused.value.hint
+    assert file.read_bytes() == changed
+
+
+def test_an_update_after_an_edit_is_taken_back_first(ws: Workspace) -> None:
+    file = day_file(ws, TYPED)
+    [id] = edit(ws, DAY, ("- rained", "- snowed"))
+    edited = file.read_bytes()
+    update(ws, id, append="- hailed")
+    restore(ws, id)
+    assert file.read_bytes() == edited
+
+
+def test_an_agent_takes_no_edit_of_a_person_back(ws: Workspace) -> None:
+    file = day_file(ws, TYPED)
+    [id] = edit(ws, DAY, ("- rained", "- snowed"))
+    edited = file.read_bytes()
+    with pytest.raises(Refused, match="only a person"):
+        restore(ws, id, by_person=False)
+    assert file.read_bytes() == edited
+
+
+def test_texts_before_an_edit_leave_with_a_purge(ws: Workspace) -> None:
+    """Also the text of an entry whose heading, and so its id, is another one now."""
+    day_file(ws, TYPED)
+    [id] = edit(ws, DAY, ("Bread #rye\nBaked.", "Rolls #rye\nBaked and Burnt."))
+    edit(ws, DAY, ("Rolls", "Buns"))
+    now = id_of(ws, "Buns")
+    assert now != id
+    delete(ws, now, purge=True)
+    for word in (b"Bread", b"Rolls", b"Buns", b"Baked"):
+        assert word not in ws.journal.trash.path.read_bytes()
+
+
+def test_an_editor_that_returns_at_once_loses_no_text(ws: Workspace) -> None:
+    """What it may replace is kept before it opens, once, and listed when it was replaced."""
+    file = day_file(ws, TYPED)
+    for _ in range(3):
+        edit(ws, DAY, waits=False)
+        time.sleep(0.001)
+    assert len(ws.journal.trashed()) == 3
+    assert restorable_texts(ws) == ([], [])
+    file.write_text(TYPED.replace("- rained", "- snowed"))
+    [one] = restorable_texts(ws).edited
+    assert (one.title, one.text) == ("Log", "- rained")
+    restore(ws, one.id)
+    assert file.read_text() == TYPED
 
 
 # -- outlines of Logseq

@@ -27,6 +27,7 @@ from ...errors import (
 )
 from ...filters import Filters
 from ...journal.folder import OWN
+from ...journal.rewriting import keep_opened
 from ...journal.shelf import files_by_name
 from ...kinds import can_be_closed
 from ...models import TYPES, Entry
@@ -418,12 +419,19 @@ async def _open_in_editor(request: Request) -> Response:
             "Use Edit on this page instead.",
         )
     there = entry.there
-    path = await run_verb(request, lambda ws: ws.journal.place(there.path))
+    path = await run_verb(request, _place_to_open, there.path)
     return redirect_with_message(
         request,
         f"/entry/{entry.id}",
         f"{_open_file_in_editor(path, there.line)} {path}:{there.line}",
     )
+
+
+def _place_to_open(ws: Workspace, path: str) -> Path:
+    """Returns the place of a file on the disk, and keeps its texts in the trash."""
+    with suppress(SynapticError):  # a text that cannot be kept hinders no edit
+        keep_opened(ws.journal, path, waits=False)
+    return ws.journal.place(path)
 
 
 def _window_editor_command() -> list[str]:
