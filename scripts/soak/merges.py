@@ -22,7 +22,7 @@ from attack import Broken, attack, check, git, ids
 
 from synaptic import Config
 from synaptic.features.sharing.merge import merge
-from synaptic.features.sharing.merge_driver import merge_by_lines, set_up_merge_driver
+from synaptic.features.sharing.merge_driver import set_up_merge_driver
 from synaptic.notes.privacy import mask_private
 from synaptic.notes.reading import parse_entries
 
@@ -134,7 +134,7 @@ def trial(number: int, choose: random.Random, folder: Path) -> int:
     title = choose.choice(titles)
     texts = [_written(title, notes, choose) for notes in (base, ours.notes, theirs.notes)]
     if number % THROUGH_GIT:
-        done = merge(texts[0], texts[1], texts[2], DAY, "%Y-%m-%d.md", merge_by_lines)
+        done = merge(texts[0], texts[1], texts[2], DAY, "%Y-%m-%d.md")
         data, conflicts = done.data, done.conflicts > 0
     else:
         data, conflicts = _through_git(folder, texts)

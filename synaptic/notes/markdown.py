@@ -154,7 +154,7 @@ def render_entry(entry: Entry) -> str:
         body = f"\n{_escape_body(entry.content, own=True, agent=writer_of(entry))}\n"
         body_tags = find_tags(entry.content)
     heading = _heading(entry, entry.time, 2, entry.heading_tags, body_tags)
-    own = _hashes_of_h2s(body.encode("utf-8", "replace"))
+    own = hashes_of_h2s(body.encode("utf-8", "replace"))
     comment = write_comment(entry, entry.at.isoformat(timespec="seconds"), own)
     return f"{heading}\n{comment}\n{body}"
 
@@ -194,7 +194,7 @@ def render_verified_block(entry: Entry) -> bytes:
     return block
 
 
-def _hashes_of_h2s(body: bytes) -> list[str]:
+def hashes_of_h2s(body: bytes) -> list[str]:
     """The hashes (`hash_of_heading`) of the H2s in a body."""
     text = decode_as_latin1(mask_private(body))
     return [
@@ -307,7 +307,7 @@ class _Edit:
         parts = self.parts
         eol = self.eol
         head = self._heading(find_tags(self.new.content) if body else ())
-        head += self._comment(_hashes_of_h2s(body))
+        head += self._comment(hashes_of_h2s(body))
         if parts.has_body:
             lead = self.block[parts.head_end : parts.body_start]
             tail = self.block[parts.body_end :]

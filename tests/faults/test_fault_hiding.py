@@ -20,7 +20,6 @@ from trials import examples
 from synaptic import Workspace, get, restore, save, search, update
 from synaptic.errors import InvalidArgument, Refused
 from synaptic.features.sharing.merge import MergedFile, merge
-from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.models import Entry
 from synaptic.notes.blocks import MASK
 from synaptic.notes.draft import trim_text
@@ -262,7 +261,7 @@ SPLICES = st.lists(
 
 
 def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> MergedFile:
-    return merge(base, ours, theirs, f"{DATE}.md", "%Y-%m-%d.md", merge_by_lines)
+    return merge(base, ours, theirs, f"{DATE}.md", "%Y-%m-%d.md")
 
 
 @pytest.mark.fault(row=12)

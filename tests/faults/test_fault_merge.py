@@ -22,7 +22,7 @@ from trials import Rounds, examples
 
 from synaptic import Workspace, delete, find, save, status, update
 from synaptic.features.sharing.merge import MergedFile, merge
-from synaptic.features.sharing.merge_driver import merge_by_lines
+from synaptic.features.sharing.pieces import split_version
 from synaptic.notes.markdown import parse_entries
 
 pytestmark = pytest.mark.fault(row=12)
@@ -246,7 +246,7 @@ def test_line_ends_and_bom_stay(eol: str, bom: str) -> None:
 
 
 def by_entries(base: bytes, ours: bytes, theirs: bytes) -> MergedFile:
-    return merge(base, ours, theirs, DAY, "%Y-%m-%d.md", merge_by_lines)
+    return merge(base, ours, theirs, DAY, "%Y-%m-%d.md")
 
 
 def day(*entries: str, above: str = "# 2026-11-21\n\n") -> bytes:
@@ -321,8 +321,14 @@ def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
         ("Text.", " Mine.", " Theirs.", ""),
         ("Text.", "\n\nMine.", "\n---", ""),
         ("Text.", "\n\n```\nmine", "\n\nTheirs.", ""),
-        ("Text.", "\n\n<private>p</private>", "\n\nTheirs.", ""),
-        ("", "\n\nMine.", "\n\nTheirs.", ""),
+        ("Text.", "\n\n<private>p", "\n\nTheirs.", ""),
+        (
+            "Text.",
+            "\n\n<private>p</private>",
+            "\n\nTheirs.",
+            "\n\n<private>p</private>\n\nTheirs.",
+        ),
+        ("", "\n\nMine.", "\n\nTheirs.", "\n\nMine.\n\nTheirs."),
     ],
 )
 def test_what_both_sides_add_below_one_text_is_no_conflict(
@@ -534,15 +540,10 @@ def test_nothing_that_a_side_added_is_lost(base: bytes, ours: bytes, theirs: byt
 def test_every_block_that_a_side_added_or_edited_alone_is_whole(
     base: bytes, ours: bytes, theirs: bytes
 ) -> None:
-    clashes = []
-
-    def refuse(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
-        clashes.append(ours)
-        return ours, 1
-
-    done = merge(base, ours, theirs, DAY, "%Y-%m-%d.md", refuse)
-    if clashes:
+    versions = [data.removeprefix(b"\xef\xbb\xbf") for data in (base, ours, theirs)]
+    if not all(split_version(data, DAY, "%Y-%m-%d.md") for data in versions):
         return  # not by entries alone
+    done = by_entries(base, ours, theirs)
     was = blocks(base)
     for side, other in ((ours, theirs), (theirs, ours)):
         if was <= blocks(other):  # only this side edited anything

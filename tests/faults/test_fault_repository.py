@@ -14,7 +14,6 @@ import pytest
 from hubs import run_git
 from outside import TIMEOUT_S, Home
 
-from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.workspace.checkout import checkout_around
 
 pytestmark = [
@@ -136,9 +135,12 @@ def test_no_program_that_a_partial_clone_names_is_run(
     home.env["SYNAPTIC_JOURNAL"] = str(clone)
     home.ask("git-setup")
     home.ask("git-setup", "--remove")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GIT_DIR", str(clone / ".git"))  # as git does when it calls the driver
-        assert merge_by_lines(b"a\n", b"a\nb\n", b"a\n") == (b"a\nb\n", 0)
+    versions = [tmp_path / name for name in ("base", "ours", "theirs")]
+    for file, text in zip(versions, ("a\n", "a\nb\n", "A\n"), strict=True):
+        file.write_text(text)
+    # as git does when it calls the driver
+    merged = home.run("git-merge", *map(str, versions), "x.md", GIT_DIR=str(clone / ".git"))
+    assert (merged.code, versions[1].read_text()) == (0, "A\nb\n")
     assert trap.sprung() == []
 
 

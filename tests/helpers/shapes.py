@@ -364,12 +364,8 @@ def _merge(text: str) -> object:
     )  # three versions: as long as the text together
     added = b"## 10:00 b\n<!-- syn:20261121-00000001 -->\n\nc\n"
     return merge(
-        data, data + b"\n\n" + added, added + b"\n" + data, "notes/a.md", "%Y-%m-%d.md", _both
+        data, data + b"\n\n" + added, added + b"\n" + data, "notes/a.md", "%Y-%m-%d.md"
     )
-
-
-def _both(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
-    return ours + theirs, 1
 
 
 def _ids(text: str) -> object:

@@ -503,7 +503,7 @@ def test_due_and_source_stay_in_merges_and_edits(at: ForkedHome) -> None:
     at.ask("update", entry["id"], "--append", "More of it.")
     assert at.ask("get", entry["id"])["entries"][0]["source"] == "https://example.org/a b"
     ours = base + b"\n## 11:00 Ours\n"
-    done = merge(base, ours, file.read_bytes(), file.name, "%Y-%m-%d.md", lambda *_: (b"", 1))
+    done = merge(base, ours, file.read_bytes(), file.name, "%Y-%m-%d.md")
     [merged, _] = parse_entries(done.data, file.name, mtime=NOW_AWARE).entries
     assert (merged.due, merged.source, done.conflicts) == (
         "2026-12-01",

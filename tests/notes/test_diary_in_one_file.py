@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from outside import Home
 
 from synaptic.features.sharing.merge import merge
-from synaptic.features.sharing.merge_driver import merge_by_lines
 from synaptic.notes.blocks import TIME
 from synaptic.notes.diary import read_date_of_heading
 from synaptic.notes.reading import parse_entries
@@ -288,9 +287,7 @@ def test_two_machines_merge_a_diary_by_entries(text: str) -> None:
         text.replace(last, f"{last.split(' ')[0]} 2026-03-21 Theirs\n\ntheirs\n\n{last}")
         + "More.\n"
     )
-    merged = merge(
-        text.encode(), ours.encode(), theirs.encode(), "diary.md", "%Y-%m-%d.md", merge_by_lines
-    )
+    merged = merge(text.encode(), ours.encode(), theirs.encode(), "diary.md", "%Y-%m-%d.md")
     assert merged.conflicts == 0
     found = read(merged.data.decode())
     assert [one for one in found if one[1] == "Ours"] == [("2026-03-20", "Ours", "ours")]

@@ -240,14 +240,13 @@ def test_merges_move_nothing_into_or_out_of_a_private_passage() -> None:
     base = f"# 2026-11-21\n\n## 09:00 A\n{SYN.format('0000000a', '09:00')}\n\na\n"
     ours = f"{base}\n<private>\n## 10:00 Mine\n\nhidden\n\n## 12:00 Mine too\n</private>\n"
     theirs = f"{base}\n## 11:00 B\n{SYN.format('0000000b', '11:00')}\n\nb\n"
-    by_lines = lambda base, ours, theirs: (ours + b"\n=======\n" + theirs, 1)  # noqa: E731
     merged = merge(
-        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md", by_lines
+        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md"
     )
     assert merged.conflicts == 1 and ours.encode() in merged.data
     ours = base.replace("\na\n", "\na <private>hidden</private>\n")
     merged = merge(
-        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md", by_lines
+        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md"
     )
     assert (
         merged.conflicts == 0

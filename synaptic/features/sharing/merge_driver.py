@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import sys
-import tempfile
 from pathlib import Path
 
 from ...config import Config
@@ -75,34 +74,9 @@ def run_merge_driver(base: Path, ours: Path, theirs: Path, path: str, *, day_fil
     """Merges three files as git's merge driver: writes the result into the file `ours`; returns
     0 for a clean merge, else CONFLICTS. `path` is the file's path in the repository.
     """
-    merged = merge(
-        base.read_bytes(),
-        ours.read_bytes(),
-        theirs.read_bytes(),
-        path,
-        day_file,
-        merge_by_lines,
-    )
+    merged = merge(base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file)
     overwrite(ours, merged.data)
     return CONFLICTS if merged.conflicts else 0
-
-
-def merge_by_lines(base: bytes, ours: bytes, theirs: bytes) -> tuple[bytes, int]:
-    """Merges three texts line by line with git; returns (merged text, number of conflicts).
-    Raises JournalError if git fails.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        names = ("ours", "base", "theirs")
-        for name, data in zip(names, (ours, base, theirs), strict=True):
-            (Path(folder) / name).write_bytes(data)
-        done = run_git(Path(folder), "merge-file", "-p", *_LABELS, *names)
-    if (
-        done.returncode < 0 or done.returncode > 127
-    ):  # git cannot merge, for example, a text with NUL
-        raise JournalError(
-            f"git merge-file failed: {done.stderr.decode(errors='replace').strip()}"
-        )
-    return done.stdout, done.returncode
 
 
 def _attribute_line(journal: Path, root: Path) -> str:

@@ -296,7 +296,7 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
             for one in read_org(text, changed.date())
         ]
     if lower.endswith(PLAIN):
-        return _split_lines(text.split("\n"), is_markdown=False)
+        return _split_document(text.split("\n"), is_markdown=False)
     if lower.endswith(PAGES):
         title = _HTML_TITLE.search(text[:_HTML_HEAD])
         text = html_to_markdown(text)
@@ -305,7 +305,7 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
     note = parse_note(text)
     if note.front.excluded:
         raise ValueError("its front matter says `synaptic: false`")
-    pieces = _split_lines(note.text.split("\n"), is_markdown=True)
+    pieces = _split_document(note.text.split("\n"), is_markdown=True)
     if len(pieces) == 1 and not pieces[0].at:
         front = replace(pieces[0], text=note.text, title=note.title, front=note.front)
         return [replace(front, tags=note.tags, fields=note.fields, type=note.type)]
@@ -314,7 +314,7 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
     return pieces
 
 
-def _split_lines(lines: list[str], *, is_markdown: bool) -> list[_DocumentPart]:
+def _split_document(lines: list[str], *, is_markdown: bool) -> list[_DocumentPart]:
     heads = heads_of_markdown(lines) if is_markdown else heads_of_lines(lines)
     return [
         _DocumentPart(

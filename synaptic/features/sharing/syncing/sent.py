@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ....errors import JournalError, NotFound, Refused
 from ....files import PICTURE_BYTES
 from ....journal.folder import is_note
+from ....journal.moves import read_moves
 from ....journal.names import printable_path
 from ....notes.screening import Screen
 from .memory import read_sync_record
@@ -63,7 +64,9 @@ def commit_files(repo: Repo, head: str) -> Snapshot:
         changes |= added
     ours = head
     if changes:
-        ours = repo.make_commit([head], shared, changes, _commit_message(repo, shared, changes))
+        message = _commit_message(repo, shared, changes)
+        before = _commit_renames(repo, head, changes)
+        ours = repo.make_commit([before], repo.read_tree(before), changes, message)
     overlay: Changes = {path: fitting.get(path, entry) for path, entry in left.items()}
     held = ours
     if overlay:
@@ -71,6 +74,25 @@ def commit_files(repo: Repo, head: str) -> Snapshot:
             [ours], repo.read_tree(ours), overlay, "The files of this machine"
         )
     return Snapshot(held, ours)
+
+
+def _commit_renames(repo: Repo, head: str, changes: Changes) -> str:
+    """Makes a commit in which notes have their new names and their old bytes, so that each
+    machine knows them again however much they were edited; returns its id, or `head` if none
+    was renamed.
+    """
+    shared = repo.read_tree(head)
+    gone = [path for path, data in changes.items() if data is None and path in shared]
+    here = {path for path in {*shared, *changes} if changes.get(path, b"") is not None}
+    moves = read_moves(repo.config.state, here) if gone else {}
+    names = {
+        moves[path]: path for path in gone if moves.get(path, "") in changes.keys() - shared
+    }
+    if not names:
+        return head
+    renames: Changes = {new: shared[old] for new, old in names.items()}
+    renames |= dict.fromkeys(names.values())
+    return repo.make_commit([head], shared, renames, "Rename notes of the journal")
 
 
 def note_paths(repo: Repo, head: str) -> list[str]:

@@ -16,6 +16,7 @@ from ....errors import JournalError
 from ....journal.folder import is_note
 from ....journal.git_process import run_git
 from ....journal.journal import Journal
+from ....notes.dates import date_in_path
 from .shares import FILE_MODES, Entry, Report, Shares
 
 MADE = "refs/synaptic/made"
@@ -92,14 +93,36 @@ class Repo:
 
     def find_renamed_notes(self, before: str, after: str) -> dict[str, str]:
         """The new path of each note that was renamed between two commits, by its old path; git
-        knows it by its text. {} for an empty id.
+        knows it by its text in each commit, and in all of them together. The file of a day is
+        not renamed to that of another day: its entries were moved there. {} for an empty id.
         """
         if not (before and after) or before == after:
             return {}
-        words = ("diff-tree", "-r", "-z", "-M", "--diff-filter=R", "--name-status")
-        parts = os.fsdecode(self.run_git(*words, before, after)).split("\0")
-        pairs = zip(parts[1::3], parts[2::3], strict=False)
-        return {old: new for old, new in pairs if is_note(old) and is_note(new)}
+        old_tree, new_tree = self.read_tree(before), self.read_tree(after)
+        words = ("-z", "-M", "--diff-filter=R", "--name-status")
+        together = self.run_git("diff-tree", "-r", *words, before, after)
+        log = ("log", "--no-merges", "--reverse", "--topo-order", "--format=", "--no-ext-diff")
+        single = self.run_git(*log, *words, f"{before}..{after}")
+        names: dict[str, str] = {}
+        for output in (together, single):
+            parts = [part for part in os.fsdecode(output).split("\0") if part]
+            for old, new in zip(parts[1::3], parts[2::3], strict=False):
+                first = next((name for name, last in names.items() if last == old), old)
+                names[first] = new
+        return {
+            old: new
+            for old, new in names.items()
+            if is_note(old)
+            and is_note(new)
+            and old in old_tree.keys() - new_tree
+            and new in new_tree.keys() - old_tree
+            and not self._are_other_days(old, new)
+        }
+
+    def _are_other_days(self, one: str, other: str) -> bool:
+        named = [date_in_path(path, self.config.day_file) for path in (one, other)]
+        days = {date.day for date in named if date}
+        return len(days) > 1
 
     def unreceived_files(self, head: str) -> dict[str, Entry | None]:
         """Maps the path of each file that this machine does not have in the version of `head`

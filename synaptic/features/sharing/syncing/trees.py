@@ -12,8 +12,8 @@ from ....errors import JournalError, Refused
 from ....journal.folder import is_note
 from ....journal.moves import note_moves
 from ....verbs.settling import note_own_conflicts
-from .. import merge_driver
 from ..merge import merge
+from .moved_entries import carry_moved_entries
 from .shares import FILE_MODES, SETUP, find_path_clashes, list_some_paths
 from .sync_repository import Changes, Repo, Tree, differing_paths
 
@@ -68,16 +68,26 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     theirs_alone = _paths_to_take_unmerged(repo, both, mine, other)
     changes |= {path: other[path] for path in theirs_alone}
     both = [path for path in both if path not in theirs_alone]
+    our_moves = repo.find_renamed_notes(base, ours)
+    trees = was, mine, other
     moves = {path: new for path, new in their_moves.items() if path in mine and new not in mine}
-    if any(path not in mine for path in both):
-        moves |= {
-            path: new
-            for path, new in repo.find_renamed_notes(base, ours).items()
-            if path in other and new not in other
-        }
+    for path, new in our_moves.items():
+        if path in other and new not in other:
+            moves[path] = new
+        their_name = their_moves.get(path, new)
+        is_free = new not in {*was, *other} and their_name not in {*was, *mine}
+        if their_name != new and is_free:
+            changes |= _merge_notes_of_two_names(repo, (path, new, their_name), trees, theirs)
+            note_moves(repo.config.state, {new: their_name})
     for path in [path for path in both if path in moves]:
         both.remove(path)
-        changes |= _merge_moved_note(repo, path, moves[path], (was, mine, other), theirs)
+        changes |= _merge_moved_note(repo, path, moves[path], trees, theirs)
+    carried = carry_moved_entries(repo, trees, [*our_moves.items(), *their_moves.items()])
+    for path, versions in carried.items():
+        old, one, two = (data or None for data in versions)
+        merged = {path: one} | merge_file_changes(repo, path, (old, one, two), theirs)
+        changes |= {place: data for place, data in merged.items() if data or place in mine}
+    both = [path for path in both if path not in carried]
     for path, (old, one, two) in repo.read_versions(both, was, mine, other):
         changes |= merge_file_changes(repo, path, (old, one, two), theirs)
     unsent = _paths_without_room(mine, other, changes)
@@ -98,6 +108,18 @@ def _merge_moved_note(
     if old in trees[1]:
         return {new: one, old: None} | changes
     return changes
+
+
+def _merge_notes_of_two_names(
+    repo: Repo, names: tuple[str, str, str], trees: tuple[Tree, Tree, Tree], theirs: str
+) -> Changes:
+    """Merges a note to which each side gave a name of its own; it gets that of theirs. `names`
+    are the old one, ours and theirs.
+    """
+    versions = [{names[2]: tree[name]} for name, tree in zip(names, trees, strict=True)]
+    [(_, (base, one, two))] = repo.read_versions([names[2]], *versions)
+    merged = merge_file_changes(repo, names[2], (base, one, two), theirs)
+    return {names[2]: one, names[1]: None} | merged
 
 
 def _paths_to_take_unmerged(
@@ -156,9 +178,9 @@ def merge_file_versions(repo: Repo, path: str, versions: Versions) -> tuple[byte
         return theirs, False
     edited = ours if theirs is None else theirs
     if is_note(path):
-        with suppress(JournalError):  # git merges no text with NUL by lines
+        with suppress(JournalError):  # what is no text is not merged by lines
             texts = (base or b"", ours or b"", theirs or b"")
-            done = merge(*texts, path, repo.config.day_file, merge_driver.merge_by_lines)
+            done = merge(*texts, path, repo.config.day_file)
             clash = done.conflicts > 0
             if clash and None in (ours, theirs):
                 return edited, False

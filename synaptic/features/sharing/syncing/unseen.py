@@ -94,6 +94,7 @@ def _list_unsent_texts(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
     )
     parts = output.split(sign.encode())[1:]
     there = repo.read_tree(theirs)
+    sent = {blob for _, blob in there.values()}
     names: dict[str, str] = {}
     files: dict[tuple[str, str], str] = {}
     for about, changed in zip(parts[::2], parts[1::2], strict=True):
@@ -104,9 +105,9 @@ def _list_unsent_texts(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
             mode = raw_mode.decode()
             if path not in there and int(mode):
                 names[path] = id
-            is_sent = there.get(path, ("", ""))[1] != blob.decode()
+            is_new = blob.decode() not in sent
             is_text = mode in FILE_MODES and not is_picture_name(path)
-            if is_sent and (is_text or mode == _LINK):
+            if is_new and (is_text or mode == _LINK):
                 files[path, blob.decode()] = id
     for path, id in names.items():
         yield _Text(path, path, id, is_name=True)
