@@ -346,6 +346,21 @@ def test_a_draft_overwrites_no_change_of_another(browser: Browser, home: Path) -
         expect(page.locator("#kept")).to_have_text("")
 
 
+def test_a_draft_with_a_file_ends_with_its_save(browser: Browser, home: Path) -> None:
+    with served(home, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        for place in ("/", "/new"):
+            page.goto(place)
+            write(page, f"Seen at {place}")
+            expect(page.locator("input[name=draft]")).to_have_count(1)
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_role("status")).to_contain_text("Saved")
+            page.goto(place)
+            page.wait_for_timeout(400)
+            expect(page.locator("#kept")).to_have_text("")
+            expect(page.locator("input[name=draft]")).to_have_count(0)
+
+
 def test_a_draft_with_a_file_outlives_its_tab(browser: Browser, home: Path) -> None:
     with served(home, **NOW) as server:
         context = logged_in(browser, server)

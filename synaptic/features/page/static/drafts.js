@@ -87,6 +87,7 @@ if (form) {
   }));
   form.addEventListener("input", keep);
   form.addEventListener("submit", () => {
+    keep(); // as it is sent: a save ends the draft that is the same
     sessionStorage.sent = JSON.stringify([...readSent(), [here(), values()]]);
   });
   discard.addEventListener("click", () => {

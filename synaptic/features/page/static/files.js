@@ -17,10 +17,10 @@ for (const input of document.querySelectorAll("input[name=files]")) {
     const answer = await fetch("/draft", { method: "POST", body }).catch(() => null);
     const reply = answer ? await answer.text() : "Synaptic does not answer.";
     if (answer?.ok) {
-      insert(reply);
       const field = document.createElement("input"); // the save ends it, linked or not
       const [, value] = /\(draft:([^)]+)\)/.exec(reply);
       form.append(Object.assign(field, { type: "hidden", name: "draft", value }));
+      insert(reply);
     }
     else news.append(`“${file.name}” was not added. ${reply.replaceAll("`", "")} `);
   };
