@@ -14,6 +14,7 @@ from ...models import frozen
 from .table import (
     ANY,
     BETWEEN,
+    HOURS_OF_PARTS,
     ROWS,
     TIMES,
     Pieces,
@@ -46,7 +47,7 @@ _RECENT = (
 )
 """Chosen on tests/data/newest.json; newest_held.json was held apart."""
 
-_STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(TIMES.parts_of_day)})s"
+_STOPPED = rf"[\w\\/@(=]|[-.:+&~%'’]{{1,2}}\w|%| (?:{'|'.join(HOURS_OF_PARTS)})s"
 """Behind a phrase: it is a piece of a name, a path or a rule ("on Friday mornings")."""
 
 _START = r"(?<![\w\\/@#$=])(?<!\w[-.:+&~])(?<!\w[-.:+&~][-.:+&~])" + "".join(
@@ -61,7 +62,7 @@ _PREPOSITION = (
     rf"(?!{any_word(TIMES.of_verbs)} (?:<near>|<which>))"
     rf"(?P<preposition>{any_word(ANY | BETWEEN)}) "
 )
-_END = rf"(?!\w)(?: {any_word(TIMES.parts_of_day)})?(?:['’]s\b)?"
+_END = rf"(?!\w)(?: {any_word(HOURS_OF_PARTS)})?(?:['’]s\b)?"
 _ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
 _AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
 """Forms in which a text that stands alone is read."""

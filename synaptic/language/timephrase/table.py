@@ -63,12 +63,16 @@ TABLES: dict[str, Mapping[str, Any]] = {
 """The value of each word of each piece."""
 
 
+HOURS_OF_PARTS = TIMES.numbers("part_of_day")
+"""The hour that each part of the day means."""
+
+
 def any_word(words: Iterable[str]) -> str:
     """A regular expression that matches any of these words, in which `_` stands for a blank."""
     return rf"(?:{'|'.join(words).replace('_', ' ')})\b"
 
 
-ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{any_word(TIMES.goes_on | TIMES.parts_of_day)})"
+ENDS = rf"(?=\s*(?:$|[^\w\s])|\s+{any_word(TIMES.goes_on.union(HOURS_OF_PARTS))})"
 """Here the phrase ends, so that it describes no noun: "in spring" and not "in spring boot"."""
 
 _SHORT_DAYS = any_word(name.title() for name in SHORT_DAYS)

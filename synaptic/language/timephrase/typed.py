@@ -6,9 +6,10 @@ from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from ...notes.dates import days_of_name, moment_of_stamp
+from ..lexicon import MONTH_NAMES
 from ..tongues import translate_whole_time
 from .find import read_time
-from .table import DAYS_IN, When, compile_row, least_and_most_units, read_pieces
+from .table import DAYS_IN, HOURS_OF_PARTS, When, compile_row, least_and_most_units, read_pieces
 
 MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
@@ -20,11 +21,13 @@ _CLOCK = re.compile(
     r"(?: ?([ap])m| ?(?:uhr|uur|heures?|h|시)|[时時点點]|(?<=[:h]\d\d))(?!\S)"
 )
 """18:00, 18:00:30, 6pm, 6:30 pm; um 18 Uhr, à 18h30, alle 18:00, в 18:00, 18時."""
+_DOTTED = re.compile(r"(0[1-9]|[12]\d|3[01])\.(0[1-9]|1[0-2])\.")
+"""19.11., a day and a month."""
 _EITHER_ORDER = re.compile(r"(\d\d?)/(\d\d?)")
 
 _OF_PATHS = re.compile(r"^[./]|[#?%&=<>|\\\\]")
 """Finds signs of a path or an address, which is no time."""
-_MARKED = re.compile(r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]")
+_MARKED = re.compile(r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]|[0-9]{2}\.[0-9]{2}\.")
 _ORDINAL = re.compile(r"(?i)[0-9]+(?:st|nd|rd|th)")
 
 Typed = tuple[datetime | None, datetime | None]
@@ -47,6 +50,7 @@ def split_date(text: str, now: datetime) -> DatedText | None:
     |---------------------------------|--------------------------------------------|
     | `yesterday 5pm: called Ida`     | 2026-11-20 17:00, `called Ida`             |
     | `monday: rain`                  | 2026-11-16 09:30, `rain`                   |
+    | `19.11.: doctor`                | 2026-11-19 09:30, `doctor`                 |
     | `tomorrow: dentist`             | None: it has not happened                  |
     | `May: she called`               | None: a month is not a day                 |
     | `3 days: too long`, `1/2: done` | None: a length, a list or a share          |
@@ -78,6 +82,7 @@ def read_typed(
     | `2026-11-03T14:00`            | that moment                             |
     | `18:00`, `6pm`, `now`         | today, at that time                     |
     | `yesterday 18:00`             | 2026-11-20 18:00                        |
+    | `yesterday evening`           | 2026-11-20 19:00                        |
     | `2 hours ago`, `2h`           | 2026-11-21 07:30                        |
     | `10d`, `10 days ago`          | 2026-11-11 09:30                        |
     | `last week`, `letzte Woche`   | 2026-11-09 09:30 to 2026-11-15 09:30    |
@@ -133,15 +138,32 @@ def _read_days(
     match = _CLOCK.search(value)
     if match:
         clock = _time_of_day(match)
-        rest = " ".join(f"{value[: match.start()]} {value[match.end() :]}".split()) or "today"
+        parts = (value[: match.start()], value[match.end() :])
+        rest = " ".join(part.strip(", ") for part in parts).strip() or "today"
+    elif usual_clock is None:
+        clock = _clock_of_part(value) or clock
     start, end = days_of_name(rest) or _days_of_phrase(rest, When(now.date(), ahead))
     first = datetime.combine(start, clock) if start else None
     last = datetime.combine(end, clock) if end else None
     return (first, last) if start or end else None
 
 
+def _clock_of_part(value: str) -> time | None:
+    """The time of the part of the day that a phrase names, in any language: 19:00 of yesterday
+    evening.
+    """
+    for phrase in (value, *translate_whole_time(value)):
+        hour = HOURS_OF_PARTS.get(phrase.rpartition(" ")[2])
+        if hour is not None:
+            return time(hour)
+    return None
+
+
 def _days_of_phrase(text: str, when: When) -> tuple[date | None, date | None]:
     """The first and last day of a time in words, in any language; both None without one."""
+    dotted = _DOTTED.fullmatch(text)
+    if dotted:
+        text = f"{int(dotted[1])} {MONTH_NAMES[int(dotted[2]) - 1]}"
     numbers = _EITHER_ORDER.fullmatch(text)
     if numbers and max(map(int, numbers.groups())) <= 12:
         return None, None  # either may be the month
