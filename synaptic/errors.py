@@ -18,11 +18,13 @@
     └── Unreachable         the server that writes the journal gave no answer, or refused
 
 A message says what happened; `valid` lists the values that would have worked; `hint` is the
-next step. They become answers at the edge: in `cli/main.py` and `mcp`.
+next step. `of` are the parameters that the message names. They become answers at the edge: in
+`cli/main.py` and `mcp`, which name each parameter as it was typed.
 """
 
 import errno
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Literal, TypeVar
 
 _FREE_SPACE = "Free some space and try again. What was saved stays saved."
@@ -37,11 +39,28 @@ class SynapticError(Exception):
 
     code = "error"
 
-    def __init__(self, message: str, hint: str = "", *, valid: Iterable[str] = ()) -> None:
+    def __init__(
+        self, message: str, hint: str = "", *, valid: Iterable[str] = (), of: Iterable[str] = ()
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.valid = tuple(valid)
         self.hint = hint
+        self.of = tuple(of)
+
+    def name_as_typed(self, words: Mapping[str, str]) -> None:
+        """Names each parameter of the message by its word in `words`, as `--tag` for `tags`. A
+        name may lack the `s` of the plural.
+        """
+        typed = {name.removesuffix("s"): word for name, word in words.items()}
+        named = []
+        for name in self.of:
+            word = typed.get(name.removesuffix("s"), name)
+            # the first one: the value behind it may hold the name, too
+            self.message = re.sub(rf"\b{name}\b", word, self.message, count=1)
+            self.valid = tuple(word if one == name else one for one in self.valid)
+            named.append(word)
+        self.of = tuple(named)
 
     def __str__(self) -> str:
         """The message, the valid values and the hint in one line."""
@@ -162,15 +181,20 @@ def to_user_error(error: BaseException) -> SynapticError:
 
 def match_valid_name(names: Iterable[Name], value: str, what: str) -> Name:
     """Returns the item of `names` that equals `value`, ignoring case and outer blanks. Raises
-    InvalidArgument listing the names; `what` says in its message what was given.
+    InvalidArgument listing the names; `what`, which begins with the parameter's name, says
+    in its message what was given.
     """
     for name in names:
         if name == value.strip().lower():
             return name
-    raise InvalidArgument(f"{what} {value!r} is unknown.", valid=names)
+    raise InvalidArgument(f"{what} {value!r} is unknown.", valid=names, of=what.split()[:1])
 
 
 def check_range(name: str, value: float | None, low: float, high: float) -> None:
-    """Raises InvalidArgument for a value that is not from `low` to `high`; None passes."""
+    """Raises InvalidArgument for a value that is not from `low` to `high`; None passes. `name`
+    begins with the parameter's.
+    """
     if value is not None and not low <= value <= high:
-        raise InvalidArgument(f"{name} is {value}.", valid=(f"{low} to {high}",))
+        raise InvalidArgument(
+            f"{name} is {value}.", valid=(f"{low} to {high}",), of=name.split()[:1]
+        )

@@ -358,7 +358,7 @@ KEYS: dict[str, Filter] = {row.key: row for row in _ROWS if row.key}
 
 
 def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
-    """Returns `values` unchanged. Raises InvalidArgument, with the `name` of the filter, for
+    """Returns `values` unchanged. Raises InvalidArgument, with the `name` of the parameter, for
     more than MAX_VALUES of them or one of more than MAX_VALUE_CHARS characters.
     """
     if len(values) > MAX_VALUES:
@@ -366,11 +366,13 @@ def check_values(name: str, values: Sequence[str]) -> Sequence[str]:
             f"{name} has {len(values):,} values.",
             "Give fewer values.",
             valid=(f"up to {MAX_VALUES} values",),
+            of=[name],
         )
     if any(len(one) > MAX_VALUE_CHARS for one in values):
         raise InvalidArgument(
             f"{name} has a value of {max(map(len, values)):,} characters.",
             "Shorten it.",
             valid=(f"up to {MAX_VALUE_CHARS:,} characters",),
+            of=[name],
         )
     return values

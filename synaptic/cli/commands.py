@@ -236,7 +236,7 @@ def search(
     """
     from ..search.happened import count_events_and_clean_notices  # slow to import
 
-    weights = _parse_pairs("--weight", weight)
+    weights = _parse_pairs("weight", weight)
     filters = take_filters(ws, options)
     query = " ".join(text)
     result = search_journal(
@@ -244,7 +244,7 @@ def search(
         query,
         filters=filters,
         weights={name: _parse_weight(name, value) for name, value in weights.items()},
-        prefer=build_preference(_parse_pairs("--prefer", prefer)),
+        prefer=build_preference(_parse_pairs("prefer", prefer)),
         embed_ms=EMBED_MS,
         **options,
     )
@@ -798,16 +798,16 @@ def _read_stdin() -> str:
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def _parse_pairs(flag: str, texts: Words) -> dict[str, list[str]]:
-    """Returns the values of each NAME, in order, from texts in the form NAME=VALUE. `flag` is
-    named in the error. Raises InvalidArgument for a text without `=`.
+def _parse_pairs(of: str, texts: Words) -> dict[str, list[str]]:
+    """Returns the values of each NAME, in order, from texts in the form NAME=VALUE. The
+    error names the parameter `of`. Raises InvalidArgument for a text without `=`.
     """
     named: dict[str, list[str]] = {}
     for text in texts:
         name, sign, value = text.partition("=")
         if not sign:
             raise InvalidArgument(
-                f"{flag} cannot be {text!r}: it has no `=`.", valid=["NAME=VALUE"]
+                f"{of} cannot be {text!r}: it has no `=`.", valid=["NAME=VALUE"], of=[of]
             )
         named.setdefault(name.strip(), []).append(value.strip())
     return named
@@ -818,5 +818,7 @@ def _parse_weight(name: str, texts: Words) -> float:
         return float(texts[-1])
     except ValueError:
         raise InvalidArgument(
-            f"The weight of {name} is {texts[-1]!r}, which is not a number.", valid=["0 to 1"]
+            f"weight {name} is {texts[-1]!r}, which is not a number.",
+            valid=["0 to 1"],
+            of=["weight"],
         ) from None

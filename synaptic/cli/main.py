@@ -98,6 +98,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except Exception as error:
         problem = _as_synaptic_error(error)
+        if problem.of:
+            problem.name_as_typed(_flags_by_parameter(args))
         flags = args[: args.index("--")] if "--" in args else args
         if "--json" in flags:
             emit_json(wire.error_json(problem))
@@ -215,6 +217,23 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     else:
         hint = f'To write something down: {context.command_path} save "{typed} ...". {hint}'
     return InvalidArgument(message, valid=[] if meant else names, hint=hint)
+
+
+def _flags_by_parameter(args: Sequence[str]) -> dict[str, str]:
+    """Returns by parameter of the command that the arguments name: its flag, in the spelling
+    that was typed, or else in the usual one.
+    """
+    typed = [arg.partition("=")[0] for arg in args]
+    flags = {}
+    program: Any = get_command(program_for(args))
+    for each in program.commands.values():
+        for one in each.params:
+            spellings = [name for name in one.opts if name.startswith("--")]
+            if spellings:
+                flags[one.name] = next(
+                    (name for name in spellings if name in typed), spellings[0]
+                )
+    return flags
 
 
 def _guess_command(typed: str, names: Sequence[str]) -> str:

@@ -41,7 +41,7 @@ def unfinished_run(journal: Journal) -> Run | None:
 def find_run(journal: Journal, name: str) -> Run:
     """The rename of this name. Raises InvalidArgument, which names the known ones."""
     names = {run.lower(): run for run in journal.renames.newest_first()}
-    return journal.renames.get(names[match_valid_name(names, name, "rename")])
+    return journal.renames.get(names[match_valid_name(names, name, "undo")])
 
 
 def begin(journal: Journal, run: Run) -> Run:

@@ -286,7 +286,7 @@ def parse_filter_value(row: Filter, texts: Sequence[str]) -> object:
         return int(texts[-1])
     except ValueError:
         message = f"{row.name} is {texts[-1][:MAX_SHOWN]!r}, which is not a whole number."
-        raise InvalidArgument(message, valid=(f"0 to {row.most}",)) from None
+        raise InvalidArgument(message, valid=(f"0 to {row.most}",), of=[row.name]) from None
 
 
 def search_terms(text: str, *, stop_words: bool = True) -> Texts:
@@ -309,7 +309,8 @@ def build_filters(
     """
     if days is not None:
         if since is not None:
-            raise InvalidArgument("Give days or since, not both.", valid=("days", "since"))
+            names = ("days", "since")
+            raise InvalidArgument("Give days or since, not both.", valid=names, of=names)
         _check_filter_value(FILTERS["days"], days, now)
         from .timephrase.table import add_days  # most saves and searches need none of its words
 
@@ -323,12 +324,14 @@ def build_filters(
     last = values.get("until")
     if first and last and first > last:
         message = f"since ({first}) is later than until ({last})."
-        raise InvalidArgument(message, "Swap the two dates, or leave one out.")
+        hint = "Swap the two dates, or leave one out."
+        raise InvalidArgument(message, hint, of=("since", "until"))
     low = values.get("min_importance")
     high = values.get("max_importance")
     if low is not None and high is not None and low > high:
         message = f"min_importance ({low}) is above max_importance ({high})."
-        raise InvalidArgument(message, "Swap the two numbers, or leave one out.")
+        hint = "Swap the two numbers, or leave one out."
+        raise InvalidArgument(message, hint, of=("min_importance", "max_importance"))
     if days is not None and last is None:
         values["until"] = now.date().isoformat()
     return Filters(**values)
@@ -353,9 +356,9 @@ def _check_filter_value(row: Filter, value: Any, now: datetime) -> Any:
 def _parse_field(text: str) -> tuple[str, str]:
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
-        message = f"The filter where is {text!r}, which does not name a property and its value."
+        message = f"where is {text!r}, which does not name a property and its value."
         raise InvalidArgument(
-            message, valid=("NAME=VALUE",), hint="For example: author=Zelazny."
+            message, "For example: author=Zelazny.", valid=("NAME=VALUE",), of=["where"]
         )
     return field_name(name), value
 
@@ -365,7 +368,7 @@ def _parse_tags(text: str) -> str:
 
     `#DB` -> `db`, `db+Node.js` -> `db+node-js`, `c++` -> `c`.
     """
-    return ALL_TAGS.join(unique(map(check_tag, _BETWEEN_TAGS.split(text))))
+    return ALL_TAGS.join(unique(check_tag(one, of="tag") for one in _BETWEEN_TAGS.split(text)))
 
 
 _BETWEEN_TAGS = re.compile(r"(?<=[^+\s])\+(?=[^+\s])")
@@ -389,16 +392,23 @@ def build_preference(values: Mapping[str, object]) -> Filters:
         key = name.removesuffix("s")
         if key not in ("type", "tag", "project"):
             raise InvalidArgument(
-                f"prefer has no key {name!r}.", valid=("types", "tags", "projects")
+                f"prefer has no key {name!r}.",
+                valid=("types", "tags", "projects"),
+                of=["prefer"],
             )
         texts = [value] if isinstance(value, str) else value
         if not isinstance(texts, list | tuple) or not all(
             isinstance(text, str) for text in texts
         ):
             message = f"prefer: the value of {name} is {value!r}."
-            raise InvalidArgument(message, valid=("a text", "a list of texts"))
+            raise InvalidArgument(message, valid=("a text", "a list of texts"), of=["prefer"])
         filters[key] = texts
-    return build_filters(now=datetime.max, **filters)
+    try:
+        return build_filters(now=datetime.max, **filters)
+    except InvalidArgument as error:
+        error.message = f"prefer: {error.message}"
+        error.of = ("prefer",)
+        raise
 
 
 def _nonempty_values(name: str, value: str | Sequence[str]) -> Texts:

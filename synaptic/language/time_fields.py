@@ -54,11 +54,14 @@ filter by day without a row takes a time as `since` does.
 """
 
 
-def read_date(text: str, now: datetime, name: str) -> str:
+def read_date(text: str, now: datetime, name: str, *, of: str = "") -> str:
     """The local date, `YYYY-MM-DD`, that the field `name` takes of a typed time. Raises
-    InvalidArgument with examples.
+    InvalidArgument with examples; it names the parameter `of`, by default as the field.
     """
-    return read_moment(text, now, name).date().isoformat()
+    moment = _take(_read_span(text, now, name, None), name)
+    if not moment:
+        raise _time_error(name, text, of)
+    return moment.date().isoformat()
 
 
 def read_days(text: str, now: datetime, name: str) -> tuple[date, date]:
@@ -75,11 +78,16 @@ def read_moment(text: str, now: datetime, name: str, *, clock: time | None = Non
 
     A day without a time of day gets the time `clock`, by default that of `now`.
     """
-    first, last = _read_span(text, now, name, clock)
-    moment = last if _field(name).takes == "last" else first
+    moment = _take(_read_span(text, now, name, clock), name)
     if not moment:
         raise _time_error(name, text)
     return moment
+
+
+def _take(span: tuple[datetime | None, datetime | None], name: str) -> datetime | None:
+    """The end of a span that the field `name` takes."""
+    first, last = span
+    return last if _field(name).takes == "last" else first
 
 
 def _field(name: str) -> TimeField:
@@ -95,7 +103,9 @@ def _read_span(
     return span or (None, None)
 
 
-def _time_error(name: str, text: str) -> InvalidArgument:
+def _time_error(name: str, text: str, of: str = "") -> InvalidArgument:
     field = _field(name)
     short = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
-    return InvalidArgument(f"{name}: {short!r} is not a {field.noun}.", valid=field.examples)
+    of = of or name
+    message = f"{of}: {short!r} is not a {field.noun}."
+    return InvalidArgument(message, valid=field.examples, of=[of])

@@ -379,6 +379,7 @@ def _change_each(
         except SynapticError as error:
             if len(ids) == 1:
                 raise
+            error.name_as_typed({name: name for name in call.args})
             errors[id] = error
     return _receipts_answer(call, receipts, done, _error_lines(errors))
 

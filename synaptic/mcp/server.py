@@ -63,6 +63,7 @@ from .tools import (
     check_arguments,
     explain_tool,
     help_text,
+    parameters_as_typed,
     read_more,
 )
 
@@ -233,7 +234,7 @@ async def _call_tool(
             async with _client_turns(ctx).writing():
                 return await _answer_call(ctx, tools, name, arguments, withdrawal)
     except Exception as error:
-        return _error_result(error, arguments)
+        return _error_result(error, name, arguments)
 
 
 @contextmanager
@@ -276,7 +277,7 @@ async def _answer_write(
         try:
             return await _answer_call(ctx, tools, name, arguments)
         except Exception as error:
-            return _error_result(error, arguments)
+            return _error_result(error, name, arguments)
 
     call = json.dumps([name, arguments], sort_keys=True)
     return cast(
@@ -425,9 +426,13 @@ def _tool_result(text: str, **more: Any) -> types.CallToolResult:
     return types.CallToolResult(content=[content], **more)
 
 
-def _error_result(error: Exception, arguments: dict[str, Any]) -> types.CallToolResult:
+def _error_result(
+    error: Exception, name: str, arguments: dict[str, Any]
+) -> types.CallToolResult:
     as_json = str(arguments.get("format")).strip().lower() == "json"
-    return _tool_result(_error_text(to_user_error(error), as_json), is_error=True)
+    own = to_user_error(error)
+    own.name_as_typed(parameters_as_typed(name, arguments))
+    return _tool_result(_error_text(own, as_json), is_error=True)
 
 
 def _error_text(error: SynapticError, as_json: bool = False) -> str:

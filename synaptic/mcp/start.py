@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from ..errors import InvalidArgument
+from ..errors import match_valid_name
 from ..serving.tool_lists import WHOLE
 from .front import Front
 from .tools import TOOL_LISTS
@@ -16,8 +16,7 @@ def start_server(home: str | Path | None = None, tool_list: str = WHOLE) -> None
     """Serves one client on standard input and output, and ends the process when the client has
     closed them. Raises InvalidArgument for a `tool_list` that is not in TOOL_LISTS.
     """
-    if tool_list not in TOOL_LISTS:
-        raise InvalidArgument(f"There is no list of tools {tool_list!r}.", valid=TOOL_LISTS)
+    match_valid_name(TOOL_LISTS, tool_list, "tool_list")
     if sys.stdin is None or sys.stdout is None:
         return  # they were closed: there is no client
     for ending in (signal.SIGTERM, signal.SIGINT):

@@ -273,6 +273,19 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
     return checked
 
 
+def parameters_as_typed(tool: str, arguments: Mapping[str, Any]) -> dict[str, str]:
+    """Returns by parameter of a tool: its name in this call, which may be `tags` for `tag`, and
+    may stand in `options` or in one of `entries`.
+    """
+    names = [*TOOLS_BY_NAME[tool].parameters] if tool in TOOLS_BY_NAME else []
+    entries = arguments.get("entries")
+    parts = [*entries] if isinstance(entries, list) else []
+    for part in (*parts, arguments.get("options"), arguments):
+        if isinstance(part, dict):
+            names += part
+    return {name: name for name in names}
+
+
 _CLIENTS_OWN = ("wait_for_previous",)
 """Arguments that a client adds to each tool for itself, and passes on: Gemini CLI's."""
 

@@ -560,15 +560,16 @@ def slug_tag(tag: str) -> str:
     return slug if any(map(str.isalpha, slug)) else ""
 
 
-def check_tag(tag: str) -> str:
-    """The slug (`slug_tag`) of a tag that a user gave. Raises InvalidArgument if it has no
-    letter.
+def check_tag(tag: str, *, of: str = "") -> str:
+    """The slug (`slug_tag`) of a tag that a user gave, as the parameter `of` if that is known.
+    Raises InvalidArgument if it has no letter.
     """
     slug = slug_tag(tag)
     if not slug or "\0" in tag:
         raise InvalidArgument(
-            f"{tag!r} is not a tag.",
+            f"{of}: {tag!r} is not a tag." if of else f"{tag!r} is not a tag.",
             valid=("letters, digits, _ - and /, with at least one letter",),
+            of=filter(None, [of]),
         )
     return slug
 

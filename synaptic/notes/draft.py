@@ -86,11 +86,14 @@ def redraft_entry(
     Parts that are missing stay. Raises InvalidArgument and Refused, as `Screen` does.
     """
     text = _new_text(screen, old, parts)
-    added = check_values("tags", [*parts.get("tags", ()), *parts.get("add_tags", ())])
+    added = [
+        tag for name in ("tags", "add_tags") for tag in check_values(name, parts.get(name, ()))
+    ]
     tags = list(screen.texts("tag", added))
     if "tags" not in parts:
         tags = [*own_tags(old), *tags]
-    dropped = unique(map(check_tag, check_values("remove_tags", parts.get("remove_tags", ()))))
+    removed = check_values("remove_tags", parts.get("remove_tags", ()))
+    dropped = unique(check_tag(tag, of="remove_tags") for tag in removed)
     left = [tag for tag in tags if slug_tag(tag) not in (*dropped, *old.file_tags)]
     marks = {name: parts.get(name, getattr(old, name)) for name in _REPLACED}
     if "project" in parts:

@@ -79,6 +79,7 @@ class Screen:
             raise InvalidArgument(
                 f"The {name} holds a NUL character; nothing was saved.",
                 "Remove the character U+0000, and save again.",
+                of=[name] if name != "text" else (),
             )
         public = without_private(text)
         if public != text:
@@ -88,6 +89,7 @@ class Screen:
                     f"The whole {name} is marked as private, which Synaptic never saves; "
                     "nothing was saved.",
                     "Remove the marks, or write it into a journal file with an editor.",
+                    of=[name] if name != "text" else (),
                 )
         self._unclosed |= bool(unclosed_tags(public.encode("utf-8", "surrogatepass")))
         return self.redact_secrets(name, public, after=after)
@@ -110,6 +112,7 @@ class Screen:
             raise Refused(
                 f"The {name} holds secrets: {', '.join(places)}; nothing was saved.",
                 "Save it without them; name the place where each one is stored instead.",
+                of=[name] if name != "text" else (),
             )
         self._redacted |= dict.fromkeys(
             s.kind if name == "text" else f"{s.kind} ({name})" for s in mine

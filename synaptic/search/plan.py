@@ -100,7 +100,8 @@ class Request:
         match_valid_name(ORDERS, self.order, "order")
         if len(self.parts) > MAX_PARTS:
             message = f"sub_queries has {len(self.parts):,} values."
-            raise InvalidArgument(message, valid=(f"up to {MAX_PARTS} values",))
+            valid = (f"up to {MAX_PARTS} values",)
+            raise InvalidArgument(message, valid=valid, of=["sub_queries"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -183,12 +183,13 @@ def choose_weights(
     name = match_valid_name(PRESETS, preset or "layers", "preset")
     chosen = dict.fromkeys(SIGNALS, 0.0) | dict(PRESETS[name])
     for name, value in (weights or {}).items():
-        signal = match_valid_name(SIGNALS, name, "signal")
+        signal = match_valid_name(SIGNALS, name, "weight signal")
         check_range(f"weight {signal}", value, 0, 1)
         chosen[signal] = value
     total = sum(chosen.values())
     if total == 0:
-        raise InvalidArgument("All weights are 0.", "Give one signal a weight above 0.")
+        hint = "Give one signal a weight above 0."
+        raise InvalidArgument("weight is 0 for every signal.", hint, of=["weight"])
     return {signal: weight / total for signal, weight in chosen.items()}
 
 

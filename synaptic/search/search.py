@@ -111,7 +111,8 @@ def make_request(
     check_range("budget_ms", budget_ms, 0, MAX_BUDGET_MS)
     if budget_ms is not None and asked != "auto":
         message = f"budget_ms cannot be given with strategy {asked!r}."
-        raise InvalidArgument(message, valid=("auto",))
+        names = ("budget_ms", "strategy")
+        raise InvalidArgument(message, valid=("auto",), of=names)
     return Request(
         parsed=parsed,
         now=now,

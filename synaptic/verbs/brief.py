@@ -194,8 +194,9 @@ def brief(
     """
     if project == "*":
         raise InvalidArgument(
-            "A briefing is for one project, so '*' cannot be given.",
+            "project cannot be '*': a briefing is for one.",
             "Give the name of one project.",
+            of=["project"],
         )
     at_hand = search_terms(describe_recent_work(folder) if folder else "")
     file = ws.config.state / _POSITIONS
@@ -348,6 +349,7 @@ def _find_news_start(
         raise InvalidArgument(
             f"since: {since[:40]!r} is not a position.",
             valid=("p:... from the end of a briefing", LAST, WHOLE, "2026-11-03", "yesterday"),
+            of=["since"],
         )
     count, number, seconds = map(int, position.groups())
     at = datetime.fromtimestamp(seconds).astimezone()
@@ -557,7 +559,7 @@ def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
     """Returns the entries and tasks that are due by the day `until`, or on any day without one;
     overdue first, a task as an entry with the task's title. Raises InvalidArgument.
     """
-    last = read_date(until, ws.clock(), "due") if until else _EVER
+    last = read_date(until, ws.clock(), "due", of="until") if until else _EVER
     return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, None))))
 
 

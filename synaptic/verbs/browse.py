@@ -291,7 +291,8 @@ def find(
         if cursor or around:
             raise InvalidArgument(
                 "cursor and around work only without a query.",
-                "Call it without the query, or without cursor and around.",
+                "Leave out the query, or them.",
+                of=("cursor", "around"),
             )
         wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
         result = search(
@@ -357,6 +358,7 @@ def entries_of_days(
             f"date: {date[:MAX_SHOWN]!r} is more than a {'week' if week else 'month'}.",
             f"`synaptic find --since {first} --until {last}` lists it.",
             valid=TIME_FIELDS["date"].examples,
+            of=["date"],
         )
     if week:
         end = min(first.toordinal() + 6, calendar_day.max.toordinal())
@@ -538,6 +540,7 @@ def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
         raise InvalidArgument(
             f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
             "Use the cursor of the previous answer, and its order.",
+            of=["cursor"],
         )
     position = TimelinePosition(
         dated=int(place[3]), at=int(place[4]), path=unquote(place[6]), seq=int(place[5])

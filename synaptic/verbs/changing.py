@@ -79,11 +79,12 @@ def update(
     """
     changes: Json = {name: value for name, value in parts.items() if value is not None}
     if "content" in changes and "append" in changes:
-        raise InvalidArgument("Give content or append, not both.", valid=("content", "append"))
+        both = ("content", "append")
+        raise InvalidArgument("Give content or append, not both.", valid=both, of=both)
     if all(value == () for value in changes.values()):
         of_person = () if by_person else ("pin", "at")
         names = [part for part in Parts.__annotations__ if part not in of_person]
-        raise InvalidArgument("No change of the entry was given.", valid=names)
+        raise InvalidArgument("No change of the entry was given.", valid=names, of=names)
     check_project(parts.get("project"))
     check_files(changes)
     check_range("importance", parts.get("importance"), 0, 10)

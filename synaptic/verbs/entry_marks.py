@@ -47,7 +47,9 @@ def check_project(project: str | None) -> str | None:
     check_values("project", [name])
     if name == "*":
         raise InvalidArgument(
-            "An entry has one project, not '*'.", "Name one project, or give '' for none."
+            "project cannot be '*': an entry has one.",
+            "Name one project, or give '' for none.",
+            of=["project"],
         )
     return name or None
 

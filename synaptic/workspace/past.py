@@ -74,6 +74,7 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         raise InvalidArgument(
             f"as_of is {when!r}, which is before any journal.",
             valid=(f"a time from the year {CLOCK_YEARS[0]} on",),
+            of=["as_of"],
         )
     if moment.year in CLOCK_YEARS:
         moment = moment.astimezone(now.tzinfo)
@@ -82,6 +83,7 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         raise InvalidArgument(
             f"as_of is {moment:%Y-%m-%d %H:%M}, which is in the future.",
             valid=(f"a time up to {now:%Y-%m-%d %H:%M}",),
+            of=["as_of"],
         )
     moment = min(moment, now)
     hiding = ws.access.hiding_after(moment)

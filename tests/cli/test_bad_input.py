@@ -27,7 +27,7 @@ def at(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> ForkedHome:
 
 
 COMMANDS: dict[str, tuple[str, int]] = {
-    "search pump --as-of nonsense": (f"as_of: 'nonsense' {A_DATE}", 2),
+    "search pump --as-of nonsense": (f"--as-of: 'nonsense' {A_DATE}", 2),
     "search pump --as-of 2031-01-01": (
         "is in the future. Valid: a time up to 2026-11-21 10:30",
         2,
@@ -43,11 +43,11 @@ COMMANDS: dict[str, tuple[str, int]] = {
     "brief --since nonsense": (A_DATE, 2),
     "brief --since p:77-7-1795000000": ("no longer has that position: this goes by dates", 0),
     "brief --project nowhere": ("It has no entries. Known projects: ledger", 0),
-    "search pump --since nonsense": (f"since: 'nonsense' {A_DATE}", 2),
+    "search pump --since nonsense": (f"--since: 'nonsense' {A_DATE}", 2),
     "search pump --strategy fast": ("'fast' is unknown. Valid: auto, hybrid, lexical", 2),
     "save text --due nonsense": ("is not a date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
     "save text --type nonsense": (
-        f"type 'nonsense' is unknown. Valid: {A_TYPE}, choice, adr",
+        f"--type 'nonsense' is unknown. Valid: {A_TYPE}, choice, adr",
         2,
     ),
     "save text --supersedes nothere": ("No entry has the id 'nothere'.", 1),

@@ -426,7 +426,7 @@ async def test_instructions_say_when(connect: Callable[..., Client], mode: str) 
         (
             "context_update",
             {"id": "zzzzzzzz"},
-            ["No change of the entry was given", "add_tags"],
+            ["No change of the entry was given", "add_tag,"],
         ),
         (
             "context_update",

@@ -527,7 +527,7 @@ def forget_session(ws: Workspace, session: str) -> Done:
 def find_import(ws: Workspace, name: str) -> Run:
     """The import run of this name. Raises InvalidArgument with the known ones."""
     names = {run.lower(): run for run in ws.journal.runs.newest_first()}
-    return ws.journal.runs.get(names[match_valid_name(names, name, "run")])
+    return ws.journal.runs.get(names[match_valid_name(names, name, "undo")])
 
 
 def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:

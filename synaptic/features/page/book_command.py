@@ -76,8 +76,8 @@ def write_book(
     )
     style = BookStyle(
         one_line(title) or default_title(selection.filters),
-        match_valid_name(EDGES, photos, "--photos"),
-        match_valid_name(ORDERS, order, "--order"),
+        match_valid_name(EDGES, photos, "photos"),
+        match_valid_name(ORDERS, order, "order"),
     )
     ask = partial(_run_on_workspace, ws)
     plan = plan_book(selection, ask)
