@@ -76,6 +76,10 @@ has none. Those without a vowel, such as `Dr` and `bzw`, need no list.
 """
 
 
+_BEFORE_NUMBERS = frozenset("abb art ch cap eq fig kap no par sec tab".split())
+"""Words of these that are others without a number behind their full stop: `Fig. 3`."""
+
+
 class Heading(NamedTuple):
     """The type, title and tags in a heading, without its time."""
 
@@ -223,7 +227,8 @@ def _ends_sentence(end: re.Match[str]) -> bool:
     if not word:
         return word is None or not _DAY.search(end.string, 0, end.start())
     is_short = len(word) == 1 or (_CONSONANTS.fullmatch(word) and not word.isupper())
-    return not is_short and word.lower() not in _ABBREVIATIONS
+    counts = word.lower() in _BEFORE_NUMBERS and end.string[end.end() :].lstrip()[:1].isdigit()
+    return not (is_short or counts or word.lower() in _ABBREVIATIONS)
 
 
 def _first_sentence(lines: list[str]) -> str:

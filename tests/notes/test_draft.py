@@ -73,6 +73,7 @@ REST = "Dann kam Ida herein, und wir sprachen lange über die Reise. " * 3
         "It needs approx. Four hours and Prof. Ray",
         "The U.S. Army left at 5 p.m. Monday",
         "Rechnung 2026-016 an Praxis Dr. Weber geschickt",
+        "See Fig. 3 and Eq. 2 on p. 12 of the report by A. B. Jones et al. today",
         "Wir nehmen z. B. Holz und Stein, evtl. Glas",
         "Am 3. November kommt sie bzw. Er",
         "M. Dupont et Mme. Roy ont signé",
