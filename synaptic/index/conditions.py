@@ -159,12 +159,13 @@ def _json_list(values: Sequence[str]) -> Texts:
 
 
 def _tags_condition(tags: Sequence[str]) -> Condition:
-    """The condition of entries with one of these tags, or with all tags of a value `a+b`. A tag
-    covers its children: `area` finds `area/kitchen`.
+    """The condition of entries with one of these tags, or with all tags of a value `a+b`, or
+    with the one tag `a-b` as which a save stores it. A tag covers its children: `area` finds
+    `area/kitchen`.
     """
-    single = [tag for tag in tags if ALL_TAGS not in tag]
-    parts = [_TAGGED] if single else []
-    values = [json.dumps(single)] * 2 if single else []
+    single = [tag.replace(ALL_TAGS, "-") for tag in tags]
+    parts = [_TAGGED]
+    values = [json.dumps(single)] * 2
     for tag in (tag for tag in tags if ALL_TAGS in tag):
         names = tag.split(ALL_TAGS)
         parts.append(f"({' AND '.join([_TAGGED] * len(names))})")

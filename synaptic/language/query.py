@@ -366,9 +366,11 @@ def _parse_field(text: str) -> tuple[str, str]:
 def _parse_tags(text: str) -> str:
     """A tag, or several joined by `+` of which an entry must have all, in their stored form.
 
-    `#DB` -> `db`, `db+Node.js` -> `db+node-js`, `c++` -> `c`.
+    `#DB` -> `db`, `db+Node.js` -> `db+node-js`, `c++` -> `c`, `0+a` -> `0-a`.
     """
-    return ALL_TAGS.join(unique(check_tag(one, of="tag") for one in _BETWEEN_TAGS.split(text)))
+    whole = check_tag(text, of="tag")
+    tags = [*map(slug_tag, _BETWEEN_TAGS.split(text))]
+    return ALL_TAGS.join(tags) if "-".join(tags) == whole else whole
 
 
 _BETWEEN_TAGS = re.compile(r"(?<=[^+\s])\+(?=[^+\s])")

@@ -207,6 +207,8 @@ def test_a_tag_in_the_text_stays_and_the_notice_says_so(ws: Workspace) -> None:
 ODD_TAGS = [
     "node.js",
     "c++",
+    "0+A",
+    "a+b+a",
     "v2.0",
     "cafe\u0301",
     "Two Words",
