@@ -217,7 +217,7 @@ def trash_text(texts: Restorable, to: Output) -> str:
     """
     lines = []
     for one in texts.deleted:
-        lines += _trashed_lines(one, to)
+        lines += _trashed_lines(one, to, "removed in the editor: " if one.in_editor else "")
     if texts.edited:
         lines.append(
             to.paint("Changed in your editor in the last week; the text before:", "bold")
@@ -227,10 +227,9 @@ def trash_text(texts: Restorable, to: Output) -> str:
     return "\n".join(lines) or "Nothing is deleted."
 
 
-def _trashed_lines(one: Replaced, to: Output) -> list[str]:
+def _trashed_lines(one: Replaced, to: Output, how: str = "") -> list[str]:
     heading, below = split_heading(one.title, one.text)
     place = to.paint(one_line(one.path), "dim")
-    how = "removed in the editor: " if one.in_editor else ""
     first = f"{short_id(one.id)}  {one.date} {one.time}  {how}{one_line(heading)}  {place}"
     return [first, *(f"  {line}" for line in _first_lines(below))]
 
