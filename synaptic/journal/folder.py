@@ -50,9 +50,12 @@ class Roots:
         self.folders = {**folders, **{name: at.parent for name, at in files.items()}}
         folders = self.folders
         excluded = tuple(exclude)
-        globs = {name: _glob_pattern(name, excluded, self.folders) for name in self.folders}
-        self._globs = {name: glob for name, glob in globs.items() if glob}
-        self._excluded = {name: re.compile(glob) for name, glob in self._globs.items()}
+        every = {name: _glob_pattern(name, excluded, folders) for name in folders}
+        globs = {name: glob for name, glob in every.items() if glob}
+        self._excluded = {name: re.compile(glob) for name, glob in globs.items()}
+        self._excluded_any_case = {
+            name: re.compile(glob, re.IGNORECASE) for name, glob in globs.items()
+        }
         # no part of the root around them
         self.apart = {*folders, PICTURE_FOLDER}
         real = {name: real_path(folder) for name, folder in folders.items()}
@@ -84,7 +87,7 @@ class Roots:
 
     @property
     def has_globs(self) -> bool:
-        return bool(self._globs)
+        return bool(self._excluded)
 
     def withholds(self, path: str, root: str = "") -> bool:
         """True if this path within a root, or a folder on it, is not read: it begins with a
@@ -93,11 +96,9 @@ class Roots:
         steps = path.split("/")
         if any(step.startswith(".") for step in steps):
             return True
-        if root not in self._globs:
-            return False
-        pattern = re.compile(self._globs[root], re.IGNORECASE)  # cached by `re`
+        pattern = self._excluded_any_case.get(root)
         ways = ["/".join(steps[: end + 1]) for end in range(len(steps))]
-        return any(map(pattern.fullmatch, map(composed_form, ways)))
+        return pattern is not None and any(map(pattern.fullmatch, map(composed_form, ways)))
 
     def absent(self) -> Texts:
         """One sentence that names the sources which cannot be read; () if all can."""

@@ -56,9 +56,7 @@ class ServableFiles(NamedTuple):
         name, _, within = self.roots.split_path(place)
         if name in self.roots.single or name in OWN[1:] or not is_attachment(within):
             return None
-        if self.roots.withholds(within, name):
-            return None
-        if not os.path.lexists(self.roots.place(place)):
+        if self.roots.withholds(within, name) or not os.path.lexists(self.roots.place(place)):
             return None
         with suppress(JournalError, OSError), path_held_open(self.roots, place) as path:
             file = open_regular_file(path, follow=False)

@@ -78,7 +78,7 @@ def gather_signals(
     superseded ones too.
     """
     plan = evidence.plan
-    present = to_microseconds(evidence.plan.now)
+    present = to_microseconds(plan.now)
     standings = evidence.standings(rowids)
     met = evidence.met(rowids)
     near = {row: hit.score for row, hit in lists.get("semantic", {}).items()}

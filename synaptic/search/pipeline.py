@@ -36,7 +36,7 @@ from .passes import apply_answer_passes, apply_ranking_passes
 from .plan import LIST_LIMIT, plan_as_json
 from .ranking import Ranked, Ranking, sort_ranking
 from .second_search import missing_names
-from .smart import search_smart
+from .smart import group_by_text, search_smart
 from .snippet import cut_snippet, stands_alone
 
 MOST_REPLACED = 2
@@ -92,10 +92,10 @@ def search_once(evidence: Evidence, because: str = "") -> Attempt:
     if plan.is_list:
         return list_entries(evidence, because)
     terms = () if evidence.mode == "semantic" else plan.parsed.terms
-    of_question = [one for one in plan.sub_queries if one.query == plan.parsed.text]
+    of_question, *of_parts = group_by_text(plan.sub_queries)
     query = Query(terms, evidence.asked, of_question)
     if plan.strategy == "smart":
-        ranked = search_smart(evidence, query, because)
+        ranked = search_smart(evidence, query, of_parts, because)
     else:
         ranked = apply_ranking_passes("candidates", rank_candidates(evidence, query), evidence)
         evidence.end_round(len(ranked), because)
@@ -232,7 +232,7 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     passage and a snippet.
     """
     plan = evidence.plan
-    parsed = evidence.plan.parsed
+    parsed = plan.parsed
     passages = evidence.passages([r.rowid for r in winners])
     entries = {row: entry for row, (entry, _, _) in passages.items()}
     entries = mark_entries(evidence.ws, entries, plan.here)

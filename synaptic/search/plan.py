@@ -182,7 +182,7 @@ class QueryPlan(Request):
 
 
 def complete_plan(index: Index, plan: QueryPlan) -> QueryPlan:
-    """The plan with the values that the index gives, and with its sub-queries."""
+    """The plan with the words and phrases to look up, and with its sub-queries."""
     parsed = plan.parsed
     terms = rarest_terms(index, parsed.terms, MAX_TERMS)
     if len(terms) < len(parsed.terms):
@@ -190,12 +190,7 @@ def complete_plan(index: Index, plan: QueryPlan) -> QueryPlan:
         parsed = replace(parsed, terms=terms, notices=(*parsed.notices, cut))
     phrases = tuple(fts5_expression(phrase) for phrase in parsed.phrases)
     is_required = parsed.only_phrases and index.has_phrases(phrases)
-    plan = replace(
-        plan,
-        parsed=parsed,
-        required=phrases if is_required else (),
-        titled=index.titled(parsed.names),
-    )
+    plan = replace(plan, parsed=parsed, required=phrases if is_required else ())
     return replace(plan, sub_queries=_first_sub_queries(plan))
 
 
@@ -222,14 +217,14 @@ def _first_sub_queries(plan: QueryPlan) -> tuple[SubQuery, ...]:
         return (SubQuery("q1", text, layer, 1.0, 1, hard.active_values()),)
     queries = sub_queries_of(plan, text)
     if plan.strategy == "smart":
-        parts = map(unquote, plan.parts or searchable_parts(text))
+        parts = map(without_quotes, plan.parts or searchable_parts(text))
         for part in unique(part for part in parts if part != text):
             if search_terms(part):
                 queries += sub_queries_of(plan, part, queries, PART_WEIGHT, 2)
     return queries
 
 
-def unquote(text: str) -> str:
+def without_quotes(text: str) -> str:
     """The text on one line, without quotation marks."""
     return " ".join(text.replace('"', " ").split())
 

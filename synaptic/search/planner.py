@@ -54,6 +54,7 @@ def make_plan(ws: Workspace, request: Request, costs: Costs | None = None) -> Qu
     strategy = choose_strategy(request)
     over_budget = reason_over_budget(strategy, request.budget_ms, costs or {})
     values |= {"strategy": "lexical" if over_budget else strategy, "over_budget": over_budget}
+    values |= {"titled": ws.index.titled(request.parsed.names)}
     return complete_plan(ws.index, understand(ws, QueryPlan(**values)))
 
 
@@ -81,7 +82,7 @@ def understand(ws: Workspace, plan: QueryPlan) -> QueryPlan:
         return plan
     plan = _read_project_scope(ws, plan)
     asked = read_question_of_journal(ws, plan.parsed.text, today=plan.now.date())
-    if asked.text and ws.index.titled(plan.parsed.names):
+    if asked.text and plan.titled:
         return plan  # the words are the name of an entry
     return _read_as_list(ws, plan, asked) or _prefer_time_and_type(ws, plan, asked)
 

@@ -46,15 +46,15 @@ def search(
     `load_model`: waits for the model. `options`: see `make_request`. A search that `auto` made
     by words alone, and that finds nothing, is made again by words and meaning.
     """
-    from ..language.analysis.forms import (
-        is_of_signs,  # here and below: 30 ms, for searches only
-    )
+    # here and below: 30 ms, for searches only
+    from ..language.analysis.forms import is_of_signs
     from .planner import choose_strategy
 
-    request = make_request(ws, query, **options)
+    asked = make_request(ws, query, **options)
+    request = replace(asked, strategy=choose_strategy(asked))
     parsed = request.parsed
-    is_automatic = request.strategy == "auto"
-    is_by_form = is_automatic and choose_strategy(request) == "lexical"
+    is_automatic = asked.strategy == "auto"
+    is_by_form = is_automatic and request.strategy == "lexical"
 
     def answer(request: Request) -> SearchResult:
         return _search_in_step(ws, query, request, is_automatic, load_model, embed_ms)
@@ -154,11 +154,10 @@ def _search_in_step(
 ) -> SearchResult:
     from .evidence import Evidence
     from .pipeline import answer_query
-    from .planner import choose_strategy, make_plan
+    from .planner import make_plan
 
     embed_ms = embed_ms if request.budget_ms is None else 0  # vectors can wait longer
-    is_by_words = choose_strategy(request) == "lexical"
-    trouble = "" if is_by_words else _load_model(ws, wait=load_model)
+    trouble = "" if request.strategy == "lexical" else _load_model(ws, wait=load_model)
     tells_choice = is_automatic and (request.explain or request.budget_ms is not None)
     watch = Stopwatch()
 

@@ -18,7 +18,7 @@ from .candidates import rank_candidates
 from .doubt import MOST_HITS
 from .evidence import Evidence, Query
 from .passes import apply_ranking_passes
-from .plan import PART_WEIGHT, rarest_terms, sub_queries_of, unquote
+from .plan import PART_WEIGHT, rarest_terms, sub_queries_of, without_quotes
 from .ranking import Ranked, Ranking, score_aware_rrf, sort_by_score
 
 LOOKED_AT, BEGINNING = 3, 200
@@ -46,14 +46,16 @@ class Answer(NamedTuple):
     ranked: Ranking
 
 
-def search_smart(evidence: Evidence, question: Query, because: str) -> Ranking:
+def search_smart(
+    evidence: Evidence, question: Query, of_parts: Sequence[Sequence[SubQuery]], because: str
+) -> Ranking:
     """Searches the question and its parts, and then again in up to `plan.rounds` rounds;
     returns the candidates, best first. Stops if a round does not change the best hits.
+    `of_parts` are the sub-queries of each part.
     """
     plan = evidence.plan
     watch = evidence.watch
     text = plan.parsed.text
-    _, *of_parts = group_by_text(plan.sub_queries)
     first = plan.sub_queries[0]
     answers = {text: Answer(first.id, first.weight, rank_candidates(evidence, question))}
     with watch.stage("parts"):
@@ -70,7 +72,7 @@ def search_smart(evidence: Evidence, question: Query, because: str) -> Ranking:
             candidates = len(ranked)
             beginnings = " ".join(_beginnings_of_entries(evidence, ranked[:LOOKED_AT]))
             moved = _move_question_towards(evidence, ranked[:LOOKED_AT])
-            longer = unquote(f"{text} {beginnings}")
+            longer = without_quotes(f"{text} {beginnings}")
             if longer in answers:
                 break
             before = tuple(one.id for one in asked if one.layer != "symbolic")

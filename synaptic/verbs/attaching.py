@@ -173,7 +173,7 @@ def target_of_file(path: str, note: str = "", part: str = "") -> str:
 
 def attach_to_draft(ws: Workspace, box: str, name: str, data: bytes) -> str:
     """Stores a file without its metadata in the box of a draft; returns its name there. Raises
-    the errors of `attach`.
+    the errors of `NewFiles.add`.
     """
     _check_name(ws, name)
     file = clean_file(name, data)

@@ -5,6 +5,7 @@ from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
+from ...models import Texts
 from ...notes.dates import days_of_name, moment_of_stamp
 from ..lexicon import MONTH_NAMES
 from ..tongues import translate_whole_time
@@ -103,7 +104,7 @@ def read_typed(
             return None
         phrases = (value, *translate_whole_time(value))
         hours = (_read_hours(phrase, now) for phrase in phrases)
-        return next(filter(None, hours), None) or _read_days(value, now, ahead, clock)
+        return next(filter(None, hours), None) or _read_days(phrases, now, ahead, clock)
     return None
 
 
@@ -125,12 +126,14 @@ def _read_hours(value: str, now: datetime) -> Typed | None:
 
 
 def _read_days(
-    value: str, now: datetime, ahead: bool, usual_clock: time | None
+    phrases: Texts, now: datetime, ahead: bool, usual_clock: time | None
 ) -> Typed | None:
-    """Parses a day, a longer time, or a day with a time of day before or after it.
+    """Parses a day, a longer time, or a day with a time of day before or after it. `phrases`
+    are the text, and its translations into English.
 
     Raises ValueError if there is no such day or time of the day.
     """
+    value = phrases[0]
     if value == "now":
         return now.replace(tzinfo=None), now.replace(tzinfo=None)
     clock = usual_clock or now.time()
@@ -141,18 +144,18 @@ def _read_days(
         parts = (value[: match.start()], value[match.end() :])
         rest = " ".join(part.strip(", ") for part in parts).strip() or "today"
     elif usual_clock is None:
-        clock = _clock_of_part(value) or clock
+        clock = _clock_of_part(phrases) or clock
     start, end = days_of_name(rest) or _days_of_phrase(rest, When(now.date(), ahead))
     first = datetime.combine(start, clock) if start else None
     last = datetime.combine(end, clock) if end else None
     return (first, last) if start or end else None
 
 
-def _clock_of_part(value: str) -> time | None:
-    """The time of the part of the day that a phrase names, in any language: 19:00 of yesterday
+def _clock_of_part(phrases: Texts) -> time | None:
+    """The time of the part of the day that one of these phrases names: 19:00 of yesterday
     evening.
     """
-    for phrase in (value, *translate_whole_time(value)):
+    for phrase in phrases:
         hour = HOURS_OF_PARTS.get(phrase.rpartition(" ")[2])
         if hour is not None:
             return time(hour)
