@@ -102,6 +102,7 @@ def parser() -> argparse.ArgumentParser:
         "differs (passes)",
     )
     top.add_argument("--held", action="store_true", help="ask the second set (helps, holds)")
+    top.add_argument("--small", action="store_true", help="in 24 small journals (holds)")
     top.add_argument("--third", action="store_true", help="ask the set that reports (helps)")
     top.add_argument(
         "--captured",

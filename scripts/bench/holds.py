@@ -2,7 +2,8 @@
 
 Scenarios by blind writers: an earlier note, a later one, three questions each (of the state,
 one that takes the earlier note for granted, a task). All notes are saved in order of time.
-Everything is chosen on the first set; `--held` asks the set that only reports.
+Everything is chosen on the first set; `--held` asks the set that only reports. With `--small`
+each of 24 journals that have just begun stands alone, with 3 to 14 notes.
 
 | row         | links                                                                  |
 |-------------|------------------------------------------------------------------------|
@@ -31,7 +32,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from corpus import read
 
@@ -43,7 +44,6 @@ from synaptic.render.fence import count_tokens
 
 LINKED, WRONG = 0.8, 0.05
 """The shares of right links and of wrong ones that the other agent makes."""
-QUESTIONS = ("state", "granted", "task")
 ASKED_AFTER = timedelta(days=2)
 AGENTS = ("alone", "right agent", "other agent")
 
@@ -60,6 +60,10 @@ class Scenario:
     questions: Mapping[str, str]
 
 
+Journal: TypeAlias = tuple[list[dict[str, Any]], list[Scenario]]
+"""The notes of a journal in order of time, and its scenarios."""
+
+
 @dataclass(frozen=True)
 class Answered:
     """What an answer shows of the two notes of a scenario."""
@@ -69,6 +73,17 @@ class Answered:
     old_first: bool
     is_marked: bool
     tokens: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A scenario with the answers to its questions by kind. `named`: the save of the later note
+    names the earlier one.
+    """
+
+    scenario: Scenario
+    answers: Mapping[str, Answered]
+    named: bool
 
 
 @dataclass(frozen=True)
@@ -82,22 +97,44 @@ class History:
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
     embedder = FastEmbedder(arguments.model, cache=scratch / "models")
     embedder.load()
-    name = "holds_held" if arguments.held else "holds_dev"
+    size = "small_" if arguments.small else ""
+    name = f"holds_{size}{'held' if arguments.held else 'dev'}"
     told = read(f"{name}.json")
-    notes, scenarios = read_notes(told)
+    journals = read_small_journals(told) if arguments.small else [read_notes(told)]
     rows = []
     for agent in AGENTS:
-        home = scratch / agent.replace(" ", "-")
-        history, workspace = save_all(home, embedder, notes, scenarios, agent)
-        answers = ask_all(workspace, history, scenarios)
-        rows.append({"set": name, "agent": agent} | shares(history, scenarios, answers))
+        asked: list[Asked] = []
+        names: list[int] = []
+        for number, (notes, scenarios) in enumerate(journals):
+            home = scratch / f"{agent.replace(' ', '-')}-{number}"
+            history, workspace = save_all(home, embedder, notes, scenarios, agent)
+            asked += ask_all(workspace, history, scenarios)
+            names += map(len, history.named)
+            workspace.close()
+        rows.append({"set": name, "agent": agent} | shares(asked, names))
         if arguments.wrong:
-            rows += list_wrong(scenarios, answers, agent)
-        workspace.close()
+            rows += list_wrong(asked, agent)
     return rows
 
 
-def read_notes(told: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[Scenario]]:
+def read_small_journals(told: Mapping[str, Any]) -> list[Journal]:
+    """The notes and the scenarios of each journal of a set."""
+    journals = []
+    for journal in told["journals"]:
+        notes = [one | {"project": None} for one in journal["notes"]]
+        scenarios = []
+        for one in journal["changes"]:
+            asked = {kind: one[kind] for kind in ("state", "granted")}
+            pair = Scenario(one["earlier"], one["later"], "changed", True, None, asked)
+            scenarios.append(pair)
+        for one in journal["both_hold"]:
+            asked = {"state": one["question"]}
+            scenarios.append(Scenario(one["one"], one["other"], "alike", False, None, asked))
+        journals.append((notes, scenarios))
+    return journals
+
+
+def read_notes(told: Mapping[str, Any]) -> Journal:
     """The notes of a set in order of time, and its scenarios."""
     notes = [dict(one) for one in told["others"]]
     pairs = []
@@ -174,21 +211,18 @@ def links_of_agent(
 
 def ask_all(
     workspace: Workspace, history: History, scenarios: Sequence[Scenario]
-) -> list[list[Answered]]:
+) -> Iterator[Asked]:
     """The answers to the questions of each scenario, asked within its project."""
-    result = []
     for one in scenarios:
         config = replace(workspace.config, project=one.project)
         asked = replace(workspace, config=config)
         old, new = history.ids[one.earlier], history.ids[one.later]
-        answers = []
-        for kind in QUESTIONS:
-            query = one.questions[kind]
+        answers = {}
+        for kind, query in one.questions.items():
             found = search(asked, query)
             text = answer_tool(asked, "context_search", Call({"query": query}))
-            answers.append(read_answer(found, old, new, count_tokens(text)))
-        result.append(answers)
-    return result
+            answers[kind] = read_answer(found, old, new, count_tokens(text))
+        yield Asked(one, answers, old in history.named[one.later])
 
 
 def read_answer(found: SearchResult, old: str, new: str, tokens: int) -> Answered:
@@ -212,36 +246,25 @@ def read_answer(found: SearchResult, old: str, new: str, tokens: int) -> Answere
     )
 
 
-def shares(
-    history: History, scenarios: Sequence[Scenario], answers: Sequence[Sequence[Answered]]
-) -> dict[str, str]:
-    """The row of a set."""
-    pairs = [one for one in scenarios if one.replaces]
-    named = [history.ids[one.earlier] in history.named[one.later] for one in pairs]
-    replaced, alike = split_answers(scenarios, answers)
-    every = [*replaced, *alike]
+def shares(asked: Sequence[Asked], names: Sequence[int]) -> dict[str, str]:
+    """The row of a set; `names` are the numbers of notes that the saves named."""
+    named = [one.named for one in asked if one.scenario.replaces]
+    replaced: list[Answered] = []
+    alike: list[Answered] = []
+    for one in asked:
+        (replaced if one.scenario.replaces else alike).extend(one.answers.values())
+    tokens = [one.tokens for one in (*replaced, *alike)]
     return {
         "named": _share(named),
-        "names": f"{sum(map(len, history.named)) / len(history.named):.2f}",
+        "names": f"{sum(names) / len(names):.2f}",
         "new there": _share([one.new_there for one in replaced]),
         "old alone": _share([one.old_there and not one.new_there for one in replaced]),
         "good": _share([one.new_there and not is_bad(one) for one in replaced]),
         "bad": _share([is_bad(one) for one in replaced]),
         "found": _share([one.old_there for one in alike]),
         "first": _share([one.old_first for one in alike]),
-        "tokens": f"{sum(one.tokens for one in every) / len(every):.0f}",
+        "tokens": f"{sum(tokens) / len(tokens):.0f}",
     }
-
-
-def split_answers(
-    scenarios: Sequence[Scenario], answers: Sequence[Sequence[Answered]]
-) -> tuple[list[Answered], list[Answered]]:
-    """The answers about replaced notes, and about look-alikes."""
-    replaced: list[Answered] = []
-    alike: list[Answered] = []
-    for one, of_scenario in zip(scenarios, answers, strict=True):
-        (replaced if one.replaces else alike).extend(of_scenario)
-    return replaced, alike
 
 
 def is_bad(one: Answered) -> bool:
@@ -249,15 +272,14 @@ def is_bad(one: Answered) -> bool:
     return one.old_first and not one.is_marked
 
 
-def list_wrong(
-    scenarios: Sequence[Scenario], answers: Sequence[Sequence[Answered]], agent: str
-) -> Iterator[dict[str, Any]]:
+def list_wrong(asked: Sequence[Asked], agent: str) -> Iterator[dict[str, Any]]:
     """A row for each bad answer, and for each look-alike that is not found."""
-    for one, of_scenario in zip(scenarios, answers, strict=True):
-        for kind, answered in zip(QUESTIONS, of_scenario, strict=True):
-            wrong = is_bad(answered) if one.replaces else not answered.old_there
+    for one in asked:
+        for kind, answered in one.answers.items():
+            wrong = is_bad(answered) if one.scenario.replaces else not answered.old_there
             if wrong:
-                yield {"agent": agent, "kind": one.kind, "question": one.questions[kind]}
+                question = one.scenario.questions[kind]
+                yield {"agent": agent, "kind": one.scenario.kind, "question": question}
 
 
 def _share(values: Sequence[bool]) -> str:

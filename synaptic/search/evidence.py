@@ -38,6 +38,9 @@ DEPTH, LEAST_ENTRIES = 80, 20
 By eye.
 """
 
+SAME_TEXT = 0.99
+"""The cosine from which two passages are copies. By eye."""
+
 LONGER = 5
 """Longer words in which a word that no entry holds is sought. By eye."""
 
@@ -219,12 +222,13 @@ class Evidence:
 
     def usual_cosine(self, vector: Vector) -> tuple[float, float]:
         """Mean and standard deviation of the cosines of this vector with a sample of the
-        journal.
+        journal, without the passage of this vector and its copies: in a small journal they
+        would make all others look far.
         """
         vectors, _ = self.index.sample_passages()
-        return usual_mean_and_deviation(
-            self.index.scale_cosines(vectors @ vector), ANY_MEAN, ANY_DEVIATION
-        )
+        cosines = self.index.scale_cosines(vectors @ vector)
+        others = cosines[cosines < SAME_TEXT]
+        return usual_mean_and_deviation(others, ANY_MEAN, ANY_DEVIATION)
 
     def language_familiarity(self, usual: float) -> float:
         """How well the model knows the language of a text, from 0 to 1, by the text's usual
