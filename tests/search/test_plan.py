@@ -124,7 +124,7 @@ def test_options_are_values_of_the_plan(port: Workspace) -> None:
             {"strategy": "smart"},
             "iterative",
             "weighted",
-            ["hybrid"] * 4,
+            ["hybrid"] * 3,
         ),
     ],
 )

@@ -9,6 +9,7 @@
 | question                                   | parts                                       |
 |--------------------------------------------|---------------------------------------------|
 | Who leads the team and where does he live? | Who leads the team; where does he live      |
+| Is Redis or Postgres better?               | none: one question asks for a choice        |
 | Redis vs Postgres for queues               | Redis; Postgres for queues                  |
 | What did we use before Postgres?           | What did we use; Postgres                   |
 """
@@ -23,7 +24,7 @@ from ..words import is_sign, words
 MAX_PARTS = 4
 """Parts into which a question is split, at most. By eye."""
 
-_CONNECTOR = re.compile(r"(?i),?\s+(?:and|or|vs\.?|versus|before|after)\s+")
+_CONNECTOR = re.compile(r"(?i),?\s+(?:and|vs\.?|versus|before|after)\s+")  # `or` is a choice
 _QUESTION = re.compile(
     r"(?i)[?？]\s*$|^\s*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do|does"
     r"|did|can|could|should|would|will|has|have|had)\s+\S"
