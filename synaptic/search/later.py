@@ -113,6 +113,7 @@ def _put_later_above(
     stay in their places, and a hit without a word of the question stays where it is.
     """
     question = evidence.stems(" ".join(evidence.plan.parsed.terms))
+    titled = {*evidence.plan.titled}
     by_row = {r.rowid: r for r in hits}
     order = list(by_row)
     for row, hit in by_row.items():
@@ -125,6 +126,8 @@ def _put_later_above(
             continue
         is_same_kind = later.standing.type == hit.standing.type
         if len(later.met) < len(hit.met) or not is_same_kind:  # what is preferred stays first
+            continue
+        if row in titled and nearest not in titled:  # and the entry whose title was typed
             continue
         words = question & evidence.stems(texts[row])
         if words and words <= evidence.stems(texts[nearest]):

@@ -73,7 +73,7 @@ AT_HAND = 4.0
 """The worth, in steps of importance, of an entry that is about the branch that is checked out,
 and of the entry that fits the words of the branch and the last commits best.
 """
-NEW_WORTH, NEW_HALF_LIFE_DAYS = 1.0, 180.0
+NEW_WORTH, NEW_HALF_LIFE_DAYS = 0.6, 180.0
 """The worth of an entry of today for its age, in steps of importance, and the age at which half
 of it is left.
 """
