@@ -58,6 +58,7 @@ def main() -> None:
         if name.startswith("SYNAPTIC_"):  # the user's own settings are not measured
             del os.environ[name]
     os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as the program itself does
+    arguments.entries = arguments.sizes[-1]
     bench = importlib.import_module(arguments.bench)
     if arguments.without:
         passes.PASSES = passes.passes_without(arguments.without)
@@ -78,7 +79,12 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--model", default=DEFAULT_MODEL, help="a model's name or folder")
     top.add_argument("--beside", metavar="MODEL", help="another model, shown beside it (panel)")
     top.add_argument(
-        "--entries", type=int, default=10_000, help="size of the journal (speed, crowd)"
+        "--entries",
+        dest="sizes",
+        type=sizes,
+        default=[10_000],
+        metavar="NUMBER,...",
+        help="size of the journal (speed, crowd); several, and how the times grow (speed)",
     )
     top.add_argument(
         "--rates", type=float, nargs="+", default=[10.0, 20.0], help="requests a second (crowd)"
@@ -120,6 +126,11 @@ def parser() -> argparse.ArgumentParser:
     )
     top.add_argument("--json", action="store_true", help="print JSON")
     return top
+
+
+def sizes(text: str) -> list[int]:
+    """The numbers of a list such as `1000,10000`."""
+    return sorted(map(int, text.split(",")))
 
 
 def tables(rows: Rows) -> str:

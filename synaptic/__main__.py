@@ -3,10 +3,12 @@
 import os
 import sys
 
+from .version import installed_version
+
 
 def main() -> int:
     """The exit status. A server or a hook is started before the commands are loaded, because a
-    client waits for it.
+    client waits for it; the version needs none of them.
     """
     # to begin more threads takes longer than all that a command multiplies
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -16,6 +18,9 @@ def main() -> int:
         home = "".join(args[1:2])
         args = args[2:]
     match args:
+        case ["--version"]:
+            print(f"synaptic {installed_version()}")
+            return 0
         case ["mcp"]:
             return _serve_mcp(home, "whole")
         case ["mcp", "--tool-list", ("whole" | "short") as tool_list]:

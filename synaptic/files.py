@@ -67,20 +67,24 @@ PICTURE_BYTES = 50_000_000
 """The most bytes of a picture that is shown or imported."""
 
 
-def installed_version() -> str:
-    """Returns the version of the installed package, "" if it is not installed. It is read from
-    the name of a folder, because `importlib.metadata` is slow.
-    """
-    pattern = "synaptic_journal-*.dist-info"
-    names = [folder.name for place in sys.path for folder in Path(place).glob(pattern)]
-    return names[0].removesuffix(".dist-info").rpartition("-")[2] if names else ""
-
-
 def real_path(path: Path | str) -> Path:
     """The path with its symbolic links resolved; unlike `Path.resolve` it does not raise on a
     loop of links.
     """
     return Path(os.path.realpath(path))
+
+
+def real_path_below(folder: Path, within: str) -> Path:
+    """`real_path` of a path below a folder whose own path is real: only what is below the
+    folder is looked at.
+    """
+    place = folder
+    for step in Path(within).parts:
+        place /= step
+        is_link = os.path.islink(place)  # noqa: PTH114 - it does not raise for a long name
+        if is_link or step == ".." or sys.platform == "win32":
+            return real_path(folder / within)
+    return place
 
 
 def open_regular_file(path: Path, *, follow: bool = True) -> BinaryIO:

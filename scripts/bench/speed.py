@@ -1,14 +1,16 @@
 """Times a search, a save and a cold command, and the memory of a server.
 
-A journal holds `--entries` entries of sentences from `--notes`, or from the project's own
-documents. Their vectors are random, which costs a search as much as vectors of the model;
-questions and new entries are embedded by the model.
+With several sizes (`--entries 1000,10000`) it shows how the times grow instead. A journal holds
+`--entries` entries of sentences from `--notes`, or from the project's own documents. Their
+vectors are random, which costs a search as much as vectors of the model; questions and new
+entries are embedded by the model.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import math
 import os
 import re
 import shutil
@@ -26,15 +28,28 @@ import numpy as np
 from corpus import LAST_DAY, entry_texts, make_journal, queries, sentences
 from mcp import Client, StdioServerParameters
 
-from synaptic import Config, Filters, Workspace, open_workspace, rebuild, recent, save, search
+from synaptic import (
+    Config,
+    Filters,
+    Workspace,
+    find,
+    get,
+    open_workspace,
+    rebuild,
+    recent,
+    save,
+    search,
+)
 from synaptic.index.embedding import FastEmbedder
 from synaptic.models import TOKEN_BITS, Meaning
+from synaptic.verbs.brief import brief
+from synaptic.verbs.browse import entries_of_days
 
 Row = dict[str, Any]
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 SETTLED_S = 2.2
 """A file that is older is trusted and not read again."""
-QUERIES, SAVES, ROUNDS = 200, 60, 9
+QUERIES, SAVES, ROUNDS, CALLS = 200, 60, 9, 30
 NOW = {"SYNAPTIC_NOW": LAST_DAY.replace(hour=23, minute=50).isoformat()}
 FILTERS = {
     "no filter": None,
@@ -56,10 +71,15 @@ class RandomVectors(FastEmbedder):
 def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
     pool = sentences(arguments.notes)
     cache = arguments.cache or Path(tempfile.gettempdir()) / "synaptic-bench"
-    kept = prepared(cache, arguments, pool)
-    home = scratch / "home"
-    shutil.copytree(kept, home)
+    homes = {}
+    for entries in arguments.sizes:
+        kept = prepared(cache, argparse.Namespace(entries=entries, model=arguments.model), pool)
+        homes[entries] = scratch / str(entries)
+        shutil.copytree(kept, homes[entries])
     time.sleep(SETTLED_S)
+    if len(homes) > 1:
+        return growth(homes, pool)
+    [home] = homes.values()
     return [
         *in_process(home, pool),
         *asyncio.run(over_stdio(home, pool)),
@@ -100,6 +120,49 @@ def in_process(home: Path, pool: list[str]) -> list[Row]:
             row("save", [timed(save, workspace, text) for text in entry_texts(pool, SAVES)])
         )
     return rows
+
+
+def growth(homes: dict[int, Path], pool: list[str]) -> list[Row]:
+    """Processor time of calls in one process, medians, at each size, and the exponent with
+    which it grows from the first to the last: 0 is no growth, 1 is as the journal.
+    """
+    medians = {entries: processor_times(home, pool) for entries, home in homes.items()}
+    first, *_, last = homes
+    rows = []
+    for name in medians[first]:
+        grown = medians[last][name] / medians[first][name]
+        cells = {f"{entries:,}": f"{ms[name]:.1f} ms" for entries, ms in medians.items()}
+        exponent = math.log(grown) / math.log(last / first)
+        rows.append({"what": name, **cells, "exponent": f"{exponent:.2f}"})
+    return rows
+
+
+def processor_times(home: Path, pool: list[str]) -> dict[str, float]:
+    """Milliseconds of processor time of each call, a median, without the first one."""
+    asked = queries(pool, CALLS)
+    new = [*entry_texts(pool, CALLS, seed=7)]
+    day = f"{LAST_DAY:%Y-%m-%d}"
+    medians = {}
+    with opened(home) as workspace:
+        id = recent(workspace, limit=1).entries[0].id
+        workspace.embedder.load()
+        calls: dict[str, Callable[[int], object]] = {
+            "search": lambda number: search(workspace, asked[number]),
+            "recent": lambda _: recent(workspace),
+            "find": lambda _: find(workspace, filters=FILTERS["a type, 10 %"]),
+            "get": lambda _: get(workspace, [id]),
+            "day": lambda _: entries_of_days(workspace, day),
+            "brief": lambda _: brief(workspace, None),
+            "save": lambda number: save(workspace, new[number]),
+        }
+        for name, call in calls.items():
+            times = []
+            for number in range(CALLS):
+                begun = time.process_time()
+                call(number)
+                times.append(1000 * (time.process_time() - begun))
+            medians[name] = statistics.median(times[1:])
+    return medians
 
 
 async def over_stdio(home: Path, pool: list[str]) -> list[Row]:

@@ -23,10 +23,11 @@ from .. import doors
 from ..errors import InvalidArgument, SynapticError, to_synaptic_error
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
-from . import commands
+from ..version import installed_version
+from . import showing
 from .program import app
 
-__all__ = ["commands", "main", "program_for", "whole_program"]
+__all__ = ["main", "program_for", "showing", "whole_program"]
 
 _EXCLUDED_WORD = re.compile(r"-[^\W\d_]\w")
 """The beginning of a word that a search excludes, such as `-kafka`."""
@@ -114,7 +115,13 @@ def program_for(args: Sequence[str]) -> typer.Typer:
     """
     place = 2 if args[:1] == ["--home"] else 0
     [name] = args[place : place + 1] or [""]
-    for add in (None, doors.add_own_command, _add_upkeep, doors.add_plug_in_command):
+    for add in (
+        None,
+        _add_commands,
+        doors.add_own_command,
+        _add_upkeep,
+        doors.add_plug_in_command,
+    ):
         if add:
             add(name)
         for info in app.registered_commands:
@@ -125,6 +132,10 @@ def program_for(args: Sequence[str]) -> typer.Typer:
     return whole_program()
 
 
+def _add_commands(_: str) -> None:
+    from . import commands  # noqa: F401, it adds its commands; slow to import
+
+
 def _add_upkeep(_: str) -> None:
     from . import upkeep  # noqa: F401, it adds its commands; slow to import
 
@@ -133,7 +144,7 @@ def whole_program() -> typer.Typer:
     """Returns the program with all commands of the package; commands of plug-ins are not among
     them.
     """
-    from . import upkeep  # noqa: F401
+    from . import commands, upkeep  # noqa: F401
 
     doors.add_own_commands()
     return app
@@ -268,9 +279,7 @@ def _replace_undecodable(arg: str) -> str:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version  # only here
-
-        emit(f"synaptic {version('synaptic-journal')}")
+        emit(f"synaptic {installed_version()}")
         raise typer.Exit(0)
 
 

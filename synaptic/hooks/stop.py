@@ -139,10 +139,7 @@ def _has_saved(config: Config, folder: Path, began: datetime) -> bool:
             until=ws.today.isoformat(),
         )
         rows = in_step(
-            ws,
-            lambda _: ws.index.entries(
-                ws.index.list_entries(days, order="newest", limit=100)[1]
-            ),
+            ws, lambda _: ws.index.entries(ws.index.list_rows(days, order="newest", limit=100))
         )
     entries = [stored.entry for stored in rows.values()]
     first = began.replace(microsecond=0)

@@ -9,12 +9,31 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..filters import ALL_TAGS, Filters, Scope
 from ..language.words import fts5_expression
-from ..models import OF_SESSIONS, Pairs, Texts
+from ..models import OF_SESSIONS, TYPES, Order, Pairs, Texts
 from ..notes.marks import field_words, link_key
+
+MOST_WALKS = 100
+"""A list that needs more walks than this is sorted."""
+
+_MARK = "coalesce(e.root, e.remote)"
+"""SQL for the mark of its repository that an entry has."""
+
+_ASKED_OF_EACH_ROW = {
+    *("types", "projects", "scope", "since", "until", "min_importance", "max_importance"),
+    *("has_body", "sessions", "without", "include_superseded"),
+}
+_NAMES_ROWS = {"tags", "files", "words", "where", "links_to"}
+"""Filters that are asked of each entry of a walk, and those that name the entries that pass."""
+
+_INDEXES_OF_PROJECT = {
+    "e.project_key": ("entry_project_at", "entry_project_worth"),
+    _MARK: ("entry_mark_at", "entry_mark_worth"),
+}
+"""By the column that says of which project an entry is: the indexes by time, by importance."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 
@@ -36,22 +55,32 @@ PROJECT_MARKS = """
     WHERE project_key = ? AND (remote IS NOT NULL OR root IS NOT NULL)"""
 """Names of projects by a condition on their entries, and the repositories of a project."""
 
-SUPERSEDED = """
-    FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target
-    CROSS JOIN entry new ON new.rowid = s.entry
-    WHERE +old.twin = 0 AND new.twin <> 1 AND (
+_REPLACES = """new.twin <> 1 AND (
         (new.dated, new.at) > (old.dated, old.at)
         OR ((new.dated, new.at) = (old.dated, old.at)
             AND new.source = old.source AND new.seq > old.seq)
         OR NOT EXISTS (
             WITH RECURSIVE replaced (id) AS (
                 SELECT target FROM supersedes WHERE entry = old.rowid
-                UNION SELECT t.target FROM replaced CROSS JOIN entry e ON e.own_id = replaced.id
-                CROSS JOIN supersedes t ON t.entry = e.rowid)
+                UNION SELECT t.target FROM replaced
+                CROSS JOIN entry between_them ON between_them.own_id = replaced.id
+                CROSS JOIN supersedes t ON t.entry = between_them.rowid)
             SELECT 1 FROM replaced WHERE id = new.own_id))"""
+
+SUPERSEDED = f"""
+    FROM supersedes s CROSS JOIN entry old ON old.own_id = s.target
+    CROSS JOIN entry new ON new.rowid = s.entry
+    WHERE +old.twin = 0 AND {_REPLACES}"""
 """SQL for every entry `old` that an entry `new` supersedes. Of entries that supersede each
 other, also in a circle, only a later one supersedes: otherwise all would be hidden. The joins
 have this order because the targets are few and the entries many.
+"""
+
+_IN_FORCE = f"""NOT (e.twin = 0 AND EXISTS (
+    SELECT 1 FROM supersedes s CROSS JOIN entry new ON new.rowid = s.entry
+    WHERE s.target = e.own_id AND {_REPLACES.replace("old.", "e.")}))"""
+"""The condition of entries that no entry supersedes, asked for each row: a list of ten looks at
+few of them.
 """
 
 SOURCE = """
@@ -98,8 +127,78 @@ def list_conditions(filters: Filters) -> tuple[str, tuple[Any, ...]]:
     """
     condition, values = filter_conditions(filters)
     if not filters.include_superseded:
-        condition += f" AND e.rowid NOT IN (SELECT old.rowid {SUPERSEDED})"
+        condition += f" AND {_IN_FORCE}"
     return condition, values
+
+
+class Walk(NamedTuple):
+    """A way through entries in an order of which a list needs the first alone: the index that
+    has this order, as SQLite is told, and the condition of the columns before those of the
+    order. A list may need several, each for other entries.
+    """
+
+    hint: str
+    condition: str = ""
+    values: Texts = ()
+
+
+def walks_in_order(filters: Filters, order: Order) -> list[Walk]:
+    """The ways through the entries that pass, in this order; one without an index where a
+    filter leaves few entries, which are sorted.
+    """
+    active = filters.active_values().keys()
+    if not active <= _ASKED_OF_EACH_ROW or order == "access":
+        return [Walk(hint_for_count(filters))]
+    is_by_worth = order == "importance"
+    if filters.sessions and not is_by_worth:
+        return [Walk("INDEXED BY entry_session")]
+    if filters.projects:
+        projects = [("e.project_key", key) for key in filters.projects]
+    elif filters.scope:
+        projects = _owners(filters.scope)
+    elif is_by_worth:
+        return [Walk("")]
+    elif filters.types:
+        by_type = "INDEXED BY entry_type"
+        return [Walk(by_type, " AND e.type = ?", (type,)) for type in filters.types]
+    else:
+        return [Walk("INDEXED BY entry_at")]
+    types = filters.types or TYPES
+    if not projects or len(projects) * len(types) > MOST_WALKS:
+        return [Walk("")]
+    return [
+        Walk(
+            f"INDEXED BY {_INDEXES_OF_PROJECT[column][is_by_worth]}",
+            f" AND {column} = ? AND e.type = ?",
+            (value, type),
+        )
+        for column, value in projects
+        for type in types
+    ]
+
+
+def hint_for_count(filters: Filters) -> str:
+    """What SQLite is told where a filter leaves few entries: it would rather read all of a
+    type, or of a time.
+    """
+    if filters.parent:
+        return "INDEXED BY entry_parent"
+    is_of_all_tags = any(ALL_TAGS in tag for tag in filters.tags)
+    is_by_row = not _NAMES_ROWS.isdisjoint(filters.active_values())
+    return "NOT INDEXED" if is_by_row and not is_of_all_tags else ""
+
+
+def _owners(scope: Scope) -> list[tuple[str, str]]:
+    """(column, value) of each kind of entry that may belong to a scope; none where no column
+    tells it.
+    """
+    if scope.with_none or (scope.remotes and not scope.roots and not scope.by_name):
+        return []
+    named = [("e.project_key", scope.key)]
+    if scope.by_name:
+        return named
+    marks = sorted({*scope.roots, *scope.remotes, *scope.local})
+    return named + [(_MARK, mark) for mark in marks]
 
 
 def chunk_conditions(
@@ -132,7 +231,7 @@ def _fixed_condition(
 def _types_condition(types: Sequence[str]) -> Condition:
     sql = f"e.type IN {BOUND_LIST}"
     if "note" not in types:
-        sql += " AND e.type <> 'note'"  # the index of the other types has this condition
+        sql += " AND e.type <> 'note'"  # PostgreSQL's index of types has this condition
     return sql, _json_list(types)
 
 
@@ -147,8 +246,10 @@ def _exclusion_condition(unwanted: Filters) -> Condition:
     """None of the filters may let the entry pass."""
     parts: list[str] = []
     values: list[Any] = []
-    for each in unwanted.one_by_one().values():
+    for name, each in unwanted.one_by_one().items():
         condition, of_condition = filter_conditions(each)
+        if name == "tags":
+            condition = condition.replace(_TAGGED, _HAS_TAG)
         parts.append(f"(1 = 1{condition}) IS NOT TRUE")
         values += of_condition
     return " AND ".join(parts) or "1 = 1", values
@@ -218,14 +319,13 @@ def _scope_condition(scope: Scope) -> Condition:
     if scope.by_name:
         condition, values = f"e.project_key IN {BOUND_LIST}", [json.dumps([scope.key])]
     else:
-        unmarked = "project_key = ? AND root IS NULL AND"
-        to_compare = "AND root IS NULL" if scope.roots else ""
-        condition = f"""e.rowid IN (
-            SELECT rowid FROM entry WHERE {unmarked} remote IS NULL
-            UNION ALL SELECT rowid FROM entry WHERE {unmarked} remote IN {BOUND_LIST}
-            UNION ALL SELECT rowid FROM entry WHERE root IN {BOUND_LIST}
-            UNION ALL SELECT rowid FROM entry WHERE remote IN {BOUND_LIST} {to_compare})
-            AND coalesce(e.remote, '') NOT IN {BOUND_LIST}"""
+        to_compare = " AND e.root IS NULL" if scope.roots else ""
+        condition = f"""((
+            e.project_key = ? AND e.root IS NULL AND e.remote IS NULL
+            OR e.project_key = ? AND e.root IS NULL AND e.remote IN {BOUND_LIST}
+            OR e.root IN {BOUND_LIST}
+            OR e.remote IN {BOUND_LIST}{to_compare})
+            AND coalesce(e.remote, '') NOT IN {BOUND_LIST})"""
         lists = (scope.local, scope.roots, scope.remotes, scope.others)
         values = [scope.key, scope.key, *(json.dumps(sorted(some)) for some in lists)]
     return (f"({condition} OR {of_none})" if scope.with_none else condition), values
@@ -239,6 +339,12 @@ _TAGGED = """e.rowid IN (
     SELECT t.entry FROM json_each(?) j CROSS JOIN tag t ON t.name = j.value
     UNION ALL SELECT t.entry FROM json_each(?) j CROSS JOIN tag t
     ON t.name >= j.value || '/' AND t.name < j.value || '0')"""
+
+_HAS_TAG = """EXISTS (
+    SELECT 1 FROM tag t CROSS JOIN json_each(?) j ON t.name = j.value WHERE t.entry = e.rowid
+    UNION ALL SELECT 1 FROM tag t CROSS JOIN json_each(?) j
+    ON t.name >= j.value || '/' AND t.name < j.value || '0' WHERE t.entry = e.rowid)"""
+"""The same as _TAGGED, asked for each row: many entries may have the tag that is unwanted."""
 
 CONDITION_OF_FIELD: dict[str, Callable[[Any], Condition]] = {
     "types": _types_condition,

@@ -19,6 +19,7 @@ import apsw
 from ..errors import Cure, IndexFailed, IndexUnusable
 from ..files import file_lock, open_regular_file, why_locks_fail
 from ..language.words import TOKENIZER
+from ..models import OF_SESSIONS
 from .sqlite_errors import UNWRITABLE, as_index_errors, is_damage
 from .upgrade import carry_over_old_index
 from .vectors import Vectors
@@ -84,6 +85,7 @@ class Database:
         self._companions: Sequence[int] = ()
         self._memory_until = 0.0
         self._kept_at = (0, 0)
+        self._version_of_transaction: int | None = None
         self._whole_schema: tuple[apsw.Connection, int] | None = None
         self._scrub = path.with_name("index.scrub")
         self._owes_scrub = False
@@ -91,6 +93,7 @@ class Database:
             "'", "''"
         )
         script = SCHEMA.read_text(encoding="utf-8").replace("{tokenizer}", parts)
+        script = script.replace("{sessions}", str(OF_SESSIONS))
         self._schema = re.sub(r"--.*|\s+", " ", script).strip()
 
     # -- using it
@@ -144,7 +147,12 @@ class Database:
         return next(iter(self.column(sql, *values)), None)
 
     def meta(self, key: str) -> Any:
-        return self.value("SELECT value FROM meta WHERE key = ?", key)
+        """The value of a key of `meta`; None for a key that it has not."""
+
+        def read() -> dict[str, Any]:
+            return dict(self.rows("SELECT key, value FROM meta"))
+
+        return self.cached("meta", read).get(key)
 
     def set_meta(self, key: str, new: str | int | float) -> None:
         self.db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, new))
@@ -165,8 +173,14 @@ class Database:
         return cast("Made", self.cache[name])
 
     def data_version(self) -> int:
-        """A number that changes when another connection writes the index."""
-        return int(self.value("PRAGMA data_version"))
+        """A number that changes when another connection writes the index; within a transaction
+        it stays.
+        """
+        if not self.db.in_transaction:
+            return int(self.value("PRAGMA data_version"))
+        if self._version_of_transaction is None:
+            self._version_of_transaction = int(self.value("PRAGMA data_version"))
+        return self._version_of_transaction
 
     def rows_written(self) -> int:
         """A number that grows with each row that is written; roughly so on a read-only
@@ -193,6 +207,7 @@ class Database:
         with as_index_errors():
             db.set_busy_timeout(BUSY_TIMEOUT_MS if write_within_ms is None else write_within_ms)
             try:
+                self._version_of_transaction = None
                 db.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
                 if writes:
                     self._check_vector_tables()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import date, datetime, timedelta
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, SynapticError
@@ -23,9 +24,12 @@ from .conditions import (
     PROJECT_MARKS,
     PROJECT_NAMES,
     SUPERSEDED,
+    Walk,
     daily_note_condition,
     filter_conditions,
+    hint_for_count,
     list_conditions,
+    walks_in_order,
 )
 from .counters import Counters
 from .database import BUSY_TIMEOUT_MS
@@ -306,18 +310,18 @@ class Index:
         return {row[0]: Passage(*row) for row in rows}
 
     def vocabulary(self) -> Vocabulary:
-        """The tags, projects and files that entries are marked with."""
+        """The tags and projects that entries are marked with."""
 
         def asked() -> Vocabulary:
-            projects = self.engine.column(_PROJECTS)
-            files = self.engine.column("SELECT DISTINCT path FROM file")
-            return Vocabulary(
-                tags=dict(self.engine.rows("SELECT name, count(*) FROM tag GROUP BY name")),
-                projects=frozenset(projects),
-                files=frozenset(path.lower() for path in files),
-            )
+            tags = dict(self.engine.rows("SELECT name, count FROM tag_use"))
+            return Vocabulary(tags, frozenset(self.engine.column(_PROJECTS)))
 
         return self.engine.cached("vocabulary", asked)
+
+    def file_paths(self) -> frozenset[str]:
+        """The paths of files that entries are marked with, in lower case."""
+        paths = self.engine.column("SELECT DISTINCT path FROM file")
+        return frozenset(path.lower() for path in paths)
 
     def field_names(self) -> frozenset[str]:
         """The names of fields that some entry has."""
@@ -388,8 +392,8 @@ class Index:
         day, _, part = name.lower().rpartition("-")
         if not rows and 4 <= len(part) <= 8 and part.isalnum() and (not day or day.isdigit()):
             pattern = f"{day[:8] or '%'}-{part}%"
-            sql = "SELECT rowid FROM entry WHERE id LIKE ? ORDER BY id LIMIT 6"
-            rows = self.engine.rows(sql, pattern)
+            behind = f"{part}{{"  # this sign comes after all letters
+            rows = self.engine.rows(_BY_SHORT_ID, part, behind, pattern, pattern)
         if not rows:
             raise NotFound(
                 f"No entry has the id {name[:40]!r}.",
@@ -416,57 +420,104 @@ class Index:
         first: str | None = None,
         after_first: bool = False,
     ) -> tuple[int, list[int]]:
-        """Returns (total number, rowids in order) of the entries that pass the filters;
+        """(number of all, rowids as `list_rows` gives them) of the entries that pass the
+        filters.
+        """
+        rows = self.list_rows(
+            filters, order=order, limit=limit, after=after, first=first, after_first=after_first
+        )
+        return self.count_entries(filters), rows
+
+    def count_entries(self, filters: Filters) -> int:
+        """The number of the entries that `list_rows` lists without a limit."""
+        if not filters.active_values():
+            [(rows, copies, superseded)] = self.engine.rows(_COUNT_ALL)
+            return int(rows - copies - superseded)
+        condition, values = list_conditions(filters)
+        sql = f"""
+            SELECT count(*) FROM entry e {hint_for_count(filters)}
+            WHERE e.id IS NOT NULL {condition}"""
+        return int(self.engine.value(sql, *values))
+
+    def list_rows(
+        self,
+        filters: Filters,
+        *,
+        order: Order,
+        limit: int,
+        within: Collection[int] | None = None,
+        after: TimelinePosition | None = None,
+        first: str | None = None,
+        after_first: bool = False,
+    ) -> list[int]:
+        """The rowids in order of the entries that pass the filters, of those `within` if given;
         superseded entries are left out unless the filters include them.
 
         In the orders of time undated entries come last. `after` is where the entry stands that
         was shown last. Unless projects are asked for, entries of the one with the key `first`
-        come before all others; `after_first`: only the others are left.
+        come before all others; `after_first`: only the others are left. -1 is no limit.
         """
-        condition, values = list_conditions(filters)
-        total = self.engine.value(
-            f"SELECT count(*) FROM entry e WHERE e.id IS NOT NULL {condition}", *values
-        )
+        if within is not None:
+            these = (json.dumps([*within]),)
+            walk = Walk("NOT INDEXED", f" AND e.rowid IN {BOUND_LIST}", these)
+            return self._list_in_order([walk], list_conditions(filters), order, limit, after)
         if first is None or filters.projects:
-            return total, self._list_in_order(filters, order, limit, after)
+            return self._list_passing(filters, order, limit, after)
         apart = filters.without or Filters()
         others = replace(filters, without=replace(apart, projects=(*apart.projects, first)))
-        own = (
-            []
-            if after_first
-            else self._list_in_order(replace(filters, projects=(first,)), order, limit, after)
-        )
-        return total, own + self._list_in_order(
-            others, order, limit - len(own), after if after_first else None
-        )
+        own = []
+        if not after_first:
+            own = self._list_passing(replace(filters, projects=(first,)), order, limit, after)
+        left = limit if limit < 0 else limit - len(own)
+        return own + self._list_passing(others, order, left, after if after_first else None)
 
-    def _list_in_order(
+    def _list_passing(
         self, filters: Filters, order: Order, limit: int, after: TimelinePosition | None
     ) -> list[int]:
-        condition, values = list_conditions(filters)
-        by_time = _ORDERS[order].startswith("e.at")
-        # SQLite does not see by itself that few of all have to be read
-        way = (
-            "INDEXED BY entry_at"
-            if by_time and not filter_conditions(replace(filters, without=None))[0]
-            else ""
-        )
-        sql = (
-            f"SELECT e.rowid FROM entry e {way} JOIN source s ON s.id = e.source WHERE "
-            f"e.id IS NOT "
-            f"NULL {condition}"
-        )
+        walks = [Walk("")]
+        if isinstance(self.engine, SqliteEngine):
+            walks = walks_in_order(filters, order)
+        return self._list_in_order(walks, list_conditions(filters), order, limit, after)
+
+    def _list_in_order(
+        self,
+        walks: Sequence[Walk],
+        conditions: tuple[str, tuple[Any, ...]],
+        order: Order,
+        limit: int,
+        after: TimelinePosition | None,
+    ) -> list[int]:
+        condition, values = conditions
+        keys = _ORDERS[order]
+        columns = ", ".join(key for key, _ in keys)
+        ordered = ", ".join(f"{key} {way}" for key, way in keys)
+        by_time = order not in ("importance", "access")
         most = limit if limit >= 0 else sys.maxsize  # PostgreSQL takes no negative one
         rowids: list[int] = []
         for dated in (1, 0) if by_time else (None,):
+            left = most - len(rowids)
+            if not left or (after is not None and dated and not after.dated):
+                continue
             beyond, bound = f" AND e.dated = {dated}" if by_time else "", values
             if after is not None and dated == after.dated:
                 sign = ">" if order == "oldest" else "<"
                 beyond += f" AND e.at {sign}= ? AND (e.at, s.path, e.seq) {sign} (?, ?, ?)"
                 bound = (*values, after.at, after.at, after.path, after.seq)
-            if after is None or not dated or after.dated:
-                ordered = f"{sql}{beyond} ORDER BY {_ORDERS[order]} LIMIT ?"
-                rowids += self.engine.column(ordered, *bound, most - len(rowids))
+            rows: dict[int, Sequence[Any]] = {}
+            for walk in walks:
+                sql = f"""
+                    SELECT e.rowid, {columns}
+                    FROM entry e {walk.hint} CROSS JOIN source s ON s.id = e.source
+                    WHERE e.id IS NOT NULL{walk.condition} {condition}{beyond}
+                    ORDER BY {ordered} LIMIT ?"""
+                of_walk = self.engine.rows(sql, *walk.values, *bound, left)
+                rows |= {row[0]: row for row in of_walk}
+            merged = [*rows.values()]
+            if walks[1:]:
+                for place in range(len(keys), 0, -1):
+                    is_falling = keys[place - 1][1] == "DESC"
+                    merged.sort(key=itemgetter(place), reverse=is_falling)
+            rowids += [row[0] for row in merged[:left]]
         return rowids
 
     def pinned_entries(self, scope: Scope) -> list[int]:
@@ -497,8 +548,9 @@ class Index:
         """The entries that are due by this day or hold open tasks."""
         condition, values = list_conditions(filters)
         sql = f"""
-            SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL {condition}
-            AND (e.due <= ? OR e.rowid IN (SELECT entry FROM task WHERE open > 0))
+            SELECT e.rowid FROM entry e NOT INDEXED WHERE e.id IS NOT NULL {condition}
+            AND e.rowid IN (SELECT rowid FROM entry WHERE due <= ?
+                UNION ALL SELECT entry FROM task WHERE open > 0)
             ORDER BY e.at, e.seq, e.own_id"""
         return self.engine.column(sql, *values, until)
 
@@ -537,8 +589,8 @@ class Index:
         """Maps each id to the id in the entry's own file: that id may be in force for an entry
         of another file.
         """
-        sql = f"SELECT id, own_id FROM entry WHERE id IN {BOUND_LIST}"
-        return dict(self.engine.rows(sql, json.dumps(ids)))
+        these = json.dumps(ids)
+        return dict(self.engine.rows(_OWN_IDS, these, these))
 
     def sample_ids(self) -> list[str]:
         """Up to 1,000 ids, by which another machine knows the journal again."""
@@ -646,8 +698,10 @@ class Index:
         day of the year `since`
         in other years, newest first). Undated entries do not count, and of a daily note only
         its first section."""
-        [(before, after)] = self.engine.rows(_DAYS_BESIDE, since, until)
-        return before, after, self.engine.column(_SAME_DAY, since[4:], since, limit)
+        [(before, after, first, last)] = self.engine.rows(_DAYS_BESIDE, since, until)
+        years = range(int(first[:4]), int(last[:4]) + 1) if first else ()
+        days = [f"{year:04}{since[4:]}" for year in years if year != int(since[:4])]
+        return before, after, self.engine.column(_SAME_DAY, json.dumps(days), limit)
 
     def entry_times(self) -> list[EntryTime]:
         """The file, id and time of each entry."""
@@ -807,6 +861,12 @@ class Index:
         rows = self.engine.rows(_IDS_BY_FILE)
         return {path: (digest, set(json.loads(ids))) for path, digest, ids in rows}
 
+    def other_texts_with_id(self, id: str) -> list[tuple[str, int]]:
+        """(path, line) of each text that carries this id, which belongs to another entry, in
+        the same file or in another one.
+        """
+        return self.engine.rows(_OTHER_TEXTS, id, id)
+
     def issues(self) -> tuple[ParseIssue, ...]:
         """Returns the problems of notes that could not be read as intended, and the ids that
         several files claim.
@@ -839,24 +899,32 @@ _STANDINGS = f"""
     FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
     WHERE e.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"""
 _CHAIN = """
-    WITH RECURSIVE step (id, other) AS (
-        SELECT e.own_id, s.target FROM supersedes s JOIN entry e ON e.rowid = s.entry
-        UNION SELECT s.target, e.own_id FROM supersedes s JOIN entry e ON e.rowid = s.entry),
-    chain (id) AS (
+    WITH RECURSIVE chain (id) AS (
         SELECT own_id FROM entry WHERE rowid = ?
-        UNION SELECT step.other FROM chain JOIN step ON step.id = chain.id)
+        UNION SELECT CASE s.target WHEN chain.id THEN e.own_id ELSE s.target END
+        FROM chain CROSS JOIN supersedes s
+        ON s.target = chain.id OR s.entry IN (SELECT rowid FROM entry WHERE own_id = chain.id)
+        CROSS JOIN entry e ON e.rowid = s.entry)
     SELECT rowid FROM entry WHERE own_id IN (SELECT id FROM chain) AND id IS NOT NULL
     ORDER BY at, seq, own_id"""
 _DAYS_BESIDE = """
-    SELECT max(date) FILTER (WHERE date < ?), min(date) FILTER (WHERE date > ?)
-    FROM entry WHERE id IS NOT NULL AND dated = 1"""
+    SELECT
+    (SELECT date FROM entry INDEXED BY entry_date
+        WHERE dated = 1 AND date < ? AND id IS NOT NULL ORDER BY date DESC LIMIT 1),
+    (SELECT date FROM entry INDEXED BY entry_date
+        WHERE dated = 1 AND date > ? AND id IS NOT NULL ORDER BY date LIMIT 1),
+    (SELECT min(date) FROM entry INDEXED BY entry_date WHERE dated = 1),
+    (SELECT max(date) FROM entry INDEXED BY entry_date WHERE dated = 1)"""
+_OWN_IDS = f"""
+    SELECT id, own_id FROM entry WHERE own_id IN {BOUND_LIST} AND twin = 0
+    UNION ALL SELECT id, own_id FROM entry WHERE other_id IN {BOUND_LIST} AND twin = 2"""
 _BESIDE = f"""
     SELECT o.rowid, e.rowid FROM entry o JOIN entry e
     ON e.source = o.source AND e.seq IN (o.seq - 1, o.seq + 1) AND e.date = o.date
     WHERE o.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"""
 _SAME_DAY = f"""
-    SELECT e.rowid FROM entry e WHERE e.id IS NOT NULL AND e.dated = 1
-    AND substr(e.date, 5) = ? AND e.date <> ?
+    SELECT e.rowid FROM entry e INDEXED BY entry_date WHERE e.id IS NOT NULL AND e.dated = 1
+    AND e.date IN {BOUND_LIST}
     AND NOT ({daily_note_condition("e")} AND EXISTS (
         SELECT 1 FROM entry o WHERE o.source = e.source AND o.seq < e.seq
         AND o.date = e.date AND o.id IS NOT NULL AND {daily_note_condition("o")}))
@@ -872,8 +940,12 @@ _ISSUES = """
     SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = i.source
     UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id ||
         ' belongs to another entry too; this one is known as ' || e.id
-    FROM entry e JOIN source s ON s.id = e.source
-    WHERE e.id IS NOT e.own_id AND e.id IS NOT NULL ORDER BY 1, 2"""
+    FROM entry e JOIN source s ON s.id = e.source WHERE e.twin = 2 ORDER BY 1, 2"""
+_OTHER_TEXTS = """
+    SELECT s.path, i.line FROM issue i JOIN source s ON s.id = i.source
+    WHERE i.code = 'duplicate-id' AND instr(i.message, ?) > 0
+    UNION ALL SELECT s.path, e.line FROM entry e JOIN source s ON s.id = e.source
+    WHERE e.own_id = ? AND e.twin = 2 ORDER BY 1, 2"""
 _SPREAD = """
     SELECT e.rowid FROM (
         SELECT entry, seq, vector, hash, rowid AS chunk FROM chunk ORDER BY hash, rowid LIMIT ?
@@ -908,7 +980,13 @@ _MEANT = """
     SELECT c.hash, v.embedding, t.codes FROM source s JOIN entry e ON e.source = s.id
     JOIN chunk c ON c.entry = e.rowid JOIN chunk_vec v ON v.rowid = c.rowid
     JOIN token t ON t.chunk = c.rowid WHERE s.path = ? AND c.vector > 0"""
-_PROJECTS = "SELECT DISTINCT project_key FROM entry WHERE project_key IS NOT NULL"
+# SQLite would read the whole index for DISTINCT; this takes a step for each project.
+_PROJECTS = """
+    WITH RECURSIVE project (name) AS (
+        SELECT min(project_key) FROM entry
+        UNION ALL SELECT (SELECT min(project_key) FROM entry WHERE project_key > name)
+        FROM project WHERE name IS NOT NULL)
+    SELECT name FROM project WHERE name IS NOT NULL"""
 _SIGNATURES = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
 _IDS_BY_FILE = """
@@ -927,16 +1005,30 @@ _BY_ID = """
     SELECT rowid FROM entry WHERE own_id = ? AND twin = 0
     UNION SELECT rowid FROM entry WHERE other_id = ? AND twin = 2"""  # as its index has it
 
-_NEWEST = "e.at DESC, s.path DESC, e.seq DESC"
-_ORDERS: dict[str, str] = {
+_BY_SHORT_ID = """
+    SELECT rowid, id FROM entry
+    WHERE lower(substr(own_id, 10)) >= ? AND lower(substr(own_id, 10)) < ?
+    AND id LIKE ? AND twin = 0
+    UNION SELECT rowid, id FROM entry WHERE other_id LIKE ? AND twin = 2
+    ORDER BY 2 LIMIT 6"""
+
+_NEWEST = (("e.at", "DESC"), ("s.path", "DESC"), ("e.seq", "DESC"))
+_OLDEST = (("e.at", "ASC"), ("s.path", "ASC"), ("e.seq", "ASC"))
+_DATED_FIRST = (("e.dated", "DESC"), *_NEWEST)
+_ORDERS: dict[str, tuple[tuple[str, str], ...]] = {
     "newest": _NEWEST,
-    "oldest": "e.at, s.path, e.seq",
-    "importance": f"coalesce(e.importance, 5) DESC, e.dated DESC, {_NEWEST}",
-    "access": f"""
-        coalesce((SELECT count FROM access WHERE id = e.id), 0) DESC,
-        e.dated DESC, {_NEWEST}""",
+    "oldest": _OLDEST,
+    "importance": (("coalesce(e.importance, 5)", "DESC"), *_DATED_FIRST),
+    "access": (
+        ("coalesce((SELECT count FROM access WHERE id = e.id), 0)", "DESC"),
+        *_DATED_FIRST,
+    ),
     "relevance": _NEWEST,
 }
+"""The keys of each order, with their directions."""
+_COUNT_ALL = f"""
+    SELECT (SELECT count(*) FROM entry), (SELECT count(*) FROM entry WHERE twin = 1),
+        (SELECT count(DISTINCT old.rowid) {SUPERSEDED})"""
 _NAMED_BY_OTHERS = f"""
     WITH these AS (SELECT rowid, own_id FROM entry WHERE own_id IN {BOUND_LIST}),
     others AS (SELECT rowid, parent FROM entry WHERE rowid NOT IN (SELECT rowid FROM these))
@@ -948,7 +1040,7 @@ _CHANGED = """
     SELECT e.rowid FROM seen s JOIN entry e
     ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)
     WHERE s.number > ?"""
-_PINNED = f"""
+_PINNED = """
     SELECT e.rowid FROM entry e INDEXED BY entry_pin JOIN source s ON s.id = e.source
-    WHERE e.pin = 1 AND e.id IS NOT NULL {{}}
-    ORDER BY {_ORDERS["oldest"]}"""
+    WHERE e.pin = 1 AND e.id IS NOT NULL {}
+    ORDER BY e.at, s.path, e.seq"""

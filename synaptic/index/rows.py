@@ -172,11 +172,10 @@ class Counts(NamedTuple):
 
 
 class Vocabulary(NamedTuple):
-    """Tags with their counts, projects and files of all entries, in lower case."""
+    """Tags with their counts and projects of all entries, in lower case."""
 
     tags: dict[str, int]
     projects: frozenset[str]
-    files: frozenset[str]
 
 
 class Candidate(NamedTuple):

@@ -1,6 +1,6 @@
 -- The index: disposable, rebuilt from the journal at any time. It holds no text, only where it stands;
 -- the full-text table is contentless. Every row is a pure function of the bytes of one file,
--- and of the day on which git says it was added.
+-- and of the day on which git says it was added; `tag_use` counts rows.
 
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
@@ -69,13 +69,23 @@ CREATE TABLE entry (
     UNIQUE (own_id, source)
 );
 CREATE INDEX entry_source ON entry (source, seq);
+CREATE INDEX entry_short_id ON entry (lower(substr(own_id, 10)));
 CREATE INDEX entry_other_id ON entry (other_id) WHERE twin = 2;
 CREATE INDEX entry_content ON entry (content_hash);
 CREATE INDEX entry_heading ON entry (title) WHERE derived = 1 AND whole_file = 0;
 CREATE INDEX entry_at ON entry (dated, at);
 CREATE INDEX entry_by_file ON entry (source) WHERE date_source IN ('git', 'mtime');
-CREATE INDEX entry_type ON entry (type) WHERE type <> 'note';
+CREATE INDEX entry_date ON entry (date) WHERE dated = 1;
+CREATE INDEX entry_type ON entry (type, dated, at);
+CREATE INDEX entry_session ON entry (dated, at) WHERE via IN {sessions};
+CREATE INDEX entry_parent ON entry (parent) WHERE parent IS NOT NULL;
+CREATE INDEX entry_copy ON entry (twin) WHERE twin = 1;
 CREATE INDEX entry_project ON entry (project_key, remote, root);
+-- The lists of a project, by time and by importance: by its name, and by the marks of its repository.
+CREATE INDEX entry_project_at ON entry (project_key, type, dated, at);
+CREATE INDEX entry_project_worth ON entry (project_key, type, coalesce(importance, 5), dated, at);
+CREATE INDEX entry_mark_at ON entry (coalesce(root, remote), type, dated, at) WHERE coalesce(root, remote) IS NOT NULL;
+CREATE INDEX entry_mark_worth ON entry (coalesce(root, remote), type, coalesce(importance, 5), dated, at) WHERE coalesce(root, remote) IS NOT NULL;
 CREATE INDEX entry_remote ON entry (remote) WHERE remote IS NOT NULL;
 CREATE INDEX entry_root ON entry (root) WHERE root IS NOT NULL;
 CREATE INDEX entry_due ON entry (due) WHERE due IS NOT NULL;
@@ -88,6 +98,19 @@ CREATE TABLE tag (
     PRIMARY KEY (entry, seq)
 ) WITHOUT ROWID;
 CREATE INDEX tag_name ON tag (name);
+
+-- How many entries have each tag: a save and a search ask for all of them.
+CREATE TABLE tag_use (
+    name  TEXT PRIMARY KEY,
+    count INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TRIGGER tag_added AFTER INSERT ON tag BEGIN
+    INSERT INTO tag_use VALUES (new.name, 1) ON CONFLICT (name) DO UPDATE SET count = count + 1;
+END;
+CREATE TRIGGER tag_deleted AFTER DELETE ON tag BEGIN
+    UPDATE tag_use SET count = count - 1 WHERE name = old.name;
+    DELETE FROM tag_use WHERE name = old.name AND count = 0;
+END;
 
 CREATE TABLE file (
     entry INTEGER NOT NULL REFERENCES entry (rowid) ON DELETE CASCADE,
@@ -135,6 +158,7 @@ CREATE TABLE task (
     entry INTEGER PRIMARY KEY REFERENCES entry (rowid) ON DELETE CASCADE,
     open  INTEGER NOT NULL           -- how many of the entry's tasks
 );
+CREATE INDEX task_open ON task (entry) WHERE open > 0;
 
 -- What no file says: how often an entry was read, and how long calls took. It outlives a rebuild.
 CREATE TABLE access (

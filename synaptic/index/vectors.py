@@ -209,10 +209,10 @@ class Vectors:
 
     def _with_vector(self, among: Collection[int] | None) -> list[int]:
         """The chunks of `among`, or all, that have a vector."""
-        every = [rowid for (rowid,) in self._rows("SELECT rowid FROM chunk WHERE vector > 0")]
         if among is None:
-            return every
-        return list(set(among).intersection(every))
+            return [rowid for (rowid,) in self._rows(_WITH_VECTOR)]
+        these = json.dumps(list(among))
+        return [rowid for (rowid,) in self._rows(_WITH_VECTOR_AMONG, these)]
 
     def _rows(self, sql: str, *values: Any) -> list[Any]:
         return self._db.execute(sql, values).fetchall()
@@ -289,6 +289,8 @@ _OF_CHUNKS = f"""
     FROM chunk c LEFT JOIN chunk_vec_rowids r ON r.rowid = c.rowid
     LEFT JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = r.chunk_id
     WHERE c.rowid IN {BOUND_LIST.replace("?", "?2")} AND c.vector > 0"""
+_WITH_VECTOR = "SELECT rowid FROM chunk WHERE vector > 0"
+_WITH_VECTOR_AMONG = f"SELECT rowid FROM chunk WHERE rowid IN {BOUND_LIST} AND vector > 0"
 _CHUNKS = "SELECT chunk_id, validity, rowids FROM chunk_vec_chunks"
 _ALL_BLOBS = """
     SELECT c.validity, c.rowids, v.vectors

@@ -15,7 +15,14 @@ from posixpath import join
 from typing import NamedTuple, cast
 
 from ..errors import JournalError, NotFound, Refused
-from ..files import O_NOFOLLOW, OPEN_FLAGS, PICTURE_FOLDER, real_path, wrap_regular_file
+from ..files import (
+    O_NOFOLLOW,
+    OPEN_FLAGS,
+    PICTURE_FOLDER,
+    real_path,
+    real_path_below,
+    wrap_regular_file,
+)
 from ..models import FileSignature, Stamp, Texts, file_signature
 from ..notes.reading import composed_form
 from .disk import disk_errors
@@ -416,15 +423,22 @@ def resolve_journal_path(roots: Roots, path: str) -> Path:
     """The path on disk of the journal path `path`, with links resolved. Raises JournalError if
     that lies outside the root.
     """
+    root, within = _real_root_and_path(roots, path)
+    return root / within
+
+
+def _real_root_and_path(roots: Roots, path: str) -> tuple[Path, Path]:
+    """(the real folder of a journal path's root, the real path below it)."""
     _check_path(path)
     _, root, within = roots.split_path(path)
-    real = real_path(root / within)
-    if not real.is_relative_to(real_path(root)):
+    real_root = real_path(root)
+    real = real_path_below(real_root, within)
+    if not real.is_relative_to(real_root):
         raise JournalError(
             f"{path} leads out of the journal, to {real}.",
             "Synaptic touches only files inside the journal. Remove the link.",
         )
-    return real
+    return real_root, real.relative_to(real_root)
 
 
 def locate_writable(roots: Roots, path: str, line: int = 1) -> Path:
@@ -501,13 +515,12 @@ def path_held_open(roots: Roots, path: str) -> Iterator[Path]:
 
     If the system offers no such path (macOS, Windows), `resolve_journal_path` finds the path.
     """
-    real = resolve_journal_path(roots, path)
+    root, within = _real_root_and_path(roots, path)
     if not _OPEN_FILES.is_dir():
-        yield real
+        yield root / within
         return
-    root = real_path(roots.split_path(path)[1])
-    with _open_parent(root, real.relative_to(root).parts) as folder:
-        yield _OPEN_FILES / str(folder) / real.name
+    with _open_parent(root, within.parts) as folder:
+        yield _OPEN_FILES / str(folder) / within.name
 
 
 def missing_journal_error(root: Path) -> JournalError:

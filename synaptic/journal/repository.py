@@ -25,7 +25,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..errors import JournalError
-from ..files import read_regular_file, real_path
+from ..files import read_regular_file, real_path, real_path_below
 from ..filters import Scope
 from ..models import IDENTITY_DIGITS
 from .disk import WINDOWS, c_library_function
@@ -202,7 +202,7 @@ def is_genuine(here: Checkout) -> bool:
     """
     named = here.root / ".git"
     git = real_path(here.git)
-    common = real_path(here.common)
+    common = git if here.common == here.git else real_path(here.common)
     place = real_path(here.root)
     if git != common:
         back = read_small_text(git / "gitdir")
@@ -215,8 +215,8 @@ def is_genuine(here: Checkout) -> bool:
         back = _worktree_of_settings(common)
         if not back or real_path(common / back) != place:
             return False
-    parts = [common / name for name in (*_PARTS, here.head.removeprefix("ref: "))]
-    if not all(real_path(part).is_relative_to(common) for part in parts):
+    names = (*_PARTS, here.head.removeprefix("ref: "))
+    if not all(real_path_below(common, name).is_relative_to(common) for name in names):
         return False
     return all(map(_is_ours, {named, place, git, common})) or _git_allows(place)
 

@@ -84,6 +84,8 @@ class FileWriter:
         """The paths of the files that this process changed, in order."""
         self.settled = config.state / "settled"
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
+        self._swept: set[Path] | None = None
+        """The folders without hidden files of ours, while this process holds the lock."""
         self._intent = config.state / "intent"
         self._holder = config.state / "write.holder"
         """The pid of the process that holds the lock, and when it took it."""
@@ -130,12 +132,14 @@ class FileWriter:
             if withdrawal:
                 withdrawal.begin_change()
             self.note_holder()
+            self._swept = set()
             with disk_errors(self._state, "used"):
                 inject_fault("locked")
                 self.remove_temps(self.saved.folder)
                 self.settle_intent()
                 yield
         finally:
+            self._swept = None
             with suppress(OSError):  # the write itself is done
                 os.truncate(self._holder, 0)
             with suppress(OSError):
@@ -254,7 +258,8 @@ class FileWriter:
         it was, unless the message says that it may have been changed.
         """
         for attempt in range(ATTEMPTS):
-            time.sleep(0.01 * attempt)
+            if attempt:
+                time.sleep(0.01 * attempt)
             real = folder.resolve_journal_path(self.roots, path)
             self.remove_temps(real.parent)
             data, status = self._read(path)
@@ -360,7 +365,13 @@ class FileWriter:
         return file.with_name(f".{file.name}{self._hidden}")
 
     def remove_temps(self, folder: Path) -> None:
-        """Removes the hidden files that a killed writer of this home left in a folder."""
+        """Removes the hidden files that a killed writer of this home left in a folder. While
+        the lock is held nobody leaves more, so that a folder is listed once.
+        """
+        if self._swept is not None:
+            if folder in self._swept:
+                return
+            self._swept.add(folder)
         with suppress(OSError):
             for name in os.listdir(folder):  # noqa: PTH208
                 if name.endswith(self._hidden):

@@ -19,9 +19,10 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from ..files import DATA, installed_version
+from ..files import DATA
 from ..models import Json
 from ..serving.tool_lists import WHOLE
+from ..version import installed_version
 from .client_process import wait_until_gone
 from .prompts import PROMPTS
 from .tools import HELP_RESOURCES, INSTRUCTIONS, TOOL_LISTS

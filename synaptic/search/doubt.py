@@ -340,7 +340,7 @@ def _explain_empty_answer(ws: Workspace, plan: QueryPlan, ranked: Ranking) -> st
             f"{len(ranked)} has {nearest:.3f}. Try a lower value."
         )
     filters = plan.filters.one_by_one()
-    if filters and not ws.index.list_entries(plan.filters, order="newest", limit=1)[0]:
+    if filters and not ws.index.list_rows(plan.filters, order="newest", limit=1):
         return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
     if plan.strategy == "bounded":
         return (

@@ -38,7 +38,9 @@ def analyze_question(ws: Workspace, query: str, **options: Any) -> Json:
     def run(_: SyncReport) -> Json:
         plan = make_plan(ws, request)
         asked = read_question_of_journal(ws, query, today=request.now.date())
-        analysis = analyze(query, asked, JournalNames(*ws.index.vocabulary()))
+        analysis = analyze(
+            query, asked, JournalNames(*ws.index.vocabulary(), ws.index.file_paths())
+        )
         complexity = {"estimated_complexity": analysis["complexity"]}
         notices = (plan.nothing,) if plan.nothing else plan.parsed.notices
         keywords = _best_keywords(ws, analysis["text"])

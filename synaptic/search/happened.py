@@ -68,7 +68,7 @@ def count_events(ws: Workspace, query: str, filters: Filters) -> Happened | None
         lists = []
         for forms in sought:
             wanted = replace(filters, words=forms, since=filters.since or EVER)
-            lists.append(ws.index.list_entries(wanted, order="newest", limit=-1)[1])
+            lists.append(ws.index.list_rows(wanted, order="newest", limit=-1))
         common = set(lists[0]).intersection(*lists)
         rows = [row for row in lists[0] if row in common]
         if not rows:

@@ -207,7 +207,7 @@ def list_entries(evidence: Evidence, because: str = "") -> Attempt:
     plan = evidence.plan
     index = evidence.index
     if plan.within is None:
-        _, rowids = index.list_entries(
+        rowids = index.list_rows(
             plan.filters, order=plan.order, limit=MAX_LIMIT, first=plan.project
         )
     else:

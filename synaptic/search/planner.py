@@ -214,7 +214,7 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
     on the change, the latest first.
     """
     index = ws.index
-    _, rows = index.list_entries(filters, order="newest", limit=MAX_LIMIT)
+    rows = index.list_rows(filters, order="newest", limit=MAX_LIMIT)
     notes = {}
     for row, stored in index.entries(rows).items():
         titles = index.titles(stored.entry.supersedes).values()
@@ -258,7 +258,7 @@ def _replace_text(ws: Workspace, plan: QueryPlan, text: str) -> QueryPlan:
 
 
 def _count_entries(ws: Workspace, filters: Filters) -> int:
-    return ws.index.list_entries(filters, order="newest", limit=1)[0]
+    return ws.index.count_entries(filters)
 
 
 def _name_of_list(filters: Filters, state: str) -> str:

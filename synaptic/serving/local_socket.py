@@ -29,8 +29,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from ..config import CLIENT_WAITS_S, Config, HooksConfig
-from ..files import installed_version
 from ..models import Json
+from ..version import installed_version
 
 GREETING_S = 0.15
 """Seconds in which a socket must take a connection, when a server looks for dead ones."""

@@ -583,7 +583,8 @@ def _due_with_entries(
     and tasks in entries of the project; without a `scope` of all projects.
     """
     unwanted = Filters(types=("preference",), tags=CLOSING_TAGS)
-    rows = ws.index.due(Filters(without=unwanted), until)
+    among = scope and scope._replace(with_none=True)
+    rows = ws.index.due(Filters(without=unwanted, scope=among), until)
     pairs = []
     today = ws.today.isoformat()
     for entry, text in read_body_lines(ws, rows).values():
@@ -636,10 +637,10 @@ def _list_project_entries(
     rows = []
     more = False
     for filters in wanted:
-        limit = POOL if among is None else -1
-        total, some = ws.index.list_entries(filters, order=order, limit=limit)
-        rows += [row for row in some if among is None or row in among]
-        more = more or total > len(some)
+        limit = POOL + 1 if among is None else -1
+        some = ws.index.list_rows(filters, order=order, limit=limit, within=among)
+        more = more or 0 <= limit == len(some)
+        rows += some[:POOL] if among is None else some
     entries = {}
     today = ws.today.isoformat()
     for row, stored in ws.index.entries(rows).items():

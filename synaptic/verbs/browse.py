@@ -17,6 +17,7 @@ from ..index.plain_index import PlainIndex
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.last_backup import LastBackup, read_last_backup
 from ..journal.names import LeftOut, left_out_sentences
+from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, build_filters
 from ..language.time_fields import MAX_SHOWN, TIME_FIELDS, read_days
 from ..models import (
@@ -156,14 +157,15 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
                     raise  # the entry may be in the part that is being written
         if not rowids:
             raise errors[0]
-        listing = _make_listing(ws, report, len(rowids), list(rowids))
+        here = working_checkout(ws)
+        listing = _make_listing(ws, report, len(rowids), list(rowids), here)
         links = {}
         chains = {}
         for entry, row in zip(listing.entries, rowids, strict=False):
             links[entry.id] = links_of_entries(ws, [row])
-            chain = _make_listing(ws, report, 0, ws.index.replacement_chain(row)).entries
-            if chain[1:]:
-                chains[entry.id] = chain
+            rows_of_chain = ws.index.replacement_chain(row)
+            if rows_of_chain[1:]:
+                chains[entry.id] = _make_listing(ws, report, 0, rows_of_chain, here).entries
         notices = (*listing.notices, *dict.fromkeys(map(str, errors)))
         return replace(listing, links=links, chains=chains, notices=notices)
 
@@ -215,22 +217,21 @@ def recent(
     """
     check_range("limit", limit, 1, MAX_LIMIT)
     filters = build_filters(now=ws.clock(), project=project or ())
-    wanted, own = filters_and_own_project(ws, filters, working_checkout(ws))
+    here = working_checkout(ws)
+    wanted, own = filters_and_own_project(ws, filters, here)
     sessions = Filters(sessions=True)
     kinds = [replace(wanted, without=sessions), replace(wanted, sessions=True)]
     is_asked = bool(query and query.strip())
     most = RECENT_POOL if is_asked else limit or NEWEST
 
     def run(report: SyncReport) -> tuple[list[int], Listing]:
-        total = 0
         rows: list[int] = []
         for kind in kinds:
-            count, some = ws.index.list_entries(
-                kind, order="newest", limit=most - len(rows), first=own
-            )
-            total += count
-            rows += some
-        return rows, _make_listing(ws, report, total, [] if is_asked else rows)
+            left = most - len(rows)
+            rows += ws.index.list_rows(kind, order="newest", limit=left, first=own)
+        if is_asked:
+            return rows, Listing(0, ())
+        return rows, _make_listing(ws, report, ws.index.count_entries(wanted), rows, here)
 
     pool, listing = in_step(ws, run)
     if not (query and is_asked):
@@ -294,7 +295,9 @@ def find(
                 "Leave out the query, or them.",
                 of=("cursor", "around"),
             )
-        wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
+        wanted = asked
+        if asked.parent or asked.links_to:
+            wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
         result = search(
             ws,
             query,
@@ -310,15 +313,17 @@ def find(
         return _name_either_tag(replace(_search_as_listing(result), facets=counts), asked)
 
     def run(report: SyncReport) -> Listing:
-        wanted, own = filters_and_own_project(ws, _resolve_ids(ws, asked), working_checkout(ws))
+        here = working_checkout(ws)
+        wanted, own = filters_and_own_project(ws, _resolve_ids(ws, asked), here)
         last = None
         if around:
             total, rowids = _timeline_around(ws, wanted, around, limit)
         else:
             after = _read_cursor(cursor, chosen)
             first = None if order else own
-            total, rowids, last = _page_of_rows(ws, wanted, chosen, limit, after, first)
-        listing = _make_listing(ws, report, total, rowids)
+            rowids, last = _page_of_rows(ws, wanted, chosen, limit, after, first)
+            total = ws.index.count_entries(wanted)
+        listing = _make_listing(ws, report, total, rowids, here)
         counts = ws.index.facets(wanted) if facets else None
         return replace(listing, cursor=_make_cursor(last, chosen, own), facets=counts)
 
@@ -369,12 +374,13 @@ def entries_of_days(
 
     def run(report: SyncReport) -> Days:
         page_end = _read_cursor(cursor, "oldest")
-        total, rowids, last = _page_of_rows(ws, wanted, "oldest", limit, page_end)
+        rowids, last = _page_of_rows(ws, wanted, "oldest", limit, page_end)
+        total = ws.index.count_entries(wanted)
         before, after, other_years = ws.index.days_around(since, until, limit=OTHER_YEARS)
-        listing = replace(
-            _make_listing(ws, report, total, rowids), cursor=_make_cursor(last, "oldest")
-        )
-        then = _make_listing(ws, report, len(other_years), other_years)
+        here = working_checkout(ws)
+        listing = _make_listing(ws, report, total, rowids, here)
+        listing = replace(listing, cursor=_make_cursor(last, "oldest"))
+        then = _make_listing(ws, report, len(other_years), other_years, here)
         return Days(since, until, listing, before, after, then)
 
     return in_step(ws, run)
@@ -441,9 +447,13 @@ def _latency_figures(calls: Sequence[Mapping[str, float]]) -> Json:
 
 
 def _make_listing(
-    ws: Workspace, report: SyncReport, total: int, rowids: Sequence[int]
+    ws: Workspace,
+    report: SyncReport,
+    total: int,
+    rowids: Sequence[int],
+    here: Checkout | None = None,
 ) -> Listing:
-    entries = mark_entries(ws, read_entries(ws, rowids))
+    entries = mark_entries(ws, read_entries(ws, rowids), here)
     ordered = [entries[rowid] for rowid in rowids if rowid in entries]
     superseded = ws.index.superseded_by([entry.id for entry in ordered])
     return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
@@ -478,16 +488,14 @@ def _timeline_around(
     centre = ws.index.resolve(id).rowid
     at = ws.index.ranking_facts([centre])[centre]
     sides = []
-    total = 0
     for order in ("newest", "oldest"):
-        total, rows = ws.index.list_entries(
-            filters, order=order, limit=limit, after=at.position
-        )
+        rows = ws.index.list_rows(filters, order=order, limit=limit, after=at.position)
         standings = ws.index.ranking_facts(rows)
         sides.append([row for row in rows if standings[row].dated == at.dated])
     before, after = sides
     back = max((limit - 1) // 2, limit - 1 - len(after))
     before = before[:back]
+    total = ws.index.count_entries(filters)
     return total, [*reversed(before), centre, *after[: limit - 1 - len(before)]]
 
 
@@ -498,12 +506,12 @@ def _page_of_rows(
     limit: int | None,
     after: PageEnd | None,
     own: str | None = None,
-) -> tuple[int, list[int], RankingFacts | None]:
-    """(total, the entries after the last that was shown, the last of them if more follow).
+) -> tuple[list[int], RankingFacts | None]:
+    """(the entries after the last that was shown, the last of them if more follow).
 
     Entries of the project `own` come first.
     """
-    total, rowids = ws.index.list_entries(
+    rowids = ws.index.list_rows(
         filters,
         order=order,
         limit=limit + 1 if limit else -1,
@@ -514,7 +522,7 @@ def _page_of_rows(
     last = None
     if limit and len(rowids) > limit:
         [last] = ws.index.ranking_facts(rowids[limit - 1 : limit]).values()
-    return total, rowids[:limit], last
+    return rowids[:limit], last
 
 
 def _make_cursor(last: RankingFacts | None, order: Order, own: str | None = None) -> str | None:
@@ -556,7 +564,7 @@ def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
 
     def run(_: SyncReport) -> tuple[dict[int, Entry], RankingFacts | None]:
         after = (False, last.position) if last else None
-        rowids, following = _page_of_rows(ws, filters, "oldest", EXPORTED, after)[1:]
+        rowids, following = _page_of_rows(ws, filters, "oldest", EXPORTED, after)
         return read_entries(ws, rowids), following
 
     while True:

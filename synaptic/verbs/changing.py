@@ -257,8 +257,7 @@ def _duplicate_id_notices(ws: Workspace, id: str) -> list[str]:
     """A notice for each other text in the journal that carries this id."""
     with suppress(IndexFailed):  # then another notice says that the entry is not indexed
         return [
-            f"Another text with this id stands in {issue.path}:{issue.line}, unchanged."
-            for issue in ws.index.issues()
-            if issue.code == "duplicate-id" and id in issue.message
+            f"Another text with this id stands in {path}:{line}, unchanged."
+            for path, line in ws.index.other_texts_with_id(id)
         ]
     return []

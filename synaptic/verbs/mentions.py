@@ -233,7 +233,7 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
     last = read_date(due, now, "due") if due else None
 
     def run(_: object) -> tuple[Task, ...]:
-        rowids = ws.index.list_entries(Filters(has_tasks=True), order="newest", limit=-1)[1]
+        rowids = ws.index.list_rows(Filters(has_tasks=True), order="newest", limit=-1)
         texts = read_body_lines(ws, rowids)
         matches = []
         for task in chain.from_iterable(find_tasks(*texts[row]) for row in rowids):

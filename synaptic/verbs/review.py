@@ -92,7 +92,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
 
     def run(_: object) -> list[ReviewFinding]:
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
-        rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
+        rows = ws.index.list_rows(filters, order="oldest", limit=-1)
         stored = ws.index.entries(rows)
         accepted = read_state_json(ws.config.state / REVIEWED)
         findings: dict[str, list[ReviewFinding]] = {kind: [] for kind in FINDINGS}
@@ -123,7 +123,7 @@ def review_near(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFin
 
     def run(_: object) -> list[ReviewFinding]:
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
-        rows = ws.index.list_entries(filters, order="newest", limit=COMPARED)[1]
+        rows = ws.index.list_rows(filters, order="newest", limit=COMPARED)
         accepted = read_state_json(ws.config.state / REVIEWED)
         pairs = []
         for later in ws.index.entries(rows).values():

@@ -60,7 +60,7 @@ def find_open_conflicts(ws: Workspace) -> Iterator[OpenConflict]:
     paths = [issue.path for issue in ws.index.issues() if issue.code == "conflict-marker"]
     for path in dict.fromkeys(paths):
         filters = Filters(paths=(path,), include_superseded=True)
-        rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
+        rows = ws.index.list_rows(filters, order="oldest", limit=-1)
         stored = sorted(ws.index.entries(rows).values(), key=lambda one: one.entry.there.line)
         text = _file_text(ws.journal.read(path))
         seen = set()

@@ -238,7 +238,7 @@ def sum_asked(ws: Workspace, query: str, filters: Filters) -> tuple[Totals, Filt
         named = replace(wanted, projects=wanted.projects or projects)
         if not projects:
             named = replace(named, tags=wanted.tags or tags)
-        return ws.index.list_entries(named, order="oldest", limit=0)[0], named
+        return ws.index.count_entries(named), named
 
     number, named = in_step(ws, find_named)
     if number > MOST_ENTRIES:

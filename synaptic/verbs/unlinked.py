@@ -81,7 +81,7 @@ def find_mentions(ws: Workspace, note: Entry) -> tuple[Mention, ...]:
         rows = ws.index.entries_by_name_key([link_key(note.id)]).get(link_key(note.id), [])
         linked = {row for row, _ in ws.index.incoming_links(rows)}
         wanted = Filters(words=names, include_superseded=True)
-        _, candidates = ws.index.list_entries(wanted, order="newest", limit=CANDIDATES)
+        candidates = ws.index.list_rows(wanted, order="newest", limit=CANDIDATES)
         return [row for row in candidates if row not in linked and row not in rows]
 
     mentions: list[Mention] = []

@@ -448,7 +448,7 @@ def read_all_preferences(ws: Workspace) -> list[Entry]:
     from .readback import read_entries
 
     every = Filters(types=("preference",), include_superseded=True)
-    rows = ws.index.list_entries(every, order="newest", limit=-1)[1]
+    rows = ws.index.list_rows(every, order="newest", limit=-1)
     return list(read_entries(ws, rows).values())
 
 

@@ -123,7 +123,7 @@ def _read_entries_of_file(ws: Workspace, path: str) -> Sequence[Entry]:
 
     def run(_: object) -> Sequence[Entry]:
         filters = Filters(paths=(path,), include_superseded=True)
-        rows = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
+        rows = ws.index.list_rows(filters, order="oldest", limit=-1)
         return [*read_entries(ws, rows).values()]
 
     return in_step(ws, run) if path else ()

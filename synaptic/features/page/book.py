@@ -169,7 +169,7 @@ def _list_ids(ws: Workspace, *, selection: Selection) -> list[str]:
             filters = drop_any_project(selection.filters)
             if not filters.sessions:  # a digest of an agent's work is not for a book
                 filters = replace(filters, without=Filters(sessions=True))
-            rowids = ws.index.list_entries(filters, order="oldest", limit=-1)[1]
+            rowids = ws.index.list_rows(filters, order="oldest", limit=-1)
         else:
             chosen = [ws.index.resolve(id).rowid for id in selection.ids]
             facts = ws.index.ranking_facts(chosen)

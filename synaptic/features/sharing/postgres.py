@@ -570,9 +570,13 @@ _OTHERWISE = [
             r"FROM chunk_fts w JOIN chunk p ON p.rowid = w.rowid\s+WHERE w.chunk_fts MATCH \?",
             f"FROM {HOLDING} p WHERE p.words @@ ?::tsquery",
         ),
+        (
+            r"FROM tag_use",
+            "FROM (SELECT name, count(*) AS count FROM tag GROUP BY name) AS tag_use",
+        ),
         (r"\bCROSS JOIN\b", "JOIN"),
         (r"AND instr\(words, \?\)", "AND strpos(words, ?) > 0"),
-        (r"\bINDEXED BY \w+", ""),
+        (r"\b(INDEXED BY \w+|NOT INDEXED)", ""),
         (r"\binstr\(", "strpos("),
         (r"\bLIMIT \?", "LIMIT nullif(?::bigint, -1)"),
     )

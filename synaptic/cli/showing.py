@@ -1,0 +1,297 @@
+"""The commands that find and show entries; `recent` and its like are asked often, and import no
+verb that writes. Their flags are named as the parameters of the functions in `verbs` that they
+call.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from ..doors import call_only_feature
+from ..errors import InvalidArgument
+from ..filters import Filters
+from ..language.query import build_preference
+from ..render import terminal, wire
+from ..search.search import search as search_journal
+from ..serving.arguments import take_filters
+from ..verbs import brief as brief_verb
+from ..verbs import browse, mentions
+from ..verbs.attaching import with_attachments
+from ..verbs.mentions import Links
+from ..workspace.workspace import Workspace
+from . import flags as f
+from .flags import ID_COMPLETION, argument, option, switch, text_option, texts_option
+from .program import command
+from .replies import (
+    check_sum,
+    output_for_workspace,
+    print_answer,
+    print_days,
+    print_entries,
+    print_listing,
+    print_search,
+    print_totals,
+    resolve_id,
+)
+
+EMBED_MS = 300
+"""Milliseconds for which a search may embed new passages before it answers."""
+
+Words = Sequence[str]
+
+
+@command(
+    "search",
+    f.WORDS,
+    *f.LIST_FLAGS,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
+    ),
+    *f.filter_flags("search"),
+    switch("explain", "Say why each hit has its rank."),
+    f.STRATEGY,
+    option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
+    f.PRESET,
+    f.WEIGHTS,
+    texts_option(
+        "prefer", "Rank entries of this type, tag or project higher, as tag=db; repeatable."
+    ),
+    option(
+        float | None,
+        "min_similarity",
+        "Leave out entries below this similarity (a cosine, 0 to 1).",
+    ),
+    texts_option(
+        "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
+    ),
+    option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
+    f.AS_OF,
+)
+def search(
+    ws: Workspace, text: Words = (), weight: Words = (), prefer: Words = (), **options: Any
+) -> None:
+    """Find entries by words and by meaning, best first.
+
+    Filters may stand in the query: type: tag: file: project: path: has: since: until:, and "a
+    phrase" must occur. A dash leaves out: -word, -"a phrase", -tag:x; plug* finds what begins
+    so. A time alone lists it: "last week".
+
+    Example: synaptic search "why did we leave postgres" --type decision
+    """
+    from ..search.happened import count_events_and_clean_notices  # slow to import
+
+    weights = _parse_pairs("weight", weight)
+    filters = take_filters(ws, options)
+    query = " ".join(text)
+    result = search_journal(
+        ws,
+        query,
+        filters=filters,
+        weights={name: _parse_weight(name, value) for name, value in weights.items()},
+        prefer=build_preference(_parse_pairs("prefer", prefer)),
+        embed_ms=EMBED_MS,
+        **options,
+    )
+    counted, result = count_events_and_clean_notices(ws, query, filters, result)
+    if counted:
+        result = replace(result, notices=(counted.line, *result.notices))
+    print_search(ws, result)
+
+
+@command(
+    "recent",
+    f.WORDS,
+    f.PROJECT,
+    option(
+        int | None, "limit", "1 to 100 entries. [default: 10; with TEXT, those that fit it]"
+    ),
+)
+def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
+    """Show the newest entries.
+
+    With TEXT, the best matches among the last 50 entries.
+
+    Example: synaptic recent --project billing
+    """
+    print_listing(ws, browse.recent(ws, " ".join(text), **options))
+
+
+@command(
+    "find",
+    f.WORDS,
+    *f.LIST_FLAGS,
+    *f.filter_flags("find"),
+    text_option("around", "List what happened before and after this entry.", **ID_COMPLETION),
+    switch("facets", "Also count types, tags and projects."),
+    f.LIMIT,
+    text_option("cursor", "Continue the list that ended with this cursor."),
+    f.SUM,
+    f.BY,
+    f.AS_OF,
+)
+def find(
+    ws: Workspace,
+    text: Words = (),
+    sum_of: str | None = None,
+    by: str | None = None,
+    **options: Any,
+) -> None:
+    """List entries by marks and dates.
+
+    Without TEXT a timeline, newest first; with TEXT, best matches first. With --sum, the sum of
+    a field over all entries that pass, by month or as --by says.
+
+    Example: synaptic find --type decision --since "last month"
+    """
+    filters = take_filters(ws, options)
+    check_sum(sum_of, by)
+    if sum_of:
+        if text:
+            raise InvalidArgument(
+                "--sum adds up all entries that pass the filters, and takes no TEXT.",
+                "Narrow it by --project, --tag, --since or --where.",
+            )
+        return print_totals(ws, filters, sum_of, by)
+    return print_listing(ws, browse.find(ws, " ".join(text), filters=filters, **options))
+
+
+@command(
+    "get",
+    argument(
+        list[str],
+        "ids",
+        "ID",
+        "Whole ids, or at least four characters of each.",
+        **ID_COMPLETION,
+    ),
+    switch("source", "Also show the lines of the transcript from which the digest was made."),
+    f.AS_OF,
+)
+def get(ws: Workspace, ids: Words, source: bool) -> None:
+    """Show whole entries.
+
+    Example: synaptic get 7k3m9q2x, synaptic get 1
+    """
+    listing = browse.get(ws, [resolve_id(ws, id) for id in ids])
+    if source:
+        listing = call_only_feature("transcripts", ws, listing)
+    print_entries(ws, with_attachments(ws, listing))
+
+
+@command("blame", argument(str, "file", "FILE", "The file; it need not exist."))
+def blame(ws: Workspace, file: str) -> None:
+    """List what the journal says of a file: entries that name it or its folder.
+
+    Example: synaptic blame src/shop/cart.py
+    """
+    print_listing(ws, browse.recall_for_file(ws, Path(file)))
+
+
+@command("history", f.ID_OR_NUMBER, f.AS_OF)
+def history(ws: Workspace, id: str) -> None:
+    """Show an entry with what it replaced and what replaced it, oldest first.
+
+    Example: synaptic history 7k3m9q2x
+    """
+    print_listing(ws, browse.history(ws, resolve_id(ws, id)))
+
+
+@command(
+    "due", text_option("until", "Only what is due by this day: today, friday. [default: any]")
+)
+def due(ws: Workspace, until: str | None = None) -> None:
+    """List entries and tasks that are due, overdue first.
+
+    Example: synaptic due --until friday
+    """
+    entries = brief_verb.due(ws, until)
+    print_listing(ws, browse.Listing(len(entries), entries))
+
+
+@command(
+    "links",
+    argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
+    switch("broken", "List all links that lead nowhere."),
+)
+def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
+    """Show the links from and to an entry or page.
+
+    Example: synaptic links "Roger Zelazny"
+    """
+    if broken == bool(name):
+        raise InvalidArgument(
+            "links takes either a name or --broken.", valid=("NAME", "--broken")
+        )
+    linked = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
+    print_answer(wire.as_json(linked), terminal.links_text(linked, output_for_workspace(ws)))
+
+
+@command(
+    "tasks",
+    switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
+    text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
+)
+def tasks(ws: Workspace, **options: Any) -> None:
+    """List the open tasks of all notes, by day.
+
+    Example: synaptic tasks --due friday
+    """
+    rows = mentions.tasks(ws, **options)
+    print_answer(
+        {"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, output_for_workspace(ws))
+    )
+
+
+@command("day", f.DATE, f.SUM, f.BY)
+def day(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
+    """Read what you wrote on a day, or add up a field of it.
+
+    Example: synaptic day last tuesday
+    """
+    _print_days_or_sums(ws, browse.entries_of_days(ws, " ".join(date)), **sums)
+
+
+@command("week", f.DATE, f.SUM, f.BY)
+def week(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
+    """Read what you wrote in a week, or add up a field of it.
+
+    Example: synaptic week 2026-11-17, synaptic week --sum hours
+    """
+    _print_days_or_sums(ws, browse.entries_of_days(ws, " ".join(date), week=True), **sums)
+
+
+def _print_days_or_sums(
+    ws: Workspace, days: browse.Days, sum_of: str | None = None, by: str | None = None
+) -> None:
+    check_sum(sum_of, by)
+    if sum_of:
+        filters = Filters(since=days.since, until=days.until, include_superseded=True)
+        return print_totals(ws, filters, sum_of, by or "project")
+    return print_days(ws, days)
+
+
+def _parse_pairs(of: str, texts: Words) -> dict[str, list[str]]:
+    """Returns the values of each NAME, in order, from texts in the form NAME=VALUE. The
+    error names the parameter `of`. Raises InvalidArgument for a text without `=`.
+    """
+    named: dict[str, list[str]] = {}
+    for text in texts:
+        name, sign, value = text.partition("=")
+        if not sign:
+            raise InvalidArgument(
+                f"{of} cannot be {text!r}: it has no `=`.", valid=["NAME=VALUE"], of=[of]
+            )
+        named.setdefault(name.strip(), []).append(value.strip())
+    return named
+
+
+def _parse_weight(name: str, texts: Words) -> float:
+    try:
+        return float(texts[-1])
+    except ValueError:
+        raise InvalidArgument(
+            f"weight {name} is {texts[-1]!r}, which is not a number.",
+            valid=["0 to 1"],
+            of=["weight"],
+        ) from None
