@@ -357,6 +357,30 @@ def append_late_bytes(old: int, before: bytes, path: Path) -> None:
         os.close(fd)
 
 
+def remove_empty_file(path: Path) -> None:
+    """Removes a file that is empty. Bytes that a program writes to it meanwhile stay, in a file
+    of this name.
+    """
+    with suppress(FileNotFoundError):  # somebody has just removed it, too
+        fd = os.open(path, os.O_RDONLY | _O_PLAIN)
+        try:
+            is_empty = not os.fstat(fd).st_size
+            if is_empty and not WINDOWS:  # where an open file cannot be removed
+                path.unlink()
+            late = _read_all_bytes(fd)
+        finally:
+            os.close(fd)
+        if is_empty and WINDOWS:
+            path.unlink()
+        elif is_empty and late:
+            new = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _O_PLAIN, 0o600)
+            try:
+                write_all(new, late)
+                sync_file(new)
+            finally:
+                os.close(new)
+
+
 def read_state_file(path: Path, most: int = STATE_BYTES) -> bytes:
     """Reads a file of the state folder, without ever waiting for one. Raises OSError for what
     is no regular file, and for one of more than `most` bytes.

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ..config import Config, make_clock
 from ..errors import Busy, Changed, JournalError, NotFound, Refused
-from ..files import folder_of_agent_memory
+from ..files import folder_of_agent_memory, real_path
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, decode_as_latin1, usual_line_end
 from ..notes.dates import date_in_path
@@ -313,7 +313,33 @@ class Journal:
         for entry in self.parse(path, block, block=True).entries:
             if path == self.day_path(entry.at):
                 name = entry.date
-        return f"# {name}\n\n".encode()
+        return f"# {name}\n\n".encode().replace(b"\n", usual_line_end(block))
+
+    def bare_days(self, path: str, block: bytes) -> tuple[bytes, ...]:
+        """The bytes of which a day's file consists that holds no more than its heading, after
+        this block left it; () for another file. Such a file goes.
+        """
+        named = date_in_path(path, self._config.day_file)
+        if not named or not named.is_day or self._is_merged_by_git():
+            return ()
+        heading = self.new_file_heading(path, block)
+        return heading, heading.removesuffix(usual_line_end(heading)), b""
+
+    def _is_merged_by_git(self) -> bool:
+        """True if git itself may merge the files of this journal: it takes a new day for the
+        old one renamed, and puts there what another machine adds to the old day.
+        """
+        real = real_path(self.root)
+        folders = () if self._config.sync.url else (real, *real.parents)
+        return any(os.path.lexists(folder / ".git") for folder in folders)
+
+    def bytes_left_by(self, piece: TrashedText, data: bytes) -> bytes | None:
+        """The bytes that a piece left in its file, which now holds `data`; None if the file has
+        changed since. A file that went, or that a kill emptied, had its heading.
+        """
+        candidates = (data,) if data else (b"", *self.bare_days(piece.path, piece.text))
+        fitting = (one for one in candidates if file_hash(one) == piece.after)
+        return next(fitting, None)
 
     def insert_texts(
         self, path: str, data: bytes, here: Sequence[Entry], texts: Mapping[str, bytes]
@@ -416,7 +442,7 @@ class Journal:
                 reread = self.parse(path, after, status.st_mtime_ns)
                 written = WrittenEntry(path, old, find_in_parsed(reread, new.id))
             edited = Edited(new or old, written, [*notices, *vanished])
-            if old.whole_file and not new:
+            if not new and (old.whole_file or after in self.bare_days(path, block)):
                 return _EditedFile(None, edited=edited)
             saved = []
             if new and new.id in find_ids(text):
@@ -761,9 +787,10 @@ class Journal:
 
     def _is_as_after(self, piece: TrashedText) -> bool:
         """True if the file of a piece has not changed since the piece left it."""
+        data = b""
         with suppress(NotFound):
-            return file_hash(folder.read_bytes(self.roots, piece.path)[0]) == piece.after
-        return False
+            data = folder.read_bytes(self.roots, piece.path)[0]
+        return self.bytes_left_by(piece, data) is not None
 
     def _undo_deletion(self, piece: TrashedText) -> WrittenEntry | None:
         """Puts a deleted entry back at its former position; returns None if the file has
@@ -773,11 +800,11 @@ class Journal:
         if piece.id in find_ids(piece.text):
             saved = (self.saved_text(piece.path, piece.id, normalize_block(piece.text)),)
 
-        def make(data: bytes, status: Stat) -> Draft | None:
-            if not status or file_hash(data) != piece.after:
+        def make(data: bytes, _: Stat) -> Draft | None:
+            rest = self.bytes_left_by(piece, data)
+            if rest is None:
                 return None
-            text = data[: piece.offset] + piece.text + data[piece.offset :]
-            return Draft(text, saved)
+            return Draft(rest[: piece.offset] + piece.text + rest[piece.offset :], saved)
 
         draft = self.writer.change(piece.path, make)
         if not draft:

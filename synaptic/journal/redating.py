@@ -9,7 +9,8 @@
 
 The new place is written before the old one: after a kill between the two the entry stands
 twice, and never nowhere. `undo_move` then takes it out of the new file, and the same move
-again out of the old one.
+again out of the old one. A day of which only the heading is left goes with its last entry; a
+move back makes it again.
 """
 
 from contextlib import suppress
@@ -122,6 +123,13 @@ class _Move:
             )
         return self._draft(after, self.text)
 
+    def beginning(self) -> bytes:
+        """The bytes above the entry in the new file, which does not exist, or is empty."""
+        left = self.journal.bytes_left_by(self.origin, b"") if self.origin else None
+        if left is not None:
+            return left
+        return self.journal.new_file_heading(self.target, self.text)
+
     def _draft(self, data: bytes, text: bytes) -> Draft:
         """The next bytes of the new file, in which the entry has this text."""
         return Draft(data, self.copy_for_done(self.target, text))
@@ -153,7 +161,8 @@ def move_entry(
     old, start, end = find_entry_span(parsed, path, id)
     new, text, notices = change(old, data[start:end])
     assert new
-    if end == len(data):  # the blank line above it goes, too
+    goes = data[:start] + data[end:] in journal.bare_days(path, data[start:end])
+    if end == len(data) and not goes:  # the blank line above it goes, too
         start -= _blank_line_above(data[:start])
     block = data[start:end]
     rest = data[:start] + data[end:]
@@ -182,8 +191,9 @@ def _blank_line_above(above: bytes) -> int:
 
 
 def _write_both(move: _Move) -> Draft:
-    """Writes the entry into the new file, and then the old one without it; if that fails, the
-    new file becomes what it was. Returns the draft of the new file.
+    """Writes the entry into the new file, and then the old one without it. If that fails, and
+    the entry still stands in the old one, the new file becomes what it was. Returns the draft
+    of the new file.
     """
     change = move.journal.writer.change
     before: bytes | None = None
@@ -191,9 +201,7 @@ def _write_both(move: _Move) -> Draft:
     def put(data: bytes, status: Stat) -> Draft:
         nonlocal before
         before = data if status else None
-        if not status:
-            data = move.journal.new_file_heading(move.target, move.text)
-        return move.put_in(data)
+        return move.put_in(data or move.beginning())
 
     draft = change(move.target, put)
 
@@ -202,10 +210,16 @@ def _write_both(move: _Move) -> Draft:
             return None
         return Draft(before, move.copy_for_done(move.path, move.block))
 
+    def take_out(data: bytes, _: Stat) -> Draft:
+        rest = move.take_out(data)
+        goes = rest in move.journal.bare_days(move.path, move.block)
+        return Draft(None if goes else rest)
+
     try:
-        change(move.path, lambda data, _: Draft(move.take_out(data)))
+        change(move.path, take_out)
     except SynapticError:
-        change(move.target, take_back)
+        if move.journal.find_or_none(move.path, move.entry.id):
+            change(move.target, take_back)
         raise
     return draft
 

@@ -287,7 +287,10 @@ class FileWriter:
                     f"{error.message} The file may have been changed all the same.",
                     "Look at the file before you try again.",
                 ) from error
-        raise Changed(f"{path} changed while it was edited; nothing was written.", "Try again.")
+        raise Changed(
+            f"{path} changed while it was edited; nothing was written.",
+            "Another program writes to it: stop that program, and try again.",
+        )
 
     def _read(self, path: str) -> tuple[bytes, Stat]:
         try:
@@ -331,8 +334,8 @@ class FileWriter:
                         file.chmod(draft.mode)
                 elif not disk.replace_if_unchanged(file, data, status.st_ino, new, temp):
                     return False
-                elif draft.data is None and not file.stat().st_size:
-                    file.unlink()  # nobody has written to it since
+                elif draft.data is None:
+                    disk.remove_empty_file(file)
                 for id, copy in copies.items():
                     self._publish_copy(copy, id)
                 return True

@@ -718,13 +718,17 @@ SAVED = rb"(?:(?:\r?\n)*## 09:31 Saved (\d+ \d+)\r?\n<!-- syn:[^\r\n]* -->\r?\n)
 
 
 def edit_against(
-    home: Home, quicker: int, write: Callable[[int], object], *arguments: str
+    home: Home,
+    quicker: int,
+    write: Callable[[int], object],
+    *arguments: str,
+    writes: int = ATTEMPTS,
 ) -> dict[str, object]:
     """What the edit answers; in its first `quicker` tries a person writes just before it checks
-    the file.
+    the file. It writes at most `writes` times.
     """
     edit = home.start(*arguments, "--json", SYNAPTIC_FAULT="replace-written:stop")
-    for number in range(min(quicker + 1, ATTEMPTS)):
+    for number in range(min(quicker + 1, writes)):
         wait_until(lambda: is_stopped(edit.pid))
         if number < quicker:
             write(number)
@@ -760,6 +764,25 @@ def test_an_edit_whose_file_a_person_was_quicker_to_write_is_tried_again_or_refu
     landed = quicker < ATTEMPTS
     assert answer["success"] == landed and ("\nMore.\n" in text) == landed
     assert landed or answer["error"]["code"] == "changed"
+
+
+@pytest.mark.fault(row=5)
+def test_a_move_ends_beside_a_program_that_appends_again_and_again(home: Home) -> None:
+    saved = home.ask("save", "The harbour note.", "--at", "2026-11-20 09:00")
+    path = home.journal / saved["path"]
+    path.write_text(f"{path.read_text()}\n## 10:00 Weather\n")
+
+    def append(number: int) -> None:
+        with path.open("a") as file:
+            file.write(f"- rain {number}\n")
+
+    move = ("update", saved["id"], "--at", "2026-11-18")
+    answer = edit_against(home, ATTEMPTS, append, *move, writes=ATTEMPTS + 1)  # and back
+    assert answer["error"]["code"] == "changed"
+    assert "stop that program" in answer["error"]["hint"]
+    lines = [f"- rain {number}" for number in range(ATTEMPTS)]
+    assert path.read_text().splitlines()[-ATTEMPTS:] == lines
+    assert [file.name for file in home.journal.iterdir()] == [path.name]
 
 
 @pytest.mark.fault(row=5)

@@ -70,6 +70,11 @@ import sys
 from journals import DAY, home_journal, numbered, retitle
 home_journal(sys.argv[1]).edit(DAY, numbered(1).id, retitle)
 """
+DELETE = """
+import sys
+from journals import DAY, home_journal, numbered
+home_journal(sys.argv[1]).edit(DAY, numbered(1).id, lambda _: None)
+"""
 
 MOVE = """
 import sys
@@ -540,10 +545,10 @@ def test_killed_at_each_step_of_an_edit_by_hand(home: ForkedHome, step: str) -> 
 
 
 @pytest.mark.parametrize("finish", ["undo", "move again"])
-@pytest.mark.parametrize("existing", [True, False])
+@pytest.mark.parametrize(("existing", "count"), [(True, 3), (False, 3), (True, 1), (False, 1)])
 @pytest.mark.parametrize("step", FAULTS)
 def test_killed_at_each_step_of_a_move_an_entry_is_never_lost(
-    home: ForkedHome, step: str, existing: bool, finish: str
+    home: ForkedHome, step: str, existing: bool, count: int, finish: str
 ) -> None:
     if existing and step in NEW_FILE_FAULTS:
         return
@@ -551,7 +556,7 @@ def test_killed_at_each_step_of_a_move_an_entry_is_never_lost(
     target = journal.root / "2026-11-19.md"
     if existing:
         target.write_text("# 2026-11-19\n\n## 18:00 Last\n\nx\n")
-    for n in range(3):
+    for n in (1, 0, 2)[:count]:
         journal.append(numbered(n))
     before = journal.read(DAY)
     id = numbered(1).id
@@ -566,10 +571,31 @@ def test_killed_at_each_step_of_a_move_an_entry_is_never_lost(
             move_entry(journal, DAY, id, target.name, redate)
     places = [path for path in (DAY, target.name) if journal.find_or_none(path, id)]
     assert len(places) == 1
-    assert len(entries_in(journal)) == 3 + existing
+    assert len(entries_in(journal)) == count + existing
     assert find_losses(journal) == []
+    if count == 1 and DAY not in places and (journal.root / DAY).exists():
+        assert journal.read(DAY) == b""  # a kill between the exchange and the removal
     journal.append(numbered(3))  # the next writer clears up
     assert {path.name for path in journal.root.iterdir()} <= {DAY, target.name}
+
+
+@pytest.mark.parametrize("step", [step for step in EDIT_FAULTS if not step.startswith("kept")])
+def test_killed_at_each_step_of_the_deletion_of_the_last_entry_of_a_day(
+    home: ForkedHome, step: str
+) -> None:
+    journal = home_journal(home.path)
+    journal.append(numbered(1))
+    before = journal.read(DAY)
+    assert killed(home, DELETE, step)
+    gone = step in ("replace-swapped", "replaced")
+    assert journal.read(DAY) == (b"" if gone else before)
+    if not gone:
+        journal.edit(DAY, numbered(1).id, lambda _: None)
+        assert not (journal.root / DAY).exists()
+    journal.restore(numbered(1).id)
+    assert journal.read(DAY) == before
+    assert find_losses(journal) == []
+    assert [path.name for path in journal.root.iterdir()] == [DAY]
 
 
 @pytest.mark.parametrize("step", [step for step in EDIT_FAULTS if not step.startswith("kept")])
@@ -684,6 +710,7 @@ def test_update_and_restore_go_back_and_forth(journal: Journal) -> None:
 
 def test_a_restored_entry_finds_its_file_gone(journal: Journal) -> None:
     journal.append(numbered(1))
+    journal.append(numbered(2))
     journal.edit(DAY, numbered(1).id, lambda _: None)
     (journal.root / DAY).unlink()
     journal.restore(numbered(1).id)

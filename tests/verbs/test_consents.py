@@ -282,6 +282,7 @@ def test_a_file_and_its_confirmation_are_written_under_one_lock(
 ) -> None:
     """As soon as another process may have the lock, its check finds the rule in force."""
     id = confirmed_rule(ws)
+    saving.save(ws, "Another entry of that day.")
     path = whole(ws, id).path
     locked = FileWriter.locked
     verdicts = []

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from homes import open_home
 
+from synaptic.config import SyncConfig
 from synaptic.errors import Refused
 from synaptic.journal.losses import find_losses
 from synaptic.verbs.browse import find, get
 from synaptic.verbs.changing import update
-from synaptic.verbs.removing import restore
+from synaptic.verbs.removing import delete, restore
 from synaptic.verbs.saving import save
 from synaptic.workspace.workspace import Workspace
 
@@ -72,6 +74,78 @@ def test_an_entry_moves_to_its_day_and_one_undo_takes_it_back(
         restore(ws, ids[title])
         assert texts(ws) == moved
         assert find_losses(ws.journal) == []
+
+
+ENTRY = "## 09:00 Rowing\n\nUp to the lock.\n"
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "stays"),
+    [
+        ("# 2026-11-20\n\n", "", False),
+        ("# 2026-11-20\r\n\r\n", "", False),
+        ("# 2026-11-20\n", "", False),
+        ("", "", False),
+        ("# 2026-11-20\n\n", "\n\n", False),
+        ("# Friday\n\n", "", True),
+        ("---\nmood: good\n---\n\n# 2026-11-20\n\n", "", True),
+        ("# 2026-11-20\n\nSunny.\n\n", "", True),
+        ("# 2026-11-20\n\n", "\n## Log\n\n- rained\n", True),
+    ],
+)
+@pytest.mark.parametrize("change", ["move to a new day", "move to another day", "delete"])
+def test_a_day_goes_with_its_last_entry_unless_a_person_wrote_more(
+    ws: Workspace, above: str, below: str, stays: bool, change: str
+) -> None:
+    day = ws.config.journal / "2026-11-20.md"
+    target = ws.config.journal / "2026-11-18.md"
+    if change == "move to another day":
+        target.write_text("# 2026-11-18\n\n## 08:00 Other\n\nx\n")
+    end = "\r\n" if "\r" in above else "\n"
+    before = (above + ENTRY.replace("\n", end) + below).encode()
+    day.write_bytes(before)
+    id = next(entry.id for entry in find(ws).entries if entry.title == "Rowing")
+    for _ in range(2):
+        if change == "delete":
+            delete(ws, id)
+        else:
+            update(ws, id, at="2026-11-18")
+        assert (day.exists(), target.exists()) == (stays, change != "delete")
+        restore(ws, id)
+        assert day.read_bytes() == before
+        assert target.exists() == (change == "move to another day")
+        assert find_losses(ws.journal) == []
+        if change != "delete":
+            restore(ws, id)
+            assert (day.exists(), target.exists()) == (stays, True)
+            restore(ws, id)
+
+
+def test_only_the_file_of_a_day_goes_with_its_last_entry(ws: Workspace) -> None:
+    note = ws.config.journal / "Boat.md"
+    id = "20261120-abcd2345"
+    note.write_text(f"# Boat\n\n## 10:00 Sun\n<!-- syn:{id} date=2026-11-20 -->\n\nx\n")
+    delete(ws, id)
+    assert note.read_text() == "# Boat\n\n"
+
+
+@pytest.mark.parametrize("url", ["", "hub.git"])
+def test_where_git_alone_merges_a_day_keeps_its_heading(ws: Workspace, url: str) -> None:
+    """Git would take the new day for the old one renamed; a sync does not."""
+    (ws.config.journal / ".git").mkdir()
+    ws = open_home(ws.config.home, sync=SyncConfig(url))
+    id = save(ws, "Up to the lock.", at="2026-11-20 09:00").id
+    day = ws.config.journal / "2026-11-20.md"
+    before = day.read_bytes()
+    update(ws, id, at="2026-11-18")
+    assert day.exists() == (url == "")
+    assert url or day.read_text() == "# 2026-11-20\n"
+    restore(ws, id)
+    assert day.read_bytes() == before
+    delete(ws, id)
+    assert day.exists() == (url == "")
+    restore(ws, id)
+    assert day.read_bytes() == before
 
 
 def test_an_entry_whose_date_stands_elsewhere_is_not_moved(ws: Workspace) -> None:
