@@ -1,10 +1,10 @@
 """Finds the two versions of a text that a merge left between git's marks. Pure.
 
-<<<<<<< ours
+<<<<<<< first version
 We meet at noon.
 =======
 We meet at one.
->>>>>>> theirs
+>>>>>>> second version
 """
 
 import re

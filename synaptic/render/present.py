@@ -308,7 +308,8 @@ def matter_text(matter: ReviewFinding) -> str:
     entries = [entry_line(subject.entry) for subject in matter.about]
     command = f"synaptic review {'|'.join(matter.answers)} {matter.key}"
     versions = []
-    for name, text in zip(("mine", "theirs"), matter.versions, strict=False):
+    names = ("mine, of this machine", "theirs, of the other machine")
+    for name, text in zip(names, matter.versions, strict=False):
         versions += [f"{name}:", *(f"  {line}" for line in text[:VERSION_CHARS].split("\n"))]
     return "\n  ".join((problem, *entries, *versions, command))
 

@@ -55,6 +55,11 @@ def note_own_conflicts(state: Path, data: bytes) -> None:
     overwrite(file, json.dumps({"own": [*dict.fromkeys(rows)][-MOST_OWN:]}).encode())
 
 
+def count_conflicts(data: bytes | None) -> int:
+    """The number of conflicts that a merge left in these bytes of a note."""
+    return len(find_conflicts(_file_text(data or b"")))
+
+
 def find_open_conflicts(ws: Workspace) -> Iterator[OpenConflict]:
     """The first conflict of each entry, in an index in step."""
     paths = [issue.path for issue in ws.index.issues() if issue.code == "conflict-marker"]

@@ -404,7 +404,9 @@ def test_where_synaptic_cannot_run_git_merges_by_lines(
     )
     found = (desk.ws.config.journal / DAY).read_text()
     assert (
-        "From the desk." in found and "From the lap top." in found and "<<<<<<< ours" in found
+        "From the desk." in found
+        and "From the lap top." in found
+        and "<<<<<<< first version" in found
     )
 
 

@@ -81,13 +81,13 @@ def conflict_text(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
     """Returns both texts between git's conflict markers. An open code fence or comment of ours
     is closed before theirs begins, so that each text is as private as it was alone.
     """
-    lines = [b"<<<<<<< ours", ours.strip(b"\r\n"), b"======="]
+    lines = [b"<<<<<<< first version", ours.strip(b"\r\n"), b"======="]
     text = LONE_CR.sub("\n", ours.decode("latin-1"))
     for piece in scan_structure(text).unclosed:
         if piece.at_end:
             closing = piece.closing_line or "-->"
             lines.append(closing.encode("latin-1"))
-    lines += [theirs.strip(b"\r\n"), b">>>>>>> theirs"]
+    lines += [theirs.strip(b"\r\n"), b">>>>>>> second version"]
     return eol.join(lines)
 
 

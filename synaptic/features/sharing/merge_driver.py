@@ -22,7 +22,7 @@ CONFLICTS = 10
 find Synaptic.
 """
 
-_LABELS = ("-L", "ours", "-L", "base", "-L", "theirs")
+_LABELS = ("-L", "first version", "-L", "base", "-L", "second version")
 
 
 @frozen

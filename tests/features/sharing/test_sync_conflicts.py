@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from forks import ForkedHome, Forks
-from hubs import NOON, Machines, day, elsewhere
+from hubs import DAY, NOON, Machines, day, elsewhere
 from playwright.sync_api import expect
 from served import AXE, WCAG, browsing, driving, logged_in, served
 
@@ -39,7 +39,8 @@ def made_in_conflict(forks: Forks, *marks: str) -> tuple[Machines, str]:
     desk.ask("sync")
     answer = laptop.run("sync")
     assert "`synaptic review` asks which to keep" in answer.out + answer.err
-    desk.ask("sync")
+    assert desk.ask("sync")["conflicts"] == [DAY]  # it is told, too, and once
+    assert desk.ask("sync")["conflicts"] == []
     assert day(desk) == day(laptop) and "<<<<<<<" in day(desk)
     return machines, entry
 
@@ -54,8 +55,11 @@ def test_each_machine_calls_its_own_text_mine(machines: Machines) -> None:
     assert finding(desk)["versions"] == ["We meet at noon.", "We meet at one."]
     assert finding(laptop)["versions"] == ["We meet at one.", "We meet at noon."]
     text = desk.run("review").out
-    assert "  mine:\n    We meet at noon.\n  theirs:\n    We meet at one." in text
+    mine, theirs = "  mine, of this machine:\n", "  theirs, of the other machine:\n"
+    assert f"{mine}    We meet at noon.\n{theirs}    We meet at one." in text
     assert "<<<<<<<" not in text
+    # the file says the same to both, so it names neither machine
+    assert "<<<<<<< first version" in day(desk) and "ours" not in day(desk)
 
 
 @pytest.mark.parametrize(
@@ -81,8 +85,28 @@ def test_an_answer_keeps_what_was_chosen_and_reaches_the_other_machine(
     desk.ask("sync")
     laptop.ask("sync")
     assert day(laptop) == day(desk)
+    assert laptop.run("doctor").code == 0  # the text that went was chosen against
     desk.ask("restore", entry)
     assert day(desk) == before
+
+
+@pytest.mark.parametrize("chooser", ["desk", "laptop"])
+def test_a_text_that_was_chosen_against_is_not_missed(machines: Machines, chooser: str) -> None:
+    desk, laptop = homes = machines.shared("desk", "laptop")
+    base = "We meet on Friday at noon, in the yard behind the old mill."
+    saved = desk.ask("save", base, "--title", "Meeting")
+    for home in homes:
+        home.ask("sync")
+    desk.ask("update", saved["id"], "--content", base.replace("noon", "one"))
+    laptop.ask("update", saved["id"], "--content", "Nobody can come; all is put off.")
+    for home in (*homes, desk):
+        home.ask("sync")
+    home, other = homes if chooser == "desk" else homes[::-1]
+    home.ask("review", "mine" if chooser == "desk" else "theirs", str(finding(home)["finding"]))
+    home.ask("sync")
+    other.ask("sync")
+    assert day(desk) == day(laptop) and "at one" in day(desk)
+    assert [one.run("doctor").code for one in homes] == [0, 0]
 
 
 @pytest.mark.parametrize("answer", ["mine", "theirs"])

@@ -189,7 +189,7 @@ def test_edits_of_one_entry_meet(blocks: dict[str, list[tuple[str, str]]], name:
     assert day == case.day
     values = [*case.desk.items(), *case.laptop.items()]
     if case.is_conflict:
-        assert block.count("<<<<<<< ours") == 1
+        assert block.count("<<<<<<< first version") == 1
         for part, value in values:
             form = {"type": "{}: ", "importance": "importance={}"}.get(part, "{}")
             assert form.format(value) in block

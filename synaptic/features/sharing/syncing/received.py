@@ -17,8 +17,13 @@ from collections.abc import Iterator, Sequence
 from ....errors import Busy, Changed, JournalError, SynapticError
 from ....journal import disk
 from ....journal.comments import find_ids
+from ....journal.folder import is_note
 from ....journal.git_process import run_git
+from ....journal.saved import SavedText
+from ....journal.text import normalize_block
 from ....journal.writer import Draft, Stat
+from ....notes.privacy import has_private_tag
+from ....verbs.settling import count_conflicts
 from .memory import read_sync_record, update_sync_record
 from .shares import (
     EDITED,
@@ -139,6 +144,8 @@ def _receive_files(
             repo.journal.saved.forget(id)  # deleted elsewhere: it has not vanished
         if not reason:
             repo.report.received.add(path)
+            if is_note(path) and count_conflicts(after) > count_conflicts(before):
+                repo.report.conflicts[path] = None
         disk.inject_fault("sync-applied")
         yield path, reason
 
@@ -158,7 +165,9 @@ def _receive_file(
         present = data if status else None
         wanted, _ = merge_file_versions(repo, path, (before, present, after))
         writer.note_intent(path, wanted)
-        return None if wanted == present else Draft(wanted)
+        if wanted == present:
+            return None
+        return Draft(wanted, _copies_that_follow(repo, path, data, wanted or b""))
 
     with repo.journal.writing():
         with disk.disk_errors(path):
@@ -168,6 +177,33 @@ def _receive_file(
         writer.change(path, make)
         writer.settle_intent()
     return None
+
+
+def _copies_that_follow(
+    repo: Repo, path: str, present: bytes, wanted: bytes
+) -> tuple[SavedText, ...]:
+    """The copies for `done/` of the entries whose saved text a merge replaces: that text was
+    taken into the merge, and so it is not missed.
+    """
+    journal = repo.journal
+    ids = find_ids(present) & find_ids(wanted)
+    records = {id: journal.saved_copy(id) for id in ids}
+    if not any(records.values()):
+        return ()
+    before, after = (_texts_by_id(repo, path, data) for data in (present, wanted))
+    copies = []
+    for id, record in records.items():
+        text = after.get(id, b"")
+        is_replaced = record and record.text == before.get(id) and record.text != text
+        if is_replaced and text and not has_private_tag(text):
+            copies.append(journal.saved_text(path, id, text))
+    return tuple(copies)
+
+
+def _texts_by_id(repo: Repo, path: str, data: bytes) -> dict[str, bytes]:
+    entries = repo.journal.parse(path, data).entries
+    places = {entry.id: entry.there for entry in entries if not entry.whole_file}
+    return {id: normalize_block(data[place.start : place.end]) for id, place in places.items()}
 
 
 def _obstacle_of_error(error: SynapticError, path: str) -> Obstacle:

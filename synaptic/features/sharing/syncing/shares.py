@@ -42,6 +42,8 @@ SETUP = {
 """The files that the first sync adds to the repository. Later they are neither sent nor
 received: what they say here is this machine's own.
 """
+BESIDE = ".sync-conflict-"
+"""Stands in the name of the other version of a file that both machines changed."""
 PATH_BYTES = 4000
 """The longest path in bytes that any disk takes."""
 NAMES = 5
@@ -211,11 +213,12 @@ def find_path_clashes(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 @dataclass(frozen=True)
 class Report:
     """Collects during a sync the received files, the conflicts, and the files that were left
-    out.
+    out. `renamed` maps files of this machine to the names that a merge gave them.
     """
 
     received: set[str] = field(default_factory=set)
     conflicts: dict[str, None] = field(default_factory=dict)
+    renamed: dict[str, str] = field(default_factory=dict)
     left: dict[tuple[str, Obstacle], dict[str, None]] = field(
         default_factory=lambda: defaultdict(dict)
     )

@@ -33,6 +33,7 @@ from ....notes.privacy import mask_private, private_spans
 from .. import merge_driver
 from .memory import read_sync_record, update_sync_record
 from .received import finish_receiving, receive_commit
+from .same_names import describe_same_names
 from .sent import NOT_SENT, commit_files, count_entries, describe_ignored_notes, note_paths
 from .shares import SETUP, TAKEN
 from .sync_remote import check_url, fetch_branch, find_journal_branch, push_commit
@@ -188,7 +189,8 @@ def sync(config: Config) -> Synced:
             news |= {"at": time.time(), "clock": make_clock()().timestamp()}
             news["shared"] = synced.commit
         update_sync_record(config, **news)
-        return replace(synced, notices=(*filter(None, [trouble]), *notices))
+        same = describe_same_names(repo, synced.commit)
+        return replace(synced, notices=(*filter(None, [trouble]), *same, *notices))
 
 
 def _new_sentences(sentences: Mapping[str, int], before: Collection[str]) -> list[str]:

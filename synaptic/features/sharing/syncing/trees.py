@@ -14,7 +14,8 @@ from ....journal.moves import note_moves
 from ....verbs.settling import note_own_conflicts
 from ..merge import merge
 from .moved_entries import carry_moved_entries
-from .shares import FILE_MODES, SETUP, find_path_clashes, list_some_paths
+from .same_names import rename_files_of_both
+from .shares import BESIDE, FILE_MODES, SETUP, find_path_clashes, list_some_paths
 from .sync_repository import Changes, Repo, Tree, differing_paths
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
@@ -53,6 +54,7 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     note_moves(repo.config.state, their_moves)
     if not ours or base == ours:
         return MergedTree(theirs)
+    ours = rename_files_of_both(repo, base, ours, theirs)
     was = repo.read_tree(base)
     mine = repo.read_tree(ours)
     other = repo.read_tree(theirs)
@@ -162,7 +164,7 @@ def merge_file_changes(repo: Repo, path: str, versions: Versions, theirs: str) -
     if not clash or data != one:
         return {} if data == one else {path: data}
     name = PurePosixPath(path)
-    stamp = time.strftime(".sync-conflict-%Y%m%d-%H%M%S-")
+    stamp = time.strftime(f"{BESIDE}%Y%m%d-%H%M%S-")
     beside = name.with_name(f"{name.stem}{stamp}{theirs[:7]}{name.suffix}")
     return {beside.as_posix(): two}
 
@@ -190,5 +192,6 @@ def merge_file_versions(repo: Repo, path: str, versions: Versions) -> tuple[byte
             return done.data or None, clash
     if None in (ours, theirs):
         return edited, False
-    repo.report.conflicts[path] = None
+    if is_note(path):
+        repo.report.conflicts[path] = None
     return ours, True

@@ -1,0 +1,84 @@
+"""Two machines store different files under one name, or change one file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from forks import ForkedHome, Forks
+from hubs import Machines, day
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")
+
+FILE = "attachments/2026-11-21-g.txt"
+
+
+@pytest.fixture
+def machines(tmp_path: Path, forks: Forks) -> Machines:
+    return Machines(tmp_path, forks)
+
+
+def shown_files(home: ForkedHome) -> dict[str, str]:
+    """The text of the file to which each entry links, by the title of the entry."""
+    found = {}
+    for entry in home.ask("find")["entries"]:
+        for path in home.ask("get", entry["id"])["entries"][0].get("attached", ()):
+            found[entry["title"]] = (home.journal / path).read_text()
+    return found
+
+
+def contents(home: ForkedHome) -> list[str]:
+    return sorted(file.read_text() for file in (home.journal / "attachments").iterdir())
+
+
+@pytest.mark.parametrize("link", ["", "![[g.txt]]", "[g](g.txt)"])
+@pytest.mark.parametrize("when", ["shared", "before it was shared"])
+def test_each_note_shows_its_own_file(machines: Machines, when: str, link: str) -> None:
+    if when == "shared":
+        homes = machines.shared("desk", "laptop")
+    else:
+        homes = [machines.new(name) for name in ("desk", "laptop")]
+    for home in homes:
+        name = home.path.name
+        chosen = machines.folder / f"files of {name}" / "g.txt"
+        chosen.parent.mkdir(exist_ok=True)
+        chosen.write_text(f"The file of {name}.")
+        text = ("save", f"Note of {name} {link}", "--title", f"Note {name}")
+        home.ask(*text, "--attach", str(chosen))
+        assert (home.journal / FILE).exists()
+    if when != "shared":
+        for home in homes:
+            home.ask("sync", "--init", str(machines.hub), "--yes")
+    said = [note for home in (*homes, *homes) for note in home.ask("sync")["notices"]]
+    said += homes[0].ask("sync")["notices"]
+    wanted = {f"Note {home.path.name}": f"The file of {home.path.name}." for home in homes}
+    for home in homes:
+        assert shown_files(home) == wanted
+        assert contents(home) == sorted(wanted.values())
+        assert home.run("doctor").code == 0
+    assert day(homes[0]) == day(homes[1])
+    if when == "shared":
+        assert sum(f"Both machines have another file {FILE}" in note for note in said) == 1
+    assert all(home.ask("sync")["notices"] == [] for home in homes)
+
+
+def test_a_file_that_both_machines_changed_is_kept_twice_and_both_say_so(
+    machines: Machines,
+) -> None:
+    desk, laptop = machines.shared("desk", "laptop")
+    (desk.journal / "attachments").mkdir()
+    (desk.journal / FILE).write_text("As it was.")
+    for home in (desk, laptop):
+        home.ask("sync")
+    for home in (desk, laptop):
+        (home.journal / FILE).write_text(f"Changed on {home.path.name}.")
+    desk.ask("sync")
+    for home in (laptop, desk):
+        [said] = [note for note in home.ask("sync")["notices"] if FILE[:-4] in note]
+        [copy] = [file.name for file in (home.journal / "attachments").glob("*sync-conflict*")]
+        assert copy in said and "link" in said and "delete" in said
+    assert contents(desk) == contents(laptop) == ["Changed on desk.", "Changed on laptop."]
+    desk.ask("save", f"The other one: [g](attachments/{copy})")
+    for home in (desk, laptop):
+        assert home.ask("sync")["notices"] == []
