@@ -14,7 +14,7 @@ from ..filters import Filters
 from ..language.time_fields import read_date
 from ..models import Entry, Link, Task, Texts, frozen
 from ..notes.link_places import name_key, rank_path
-from ..notes.marks import find_links, find_tasks, link_key
+from ..notes.marks import find_links, find_tasks, link_key, name_behind_label
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -129,10 +129,14 @@ def link_targets_on_snapshot(
 
 
 def _names_of_target(target: str, folder: str) -> list[str]:
-    """The names that a target may mean that is written in a link of any form."""
+    """The names that a target may mean that is written in a link of any form; `label|name` in
+    that of Dendron.
+    """
+    target, _, words = target.partition("|")
+    behind = name_behind_label(words)
     plain = unquote(target).partition("#")[0]
     beside = posixpath.normpath(posixpath.join(folder, plain))
-    names = [target, target.partition("#")[0], beside, plain]
+    names = [target, target.partition("#")[0], beside, plain, *filter(None, [behind])]
     return [beside, *names] if plain.endswith(".md") else names
 
 

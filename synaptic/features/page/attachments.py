@@ -7,6 +7,7 @@ are shown, by their first bytes. Any other file is a download, in which nothing 
 """
 
 import posixpath
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date
@@ -42,7 +43,7 @@ from ...verbs.mentions import link_targets
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .flavours import html_id_of_part
+from .flavours import part_of_target
 from .rendering import link_targets_in
 from .site import Page, http_status, page, read_form, run_verb, session_of, site_of
 
@@ -166,6 +167,8 @@ async def _link_page(request: Request) -> Response:
     missing otherwise.
     """
     name, path = _requested_link(request)
+    behind = request.query_params.get("behind", "")
+    name += f"|{behind}" if behind else ""
     with suppress(ValueError):
         return RedirectResponse(f"/day/{date.fromisoformat(name)}", 303)
     entry = (await run_verb(request, link_targets, [name], path)).get(name)
@@ -179,10 +182,11 @@ async def _link_page(request: Request) -> Response:
                 "Content-Security-Policy": "default-src 'none'; sandbox",
             }
             return StreamingResponse(read_in_parts(file[2]), media_type=OTHER, headers=headers)
-        return await page(request, "unnamed.html", 404, name=unquote(name).partition("#")[0])
+        return await page(request, "unnamed.html", 404, name=re.split("[#|]", unquote(name))[0])
     is_day = link_key(entry.date) == link_key(name)
-    part = f"#md-{quote(html_id_of_part(name))}" if "#" in name else ""
-    target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}{part}"
+    part = part_of_target(name)
+    place = f"#md-{quote(part)}" if part else ""
+    target = f"/day/{entry.date}" if is_day else f"/entry/{quote(entry.id, safe='')}{place}"
     return RedirectResponse(target, 303)
 
 

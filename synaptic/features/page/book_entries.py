@@ -38,7 +38,7 @@ from ...workspace.workspace import Workspace
 from .attachments import open_attachments
 from .book_pictures import estimate_bytes, shrink_picture
 from .day_texts import heading_and_text
-from .flavours import html_id_of_part
+from .flavours import html_id_of_part, part_of_target
 from .rendering import markdown_to_line, render_markdown
 from .site import TEMPLATES
 
@@ -287,7 +287,7 @@ def _place_of(name: str, entry: Entry | None, inside: Inside) -> str:
         return anchor_of_day(day)
     if entry is None or entry.id not in inside.ids:
         return ""
-    part = html_id_of_part(unquote(name)) if "#" in name else ""
+    part = part_of_target(unquote(name))
     headings = _MARKDOWN_HEADING.findall(entry.content)
     is_block = part.startswith("^") and part in entry.content
     if is_block or (part and part in map(html_id_of_part, headings)):
@@ -312,7 +312,8 @@ def _attributes(element: re.Match[str]) -> dict[str, str]:
 def _name_and_note(address: str) -> tuple[str, str]:
     """Returns (name of a link, path of the note) of an address that `rendering` made."""
     query = parse_qs(urlsplit(address).query)
-    return query.get("name", [""])[0], query.get("from", [""])[0]
+    name = "|".join((*query.get("name", [""]), *query.get("behind", ())))
+    return name, query.get("from", [""])[0]
 
 
 class _BookRendering:

@@ -31,7 +31,9 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
+from ...journal.shelf import is_attachment
 from ...notes.blocks import LOGSEQ_OWN, TAG, WIKI_TAG, iter_expressions, slug_tag, tag_of_link
+from ...notes.marks import name_behind_label
 
 LEVELS = 100
 """The most levels of nested lists (which count two each) and quotes: markdown-it drops the text
@@ -73,6 +75,15 @@ def html_id_of_part(part: str) -> str:
     """
     name = part.rpartition("#")[2].strip()
     return name if name.startswith("^") else _NOT_SLUG.sub("-", name.lower()).strip("-")
+
+
+def part_of_target(target: str) -> str:
+    """Returns the HTML id for the part to which a target leads; "" for a whole note. The part
+    may stand behind the bar, as in Dendron's `label|tea.green#cups`.
+    """
+    name, _, words = target.partition("|")
+    written = name if "#" in name else words
+    return html_id_of_part(written) if "#" in written else ""
 
 
 def link_label(name: str) -> str:
@@ -211,7 +222,9 @@ def _parse_wiki_link(state: StateInline, match: re.Match[str]) -> None:
     if tag:
         _push_link(state, f"/tag/{quote(slug_tag(tag))}", words or f"#{tag}", "md-tag")
     elif not mark:
-        _push_link(state, name, words or link_label(name))
+        may_name = name_behind_label(words) and not is_attachment(name.partition("#")[0])
+        target = f"{name}|{words}" if may_name else name
+        _push_link(state, target, words or link_label(name))
     elif _PICTURE.search(name):
         token = state.push("image", "img", 0)
         token.attrs = {"src": name}

@@ -244,7 +244,9 @@ class _Rendering:
             return f"#{html_id_of_part(href)}"
         if _url_scheme(href) in OUTSIDE or _OUR_PAGE.fullmatch(href):
             return href
-        return self._address("/to", href)
+        name, bar, words = href.partition("|")  # as Dendron writes a link
+        behind = f"&behind={quote(words, safe='')}" if bar else ""
+        return self._address("/to", name) + behind
 
     def _show_picture(self, token: Token, *, is_linked: bool) -> None:
         src = str(token.attrs.get("src", ""))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -492,6 +494,37 @@ def test_a_link_leads_to_what_it_names(tmp_path: Path) -> None:
             answer = server.client.get("/to", params={"name": name})
             assert answer.status_code == 404 and "No entry has this name yet" in answer.text
             assert "/new" not in answer.text.partition("<main")[2]
+
+
+def test_each_link_on_the_page_leads_to_its_note_or_file(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    journal = home / "journal"
+    journal.mkdir(parents=True)
+    (journal / "robots.dex-code.md").write_text("# Dexterous\n\n## The trainer\n\nIt learns.\n")
+    (journal / "Tea.md").write_text("# Tea\n\n## Green\n\nWarm.\n")
+    (journal / "list.csv").write_text("tea,1\n")
+    links = {
+        "[[the trainer: Qwen|robots.dex-code#the-trainer]]": "#md-the-trainer",
+        "[[robot|dendron://vault/robots.dex-code]]": "",
+        "[[robot's code|robots.dex-code]]": "",
+        "[[Tea#Green|warm]]": "#md-green",
+        "[[Tea|Tea#Green]]": "#md-green",
+        "[[list.csv|all]]": None,
+        "[[nobody|no.where]]": None,
+    }
+    with open_home(home) as ws:
+        id = save(ws, "\n\n".join(links), title="The list").id
+    with served(home, "--read-only") as server:
+        hrefs = re.findall(r'href="(/to[^"]+)"', server.shown(f"/entry/{id}"))
+        answers = [server.client.get(html.unescape(href)) for href in hrefs]
+    assert len(answers) == len(links)
+    for (link, part), answer in zip(links.items(), answers, strict=True):
+        location = answer.headers.get("location", "")
+        if part is not None:
+            assert location.startswith("/entry/") and location.endswith(part), link
+            assert part or "#" not in location
+    assert "tea,1" in answers[5].text
+    assert answers[6].status_code == 404 and "nobody" in answers[6].text
 
 
 # -- what notes can do
