@@ -210,14 +210,27 @@ def entries_text(listing: Listing, to: Output) -> str:
     return "\n\n".join(blocks)
 
 
+IMPORTED_SHOWN = 10
+"""The most entries of imports that were taken back which `restore` lists on a terminal."""
+
+
 def trash_text(texts: Restorable, to: Output) -> str:
     """Returns for each text that can be restored a line with id, time of the change, title and
     file, and below it the beginning of the text; those before an edit below a line that says
     so.
     """
     lines = []
+    imported = [one for one in texts.deleted if one.with_import]
     for one in texts.deleted:
-        lines += _trashed_lines(one, to, "removed in the editor: " if one.in_editor else "")
+        if not one.with_import:
+            lines += _trashed_lines(one, to, "removed in the editor: " if one.in_editor else "")
+    if imported:
+        lines.append(
+            to.paint("Taken back with their import, which brings them all again:", "bold")
+        )
+    for one in imported[:IMPORTED_SHOWN]:
+        lines += _trashed_lines(one, to)
+    lines += more_lines(len(imported) - IMPORTED_SHOWN, "--json")
     if texts.edited:
         lines.append(
             to.paint("Changed in your editor in the last week; the text before:", "bold")

@@ -132,7 +132,8 @@ def earlier_versions(ws: Workspace, entry: Entry) -> list[tuple[TrashedText, Ent
 
 class Replaced(NamedTuple):
     """A text in the trash that `restore` would bring back: of an entry that was deleted, or
-    removed or changed in an editor. `date` and `time` say when, `path` is its file.
+    removed or changed in an editor, or that went `with_import`, which was taken back. `date`
+    and `time` say when, `path` is its file.
     """
 
     id: str
@@ -142,6 +143,7 @@ class Replaced(NamedTuple):
     path: str
     text: str
     in_editor: bool = False
+    with_import: bool = False
 
 
 class Restorable(NamedTuple):
@@ -161,7 +163,7 @@ def restorable_texts(ws: Workspace) -> Restorable:
         texts = Restorable([], [])
         for piece in _latest_changes(ws):
             in_editor = piece.why in OF_EDITOR
-            if not in_editor and piece.why != "delete":
+            if not in_editor and piece.why not in ("delete", "undone"):
                 continue
             id = piece.became or piece.id
             stands = is_indexed(ws, id)
@@ -171,7 +173,10 @@ def restorable_texts(ws: Workspace) -> Restorable:
             entries = ws.journal.parse(piece.path, piece.text, block=True).entries
             text = entries[0].content if entries else ""
             moment = f"{piece.at:%Y-%m-%d}", f"{piece.at:%H:%M}"
-            replaced = Replaced(id, *moment, piece.title, piece.path, text, in_editor)
+            with_import = piece.why == "undone"
+            replaced = Replaced(
+                id, *moment, piece.title, piece.path, text, in_editor, with_import
+            )
             (texts.edited if stands else texts.deleted).append(replaced)
         return texts
 
@@ -198,8 +203,8 @@ def _latest_changes(ws: Workspace) -> list[TrashedText]:
 
 
 def deleted_entries(ws: Workspace) -> list[Replaced]:
-    """The entries that were deleted and stand nowhere any more, the latest first."""
-    return restorable_texts(ws).deleted
+    """The entries that were deleted one by one and stand nowhere any more, the latest first."""
+    return [one for one in restorable_texts(ws).deleted if not one.with_import]
 
 
 def restore(

@@ -37,6 +37,11 @@ MOST_TEMPLATES = 200
 """The most templates of a journal that are offered."""
 MOST_BYTES = 256 * 1024
 """A larger file in a folder of templates is none."""
+_NAMING_TEMPLATES = {
+    ".obsidian/templates.json": "folder",
+    ".obsidian/plugins/templater-obsidian/data.json": "templates_folder",
+}
+"""The settings of Obsidian, and their keys, that name a folder of templates."""
 _PLACEHOLDER = re.compile(r"(?i)\{\{\s*(date|time|title)\s*(?::([^}\n]*))?\}\}")
 _TEMPLATE_NAME = re.compile(r"(?m)^[ \t]*(?:[-*+][ \t]+)?template::[ \t]*(\S[^\n]*?)[ \t]*$")
 _TEMPLATE_PROPERTY = re.compile(r"[ \t]*(?:[-*+][ \t]+)?template(?:-including-parent)?::")
@@ -49,26 +54,37 @@ def template_folders(vault: Path) -> list[str]:
     """The folders of a vault that hold templates, by their paths within it: those that Obsidian
     or its plug-in Templater names, and `Templates`.
     """
-    settings = vault / ".obsidian"
-    templater = settings / "plugins" / "templater-obsidian" / "data.json"
-    named = {
-        "Templates",
-        "templates",
-        obsidian_setting(settings / "templates.json", "folder"),
-        obsidian_setting(templater, "templates_folder"),
-    }
+    named = names_of_template_folders(lambda path: _setting_bytes(vault / path))
     items = os.listdir(vault)  # noqa: PTH208
     return [
         name
-        for name in sorted(named - {""})
+        for name in sorted(named)
         if name.split("/")[0] in items and (vault / name).is_dir()
     ]
 
 
+def names_of_template_folders(read: Callable[[str], bytes]) -> set[str]:
+    """The folders of a vault that may hold templates. `read` returns the bytes of a file at a
+    path within it.
+    """
+    named = [_text_in_json(read(path), key) for path, key in _NAMING_TEMPLATES.items()]
+    return {"Templates", "templates", *named} - {""}
+
+
 def obsidian_setting(path: Path, key: str) -> str:
     """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
-    with suppress(OSError, ValueError, RecursionError, AttributeError):
-        value = json.loads(read_regular_file(path, SMALL_BYTES)).get(key)
+    return _text_in_json(_setting_bytes(path), key)
+
+
+def _setting_bytes(path: Path) -> bytes:
+    with suppress(OSError):
+        return read_regular_file(path, SMALL_BYTES)
+    return b""
+
+
+def _text_in_json(data: bytes, key: str) -> str:
+    with suppress(ValueError, RecursionError, AttributeError):
+        value = json.loads(data).get(key)
         if isinstance(value, str) and value.isprintable():
             return value.strip("/ ")
     return ""

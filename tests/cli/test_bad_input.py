@@ -70,7 +70,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
         "There is no hook 'nonsense'. Valid: session-start, subagent-start, user-prompt, stop, pre-tool",
         1,
     ),
-    "import cursors": ("source 'cursors' is unknown. Valid: ", 2),
+    "import cursors": ("no file or folder 'cursors' here, and no source of this name", 2),
     "import cursor": (
         "No data of cursor was found in its usual places on this machine. Give the file",
         2,

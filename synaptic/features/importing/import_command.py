@@ -11,11 +11,11 @@ import typer
 
 from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer, print_undoable
 from ...config import load_config
-from ...errors import InvalidArgument, ModelError, match_valid_name, to_synaptic_error
+from ...errors import InvalidArgument, ModelError, to_synaptic_error
 from ...files import real_path
 from ...journal.names import printable_path
 from ...journal.settings import write_setting
-from ...models import Json
+from ...models import Json, short_id
 from ...notes.amounts import read_hours_in_text
 from ...notes.blocks import find_at_tags
 from ...render import terminal, wire
@@ -115,7 +115,13 @@ def _split_words(words: Sequence[str]) -> tuple[str, list[Path]]:
         places = [Path(word) for word in words]
         vault = in_place.source_of_folder(places[0].expanduser()) if len(words) == 1 else ""
         return vault, places
-    source = match_valid_name(sources, first, "source")
+    if first.lower() not in sources:
+        raise InvalidArgument(
+            f"There is no file or folder {first!r} here, and no source of this name.",
+            "Give the path of a file or folder, or one of these sources.",
+            valid=sources,
+        )
+    source = first.lower()
     if len(words) == 1 and Path(first).exists():
         terminal.say(f"note: {source} is read as a program. For the folder: ./{first}")
     return source, [Path(word) for word in words[1:]]
@@ -194,10 +200,17 @@ def _list_sources(ws: Workspace) -> None:
 
 
 def _format_done(done: import_runs.Done) -> str:
-    if not done.run:
-        return f"Imported {done.entries:,}."
-    back = f"`synaptic import --undo {done.run}` takes the new ones back."
-    return f"Imported {done.entries:,}. {back}"
+    sentences = [f"Imported {done.entries:,}."]
+    if done.run:
+        sentences.append(f"`synaptic import --undo {done.run}` takes the new ones back.")
+    if done.corrected:
+        ids = [short_id(id) for id in done.corrected]
+        more = f" and {len(ids) - NAMED:,} more" if ids[NAMED:] else ""
+        sentences.append(
+            f"`synaptic restore ID` gives a corrected one its text from before: "
+            f"{', '.join(ids[:NAMED])}{more}."
+        )
+    return " ".join(sentences)
 
 
 def format_found_sources(files_by_source: Mapping[str, int]) -> str:

@@ -116,12 +116,14 @@ class ImportPlan:
 class Done:
     """The result of an import or of its undo. `kept` are (id, title, reason) of entries that
     were not removed. `notices` name what may still hold the text of a forgotten session.
+    `corrected` are the ids of entries whose text before is in the trash.
     """
 
     run: str
     entries: int
     kept: tuple[tuple[str, str, str], ...] = ()
     notices: Texts = ()
+    corrected: Texts = ()
 
 
 def find_source_places(source: str) -> list[Path]:
@@ -387,7 +389,8 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
             followed[entry.id, before] = _hash_in_file(ws, path, entry.id)
     if followed:
         _follow_in_runs(ws, followed, {} if blocks else pictures)
-    return Done(name if blocks else "", len(coming))
+    corrected = tuple(one.entry.id for one in planned.grown if one.record.place)
+    return Done(name if blocks else "", len(coming), corrected=corrected)
 
 
 def _hash_in_file(ws: Workspace, path: str, id: str) -> str:

@@ -349,6 +349,25 @@ def test_a_corrected_file_corrects_its_entry_until_that_is_edited(
     assert home.ask("find")["total"] == 1
 
 
+def test_the_way_back_stands_beside_an_import_and_its_undo(home: Home, tmp_path: Path) -> None:
+    file = put(tmp_path / "tea.txt", "Tea with Idda\n\nIt rained.")
+    home.ask("import", str(file))
+    put(file, "Tea with Ida\n\nIt rained.")
+    answer = home.run("import", str(file), "--yes").out
+    [entry] = home.ask("find")["entries"]
+    assert "`synaptic restore ID`" in answer and entry["id"][9:] in answer
+    home.ask("restore", entry["id"])
+    assert home.ask("find")["entries"][0]["title"] == "Tea with Idda"
+    home.ask("restore", entry["id"])
+    [run] = home.ask("import", "--undo")["undoable"]
+    home.ask("import", "--undo", run["name"])
+    listed = home.run("restore").out
+    assert "Taken back with their import" in listed and entry["id"][9:] in listed
+    home.ask("restore", entry["id"])
+    assert home.ask("find")["entries"][0]["title"] == "Tea with Ida"
+    assert home.run("restore").out == "Nothing is deleted.\n"
+
+
 def jrnl(path: Path, *entries: str) -> Path:
     return put(
         path, "".join(f"[2026-11-0{n} 09:00] {text}\n\n" for n, text in enumerate(entries, 1))
@@ -413,7 +432,7 @@ def test_a_word_is_a_source_or_a_path(home: Home, tmp_path: Path) -> None:
     )
     assert [one["source"] for one in both["chosen"]] == ["documents", "jrnl"]
     unknown = home.run("import", "cursors", "--json").json["error"]
-    assert "unknown" in unknown["message"] and "cursor" in unknown["valid"]
+    assert "no source of this name" in unknown["message"] and "cursor" in unknown["valid"]
     gone = home.run("import", str(tmp_path / "nowhere"), "--json").json["error"]
     assert "does not exist" in gone["message"]
     nothing = home.run("import", str(put(tmp_path / "a.pdf", "x")), "--yes")
@@ -505,6 +524,27 @@ def test_a_vault_within_a_folder_brings_its_notes_without_templates(
     assert "Boiler" in titles(planned) and not [t for t in titles(planned) if "Form" in t]
     forms = [where for where, why in planned.skipped if why == "it holds templates"]
     assert forms == ["Vault/Scripts/", "Vault/Templates/", "Vault/Forms/Own/"]
+
+
+@pytest.mark.parametrize(
+    ("files", "within"), [("Vault", ""), (".", "Vault/"), ("both", "both/Vault/")]
+)
+def test_a_vault_in_a_zip_brings_its_notes_without_templates(
+    ws: Workspace, vault: Path, tmp_path: Path, files: str, within: str
+) -> None:
+    """With its folder around it, beside another one, and alone."""
+    folder = tmp_path / "to zip" / files
+    shutil.copytree(vault, folder / within.rpartition("both/")[2])
+    if within:
+        put(folder / "other" / "Tea.md", "# Tea\n\nGreen.\n")
+    root = tmp_path / "to zip" if files == "both" else folder
+    name = shutil.make_archive(str(tmp_path / "vault"), "zip", root)
+    planned = importing.plan_files(ws, Path(name))
+    assert "Boiler" in titles(planned)
+    assert not [title for title in titles(planned) if "Form" in title]
+    forms = [where for where, why in planned.skipped if why == "it holds templates"]
+    wanted = ("Forms/Own/", "Scripts/", "Templates/")
+    assert forms == [f"vault.zip/{within}{one}" for one in wanted]
 
 
 def test_a_graph_of_logseq_is_read_without_its_backups(home: Home, tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
-from posixpath import basename, dirname
+from posixpath import basename, dirname, join
 
 from ....errors import SynapticError
-from ....files import is_picture_name, real_path
+from ....files import SETTINGS_BYTES, is_picture_name, real_path
 from ....models import SESSIONS, Texts
 from ....verbs.backup import is_backup
-from ....verbs.templates import template_folders
+from ....verbs.templates import names_of_template_folders, template_folders
 from .archive import ZIP_ERRORS, Export, file_on_disk, open_export
 from .documents import ENDINGS, pictures_beside
 from .jrnl import BEGIN
@@ -119,6 +119,10 @@ class DroppedFiles:
         """
         names_by_source: dict[str, list[str]] = {}
         left_out = {}
+        for folder in _template_folders_in_zip(export) if within else ():
+            self._skip(within, f"{folder}/", "it holds templates")
+            for name in [name for name in export if name.startswith(f"{folder}/")]:
+                del export[name]
         has_pages = any(map(_is_notion_page, export))
         for name in export:
             if is_picture_name(name) and not _hidden_part(name):
@@ -272,6 +276,32 @@ def _template_folders(vault: Path) -> list[str]:
     with suppress(OSError):
         return template_folders(vault)
     return []
+
+
+def _template_folders_in_zip(export: Export) -> list[str]:
+    """The folders of templates in a zip: of the zip itself, of the one folder that holds all
+    its files, and of each vault of Obsidian.
+    """
+    tops = {name.partition("/")[0] if "/" in name else "" for name in export}
+    vaults = {"", *tops} if len(tops) == 1 else {""}
+    for name in export:
+        above, within, _ = f"/{name}".partition("/.obsidian/")
+        if within:
+            vaults.add(above[1:])
+    folders = {
+        join(vault, name)
+        for vault in vaults
+        for name in names_of_template_folders(partial(_read_setting_in_zip, export, vault))
+    }
+    in_zip = {above.as_posix() for name in export for above in PurePosixPath(name).parents}
+    return sorted(folders & in_zip)
+
+
+def _read_setting_in_zip(export: Export, vault: str, path: str) -> bytes:
+    file = export.get(join(vault, path))
+    with suppress(ValueError, *ZIP_ERRORS):
+        return file.read(SETTINGS_BYTES) if file else b""
+    return b""
 
 
 def _reason_of_link(path: Path, real: Path) -> str:
