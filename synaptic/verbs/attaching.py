@@ -49,6 +49,8 @@ SETTINGS = ".obsidian/app.json"
 NAME_CHARS = 60
 OTHER_SUFFIX = ".bin"
 MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
+_OTHER_PICTURE = b"ftyp"
+"""Stands in HEIC and AVIF files, also in forms that Synaptic does not know."""
 PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split())
 """The endings of texts, in which a person reads all that they hold."""
 
@@ -66,8 +68,8 @@ class CleanFile(NamedTuple):
 def clean_file(name: str, data: bytes) -> CleanFile:
     """Checks a file that a person chose, and removes its metadata. `name` is its name there.
 
-    Raises InvalidArgument for an empty or broken file, for a note and for one of more than
-    FILE_BYTES.
+    Raises InvalidArgument for an empty or broken file, for a note, for a picture that is none,
+    and for a file of more than FILE_BYTES.
     """
     full_name = PurePosixPath(name.replace("\\", "/"))
     own_name = f"{full_name.stem[:NAME_CHARS]}{full_name.suffix[:NAME_CHARS]}" or "file"
@@ -78,6 +80,9 @@ def clean_file(name: str, data: bytes) -> CleanFile:
     if len(data) > FILE_BYTES:
         message = f"`{own_name}` has more than {FILE_BYTES // 1_000_000} MB."
         raise InvalidArgument(message, "Make it smaller, or copy it into the journal yourself.")
+    if is_picture_name(own_name) and not kind and data[4:8] != _OTHER_PICTURE:
+        message = f"`{own_name}` is not a picture: only its name says so."
+        raise InvalidArgument(message, "Choose another, or give it the ending of its kind.")
     if is_note(own_name):
         message = f"`{own_name}` is a note and cannot be an attachment."
         raise InvalidArgument(message, "`synaptic import` takes in notes.")

@@ -179,6 +179,9 @@ def test_no_link_is_followed_out_of_the_journal(ws: Workspace, tmp_path: Path) -
 def test_what_may_not_be_attached(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, data, said in (
         ("x.png", b"", "is empty"),
+        ("falsch.jpg", b"Ein Text, kein Bild.", "is not a picture"),
+        ("page.PNG", b"<!doctype html><p>Hello.", "is not a picture"),
+        ("short.heic", b"no", "is not a picture"),
         ("x.png", PNG[:-30], "cut off or broken"),
         ("x.jpg", b"\xff\xd8\xff", "cut off or broken"),
         ("x.md", b"# A note", "is a note"),

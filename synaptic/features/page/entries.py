@@ -316,8 +316,10 @@ async def _read_form_and_entry(request: Request) -> tuple[Mapping[str, str], Ent
 
 async def _delete_page(request: Request) -> Response:
     """Asks a person before an entry is deleted, and deletes it when that question's form is
-    sent.
+    sent. The page of an entry asks by GET, so that a browser can go back to the question.
     """
+    if request.method == "GET":
+        return await _delete_question(request)
     form, entry = await _read_form_and_entry(request)
     if not is_deletion_agreed(form, entry):
         return await ask_before_delete(request, entry, back=f"/entry/{entry.id}")
@@ -329,6 +331,17 @@ async def _delete_page(request: Request) -> Response:
         undo=entry.id,
         file=path_deleted_with(entry) or f"“{one_line(entry.title)}”",
     )
+
+
+async def _delete_question(request: Request) -> Response:
+    if session_of(request).read_only:
+        raise Refused("This page is read-only.", "Log in with a token that may write.")
+    id = request.path_params["id"]
+    try:
+        [entry] = (await run_verb(request, browse.get, [id])).entries
+    except (Ambiguous, NotFound) as error:
+        return await _missing_page(request, id, error)
+    return await ask_before_delete(request, entry, back=f"/entry/{entry.id}")
 
 
 async def ask_before_delete(
@@ -466,7 +479,7 @@ PAGES = [
     Page("/deleted", "writer", _deleted_page),
     Page("/entry/{id}", "reader", _entry_page),
     Page("/entry/{id}/edit", "writer", _entry_form_page, methods=["GET", "POST"]),
-    Page("/entry/{id}/delete", "writer", _delete_page, methods=["POST"]),
+    Page("/entry/{id}/delete", "writer", _delete_page, methods=["GET", "POST"]),
     Page("/entry/{id}/restore", "writer", _restore_entry, methods=["POST"]),
     Page("/entry/{id}/confirm", "writer", _confirm_preference, methods=["POST"]),
     Page("/entry/{id}/open", "writer", _open_in_editor, methods=["POST"]),

@@ -67,7 +67,7 @@ HEADERS = {
 }
 ENDED = """\
 Your session has ended, and nothing was saved. Go back: your browser still has what you typed.
-Copy it, log in at /login, and save it again.
+Log in at /login: its form has it again as a draft. Without JavaScript, copy it first.
 """
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 

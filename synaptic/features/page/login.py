@@ -64,11 +64,16 @@ def _start_session(request: Request, session: Visitor) -> Response:
 
 
 async def _log_out_session(request: Request) -> Response:
-    await read_form(request)
+    """Ends the session. The browser's storage and the files of its drafts go, unless another
+    tab shows what was typed; then the script of the page removed what may go.
+    """
+    form = await read_form(request)
     site = site_of(request)
     site.sessions.end(request.cookies.get(cookie_name(request.scope), ""))
     session = session_of(request)
     site.devices.remove(session.device)
+    if form.get("keeps") == "drafts":
+        return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache"'})
     if session.box:
         await run_verb(request, lambda ws: ws.journal.draft_files.remove_box(session.box))
     answer = RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})

@@ -12,7 +12,7 @@ import pytest
 from homes import open_home
 from photos import JPEG, PLACE, PNG
 from playwright.sync_api import Browser, Page, expect
-from served import Served, logged_in, served
+from served import Served, a_port, logged_in, served
 
 from synaptic import save, update
 from synaptic.journal.draft_files import KEEP_DAYS
@@ -317,6 +317,49 @@ def test_two_tabs_have_a_draft_each(browser: Browser, home: Path) -> None:
         third.get_by_label("Text", exact=True).fill("Of the third.")
         first.reload()
         expect(first.get_by_label("Text", exact=True)).to_have_value("Of the first.")
+
+
+def test_a_log_out_in_another_tab_leaves_what_is_typed(browser: Browser, home: Path) -> None:
+    with open_home(home) as ws:
+        id = save(ws, "The heron.\n\nIt stood in the reeds.").id
+    port = ("--port", str(a_port()))
+    with served(home, *port, **NOW) as server:
+        context = logged_in(browser, server)
+        gone, edit, typed, other = (context.new_page() for _ in range(4))
+        gone.goto("/new?date=2020-02-03")
+        write(gone, "Of a tab that is closed.")
+        gone.close()
+        edit.goto(f"/entry/{id}/edit")
+        edit.locator(".editor").click()
+        edit.keyboard.type("I saw it. ")
+        typed.goto("/new")
+        write(typed, "Typed in the first tab.")
+        typed.locator("input[name=files]").set_input_files(
+            {"name": "map.png", "mimeType": "image/png", "buffer": PNG}
+        )
+        expect(typed.locator(".editor")).to_contain_text("draft:map.png")
+        other.goto("/")
+        other.get_by_label("Text", exact=True).fill("Of the tab that logs out.")
+        leave = other.locator("form.leave button")
+        leave.evaluate("(button) => button.click()")
+        expect(other).to_have_url(re.compile("/login$"))
+        kept = other.evaluate("Object.keys(localStorage).filter((key) => key.includes('#'))")
+        assert sorted(key.partition("#")[0] for key in kept) == [
+            f"draft/entry/{id}/edit",
+            "draft/new",
+        ]
+        typed.get_by_role("button", name="Save", exact=True).click()
+        expect(typed.locator("body")).to_contain_text("Your session has ended")
+    with served(home, *port, log_in=False, **NOW) as server:
+        typed.goto(server.link)
+        typed.goto("/new")
+        expect(typed.locator("#kept")).to_have_text(BACK)
+        typed.get_by_role("button", name="Save", exact=True).click()
+        expect(typed.get_by_role("status")).to_contain_text("Saved")
+        edit.goto(f"/entry/{id}/edit")
+        expect(edit.locator(".editor")).to_contain_text("I saw it.")
+    text = "".join(file.read_text() for file in (home / "journal").rglob("*.md"))
+    assert "Typed in the first tab." in text and list((home / "journal").rglob("*map.png"))
 
 
 def test_a_draft_overwrites_no_change_of_another(browser: Browser, home: Path) -> None:

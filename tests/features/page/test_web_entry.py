@@ -387,6 +387,24 @@ def test_an_entry_goes_only_after_a_question(server: Served) -> None:
 
 
 @pytest.mark.parametrize("javascript", [True, False])
+def test_the_way_back_after_a_delete_shows_a_page(
+    browser: Browser, server: Served, javascript: bool
+) -> None:
+    id = write(server, f"Soon gone, {javascript}.")
+    context = logged_in(browser, server, java_script_enabled=javascript)
+    page = context.new_page()
+    page.goto(f"/entry/{id}")
+    page.get_by_role("button", name="Delete", exact=True).click()
+    page.get_by_role("button", name="Delete this entry").click()
+    expect(page.get_by_role("status")).to_contain_text("Deleted")
+    page.go_back()
+    expect(page.get_by_role("heading", level=1)).to_have_text("It was deleted")
+    page.get_by_role("button", name="Restore").click()
+    expect(page.get_by_role("status")).to_contain_text("Restored")
+    context.close()
+
+
+@pytest.mark.parametrize("javascript", [True, False])
 def test_a_file_goes_only_after_a_question_that_names_it(
     browser: Browser, server: Served, home: Path, javascript: bool
 ) -> None:

@@ -1,6 +1,7 @@
 // What is typed into a form stays in this browser, for its person, its form and its tab, until it
-// was saved or thrown away, or that person logs out. Another person who logs in here finds an empty
-// form; a tab finds the draft of one that is gone.
+// was saved or thrown away, or that person logs out; a log-out leaves what stands in other open
+// tabs. Another person who logs in here finds an empty form; a tab finds the draft of one that is
+// gone.
 const person = document.body.dataset.draft;
 const form = document.querySelector("form[data-draft]");
 const told = document.getElementById("kept");
@@ -11,8 +12,10 @@ const newTab = () => (sessionStorage.tab = Math.random().toString(36).slice(2));
 let tab = sessionStorage.tab ?? newTab();
 const read = (name) => JSON.parse(localStorage.getItem(name) ?? "null");
 
+let isTyped = () => false;
+
 others?.addEventListener("message", ({ data }) => {
-  if (data.asks) others.postMessage({ is: tab });
+  if (data.asks) others.postMessage({ is: tab, isTyped: isTyped() });
 });
 const readSent = () => JSON.parse(sessionStorage.sent ?? "[]");
 const isSaved = document.querySelector(".done[role=status]");
@@ -29,6 +32,7 @@ if (form) {
   const values = () => [...form.elements].filter(own).map((one) => [one.name, one.value]);
   const first = JSON.stringify(values());
   const isUntouched = () => JSON.stringify(values()) === first;
+  isTyped = () => !isUntouched();
   const say = (words) => {
     told.textContent = words;
     discard.hidden = !words;
@@ -99,9 +103,21 @@ if (form) {
     form.querySelector("textarea:not([readonly])").focus();
   });
 }
-document.querySelector("form.leave")?.addEventListener("submit", () => {
+const leave = document.querySelector("form.leave");
+leave?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const open = new Set();
+  others?.addEventListener("message", ({ data }) => { if (data.isTyped) open.add(data.is); });
+  others?.postMessage({ asks: true });
+  await new Promise((go) => setTimeout(go, WAIT_MS));
   const mine = (name) => name === person || [`${person}/`, `${person}#`].some(
     (begins) => name.startsWith(begins));
-  Object.keys(localStorage).filter(mine).forEach((name) => localStorage.removeItem(name));
+  Object.keys(localStorage)
+    .filter((name) => mine(name) && !open.has(name.slice(name.lastIndexOf("#") + 1)))
+    .forEach((name) => localStorage.removeItem(name));
   sessionStorage.removeItem("sent");
+  if (open.size) { // then the browser's storage is not emptied
+    leave.append(Object.assign(document.createElement("input"), { type: "hidden", name: "keeps", value: "drafts" }));
+  }
+  leave.submit();
 });

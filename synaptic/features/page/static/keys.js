@@ -69,6 +69,8 @@ if (large) {
 form?.addEventListener("input", () => { changed = true; });
 form?.addEventListener("submit", () => { changed = false; });
 addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
+// A browser that goes back to a question loads it by its address, and does not send the form again.
+if (document.querySelector("[name=agreed]")) history.replaceState(null, "", location.href);
 // A menu closes by Esc and by a click elsewhere.
 const close = (event) => document.querySelectorAll(".menu[open]").forEach((menu) => {
   if (event.key === "Escape" || !menu.contains(event.target)) menu.open = false;

@@ -39,10 +39,7 @@ if (location.pathname === "/login") {
 }
 if (leave) {
   navigator.serviceWorker?.register("/static/sw.js", { scope: "/" });
-  leave.addEventListener("submit", () => {
-    localStorage.clear();
-    sessionStorage.clear();
-  });
+  leave.addEventListener("submit", () => localStorage.removeItem("stay"));
 }
 if (offer) {
   offer.hidden = false;
