@@ -126,6 +126,12 @@ entries need not contain these words.
 """
 
 
+def read_type_name(word: str) -> EntryType | None:
+    """The entry type that a word names in one of the languages of questions: `Entscheidung`."""
+    name = SHARED.table("type_names").get(word.lower())
+    return next((type for type in TYPES if type == name), None)
+
+
 def is_tool(word: str) -> bool:
     """True if a word is the name of a program, library, programming language or service; some
     names, such as Go, count only with a capital.

@@ -21,6 +21,7 @@ from ..language.analysis.asked import (
     read_question,
 )
 from ..language.analysis.forms import strategy_by_form
+from ..language.lexicon import read_type_name
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import add_days
 from ..language.words import words
@@ -132,6 +133,12 @@ def _prefer_time_and_type(ws: Workspace, plan: QueryPlan, asked: Asked) -> Query
         if asked.time_words and not asked.only_time:
             reworded = replace(reworded, parsed=plan.parsed, time_words=asked.time_words)
         plan = reworded
+    named = read_type_name(asked.text)
+    if named and _count_entries(ws, Filters(types=(named,))):
+        notice = f"`type:{named}` lists the {KINDS[named].plural}."
+        plan = replace(
+            plan, parsed=replace(plan.parsed, notices=(*plan.parsed.notices, notice))
+        )
     if asked.reasons and not (plan.filters.types or plan.prefer.types):
         plan = replace(plan, prefer=replace(plan.prefer, types=("decision",)))
     return replace(plan, recent=asked.recent)
@@ -203,10 +210,25 @@ def _requested_list(
         lone = words(text)
         if len(lone) == 1 and any(ws.index.document_counts([lone[0][1]])[1].values()):
             return None  # an entry holds the word: `prev`
+    wanted = wanted or _list_of_named_type(ws, text)
     today = plan.now.date()
     if wanted and times and times.start and times.end and times.start < today <= times.end:
         return wanted._replace(changes=True, order=wanted.order or "newest")
     return wanted
+
+
+def _list_of_named_type(ws: Workspace, text: str) -> Listed | None:
+    """The list of the entries of a type, for a question that is its name: a save took that out
+    of the title. None if an entry of another type holds the word.
+    """
+    type = read_type_name(text)
+    if not type:
+        return None
+    holding = Filters(words=(text,), include_superseded=True)
+    of_type = replace(holding, types=(type,))
+    if _count_entries(ws, holding) > _count_entries(ws, of_type):
+        return None
+    return Listed(Filters(types=(type,)), "", "newest", None, "")
 
 
 def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:

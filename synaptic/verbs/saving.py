@@ -11,6 +11,7 @@ from ..config import SHIPPED_MODELS
 from ..errors import SynapticError, check_range
 from ..index.rows import Stored, hash64
 from ..journal.written_entry import WrittenEntry
+from ..language.lexicon import read_type_name
 from ..language.time_fields import read_moment
 from ..models import Entry, Json, Near, Texts, short_id
 from ..notes.dates import owner_time
@@ -42,7 +43,7 @@ from .entry_marks import (
     superseded_ids,
 )
 from .receipts import Receipt, index_now, make_receipt, name_leaning, note_rule_change
-from .weakness import SAVES, find_weakness
+from .weakness import find_weakness
 
 REPEAT_WINDOW = timedelta(minutes=10)
 """An equal save within this time is a retry: agents repeat calls that got no answer."""
@@ -211,7 +212,7 @@ def _read_own_type(content: str, values: Json) -> str:
     """
     opening = values.get("title") or content
     named = _OPENING_WORD.match(opening)
-    type = named and SAVES.table("type_names").get(named["word"].lower())
+    type = read_type_name(named["word"]) if named else None
     if not (named and type) or resolve_type(values.get("type", type)) != type:
         return content
     values["type"] = type

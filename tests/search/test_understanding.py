@@ -271,6 +271,32 @@ def test_a_query_that_says_only_what_to_list_is_a_list(
 
 
 @pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ("Entscheidung", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("beslissing", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("решение", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("problème", ["The printer jams"]),
+        ("Fehler", ["The printer jams"]),
+    ],
+)
+def test_the_name_of_a_type_lists_its_entries_in_other_languages(
+    autumn: Workspace, query: str, titles: list[str]
+) -> None:
+    found = search(autumn, query)
+    assert [hit.entry.title for hit in found.hits] == titles
+
+
+def test_the_name_of_a_type_that_other_entries_hold_is_searched(ws: Workspace) -> None:
+    save(ws, "Entscheidung: Wir bestellen beim zweiten.")
+    assert search(ws, "Entscheidung").hits[0].entry.type == "decision"
+    save(ws, "Heute fiel eine Entscheidung schwer.")
+    found = search(ws, "Entscheidung")
+    assert found.hits[0].entry.type == "note"
+    assert "`type:decision` lists the decisions." in found.notices
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "what did I do last week",
