@@ -24,7 +24,8 @@ next step. `of` are the parameters that the message names. They become answers a
 
 import errno
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Literal, TypeVar
 
 _FREE_SPACE = "Free some space and try again. What was saved stays saved."
@@ -70,6 +71,18 @@ class SynapticError(Exception):
         if self.hint:
             parts.append(self.hint)
         return " ".join(parts)
+
+
+@contextmanager
+def naming_parameter(name: str) -> Iterator[None]:
+    """A context in which an error about an id names the parameter that holds this id."""
+    try:
+        yield
+    except (NotFound, Ambiguous) as error:
+        if not error.of:
+            error.message = f"{name}: {error.message}"
+            error.of = (name,)
+        raise
 
 
 class InvalidArgument(SynapticError):

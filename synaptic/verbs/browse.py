@@ -11,7 +11,14 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from ..errors import Ambiguous, InvalidArgument, NotFound, check_range, match_valid_name
+from ..errors import (
+    Ambiguous,
+    InvalidArgument,
+    NotFound,
+    check_range,
+    match_valid_name,
+    naming_parameter,
+)
 from ..filters import ALL_TAGS, Filters
 from ..index.plain_index import PlainIndex
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
@@ -470,9 +477,10 @@ def _resolve_ids(ws: Workspace, filters: Filters) -> Filters:
     Raises NotFound for an unknown parent.
     """
     if filters.parent:
-        filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
+        with naming_parameter("parent"):
+            filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
     if filters.links_to and not ws.index.entries_by_name_key([link_key(filters.links_to)]):
-        with suppress(NotFound):
+        with suppress(NotFound), naming_parameter("links_to"):
             filters = replace(filters, links_to=ws.index.resolve(filters.links_to).entry.id)
     return filters
 
@@ -485,7 +493,8 @@ def _timeline_around(
 
     Undated entries are neighbours of each other only.
     """
-    centre = ws.index.resolve(id).rowid
+    with naming_parameter("around"):
+        centre = ws.index.resolve(id).rowid
     at = ws.index.ranking_facts([centre])[centre]
     sides = []
     for order in ("newest", "oldest"):

@@ -6,7 +6,7 @@ from dataclasses import replace
 from operator import attrgetter
 from typing import Any, TypedDict
 
-from ..errors import InvalidArgument, Refused
+from ..errors import InvalidArgument, Refused, naming_parameter
 from ..filters import Scope, check_values
 from ..index.rows import Stored
 from ..kinds import has_expired
@@ -67,7 +67,8 @@ def superseded_ids(
     who may not confirm a preference in force.
     """
     for id in ids:
-        stored = find_stored(ws, id)
+        with naming_parameter("supersedes"):
+            stored = find_stored(ws, id)
         entry = stored.entry
         present = None if confirms else ws.journal.find_or_none(entry.path, stored.own_id)
         if present:

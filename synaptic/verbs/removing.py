@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import NamedTuple
 
-from ..errors import NotFound, Refused, SynapticError
+from ..errors import Ambiguous, NotFound, Refused, SynapticError
 from ..journal.disk import disk_errors
 from ..journal.folder import locate_writable
 from ..journal.journal import Replacement
@@ -230,6 +230,7 @@ def restore(
     left = []
     with ws.journal.writing():
         log = read_log(ws.config.state)
+        is_redo = not vanished and _is_last_change_a_restore(ws, id)
         moved = None if vanished else undo_move(ws.journal, id, check, by_person=by_person)
         if moved:
             change = moved
@@ -239,10 +240,18 @@ def restore(
         else:
             change = ws.journal.restore(id, check, by_person=by_person)
         notices = _note_restored(ws, log, change, confirms=confirms)
+    if is_redo:
+        notices.append("This took the last restore back; the same again restores once more.")
     entry = change.after or change.before
     assert entry
     notices += index_now(ws, change.path, *left, shows=entry.id)
     return make_receipt(entry, path=change.path, notices=notices)
+
+
+def _is_last_change_a_restore(ws: Workspace, id: str) -> bool:
+    with suppress(NotFound, Ambiguous):
+        return ws.journal.pieces_of(id)[1][0].why == "restore"
+    return False
 
 
 def _note_restored(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Unpack
 
 from ..config import SHIPPED_MODELS
-from ..errors import SynapticError, check_range
+from ..errors import SynapticError, check_range, naming_parameter
 from ..index.rows import Stored, hash64
 from ..journal.written_entry import WrittenEntry
 from ..language.lexicon import read_type_name
@@ -155,13 +155,15 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         and here.branch not in here.default_branches
     ):
         branch = here.branch
+    with naming_parameter("parent"):
+        parent = stable_id(ws, parent) if parent else None
     entry, composed = draft_entry(
         screen,
         content,
         id=new_id(moment.date()),
         at=moment,
         project=project,
-        parent=stable_id(ws, parent) if parent else None,
+        parent=parent,
         supersedes=superseded_ids(
             ws, values.get("supersedes", ()), by_person=by_person, confirms=confirms
         ),

@@ -50,7 +50,10 @@ COMMANDS: dict[str, tuple[str, int]] = {
         f"--type 'nonsense' is unknown. Valid: {A_TYPE}, choice, adr",
         2,
     ),
-    "save text --supersedes nothere": ("No entry has the id 'nothere'.", 1),
+    "save text --supersedes nothere": ("--supersedes: No entry has the id 'nothere'.", 1),
+    "save text --parent nothere": ("--parent: No entry has the id 'nothere'.", 1),
+    "find --parent nothere": ("--parent: No entry has the id 'nothere'.", 1),
+    "find --around nothere": ("--around: No entry has the id 'nothere'.", 1),
     "due --until nonsense": ("is not a date. Valid: 2026-12-31, tomorrow, in 10 days", 2),
     "history nothere": ("No entry or page has the id, title, alias or path 'nothere'.", 1),
     "confirm nothere": (
@@ -154,7 +157,7 @@ TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
         "Entry 2: context_save has no argument 'pin'. Nothing was saved. Valid: content, type",
     ),
     ("save", {**A_TEXT, "due": "nonsense"}, "is not a date. Valid: 2026-12-31, tomorrow"),
-    ("save", {**A_TEXT, "supersedes": ["nothere"]}, "No entry has the id 'nothere'."),
+    ("save", {**A_TEXT, "supersedes": ["nothere"]}, "supersedes: No entry has the id 'nothere'."),
     (
         "brief",
         {"since": "p:17"},

@@ -255,6 +255,17 @@ def test_an_agent_takes_no_edit_of_a_person_back(ws: Workspace) -> None:
     assert file.read_bytes() == edited
 
 
+def test_a_restore_that_takes_a_restore_back_says_so(ws: Workspace) -> None:
+    for change in ({"content": "Black tea."}, {"at": "2026-11-18"}):
+        id = save(ws, f"Green tea, before {change}.", at="2026-11-20 09:00").id
+        update(ws, id, **change)
+        said = [bool([n for n in restore(ws, id).notices if "last restore" in n]) for _ in "123"]
+        assert said == [False, True, True]
+    deleted = save(ws, "White tea.").id
+    delete(ws, deleted)
+    assert not [n for n in restore(ws, deleted).notices if "last restore" in n]
+
+
 def test_texts_before_an_edit_leave_with_a_purge(ws: Workspace) -> None:
     """Also the text of an entry whose heading, and so its id, is another one now."""
     day_file(ws, TYPED)
