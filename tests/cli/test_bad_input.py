@@ -157,7 +157,11 @@ TOOLS: tuple[tuple[str, dict[str, Any], str], ...] = (
         "Entry 2: context_save has no argument 'pin'. Nothing was saved. Valid: content, type",
     ),
     ("save", {**A_TEXT, "due": "nonsense"}, "is not a date. Valid: 2026-12-31, tomorrow"),
-    ("save", {**A_TEXT, "supersedes": ["nothere"]}, "supersedes: No entry has the id 'nothere'."),
+    (
+        "save",
+        {**A_TEXT, "supersedes": ["nothere"]},
+        "supersedes: No entry has the id 'nothere'.",
+    ),
     (
         "brief",
         {"since": "p:17"},

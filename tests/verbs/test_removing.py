@@ -259,7 +259,9 @@ def test_a_restore_that_takes_a_restore_back_says_so(ws: Workspace) -> None:
     for change in ({"content": "Black tea."}, {"at": "2026-11-18"}):
         id = save(ws, f"Green tea, before {change}.", at="2026-11-20 09:00").id
         update(ws, id, **change)
-        said = [bool([n for n in restore(ws, id).notices if "last restore" in n]) for _ in "123"]
+        said = [
+            bool([n for n in restore(ws, id).notices if "last restore" in n]) for _ in "123"
+        ]
         assert said == [False, True, True]
     deleted = save(ws, "White tea.").id
     delete(ws, deleted)

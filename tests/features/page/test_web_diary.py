@@ -211,8 +211,8 @@ def test_an_edit_moves_an_entry_to_another_day_and_one_undo_takes_it_back(
     expect(page.get_by_role("status")).to_contain_text("It stands in 2026-11-13.md now.")
     assert page.url == address
     assert "## 18:45 The swans came #birds" in file_of(home, "2026-11-13")
-    assert "swans" not in file_of(home, "2026-11-12")
+    assert not (home / "journal" / "2026-11-12.md").exists()  # its last entry went
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("status")).to_contain_text("Restored in 2026-11-12.md")
     assert file_of(home, "2026-11-12") == before
-    assert "swans" not in file_of(home, "2026-11-13")
+    assert not (home / "journal" / "2026-11-13.md").exists()

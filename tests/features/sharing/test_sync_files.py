@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -61,6 +62,30 @@ def test_each_note_shows_its_own_file(machines: Machines, when: str, link: str) 
     if when == "shared":
         assert sum(f"Both machines have another file {FILE}" in note for note in said) == 1
     assert all(home.ask("sync")["notices"] == [] for home in homes)
+
+
+@pytest.mark.parametrize(
+    "step",
+    ["sync-made", "sync-merged", "sync-applied", "create-torn", "sync-moved", "sync-pushed"],
+)
+def test_a_killed_sync_is_finished_and_each_note_shows_its_file(
+    machines: Machines, step: str
+) -> None:
+    homes = machines.shared("desk", "laptop")
+    for home in homes:
+        chosen = machines.folder / f"files of {home.path.name}" / "g.txt"
+        chosen.parent.mkdir()
+        chosen.write_text(f"The file of {home.path.name}.")
+        home.ask("save", f"Note {home.path.name}", "--attach", str(chosen))
+    homes[0].ask("sync")
+    assert homes[1].run("sync", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
+    for home in (homes[1], *homes):
+        home.ask("sync")
+    for home in homes:
+        shown = {f"Note {one.path.name}": f"The file of {one.path.name}." for one in homes}
+        assert shown_files(home) == shown
+        assert contents(home) == sorted(shown.values())
+    assert day(homes[0]) == day(homes[1])
 
 
 def test_a_file_that_both_machines_changed_is_kept_twice_and_both_say_so(

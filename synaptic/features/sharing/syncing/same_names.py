@@ -105,9 +105,10 @@ def _follow_files(
     for link in find_link_places(without_code(text)):
         places = possible_file_paths(repo.journal.roots, link.target, note, listing)
         place = next((path for path in places if path in tree), "")
-        if place in names:
+        dot = link.target.rfind(".")  # an encoded one is not followed
+        if place in names and dot > 0:
             letters = names[place].removesuffix(PurePosixPath(place).suffix)[-LETTERS - 1 :]
-            additions[link.start + link.target.rindex(".")] = letters
+            additions[link.start + dot] = letters
     offsets = byte_offsets(text, additions)
     splices = [Splice(offsets[at], "", letters) for at, letters in sorted(additions.items())]
     return replace_pieces(data, splices)
