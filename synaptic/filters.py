@@ -72,9 +72,10 @@ class Filters:
     Dates are local, `YYYY-MM-DD`, inclusive; an undated entry passes neither. `paths` are
     folders, files or globs. `words` are words, phrases and beginnings (`plug*`). `where` are
     (field in lower case, value) pairs, all of which must hold. `links_to` is a name
-    in a link. `sources` are values of `via`, or the root (`@vault`) or `by hand` of entries
-    without it. With `sessions` only digests of sessions pass. Entries that pass `without` are
-    left out. `scope` passes the entries of a project by what proves it, and not by its name.
+    in a link, `ids` are whole ids. `sources` are values of `via`, or the root (`@vault`) or
+    `by hand` of entries without it. With `sessions` only digests of sessions pass. Entries that
+    pass `without` are left out. `scope` passes the entries of a project by what proves it, and
+    not by its name.
     """
 
     types: tuple[EntryType, ...] = ()
@@ -93,6 +94,7 @@ class Filters:
     has_tasks: bool | None = None
     where: Pairs = ()
     links_to: str | None = None
+    ids: Texts = ()
     sources: Texts = ()
     sessions: bool = False
     include_superseded: bool = False

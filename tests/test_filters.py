@@ -42,7 +42,12 @@ def test_a_filter_that_says_no_is_named_as_a_reason(tmp_path: Path) -> None:
 
 def test_each_filter_has_one_row_and_each_field_its_sql() -> None:
     names = [field.name for field in fields(Filters)]
-    assert {row.field for row in FILTERS.values()} == {*names} - {"words", "scope", "without"}
+    assert {row.field for row in FILTERS.values()} == {*names} - {
+        "words",
+        "ids",
+        "scope",
+        "without",
+    }
     assert list(CONDITION_OF_FIELD) == [name for name in names if name != "include_superseded"]
     assert len(KEYS) == len([row for row in FILTERS.values() if row.key])
     for row in FILTERS.values():

@@ -380,6 +380,7 @@ CONDITION_OF_FIELD: dict[str, Callable[[Any], Condition]] = {
         JOIN link l ON l.key = o.key AND l.entry <> n.entry WHERE n.key = ? AND n.own = 1)""",
         lambda name: (link_key(name), link_key(name)),
     ),
+    "ids": _fixed_condition(f"e.id IN {BOUND_LIST}", _json_list),
     "sources": _fixed_condition(f"{SOURCE} IN {BOUND_LIST}", _json_list),
     "sessions": _fixed_condition(f"e.via IN {OF_SESSIONS}", lambda _: ()),
     "scope": _scope_condition,

@@ -56,7 +56,7 @@ from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .blame import Memory
-from .mentions import Links, links_of_entries
+from .mentions import Ends, Links, links_of_entries
 
 NEWEST = 10
 """Entries of `recent` without a limit and without a query."""
@@ -479,10 +479,28 @@ def _resolve_ids(ws: Workspace, filters: Filters) -> Filters:
     if filters.parent:
         with naming_parameter("parent"):
             filters = replace(filters, parent=ws.index.resolve(filters.parent).entry.id)
-    if filters.links_to and not ws.index.entries_by_name_key([link_key(filters.links_to)]):
+    return _resolve_link_name(ws, filters, filters.links_to) if filters.links_to else filters
+
+
+def _resolve_link_name(ws: Workspace, filters: Filters, name: str) -> Filters:
+    """The filters with the id of the entry that `links_to` names, or, where another entry has
+    this name in another case, with the ids of the entries that link to the one meant.
+    """
+    rows = ws.index.entries_by_name_key([link_key(name)]).get(link_key(name), [])
+    if not rows:
         with suppress(NotFound), naming_parameter("links_to"):
-            filters = replace(filters, links_to=ws.index.resolve(filters.links_to).entry.id)
-    return filters
+            return replace(filters, links_to=ws.index.resolve(name).entry.id)
+        return filters
+    entries = [stored.entry for stored in ws.index.entries(rows).values()]
+    names = {name, *(Path(entry.path).stem for entry in entries if entry.whole_file)}
+    ends = Ends(ws, [[one] for one in names])
+    named = ws.index.entries_by_name_key([link_key(one) for one in names])
+    if all(len(ends.find([one], "")) == len(named.get(link_key(one), ())) for one in names):
+        return filters
+    linking = links_of_entries(ws, ends.find([name], ""), [link_key(name)]).backlinks
+    return replace(
+        filters, links_to=None, ids=tuple(link.id or "" for link in linking) or ("",)
+    )
 
 
 def _timeline_around(

@@ -18,6 +18,7 @@ from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .browse import get
 from .many_edits import Changes, EditPlan, Notes, plan_edits
+from .mentions import Ends, links_of_entries
 
 LEAST_CHARS = 3
 """The least characters of a name that is looked for."""
@@ -78,8 +79,9 @@ def find_mentions(ws: Workspace, note: Entry) -> tuple[Mention, ...]:
         return ()
 
     def find_candidates(_: object) -> list[int]:
-        rows = ws.index.entries_by_name_key([link_key(note.id)]).get(link_key(note.id), [])
-        linked = {row for row, _ in ws.index.incoming_links(rows)}
+        rows = _rows_of_id(ws, note.id)
+        linking = [link.id or "" for link in links_of_entries(ws, rows).backlinks]
+        linked = {row for id in linking for row in _rows_of_id(ws, id)}
         wanted = Filters(words=names, include_superseded=True)
         candidates = ws.index.list_rows(wanted, order="newest", limit=CANDIDATES)
         return [row for row in candidates if row not in linked and row not in rows]
@@ -92,7 +94,7 @@ def find_mentions(ws: Workspace, note: Entry) -> tuple[Mention, ...]:
             continue
         data = ws.journal.read_all([entry.path]).get(entry.path, b"")
         text = read_note_text(data)
-        for start, end in _places_in_entry(text, data, entry, names)[:1]:
+        for start, end in _places_that_mean(ws, note, text, data, entry)[:1]:
             line = text.raw[max(0, start - _AROUND) : start].rpartition("\n")[2]
             rest = text.raw[end : end + _AROUND].partition("\n")[0]
             mentions.append(Mention(entry, text.raw[start:end], (line, rest)))
@@ -107,7 +109,7 @@ def plan_mention_link(ws: Workspace, id: str, mentioning: str) -> EditPlan:
     notes = Notes(ws)
     data = notes.read(entry.path)
     text = read_note_text(data)
-    places = _places_in_entry(text, data, entry, _names_of_note(ws, note))
+    places = _places_that_mean(ws, note, text, data, entry)
     if not places or not notes.is_own(entry.path):
         raise NotFound(
             f"{entry.short_id} does not name {note.title[:60]!r} without a link any more.",
@@ -144,6 +146,28 @@ def _names_of_note(ws: Workspace, note: Entry) -> Texts:
     stem = posixpath.basename(note.path).removesuffix(".md")
     names = dict.fromkeys(name.strip() for name in (note.title, stem, *aliases))
     return tuple(name for name in names if len(name) >= LEAST_CHARS)
+
+
+def _rows_of_id(ws: Workspace, id: str) -> list[int]:
+    return ws.index.entries_by_name_key([link_key(id)]).get(link_key(id), [])
+
+
+def _places_that_mean(
+    ws: Workspace, note: Entry, text: NoteText, data: bytes, entry: Entry
+) -> list[tuple[int, int]]:
+    """The spans in the text of a file at which this entry names the note without a link, and a
+    link with the same words would lead to the note, and not to one whose name differs by case.
+    """
+    places = _places_in_entry(text, data, entry, _names_of_note(ws, note))
+
+    def find_ends(_: object) -> list[bool]:
+        written = [[text.raw[start:end]] for start, end in places]
+        ends = Ends(ws, written)
+        own = {*_rows_of_id(ws, note.id)}
+        return [not own.isdisjoint(ends.find(words, entry.path)) for words in written]
+
+    means_note = in_step(ws, find_ends) if places else []
+    return [place for place, means in zip(places, means_note, strict=True) if means]
 
 
 def _places_in_entry(

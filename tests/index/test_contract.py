@@ -597,7 +597,10 @@ def test_each_filter_lets_the_same_pass(pair: Pair) -> None:
             "SELECT parent FROM entry WHERE parent IS NOT NULL ORDER BY parent"
         )
     )
-    cases = FILTERS | {"parent": Filters(parent=parents[0])}
+    cases = FILTERS | {
+        "parent": Filters(parent=parents[0]),
+        "ids": Filters(ids=(parents[0], "none")),
+    }
     tried = {name for filters in cases.values() for name in filters.active_values()}
     assert tried == {field.name for field in dataclasses.fields(Filters)}
     for name, filters in cases.items():

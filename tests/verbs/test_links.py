@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from homes import open_home
 
-from synaptic import Workspace, save
+from synaptic import Filters, Workspace, find, save
 from synaptic.notes.blocks import without_code
 from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.mentions import broken_links, link_targets, links
@@ -78,6 +78,11 @@ def test_names_that_differ_by_case_are_two_notes_to_every_command(ws: Workspace)
         ("From.md", "deed.md"),
         ("deep/DEED.md", "deed"),
     ]
+    for name, sources in (("Deed", "From deep/DEED"), ("deed", "Deed From deep/DEED")):
+        found = find(ws, filters=Filters(links_to=name))
+        assert sorted(entry.path[:-3] for entry in found.entries) == sources.split()
+    found = find(ws, query="lower deep", filters=Filters(links_to="deep/DEED"))
+    assert [entry.path for entry in found.entries] == ["From.md"]
     assert ends_id(ws, "Deed.md") == links(ws, "deep/DEED").links[1].id
     make_edits(ws, plan_rename(ws, "deed", "contract", confirms=True))
     read = {path.name: path.read_text() for path in ws.config.journal.rglob("*.md")}

@@ -49,6 +49,35 @@ def test_a_mention_is_a_whole_word_of_text_that_is_no_link(vault: Path) -> None:
     }
 
 
+def test_names_that_differ_by_case_are_mentioned_apart(tmp_path: Path) -> None:
+    journal = tmp_path / "journal"
+    journal.mkdir()
+    notes = {
+        "Deed.md": "Upper.\n",
+        "deed.md": "Lower.\n",
+        "one.md": "The deed, and the Deed.\n",
+        "two.md": "A deed with [[Deed]].\n",
+    }
+    for name, text in notes.items():
+        (journal / name).write_text(text)
+    with open_home(tmp_path) as ws:
+        entries = {one.path: one for one in find(ws).entries}
+        found = {
+            name: {(one.entry.path, one.written) for one in find_mentions(ws, entries[name])}
+            for name in ("Deed.md", "deed.md")
+        }
+        assert found == {
+            "Deed.md": {("one.md", "Deed")},
+            "deed.md": {("one.md", "deed"), ("two.md", "deed")},
+        }
+        plan = plan_mention_link(ws, entries["Deed.md"].id, entries["one.md"].id)
+        make_edits(ws, plan)
+    # by its id, which no case changes
+    assert (journal / "one.md").read_text() == (
+        f"The deed, and the [[{entries['Deed.md'].short_id}|Deed]].\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("path", "before", "after"),
     [
