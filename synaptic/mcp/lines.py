@@ -10,8 +10,8 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
+from anyio.abc import ObjectSendStream
 from mcp import types
-from mcp.shared._stream_protocols import WriteStream
 from mcp.shared.message import SessionMessage
 
 from ..journal.withdrawal import Withdrawal
@@ -125,7 +125,10 @@ class AnswerStream:
     """
 
     def __init__(
-        self, stream: WriteStream[SessionMessage], calls: OpenCalls, opening: int | str | None
+        self,
+        stream: ObjectSendStream[SessionMessage],
+        calls: OpenCalls,
+        opening: int | str | None,
     ) -> None:
         self._stream = stream
         self._calls = calls

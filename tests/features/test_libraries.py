@@ -5,12 +5,15 @@ cannot be imported.
 from __future__ import annotations
 
 import ast
+import inspect
 import json
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable
 from functools import cache
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import httpx
@@ -84,6 +87,45 @@ def python(code: str, missing: set[str], *args: str, stdin: str = "") -> str:
     command = [sys.executable, "-c", FIND_NONE.format(names=missing) + code, *args]
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120)
     return done.stdout + done.stderr
+
+
+def declared_requirements() -> list[str]:
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text())["project"]
+    return [*project["dependencies"], *project["optional-dependencies"]["postgres"]]
+
+
+def test_each_imported_package_is_declared() -> None:
+    rows = declared_requirements()
+    declared = {re.split(r"[\[<>=,;]", row)[0].lower() for row in rows}
+    by_package = packages_distributions()
+    imports = imported_by(PACKAGE.rglob("*.py")) - {PACKAGE.name}
+    undeclared = {
+        name
+        for name in imports
+        if not declared.intersection(one.lower().replace("_", "-") for one in by_package[name])
+    }
+    assert undeclared == set()
+
+
+def test_what_the_page_changes_in_uvicorn_is_there() -> None:
+    from uvicorn.protocols.http.h11_impl import H11Protocol
+
+    from synaptic.features.page.connections import Connection
+
+    changed = {name for name in vars(Connection) if callable(getattr(H11Protocol, name, None))}
+    assert changed >= {
+        "connection_made",
+        "data_received",
+        "on_response_complete",
+        "resume_writing",
+        "connection_lost",
+        "shutdown",
+        "_unsupported_upgrade_warning",
+    }
+    source = inspect.getsource(H11Protocol)
+    for name in ("self.cycle", "self.conn", "self.timeout_keep_alive_task", "self.transport"):
+        assert f"{name}:" in source or f"{name} =" in source
+    assert any(row.startswith("uvicorn") and "<" in row for row in declared_requirements())
 
 
 def test_the_packages_of_features_are_known(
