@@ -117,7 +117,7 @@ def _put_later_above(
     by_row = {r.rowid: r for r in hits}
     order = list(by_row)
     for row, hit in by_row.items():
-        near = closeness.later_than(hit)
+        near = [pair for pair in closeness.later_than(hit) if pair[1] >= LEAST_ABOVE]
         if not near:
             continue
         nearest = max(near, key=lambda pair: pair[1])[0].rowid
