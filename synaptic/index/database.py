@@ -437,6 +437,7 @@ class Database:
                     self._create(None)
         self._identity = _device_and_inode(self.path)
         _check_owner(self.path)
+        log_came_alone = _has_log_alone(self.path)
         # without SQLITE_OPEN_CREATE: a file that just went would come back without an owner
         connection = apsw.Connection(str(self.path), flags=apsw.SQLITE_OPEN_READWRITE)
         try:
@@ -446,6 +447,10 @@ class Database:
                 is_current = self._is_current(connection)
                 if not is_current:
                     self._replace(connection)
+                elif log_came_alone and not _fits_together(connection):
+                    is_current = False
+                    connection.close()  # with it SQLite writes the log into the file
+                    self._replace(None)
         except BaseException:
             connection.close()
             raise
@@ -462,8 +467,8 @@ class Database:
     def _schema_version(self) -> int:
         return zlib.crc32(self._schema.encode()) >> 1  # SQLite keeps 31 bits
 
-    def _replace(self, old: apsw.Connection) -> None:
-        """Replaces an index of another version by an empty one of this version."""
+    def _replace(self, old: apsw.Connection | None) -> None:
+        """Replaces an index of another version, or a damaged one, by an empty one."""
         with self._creation_lock():
             if self._identity == _device_and_inode(self.path):
                 self._create(old)
@@ -549,6 +554,23 @@ def _sqlite_vec_path() -> str:
             "The package sqlite-vec is not installed.", hint="Reinstall synaptic-journal."
         )
     return str(Path(spec.submodule_search_locations[0]) / "vec0")
+
+
+def _has_log_alone(path: Path) -> bool:
+    """True if a log lies beside the file without the memory that each user of it maps: it was
+    copied there, and may be of another index.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    memory = path.with_name(f"{path.name}-shm")
+    return log.exists() and log.stat().st_size > 0 and not memory.exists()
+
+
+def _fits_together(connection: apsw.Connection) -> bool:
+    """True if the pages of a file belong together."""
+    try:
+        return bool(connection.execute("PRAGMA quick_check(1)").get == "ok")
+    except apsw.Error:
+        return False
 
 
 def _check_owner(path: Path) -> None:
