@@ -8,6 +8,7 @@ feature is a module with some of these names:
 | `COMMANDS`                | the command line           | by name the module that adds it  |
 | `READERS`                 | `import`                   | by source the module that reads  |
 | `recover(ws)`             | `doctor --fix`             | names of runs that it finished   |
+| `take_back_run(ws, run)`  | `undo`                     | what stays, of a run of theirs   |
 | `catch_up(ws)`            | commands and servers, idle | None; digests of ended sessions  |
 | `news(ws)`                | `status`                   | sentences for the person         |
 | `offer(home, yes)`        | `setup`                    | JSON of what it took in          |

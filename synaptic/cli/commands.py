@@ -23,7 +23,7 @@ from ..render.fence import one_line
 from ..render.present import join_first, outline_text, short_id
 from ..serving.arguments import agent_name, is_person, why_not_person
 from ..verbs import brief as brief_verb
-from ..verbs import browse, changing, mentions, removing, rules, saving, ticking
+from ..verbs import browse, changing, mentions, removing, rules, saving, ticking, undoing
 from ..verbs.adopt import adopt
 from ..verbs.attaching import find_attachments, with_attachments
 from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
@@ -427,6 +427,25 @@ def restore(ws: Workspace, id: str = "") -> None:
         raise NotFound(message, how_to_go_back(ws.config)) from error
     done = "Undid the last change of" if stands else "Restored"
     return print_receipt(ws, done, receipt)
+
+
+@command(
+    "undo",
+    argument(str | None, "id", "ID", "Of --list. Without it the last thing that you did."),
+    switch("lists", "List what can be taken back, the newest first.", "--list"),
+)
+def undo(ws: Workspace, lists: bool, id: str = "") -> None:
+    """Take the last thing back that you did, or what --list shows by its ID.
+
+    Example: synaptic undo, synaptic undo --list
+    """
+    if lists:
+        runs = undoing.list_runs(ws)
+        return print_answer({"undoable": wire.as_json(runs)}, terminal.runs_text(runs))
+    take_back = partial(undoing.undo_run, name=id) if id else undoing.undo_last
+    undone = take_back(ws, by_person=not agent_name(), confirms=is_person())
+    data = {"success": True} | wire.as_json(undone)
+    return print_answer(data, terminal.undone_text(undone), undone.notices)
 
 
 @command("tick", f.WORDS, switch("undo", "Take the last tick back."))

@@ -11,7 +11,10 @@ from typer.core import TyperGroup
 from ..config import load_config
 from ..doors import call_features
 from ..errors import SynapticError
+from ..journal.changelog import Actor, acting
+from ..models import PERSON
 from ..render.terminal import say
+from ..serving.arguments import agent_name
 from ..workspace.past import as_of
 from ..workspace.workspace import Workspace, open_workspace
 from .asking import print_waiting_preferences
@@ -21,7 +24,7 @@ from .replies import IN_JSON
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
 GROUPS = {
-    "Write": "save update delete restore rename tick today edit open",
+    "Write": "save update delete restore undo rename tick today edit open",
     "Find": "search find recent get day week tasks due links tags history",
     "Keep tidy": "init import review status doctor backup book export forget",
     "Share": "serve token sync git-setup publish",
@@ -69,7 +72,8 @@ def open_home(home: str | None) -> Iterator[Workspace]:
     """Opens the workspace of a command. At its end a person is told which preferences are not
     confirmed.
     """
-    with open_workspace(load_config(home)) as ws:
+    own = Actor(agent_name() or PERSON, "command line")
+    with acting(own), open_workspace(load_config(home)) as ws:
         if ws.journal.has_unfinished_rename:
             _finish_rename(ws)
         yield ws

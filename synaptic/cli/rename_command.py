@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import InvalidArgument
+from ..journal.renames import MANY_EDITS
 from ..render import wire
 from ..render.fence import clean
 from ..serving.arguments import is_person
@@ -10,6 +11,7 @@ from ..verbs import many_edits
 from ..verbs.many_edits import EditPlan, Renamed
 from ..verbs.renaming import plan_rename
 from ..verbs.retagging import plan_tag_rename
+from ..verbs.undoing import list_runs
 from ..workspace.workspace import Workspace
 from .replies import IN_JSON, ask_agreement, print_answer, print_undoable
 
@@ -82,7 +84,8 @@ def _carry_out(
 def _take_back(ws: Workspace, command: str, name: str, *, yes: bool) -> None:
     if not name:
         many_edits.finish_edits(ws)
-        return print_undoable(command, ws.journal.renames)
+        rows = [(run.run, run.what) for run in list_runs(ws) if run.verb in MANY_EDITS]
+        return print_undoable(command, rows)
     yes = yes or IN_JSON.get()
     if not ask_agreement(f"{command} --undo", f"Take {name} back?", yes=yes):
         return None

@@ -15,7 +15,6 @@ from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
 from ..journal.journal import Journal
 from ..journal.rewriting import keep_opened, note_edit
-from ..journal.runs import Run, Runs
 from ..models import Entry, Json, Near, SearchResult, Texts
 from ..notes.header import shorten
 from ..render import terminal, wire
@@ -75,29 +74,15 @@ def print_answer(data: Json, text: str, notices: Sequence[str] = ()) -> None:
     return None
 
 
-def print_undoable(command: str, runs: Runs) -> None:
-    """Prints the runs that `--undo NAME` of a command can take back, the newest first."""
-    rows = [(name, _describe_run(runs.get(name))) for name in runs.newest_first()]
+def print_undoable(command: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Prints the names of the runs that `--undo NAME` of a command can take back, the newest
+    first, and what each did.
+    """
     lines = [f"{name}  {about}" for name, about in rows]
     if rows:
         lines.append(f"To take one back: synaptic {command} --undo {rows[0][0]}")
     data = {"undoable": [{"name": name, "about": about} for name, about in rows]}
     print_answer(data, clean("\n".join(lines)) or "Nothing can be undone.")
-
-
-def _describe_run(run: Run) -> str:
-    """The moved notes of a rename, the folders that are read where they lie, else the number of
-    changed files or imported entries.
-    """
-    moves = [f"{edit.path} -> {edit.to}" for edit in run.edits if edit.path != edit.to]
-    if moves:
-        more = f", and {len(moves) - 1:,} more" if moves[1:] else ""
-        return f"{moves[0]}{more}"
-    if run.edits:
-        return terminal.file_count_text(len(run.edits))
-    if run.settings:
-        return f"read where they lie: {', '.join(run.settings.get('sources', ()))}"
-    return "1 entry" if len(run.blocks) == 1 else f"{len(run.blocks):,} entries"
 
 
 def can_ask() -> bool:

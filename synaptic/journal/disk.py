@@ -34,6 +34,8 @@ FAULTS = (
     "linked",
     "trash-torn",
     "trashed",
+    "logged-torn",
+    "logged",
     "replace-torn",
     "replace-written",
     "replace-swapped",

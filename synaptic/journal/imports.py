@@ -10,12 +10,13 @@ from pathlib import PurePosixPath
 from ..errors import JournalError, NotFound
 from ..files import PICTURE_FOLDER, is_picture_name, picture_media_type
 from ..notes.blocks import usual_line_end
+from .changelog import FileChange, undo_change
 from .comments import find_ids
 from .disk import inject_fault
 from .folder import resolve_journal_path
 from .journal import Journal
 from .runs import Block, Run, hash_of_block
-from .trash import TrashedText
+from .trash import TrashedText, file_hash
 from .writer import LOCK_POLL_S, Draft, Stat
 
 _PICTURE_LINK = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
@@ -73,9 +74,12 @@ class _FileAfterRemoval(Draft):
     ids: list[str]
 
 
-def remove_blocks(journal: Journal, path: str, blocks: Collection[Block]) -> list[str]:
+def remove_blocks(
+    journal: Journal, path: str, blocks: Collection[Block], whole: FileChange | None = None
+) -> list[str]:
     """Moves the blocks of an import that are unchanged in this file to the trash; returns their
-    ids.
+    ids. `whole` is the record of the import of them all: a file that did not change since is
+    then as it was before, byte for byte.
     """
     hashes = {block.id: block.hash for block in blocks}
 
@@ -97,7 +101,10 @@ def remove_blocks(journal: Journal, path: str, blocks: Collection[Block]) -> lis
         journal.trash.put(*pieces)
         heading = journal.new_file_heading(path, pieces[-1].text).strip()
         ids = [piece.id for piece in pieces]
-        return _FileAfterRemoval(None if rest.strip() == heading else rest, ids=ids)
+        left = None if rest.strip() == heading else rest
+        if whole and whole.now == file_hash(data) and len(pieces) == len(blocks):
+            left = undo_change(whole, data)
+        return _FileAfterRemoval(left, ids=ids, in_trash=True)
 
     with journal.writing():
         draft = journal.writer.change(path, make)

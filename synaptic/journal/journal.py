@@ -28,13 +28,13 @@ from ..notes.outline import convert_edit_to_blocks, is_outline
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, is_in_logseq_journals, parse_entries
 from . import folder
+from .changelog import FileChange
 from .comments import find_comment, find_ids
 from .disk import disk_errors
 from .names import LeftOut
 from .projects import UNKNOWN, project_of_folder
 from .runs import UNFINISHED, Runs
 from .saved import SavedText
-from .settled import SettledFile, SettledFiles
 from .stored_files import settle_stored_files
 from .text import (
     block_to_append,
@@ -50,6 +50,8 @@ from .trash import OF_EDITOR, UNDOABLE, Trash, TrashedText, Why, file_hash
 from .writer import Draft, FileWriter, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
+EARLIER_FILES = ("ticks.json", "settled.json")
+"""The files of the state folder in which earlier versions kept what an undo needs."""
 LOCK_TIMEOUT_S = 5.0
 """The longest time for which a writer waits for one process that holds the lock."""
 
@@ -137,7 +139,8 @@ class Journal:
         self.saved = self.writer.saved
         self.trash = Trash(config.state)
         self.trashed = self.trash.pieces
-        self.settled = SettledFiles(config.state)
+        self.log = self.writer.log
+        self.doing = self.writer.doing
         self.runs = Runs(config.state / "imports")
         self.renames = Runs(config.state / "renames")
         self.draft_files = self.writer.draft_files
@@ -150,6 +153,23 @@ class Journal:
     def has_unfinished_rename(self) -> bool:
         """True while a rename is carried out, and after one was killed."""
         return (self.renames.folder / UNFINISHED).exists()
+
+    @property
+    def has_earlier_stores(self) -> bool:
+        """True in a home with what an earlier version kept for its undo."""
+        names = set[str]()
+        with suppress(OSError):
+            names = set(os.listdir(self.renames.folder)) - {UNFINISHED}  # noqa: PTH208
+        files = (self.state / name for name in EARLIER_FILES)
+        return bool(names) or any(file.is_file() for file in files)
+
+    def standing_changes(self) -> Iterator[FileChange]:
+        """Yields the records of the log that nobody took back, the newest first."""
+        return self.log.standing(lambda path: self.read_all([path]).get(path))
+
+    def changes_of_run(self, run: str) -> list[FileChange]:
+        """The records of a run that nobody took back, the newest first."""
+        return [record for record in self.standing_changes() if record.run == run]
 
     # -- reading
 
@@ -442,12 +462,13 @@ class Journal:
                 reread = self.parse(path, after, status.st_mtime_ns)
                 written = WrittenEntry(path, old, find_in_parsed(reread, new.id))
             edited = Edited(new or old, written, [*notices, *vanished])
+            in_trash = why is not None
             if not new and (old.whole_file or after in self.bare_days(path, block)):
-                return _EditedFile(None, edited=edited)
+                return _EditedFile(None, edited=edited, in_trash=in_trash)
             saved = []
             if new and new.id in find_ids(text):
                 saved.append(self.saved_text(path, new.id, normalize_block(text)))
-            return _EditedFile(after, tuple(saved), edited=edited)
+            return _EditedFile(after, tuple(saved), edited=edited, in_trash=in_trash)
 
         draft = self.writer.change(path, make)
         edited = draft.edited
@@ -586,14 +607,18 @@ class Journal:
         entry = None
         had_copies = False
         left = {}
-        purges: dict[str, Callable[[str], bool]] = {
-            "trash.md": self.trash.purge,
-            "done": self.saved.forget,
-            "imports": self.runs.purge,
-            "renames": self.renames.purge,
-            "settled.json": partial(self._forget_settled, path),
-        }
-        with self.writing():
+        with self.writing(), self.writer.unlogged():
+            pieces = [piece for piece in self.trashed() if piece.id == id]
+            present = self.find_or_none(path, id)
+            texts = [*(piece.text for piece in pieces), *([present[0]] if present else [])]
+            paths = {path, *(piece.path for piece in pieces)}
+            purges: dict[str, Callable[[str], bool]] = {
+                "changes": partial(self.log.purge, paths=paths, texts=texts),
+                "trash.md": self.trash.purge,
+                "done": self.saved.forget,
+                "imports": self.runs.purge,
+                "renames": self.renames.purge,
+            }
             with suppress(NotFound):
                 entry = self.replace_entry(
                     path, id, lambda *_: Replacement(None, b""), None
@@ -614,16 +639,13 @@ class Journal:
             raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
         return entry
 
-    def _forget_settled(self, path: str, id: str) -> bool:
-        return self.settled.drop(lambda one: one.path == path or id.encode() in one.before)
-
     def state_file_copies(self) -> Iterator[tuple[Path, bytes]]:
         """Path and bytes of every file outside the journal that holds text: trash,
-        `done/`, open runs, settled conflicts, and texts that were added to drafts.
+        `done/`, open runs, the log of changes, and texts that were added to drafts.
         """
         done = (self.saved.path_of(id) for id in self.saved.ids())
         runs = (self.runs.folder / run.name for run in self.runs.open())
-        own = (self.trash.path, self.settled.path)
+        own = (self.trash.path, *self.log.files())
         for path in (*own, *done, *runs, *self.draft_files.texts()):
             with disk_errors(path, "read"), suppress(FileNotFoundError):
                 yield path, path.read_bytes()
@@ -655,7 +677,9 @@ class Journal:
         `doctor` names them.
         """
         with suppress(Busy, JournalError):
-            self._forget_private_settled(path, data)
+            if self.log.has_private(path, data):
+                with self.writer.locked(0):
+                    self.log.forget_private(path, data)
             copies = self.copies_with_private_text(path, data)
             if not copies:
                 return
@@ -669,17 +693,6 @@ class Journal:
                     text = self.saved.get(id)
                     if text and text.text == block:
                         self.saved.forget(id)
-
-    def _forget_private_settled(self, path: str, data: bytes) -> None:
-        if not has_private_tag(data) or unclosed_tags(data):
-            return
-
-        def is_open(one: SettledFile) -> bool:
-            return one.path == path and shows_private_text(one.before, data)
-
-        if any(map(is_open, self.settled.all())):
-            with self.writer.locked(0):
-                self.settled.drop(is_open)
 
     # -- bringing back
 

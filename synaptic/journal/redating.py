@@ -170,6 +170,8 @@ def move_entry(
     piece = TrashedText(old.id, path, journal.clock(), why, old.title, block)
     piece = piece._replace(after=file_hash(rest), offset=start, moved_to=target)
     journal.trash.put(*journal.replaced_copy(old.id, old.title, text, block), piece)
+    if journal.writer.deed:
+        journal.writer.deed.is_durable = True  # the trash holds what the two files lose
     move = _Move(journal, new, path, block, target, normalize_block(text), origin)
     if target == path:
         draft = journal.writer.change(path, lambda data, _: move.put_in(move.take_out(data)))

@@ -6,9 +6,10 @@ after a kill, and takes it back.
 2. `carry_out` edits and moves the files, each by the one way of `FileWriter`, and lets copies
    and earlier runs follow. It does nothing twice. `carry_out_more` adds the files that were
    left, once they were planned anew.
-3. `close` gives the run its name. Until then each next command begins again at step 2.
+3. `close` ends the run. Until then each next command begins again at step 2.
 
-To take a run back is a run with the edits reversed.
+Each change goes into the log of changes, by which the run is taken back: that is a run with the
+edits reversed.
 """
 
 from __future__ import annotations
@@ -20,7 +21,19 @@ from pathlib import Path, PurePosixPath
 
 from ..errors import Changed, NotFound, Refused, match_valid_name
 from ..models import ParsedFile
-from ..notes.link_places import replace_pieces, reverse_pieces
+from ..notes.link_places import Splice, replace_pieces, reverse_pieces
+from .changelog import (
+    UNDO,
+    CannotUndo,
+    Deed,
+    FileChange,
+    find_hunks,
+    hunk_of_splice,
+    make_record,
+    text_of_bytes,
+    undo_change,
+    verb_of_undo,
+)
 from .comments import find_ids
 from .disk import PREFERENCES, append_json_lines, inject_fault
 from .folder import locate_writable
@@ -30,6 +43,9 @@ from .rewriting import rewrite_entries_in_lock
 from .runs import UNFINISHED, FileEdit, Run
 from .trash import TrashedText, file_hash
 
+MANY_EDITS = ("rename", "tags", "link", "mend")
+"""The verbs that change many files as one."""
+
 
 def unfinished_run(journal: Journal) -> Run | None:
     """The run that is being carried out, or that was killed."""
@@ -38,10 +54,20 @@ def unfinished_run(journal: Journal) -> Run | None:
     return journal.renames.get(UNFINISHED)
 
 
-def find_run(journal: Journal, name: str) -> Run:
-    """The rename of this name. Raises InvalidArgument, which names the known ones."""
-    names = {run.lower(): run for run in journal.renames.newest_first()}
-    return journal.renames.get(names[match_valid_name(names, name, "undo")])
+def find_run(journal: Journal, name: str) -> list[FileChange]:
+    """The records of the run of this name that nobody took back, the newest first. Raises
+    InvalidArgument, which names the known ones.
+    """
+    records: dict[str, list[FileChange]] = {}
+    for record in journal.standing_changes():
+        if is_of_many_edits(record):
+            records.setdefault(record.run, []).append(record)
+    return records[match_valid_name(records, name.lower(), "undo")]
+
+
+def is_of_many_edits(record: FileChange) -> bool:
+    """True for a record of a run that this module carries out."""
+    return record.verb.removeprefix(UNDO) in MANY_EDITS
 
 
 def begin(journal: Journal, run: Run) -> Run:
@@ -130,48 +156,124 @@ def carry_out(journal: Journal, run: Run) -> Run:
 
 
 def close(journal: Journal, run: Run) -> None:
-    """Ends a run that was carried out, under the write lock."""
+    """Ends a run that was carried out, under the write lock: from now on the log alone holds
+    what it replaced.
+    """
+    deed = journal.writer.deed
+    assert deed
+    moment = journal.clock()
+    logged = {(one.path, one.to) for one in journal.log.newest_first() if one.run == run.name}
+    for edit in [] if run.back else run.edits:  # a power cut may have taken records away
+        if edit.before != edit.after and not logged & {(edit.path, ""), (edit.to, "")}:
+            hunks = tuple(map(hunk_of_splice, reverse_pieces(edit.pieces)))
+            hashes = {"was": edit.before, "now": edit.after}
+            journal.log.append(
+                make_record(deed, moment, edit.path, hunks=hunks, **hashes), sync=False
+            )
+        if edit.path != edit.to and (edit.path, edit.to) not in logged:
+            journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
     if run.back:
+        standing = {one.to for one in journal.changes_of_run(run.name)}
+        for edit in run.edits:  # of a move that was killed before its record
+            if edit.path != edit.to and edit.path in standing:
+                journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
         for folder in sorted(run.folders, reverse=True):
             with suppress(OSError):  # somebody has put something there
                 journal.place(folder).rmdir()
-        rest = replace(find_run(journal, run.name), edits=run.left, ids={}, folders=())
-        if run.left:
-            journal.renames.put(rest)  # to be tried again
-        else:
-            journal.renames.drop(run.name)
-    else:
-        journal.renames.put(replace(run, open=False, rules=()))
+    if run.ids or run.folders:
+        about = make_record(deed, moment, "", ids=dict(run.ids), folders=run.folders)
+        journal.log.append(about, sync=False)
+    if not run.back:  # what took a run back is known by the files, too
+        journal.log.sync()
     journal.renames.drop(UNFINISHED)
 
 
-def reversed_run(journal: Journal, run: Run) -> Run:
-    """The run that takes this one back. Files that were changed since are `left`, but a note
-    that moved and was edited since moves back with its present text.
-
-    Raises Refused if another file has the old path of a note.
+def describe_run(journal: Journal, run: Run, deed: Deed) -> None:
+    """Fills in the deed by which this run is logged. That of one that takes another back names
+    the records that it takes back, by the present paths of their files.
     """
+    deed.is_durable = True
+    if not run.back:
+        deed.verb = run.name.partition("-")[0]
+        deed.run = run.name
+        deed.what = describe_edits(run.edits)
+        return
+    records = [one for one in journal.log.newest_first() if one.run == run.name]
+    if records:
+        deed.verb, deed.what = verb_of_undo(records[0].verb), records[0].what
+    standing = journal.changes_of_run(run.name)
+    moves = {record.path: record.to for record in standing if record.to}
+    taken: dict[str, list[str]] = {}
+    for record in standing:
+        place = record.path if record.to else moves.get(record.path, record.path)
+        taken.setdefault(place, []).append(record.id)
+    deed.of = taken
+
+
+def describe_edits(edits: Sequence[FileEdit]) -> str:
+    """The moved notes of a rename, else the number of its files."""
+    moves = [f"{edit.path} -> {edit.to}" for edit in edits if edit.path != edit.to]
+    if not moves:
+        return "1 file" if len(edits) == 1 else f"{len(edits):,} files"
+    return f"{moves[0]}, and {len(moves) - 1:,} more" if moves[1:] else moves[0]
+
+
+def reversed_run(journal: Journal, name: str) -> Run:
+    """The run that takes this one back. Files whose lines were changed since are `left`, but a
+    note that moved and was edited since moves back with its present text.
+
+    Raises InvalidArgument for an unknown name, and Refused if another file has the old path of
+    a note.
+    """
+    records = find_run(journal, name)
+    moves = {record.path: record.to for record in records if record.to}
+    olds = {new: old for old, new in moves.items()}
+    by_place: dict[str, list[FileChange]] = {place: [] for place in moves.values()}
+    for record in records:
+        if record.path and not record.to:
+            by_place.setdefault(moves.get(record.path, record.path), []).append(record)
     back = []
     left = []
-    for edit in reversed(run.edits):
-        here = _hash_of_file(journal, edit.to)
-        pieces = reverse_pieces(edit.pieces)
-        again = FileEdit(edit.to, edit.path, edit.after, edit.before, pieces)
-        if edit.path != edit.to and here and _is_taken(journal, again):
+    for place, changes in by_place.items():
+        old = olds.get(place, place)
+        edit = _edit_that_takes_back(journal, place, old, changes)
+        if old != place and edit.before and _is_taken(journal, edit):
             raise Refused(
-                f"{edit.path} is there again, so {edit.to} cannot have its old name.",
+                f"{old} is there again, so {place} cannot have its old name.",
                 "Rename or delete that file first.",
             )
-        if here == edit.after:
-            back.append(again)
-            continue
-        left.append(replace(edit, to=edit.path) if here else edit)
-        if here and edit.path != edit.to:
-            back.append(FileEdit(edit.to, edit.path, here, here))
-    ids = {new: old for old, new in run.ids.items()}
-    return Run(
-        run.name, edits=tuple(back), ids=ids, folders=run.folders, back=True, left=tuple(left)
-    )
+        if changes and not edit.pieces:
+            left.append(FileEdit(old, old, "", ""))
+        if edit.before and (edit.pieces or old != place):
+            back.append(edit)
+    ids: dict[str, str] = {}
+    folders: tuple[str, ...] = ()
+    for record in records:
+        ids |= {new: was for was, new in record.ids.items()}
+        folders += record.folders
+    return Run(name, edits=tuple(back), ids=ids, folders=folders, back=True, left=tuple(left))
+
+
+def _edit_that_takes_back(
+    journal: Journal, place: str, old: str, changes: Sequence[FileChange]
+) -> FileEdit:
+    """The edit that takes these changes of a file back, the newest first, and gives it its old
+    path; without pieces where the lines were changed since.
+    """
+    data = journal.read_all([place]).get(place)
+    if data is None:
+        return FileEdit(place, old, "", "")
+    before: bytes | None = data
+    with suppress(CannotUndo):
+        for change in changes:
+            before = undo_change(change, before)
+        hunks = find_hunks(before, data)
+        pieces = tuple(
+            Splice(one.at, text_of_bytes(data[one.at : one.at + one.bytes]), one.before)
+            for one in hunks
+        )
+        return FileEdit(place, old, file_hash(data), file_hash(before or b""), pieces)
+    return FileEdit(place, old, file_hash(data), file_hash(data))
 
 
 def edited_bytes(data: bytes, edit: FileEdit) -> bytes:

@@ -12,21 +12,23 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ..errors import NotFound
 from ..models import Entry, ParsedFile
 from ..notes.privacy import has_private_tag
+from .changelog import Actor, acting
 from .comments import find_ids
 from .folder import OWN, locate_writable, read_bytes
 from .journal import Journal
 from .text import find_entry_span, is_later_text, normalize_block
-from .trash import TrashedText, Why, file_hash
+from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
 from .writer import Draft, Stat
 from .written_entry import WrittenEntry
 
-RewriteFile = Callable[[bytes, ParsedFile], bytes]
-"""Returns the next bytes of a file with these bytes and entries."""
+RewriteFile = Callable[[bytes, ParsedFile], bytes | None]
+"""Returns the next bytes of a file with these bytes and entries; None removes it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,50 +64,75 @@ def rewrite_entries(
 
 
 def rewrite_entries_in_lock(
-    journal: Journal, path: str, change: RewriteFile, *, keep: bool = True
+    journal: Journal,
+    path: str,
+    change: RewriteFile,
+    *,
+    keep: bool = True,
+    comes_back: bool = False,
+    mode: int | None = None,
+    moved: Mapping[str, str] = MappingProxyType({}),
 ) -> Rewrite:
-    """Does what `rewrite_entries` does for a caller that holds the write lock."""
+    """Does what `rewrite_entries` does for a caller that holds the write lock. With
+    `comes_back` it takes a change back: a file that is gone is made anew, with this `mode`, and
+    entries that come back are no longer missed. `moved` are the files in which entries that
+    leave this one stand now, by id.
+    """
 
     def make(data: bytes, status: Stat) -> _Rewritten | None:
-        if not status:
+        if not status and not comes_back:
             raise NotFound(
                 f"The journal has no file {path}.",
                 "It was moved or deleted; search for its entries again.",
             )
         locate_writable(journal.roots, path)
-        was = journal.parse(path, data, status.st_mtime_ns)
-        text = change(data, was)
-        if text == data:
+        mtime_ns = status.st_mtime_ns if status else 0
+        was = journal.parse(path, data, mtime_ns)
+        rest = change(data, was)
+        if status and rest == data:
             return None
-        now = journal.parse(path, text, status.st_mtime_ns)
+        text = rest or b""
+        now = journal.parse(path, text, mtime_ns)
         before = _blocks_by_id(path, data, was)
         after = _blocks_by_id(path, text, now)
         became = _successors(before, after)
         replaced = []
         pieces = []
-        saved = []
+        saved = [
+            journal.saved_text(path, id, normalize_block(after[id]))
+            for id in (after.keys() - before.keys() if comes_back else ())
+            if id in find_ids(after[id]) and not has_private_tag(after[id])
+        ]
         for entry in was.entries:
             block = before[entry.id]
             new = after.get(entry.id, b"")
-            if new == block:
+            if new == block or (comes_back and _is_same_block(new, block)):
                 continue
             replaced.append(entry)
             piece = _piece_of(journal, path, entry, block, status, "update")
             if not new:
                 next_id = became.get(entry.id, "")
                 piece = piece._replace(why="update" if next_id else "delete", became=next_id)
+            if not new and entry.id in moved:
+                piece = piece._replace(why="restore", moved_to=moved[entry.id])
             pieces += [*journal.replaced_copy(entry.id, entry.title, new, block), piece]
             if entry.id in find_ids(new) and not has_private_tag(new):
                 saved.append(journal.saved_text(path, entry.id, normalize_block(new)))
         if keep:
             journal.trash.put(*pieces)
         written = list(_compare(path, was, now))
-        return _Rewritten(text, tuple(saved), replaced=replaced, written=written)
+        return _Rewritten(
+            rest, tuple(saved), mode, in_trash=keep, replaced=replaced, written=written
+        )
 
     draft = journal.writer.change(path, make)
     if not draft:
         return Rewrite([], [])
-    stays = {text.id for text in draft.saved}
+    elsewhere = {id for id, place in moved.items() if place != path}
+    stays = {text.id for text in draft.saved} | elsewhere
+    for written in draft.written if comes_back else ():
+        if written.after and not written.before and written.after.id not in stays:
+            journal.trash.mark_not_missed(written.after.id, (*UNDOABLE, *OF_EDITOR))
     for entry in draft.replaced:
         if entry.id not in stays and journal.saved.path_of(entry.id).exists():
             with suppress(OSError):  # the file is written: the edit has succeeded
@@ -161,8 +188,9 @@ def note_edit(journal: Journal, opened: OpenedFile, *, waits: bool) -> list[str]
     path, at, data, status = opened
     with journal.writing():
         text = b""
+        status_now: Stat = None
         with suppress(NotFound):
-            text = read_bytes(journal.roots, path)[0]
+            text, status_now = read_bytes(journal.roots, path)
         if text == data and not waits:
             return []
         was = journal.parse(path, data, status.st_mtime_ns if status else 0)
@@ -183,6 +211,11 @@ def note_edit(journal: Journal, opened: OpenedFile, *, waits: bool) -> list[str]
             left = file_hash(normalize_block(new)) if new else ""
             pieces.append(piece._replace(became=next_id, left=left))
         journal.trash.put(*pieces)
+        if text != data or not status_now:
+            ids = [piece.id for piece in pieces]
+            with acting(Actor(by="editor")), journal.doing("edit", entries=ids):
+                draft = Draft(text if status_now else None, in_trash=True)
+                journal.writer.note_change(path, data, draft)
         _drop_opened(journal, lambda piece: (piece.path, piece.at) == (path, at))
     return [piece.became or piece.id for piece in pieces]
 
@@ -200,6 +233,10 @@ def _piece_of(
     """The text of an entry as a piece for the trash."""
     mode = stat.S_IMODE(status.st_mode) if entry.whole_file and status else None
     return TrashedText(entry.id, path, journal.clock(), why, entry.title, block, mode)
+
+
+def _is_same_block(one: bytes, other: bytes) -> bool:
+    return normalize_block(one) == normalize_block(other)
 
 
 def _successors(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """Keeps runs, which change several files as one: a file in `.state/imports/` holds all blocks
-of an import until they are in the journal, one in `.state/renames/` all edits of a rename.
+of an import until they are in the journal, one in `.state/renames/` all edits of a rename until
+they are made.
 
 The file is JSON, with the blocks sorted by path, and durable before the journal changes. When
 every block stands in its file, their texts are left out; by the hashes `undo` sees what was

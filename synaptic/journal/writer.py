@@ -3,11 +3,12 @@
 `FileWriter.change` works under the lock, in these steps:
 
 1. It reads the file and calls `make`, which returns a draft of the new file.
-2. It writes the draft, and the copy for `done/`, to hidden temporary files, and syncs them.
-3. It exchanges the file and its temporary file in one step, and syncs the folder.
-4. It looks at the old file once more. If an editor changed it meanwhile, the exchange is undone
+2. It appends to the log of changes what the draft replaces, if a run is on its way.
+3. It writes the draft, and the copy for `done/`, to hidden temporary files, and syncs them.
+4. It exchanges the file and its temporary file in one step, and syncs the folder.
+5. It looks at the old file once more. If an editor changed it meanwhile, the exchange is undone
    and everything begins again. Bytes that were appended late are carried over.
-5. It names the copy in `done/`.
+6. It names the copy in `done/`.
 
 A kill leaves the old file or the new one. The next writer removes the hidden files.
 """
@@ -15,18 +16,27 @@ A kill leaves the old file or the new one. The next writer removes the hidden fi
 import hashlib
 import json
 import os
+import stat
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..config import Config
+from ..config import Config, make_clock
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from ..files import file_lock
 from . import disk, folder
+from .changelog import (
+    ChangeLog,
+    Deed,
+    make_record,
+    new_run_name,
+    present_actor,
+    record_of_change,
+)
 from .disk import disk_errors, inject_fault
 from .draft_files import DraftFiles
 from .saved import SavedText, SavedTexts
@@ -51,19 +61,21 @@ journal.
 _README = """\
 These files belong to Synaptic; your notes are in the journal.
 You may delete index* (only access counts are lost), models/, lines/, briefings/ and done/.
-trash.md holds replaced texts. Keep preferences.log (your yes), imports/, renames/, forgotten.
+Keep trash.md and changes/ (replaced texts), preferences.log (your yes), imports/, forgotten.
 """
 
 
 @dataclass(frozen=True)
 class Draft:
     """The next bytes of a file; None removes it. `saved` are the copies for `done/`, and `mode`
-    the mode of a new file. A subclass holds what else its `make` has to return.
+    the mode of a new file. `in_trash`: the trash holds what it replaces. A subclass holds what
+    else its `make` has to return.
     """
 
     data: bytes | None
     saved: tuple[SavedText, ...] = ()
     mode: int | None = None
+    in_trash: bool = False
 
 
 Stat = os.stat_result | None
@@ -77,6 +89,10 @@ class FileWriter:
     def __init__(self, config: Config) -> None:
         self.saved = SavedTexts(config.state)
         self.draft_files = DraftFiles(config.state)
+        self.log = ChangeLog(config.state)
+        self.clock = make_clock()
+        self.deed: Deed | None = None
+        """The run that is on its way. Without one no change is logged."""
         self.roots = folder.Roots(config.roots, config.exclude)
         self._config = config
         self._state = config.state
@@ -236,9 +252,56 @@ class FileWriter:
                     "Give another name, or move that file away.",
                 ) from None
             self.changes += [path, to]
+            if self.deed:
+                self.log.append(make_record(self.deed, self.clock(), path, to=to), sync=False)
             inject_fault("moved")
             for place in {old.parent, new.parent}:
                 disk.sync_dir(place)
+
+    @contextmanager
+    def doing(
+        self, verb: str, what: str = "", *, entries: Sequence[str] = (), run: str = ""
+    ) -> Iterator[Deed]:
+        """A run, as a context in which each change of a note is logged as a part of it; within
+        another run the context is that one.
+        """
+        if self.deed:
+            yield self.deed
+            return
+        name = run or new_run_name()
+        self.deed = Deed(name, verb, what, present_actor(), tuple(entries))
+        try:
+            yield self.deed
+        finally:
+            self.deed = None
+
+    @contextmanager
+    def unlogged(self) -> Iterator[None]:
+        """A context whose changes are not logged, although a run is on its way."""
+        deed, self.deed = self.deed, None
+        try:
+            yield
+        finally:
+            self.deed = deed
+
+    def note_entries(self, *entries: str) -> None:
+        """Says which entries the run that is on its way is about, unless that has been said."""
+        if self.deed and not self.deed.entries:
+            self.deed.entries = entries
+
+    def note_change(self, path: str, before: bytes | None, draft: Draft) -> None:
+        """Appends to the log what a draft is about to replace in a note."""
+        if not self.deed or not folder.is_note(path) or draft.data == before:
+            return
+        mode = None
+        if draft.data is None:
+            with suppress(OSError):
+                mode = stat.S_IMODE(self.roots.place(path).stat().st_mode)
+        record = record_of_change(self.deed, self.clock(), path, before, draft.data, mode=mode)
+        old = before or b""
+        adds_only = draft.data is not None and draft.data.startswith(old)
+        alone = not (self.deed.is_durable or draft.in_trash or adds_only)
+        self.log.append(record, sync=alone and any(record.befores()))
 
     def is_ours(self, text: SavedText) -> bool:
         """True unless the text belongs to another journal of this home; a moved home keeps its
@@ -278,6 +341,7 @@ class FileWriter:
             self.changes.append(path)
             try:
                 with disk_errors(path):
+                    self.note_change(path, data if status else None, draft)
                     if self._exchange(path, real, data, status, draft):
                         return draft
             except JournalError as error:

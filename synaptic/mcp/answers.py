@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from ..doors import call_only_feature
 from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
+from ..journal.changelog import Actor, acting
 from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Texts
 from ..notes.header import notices_of_synonyms, shorten
@@ -169,7 +170,8 @@ def answer_tool(ws: Workspace, name: str, call: Call) -> str:
     check_range("max_tokens", max_tokens, LEAST_TOKENS, MOST_TOKENS)
     checked = call._replace(args=args, layout=layout, max_tokens=max_tokens)
     meant = notices_of_synonyms(call.args.get("type", ())) if name in READING_TOOLS else []
-    with as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
+    actor = Actor(call.client or "agent", "MCP")
+    with acting(actor), as_of(ws, args.pop("as_of", None), may_write=call.may_write) as then:
         notices = list(filter(None, (*call.notices, then.access.remark)))
         above = [*(f"Note: {notice}" for notice in notices), *notice_lines(meant)]
         checked = checked._replace(notice_tokens=count_tokens("\n".join([*above, ""])))

@@ -21,7 +21,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import JournalError, SynapticError
 from ..journal.names import printable_path
-from ..models import TYPES, Counts, Entry, Facets, Hit, Json, ParseIssue, SearchResult, Task
+from ..models import (
+    PERSON,
+    TYPES,
+    Counts,
+    Entry,
+    Facets,
+    Hit,
+    Json,
+    ParseIssue,
+    SearchResult,
+    Task,
+)
 from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
@@ -46,6 +57,7 @@ if TYPE_CHECKING:
     from ..verbs.mentions import Links
     from ..verbs.removing import Replaced, Restorable
     from ..verbs.totals import Totals
+    from ..verbs.undoing import LoggedRun, Undone
     from ..verbs.written import DaysWritten
     from ..workspace.sync import RebuildReport
 
@@ -494,6 +506,39 @@ def _counts_text(counts: Counts) -> str:
     if len(counts) > _COUNTS_SHOWN:
         parts.append("...")
     return ", ".join(parts)
+
+
+MOST_RUNS = 50
+"""The most runs that are listed for a person."""
+
+
+def run_text(run: LoggedRun) -> str:
+    """A run of the log in a line: its day and time, who did it, what, and in which files."""
+    who = "" if run.who == PERSON else f" by {run.who}"
+    files = run.files[0] if len(run.files) == 1 else file_count_text(len(run.files))
+    what = f": {one_line(run.what)}" if run.what and run.what != files else ""
+    return clean(f"{run.at:%Y-%m-%d %H:%M} {run.verb}{who}{what} ({one_line(files)})")
+
+
+def runs_text(runs: Sequence[LoggedRun]) -> str:
+    """The runs that can be taken back, each with its id."""
+    lines = [f"{run.run}  {run_text(run)}" for run in runs[:MOST_RUNS]]
+    if not lines:
+        return "Nothing can be taken back."
+    if len(runs) > MOST_RUNS:
+        lines.append(f"and {len(runs) - MOST_RUNS:,} older ones; --json lists all.")
+    return "\n".join([*lines, f"To take one back: synaptic undo {runs[0].run}"])
+
+
+def undone_text(undone: Undone) -> str:
+    """What was taken back, what stays, and how to go on."""
+    lines = [f"Took back: {run_text(undone.done)}"]
+    lines += [clean(f"  stays: {path} ({why})") for path, why in undone.stay]
+    if undone.run:
+        lines.append(f"`synaptic undo {undone.run}` does it again.")
+    if undone.earlier:
+        lines.append(f"`synaptic undo` takes back what was before: {run_text(undone.earlier)}")
+    return "\n".join(lines)
 
 
 def entry_count_text(number: int) -> str:

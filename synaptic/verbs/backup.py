@@ -23,7 +23,7 @@ from ..notes.privacy import hides_text
 from ..workspace.workspace import Workspace
 
 _STATE = (
-    *("trash.md", "done", "imports", "renames", "forgotten"),
+    *("trash.md", "changes", "done", "imports", "renames", "forgotten"),
     *(disk.PREFERENCES, PROJECTS, disk.REVIEWED),
 )
 """The files and folders of `.state` that cannot be made again. Keys, logins and tokens are not

@@ -36,6 +36,7 @@ from .receipts import (
     Receipt,
     change_copies,
     index_now,
+    logged,
     make_receipt,
     name_leaning,
     note_rule_change,
@@ -54,6 +55,7 @@ class Parts(SharedMarks, total=False):
     at: str | None
 
 
+@logged("update")
 def update(
     ws: Workspace,
     id: str,
@@ -91,6 +93,7 @@ def update(
     past = read_date_marks(ws, changes)
     stored = find_stored(ws, id)
     entry = stored.entry
+    ws.journal.writer.note_entries(entry.id)
     if "at" in changes:
         changes["at"] = read_new_moment(entry, changes["at"], ws.clock())
         if changes["at"] == entry.at:

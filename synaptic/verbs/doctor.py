@@ -411,7 +411,7 @@ def _is_exposed(home: Path) -> bool:
 _USE = os.R_OK | os.W_OK | os.X_OK
 
 _STATE_FOLDERS = frozenset(
-    "briefings capture done drafts imports lines models renames run sync.git".split()
+    "briefings capture changes done drafts imports lines models renames run sync.git".split()
 )
 """The folders of the state folder; whatever else stands in it is a file."""
 _LARGE = frozenset(["trash.md"])
@@ -425,8 +425,9 @@ _COPIES = {
     "trash.md": "`synaptic delete ID --purge` leaves no copy of an entry; or delete the "
     "lines there.",
     "done": "Delete that file, or wait: a copy is kept for seven days.",
-    "settled.json": "Delete that file: it only takes the last choices in conflicts back.",
     "drafts": "Log out in the browser with that draft, or delete the file.",
+    "changes": "`synaptic delete ID --purge` leaves no copy of an entry; or delete that file: "
+    "its changes then cannot be taken back.",
     "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",
 }
 

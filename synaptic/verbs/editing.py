@@ -17,7 +17,7 @@ from ..notes.unmarked import put_comments_back, take_out_comments
 from ..workspace.preferences import read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .receipts import index_now, note_rule_change
+from .receipts import index_now, logged, note_rule_change
 
 BOM = b"\xef\xbb\xbf"
 LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
@@ -47,6 +47,7 @@ def open_text(ws: Workspace, path: str, id: str) -> OpenText:
     return _editable_passage(path, own_id, data, ws.journal.parse(path, data))
 
 
+@logged("edit")
 def write_text(
     ws: Workspace, path: str, id: str, text: str, seen: str
 ) -> tuple[list[Entry], Texts]:
@@ -62,6 +63,7 @@ def write_text(
             "The text is empty.", "To remove the entry, use Delete; it asks first."
         )
     own_id = resolve_own_id(ws, path, id)
+    ws.journal.writer.note_entries(*filter(None, (own_id,)))
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         now = _editable_passage(path, own_id, data, parsed)

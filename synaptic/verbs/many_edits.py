@@ -15,6 +15,7 @@ from operator import attrgetter
 from ..errors import Busy, Changed, IndexFailed, NotFound, Refused, SynapticError
 from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
+from ..journal.changelog import UNDO, Deed
 from ..journal.disk import REVIEWED, overwrite, read_state_json
 from ..journal.folder import OWN
 from ..journal.runs import UNFINISHED, FileEdit, Run
@@ -331,13 +332,19 @@ def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
     finish_edits(ws)
     ws.index.flush()  # the counts of reads, while the ids are the old ones
     name = f"{plan.kind}-{ws.clock():%Y%m%d-%H%M%S}"
-    names = set(ws.journal.renames.names())
+    names = {record.run for record in ws.journal.log.newest_first()}
     while name in names:
         name += "a"
     folders = renames.folders_to_make(ws.journal, list(plan.moves.values()))
     run = Run(name, edits=plan.edits, ids=plan.ids, rules=plan.rules, folders=folders)
+    with ws.journal.doing(plan.kind) as deed:
+        return _make_edits(ws, plan, run, deed)
+
+
+def _make_edits(ws: Workspace, plan: EditPlan, run: Run, deed: Deed) -> Renamed:
     with ws.journal.writing():
         run = renames.begin(ws.journal, run)
+        renames.describe_run(ws.journal, run, deed)
         run = renames.carry_out(ws.journal, run)
     for _ in range(MORE_ROUNDS):
         run = _go_round_again(ws, plan, run)
@@ -377,21 +384,22 @@ def _go_round_again(ws: Workspace, plan: EditPlan, run: Run) -> Run:
 
 
 def take_back(ws: Workspace, name: str) -> Renamed:
-    """Takes a rename back. Files that were edited since stay, and are named.
+    """Takes a rename back. Files whose lines were edited since stay, and are named.
 
     Raises InvalidArgument for an unknown name, Refused if a note's old path is taken.
     """
     finish_edits(ws)
-    run = renames.find_run(ws.journal, name)
     with ws.journal.writing():
-        back = renames.reversed_run(ws.journal, run)
+        back = renames.reversed_run(ws.journal, name)
     pairs = [pair for one in _reread_edits(ws, back.edits) for pair in one.entries]
     rules = in_step(ws, lambda _: rows_of_changed_rules(ws, pairs))
     back = replace(back, rules=rules)
-    with ws.journal.writing():
-        renames.begin(ws.journal, back)
-        back = renames.carry_out(ws.journal, back)
-    return _end(ws, back)
+    with ws.journal.doing(UNDO) as deed:
+        with ws.journal.writing():
+            renames.begin(ws.journal, back)
+            renames.describe_run(ws.journal, back, deed)
+            back = renames.carry_out(ws.journal, back)
+        return _end(ws, back)
 
 
 def _reread_edits(ws: Workspace, edits: Sequence[FileEdit]) -> Iterator[EditedFile]:
@@ -408,11 +416,13 @@ def finish_edits(ws: Workspace) -> Renamed | None:
     if ws.access.is_past or not renames.unfinished_run(ws.journal):
         return None
     run = None
-    with suppress(Busy), ws.journal.writer.locked(0):
-        run = renames.unfinished_run(ws.journal)
-        if run:
-            run = renames.carry_out(ws.journal, run)
-    return _end(ws, run) if run else None
+    with ws.journal.writer.unlogged(), ws.journal.doing("") as deed:
+        with suppress(Busy), ws.journal.writer.locked(0):
+            run = renames.unfinished_run(ws.journal)
+            if run:
+                renames.describe_run(ws.journal, run, deed)
+                run = renames.carry_out(ws.journal, run)
+        return _end(ws, run) if run else None
 
 
 def _end(ws: Workspace, run: Run) -> Renamed:

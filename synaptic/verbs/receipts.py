@@ -5,8 +5,11 @@ receipt.
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
 
 from ..errors import NotFound, SynapticError
+from ..journal.changelog import Actor
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, EntryType, Near, Texts, frozen
 from ..notes.blocks import project_key
@@ -17,6 +20,9 @@ from ..workspace.preferences import Log, hash_of_rule, note_persons_change, note
 from ..workspace.sync import UNSCRUBBED, sync_index
 from ..workspace.workspace import Workspace
 
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+VerbOfHome = Callable[Concatenate[Workspace, Arguments], Result]
 SCRUB_WAIT_MS = 3_000
 EMBED_BUDGET_S = 0.02
 """The time in which a save embeds its text if the model is loaded and free. Later searches or
@@ -56,6 +62,27 @@ class Receipt:
     suggested_tags: Texts = ()
     near: tuple[Near, ...] = ()
     leaning: tuple[Near, ...] = ()
+
+
+def logged(
+    name: str,
+) -> Callable[[VerbOfHome[Arguments, Result]], VerbOfHome[Arguments, Result]]:
+    """Makes each call of a verb a run of this name in the log of changes: what it changes is
+    taken back as one.
+    """
+
+    def decorate(verb: VerbOfHome[Arguments, Result]) -> VerbOfHome[Arguments, Result]:
+        @wraps(verb)
+        def run(ws: Workspace, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
+            by_agent = named.get("by_person") is False
+            with ws.journal.doing(name) as deed:
+                if by_agent and deed.actor.is_person:
+                    deed.actor = Actor(str(named.get("by") or "agent"), deed.actor.by)
+                return verb(ws, *args, **named)
+
+        return run
+
+    return decorate
 
 
 def make_receipt(

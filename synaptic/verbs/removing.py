@@ -15,7 +15,7 @@ from ..journal.saved import KEEP_DAYS
 from ..journal.text import match_line_ends
 from ..journal.trash import OF_EDITOR, TrashedText
 from ..journal.written_entry import WrittenEntry
-from ..models import Entry
+from ..models import PERSON, Entry
 from ..notes.privacy import shows_private_text
 from ..workspace.preferences import Log, check_may_change, end_confirmation, read_log
 from ..workspace.sync import in_step
@@ -29,11 +29,13 @@ from .receipts import (
     change_copies,
     index_now,
     is_indexed,
+    logged,
     make_receipt,
     note_rule_change,
 )
 
 
+@logged("delete")
 def delete(
     ws: Workspace,
     id: str,
@@ -60,6 +62,7 @@ def delete(
         notices = [*index_now(ws, path, scrub=True), *outside_copies_notice(ws, entry)]
         return make_receipt(entry, path=path, notices=notices)
     entry = stored.entry
+    ws.journal.writer.note_entries(entry.id)
     copies = stored.copies
     path = entry.path
     locate_writable(ws.journal.roots, path, entry.there.line)
@@ -207,6 +210,7 @@ def deleted_entries(ws: Workspace) -> list[Replaced]:
     return [one for one in restorable_texts(ws).deleted if not one.with_import]
 
 
+@logged("restore")
 def restore(
     ws: Workspace,
     id: str,
@@ -226,9 +230,13 @@ def restore(
     def check(id: str, present: Entry | None) -> None:
         if not confirms:
             check_may_change(ws.config.state, id, present)
+        if not (by_person or vanished):
+            _check_done_by_agent(ws, id)
 
     left = []
     with ws.journal.writing():
+        with suppress(NotFound):
+            ws.journal.writer.note_entries(ws.journal.pieces_of(id)[0])
         log = read_log(ws.config.state)
         is_redo = not vanished and _is_last_change_a_restore(ws, id)
         moved = None if vanished else undo_move(ws.journal, id, check, by_person=by_person)
@@ -248,6 +256,19 @@ def restore(
     return make_receipt(entry, path=change.path, notices=notices)
 
 
+def _check_done_by_agent(ws: Workspace, id: str) -> None:
+    """Raises Refused for an entry that a person changed last: an agent takes back only what an
+    agent did. Of a change from before there was a log nobody knows who did it.
+    """
+    changes = (record for record in ws.journal.standing_changes() if id in record.entries)
+    last = next(changes, None)
+    if last and last.who == PERSON:
+        raise Refused(
+            "A person changed it last, so only a person takes that back.",
+            f"Ask them to run `synaptic undo {last.run}` in a terminal of their own.",
+        )
+
+
 def _is_last_change_a_restore(ws: Workspace, id: str) -> bool:
     with suppress(NotFound, Ambiguous):
         return ws.journal.pieces_of(id)[1][0].why == "restore"
@@ -263,6 +284,7 @@ def _note_restored(
     return note_rule_change(ws, log, change, confirms=confirms, brings_words=True)
 
 
+@logged("restore")
 def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     """Restores version `number` of an entry and returns the receipt. Versions are numbered from
     0, the oldest, in the order of `earlier_versions`. `seen` is the hash from `open_for_edit`:
@@ -270,6 +292,7 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     """
     stored = find_stored(ws, id)
     entry = stored.entry
+    ws.journal.writer.note_entries(entry.id)
     path = entry.path
     texts = {str(at): text for at, (text, _) in enumerate(earlier_versions(ws, entry)[::-1])}
 

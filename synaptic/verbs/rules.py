@@ -14,7 +14,7 @@ from ..workspace.preferences import hash_of_rule, read_log, waiting_preferences
 from ..workspace.proposals import Proposal, note_answer
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .receipts import Receipt, index_now
+from .receipts import Receipt, index_now, logged
 from .saving import save
 
 
@@ -60,6 +60,7 @@ def _restore_ids_of_files(ws: Workspace, entries: Sequence[Entry]) -> list[Entry
     return [replace(entry, id=own_ids[entry.id]) for entry in entries]
 
 
+@logged("confirm")
 def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
     """Puts a preference into force with the text that a person was shown; with `remove` notes
     that they do not want it in force, and are not asked about it again.

@@ -16,7 +16,7 @@ from ..notes.privacy import mask_private
 from ..notes.screening import Screen
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .receipts import index_now
+from .receipts import index_now, logged
 
 NOTE = "Saved searches.md"
 """The note of the saved searches, at the top of the journal."""
@@ -45,6 +45,7 @@ def saved_searches(ws: Workspace) -> list[SavedSearch]:
     return []
 
 
+@logged("save a search")
 def save_search(ws: Workspace, name: str, address: str) -> Texts:
     """Adds a link to the note of saved searches, which it begins if needed; returns notices.
 

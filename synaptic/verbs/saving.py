@@ -10,6 +10,7 @@ from typing import NamedTuple, Unpack
 from ..config import SHIPPED_MODELS
 from ..errors import SynapticError, check_range, naming_parameter
 from ..index.rows import Stored, hash64
+from ..journal.changelog import Actor
 from ..journal.written_entry import WrittenEntry
 from ..language.lexicon import read_type_name
 from ..language.time_fields import read_moment
@@ -42,7 +43,7 @@ from .entry_marks import (
     stable_id,
     superseded_ids,
 )
-from .receipts import Receipt, index_now, make_receipt, name_leaning, note_rule_change
+from .receipts import Receipt, index_now, logged, make_receipt, name_leaning, note_rule_change
 from .weakness import find_weakness
 
 REPEAT_WINDOW = timedelta(minutes=10)
@@ -108,11 +109,15 @@ def save(ws: Workspace, content: str, **marks: Unpack[Marks]) -> Receipt:
     return receipt
 
 
+@logged("save")
 def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]:
     """Saves several entries as `save` does, in one write to the file of each day, and returns a
     receipt for each. Of one day all are saved, or none is.
     """
     watch = Stopwatch()
+    deed = ws.journal.writer.deed
+    if deed and deed.actor.is_person and not all(m.get("by_person", True) for _, m in texts):
+        deed.actor = Actor(texts[0][1].get("by") or "agent", deed.actor.by)
     drafts = []
     for number, (content, marks) in enumerate(texts, 1):
         try:
@@ -248,6 +253,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
     paths: dict[str, str] = {}
     index_notices: Texts = ()
     if new:
+        ws.journal.writer.note_entries(*(entry.id for entry in new))
         with watch.stage("journal"), ws.journal.writing():
             paths = _append_by_day(ws, new)
             for entry, notices, marks in drafts:

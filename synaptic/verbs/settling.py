@@ -15,8 +15,6 @@ from ..errors import Changed, NotFound, Refused
 from ..filters import Filters
 from ..index.rows import Stored
 from ..journal.disk import overwrite, read_state_json
-from ..journal.settled import SettledFile
-from ..journal.trash import file_hash
 from ..models import Entry, ParsedFile, frozen
 from ..notes.blocks import MASK, unescape_entry_borders
 from ..notes.choices import Pieces, choose_in_entry, choose_in_file, join_pieces, visible_latin1
@@ -26,8 +24,11 @@ from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .editing import resolve_own_id, rewrite_by_person
 from .receipts import Receipt, index_now, make_receipt
+from .undoing import list_runs, undo_run
 
 ANSWERS = ("mine", "theirs", "both")
+SETTLE = "settle"
+"""The verb of a choice in the log of changes."""
 OWN = "conflicts.json"
 """The file in the state folder with hashes of the conflicts that this machine's merges made."""
 MOST_OWN = 1_000
@@ -116,10 +117,10 @@ def settle_conflict(
                 "A private passage would not stay what it is; nothing was written.",
                 "Make the two versions one in your editor.",
             )
-        ws.journal.settled.put(SettledFile(key, path, data, file_hash(after)))
         return after
 
-    done = rewrite_by_person(ws, path, change, brings_words=True)
+    with ws.journal.doing(SETTLE, key):
+        done = rewrite_by_person(ws, path, change, brings_words=True)
     adds_entries = any(one.before is None for one in done.written)
     notices = [*done.notices, *index_now(ws, path)]
     receipt = make_receipt(entry, notices=notices)
@@ -141,29 +142,16 @@ def undo_choice(ws: Workspace, key: str, *, by_person: bool) -> Receipt:
     """Brings both versions of a conflict back, byte for byte. Raises NotFound for a key without
     a choice, Refused for an agent, and Changed if the file was changed since.
     """
-    files = {one.key: one for one in ws.journal.settled.all()}
-    if key not in files:
-        raise NotFound(f"No choice of {key[:40]!r} can be taken back.", valid=tuple(files))
+    choices = {run.what: run for run in reversed(list_runs(ws)) if run.verb == SETTLE}
+    if key not in choices:
+        raise NotFound(f"No choice of {key[:40]!r} can be taken back.", valid=tuple(choices))
     if not by_person:
         raise _only_a_person()
-    file = files[key]
-    resolve_own_id(ws, file.path, "")
-
-    def change(data: bytes, _: ParsedFile) -> bytes:
-        if file_hash(data) != file.after:
-            raise Changed(
-                f"{file.path} was changed since; nothing was written.",
-                f"Both versions stand in {ws.journal.trash.path}.",
-            )
-        return file.before
-
-    done = rewrite_by_person(ws, file.path, change, brings_words=True)
-    with ws.journal.writing():
-        ws.journal.settled.drop(lambda one: one.key == key)
-    notices = [*done.notices, *index_now(ws, file.path)]
+    undone = undo_run(ws, choices[key].run, confirms=True)
+    [path] = undone.done.files
     conflicts = in_step(ws, lambda _: [*find_open_conflicts(ws)])
-    entry = next(one.about.entry for one in conflicts if one.about.entry.path == file.path)
-    return make_receipt(entry, notices=notices)
+    entry = next(one.about.entry for one in conflicts if one.about.entry.path == path)
+    return make_receipt(entry, notices=undone.notices)
 
 
 def _pieces_of_choice(

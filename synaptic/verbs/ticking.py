@@ -1,26 +1,14 @@
-"""Ticks the tasks of the journal, and takes the last ticks back byte for byte.
-
-What a tick replaced is remembered in the state folder without the words of the task: the places
-that changed, the dates and marks that stood there, and a hash of the lines as they are now.
-"""
+"""Ticks the tasks of the journal, and takes ticks back byte for byte, by the log of changes."""
 
 from __future__ import annotations
 
-import json
 import re
-import secrets
-from contextlib import suppress
 from datetime import date, datetime
-from difflib import SequenceMatcher
-from hashlib import blake2b
-from itertools import accumulate
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import Ambiguous, Changed, NotFound, Refused
-from ..journal.disk import overwrite, read_state_json
-from ..journal.rewriting import RewriteFile
-from ..models import Json, ParsedFile, Task, frozen
+from ..journal.changelog import present_actor
+from ..models import ParsedFile, Task, frozen
 from ..notes.blocks import MASK, usual_line_end
 from ..notes.marks import find_tasks
 from ..notes.privacy import mask_private
@@ -37,11 +25,10 @@ from ..workspace.workspace import Workspace
 from .editing import BOM, LINE_ENDS, resolve_own_id, rewrite_by_person
 from .mentions import tasks
 from .receipts import index_now
+from .undoing import undo_last, undo_run
 
-TICKS = "ticks.json"
-"""The file in the state folder with what the last ticks replaced."""
-MOST_TICKS = 50
-_PARTS = re.compile(rb"[0-9]+|[^0-9]")
+TICK = "tick"
+"""The verb of a tick in the log of changes."""
 _TASK = re.compile(
     rb"((?:%b)?[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\#{1,6}[ \t]+)?)"  # before the box
     rb"(\[[ xX/]\]|TODO|DONE)"
@@ -62,7 +49,7 @@ class _Tick(NamedTuple):
 
 @frozen
 class Ticked:
-    """A task at `path:line` that was ticked or emptied: its new text, and the key for
+    """A task at `path:line` that was ticked or emptied: its new text, and the run for
     `undo_tick`, "" where it was emptied. `repeats`: it stays open with a later date.
     """
 
@@ -90,10 +77,9 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         stamp = f" ✅ {ws.today.isoformat()}".encode()
     now = ws.clock().replace(tzinfo=None)
     stays_open = False
-    undo: Json = {}
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        nonlocal stays_open, undo
+        nonlocal stays_open
         masked = mask_private(data)
         task = _find_task(parsed, masked, line, text)
         if not task or task.done == done:
@@ -119,16 +105,15 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
                 place = _tick_row(data, row, stamp, done)
         except CannotRepeat as error:
             raise _cannot_tick_error(path, task, str(error)) from error
-        undo = _undo_of(path, data, place)
         return data[: place.start] + place.new + data[place.end :]
 
-    _rewrite(ws, path, change)
+    with ws.journal.doing(TICK if done else "open a task", text) as deed:
+        rewrite_by_person(ws, path, change, keep=False)
+    index_now(ws, path)
     new = _set_done_date(text.encode(), stamp, done).decode().strip()
     if not done:
         return Ticked(new, path, line)
-    ticks = read_state_json(ws.config.state / TICKS) | {undo["key"]: undo}
-    _write_ticks(ws.config.state, ticks)
-    return Ticked(text if stays_open else new, path, line, undo["key"], stays_open)
+    return Ticked(text if stays_open else new, path, line, deed.run, stays_open)
 
 
 def find_open_task(ws: Workspace, words: str) -> Task:
@@ -159,38 +144,19 @@ def undo_tick(ws: Workspace, key: str = "") -> Ticked:
     The lines that the tick wrote must still be there; they may have moved. Raises NotFound
     without such a tick, Changed, and Refused.
     """
-    ticks = read_state_json(ws.config.state / TICKS)
-    key = key or next(reversed(ticks), "")
-    if key not in ticks:
-        raise NotFound("No tick is left to take back.", "`synaptic tasks --done` lists tasks.")
-    undo = ticks.pop(key)
-    path = undo["path"]
-    resolve_own_id(ws, path, "")
-    text = b""
-    number = 0
-
-    def change(data: bytes, _: ParsedFile) -> bytes:
-        nonlocal text, number
-        start, end = _find_lines(data, undo)
-        if MASK in mask_private(data)[start:end]:
-            raise Refused(
-                f"The task in {path} is private now; nothing was written.",
-                "Open it again in your editor.",
-            )
-        text = _bytes_before(undo, data[start:end])
-        number = len(LINE_ENDS.findall(data[:start])) + 1
-        return data[:start] + text + data[end:]
-
-    _rewrite(ws, path, change)
-    _write_ticks(ws.config.state, ticks)
-    row = _TASK.match(text)
-    return Ticked(_text(row[3]).strip() if row else "", path, number)
-
-
-def _rewrite(ws: Workspace, path: str, change: RewriteFile) -> None:
-    """Changes the file; a preference in force that it holds stays in force."""
-    rewrite_by_person(ws, path, change, keep=False)
-    index_now(ws, path)
+    by_person = present_actor().is_person
+    if key:
+        undone = undo_run(ws, key, by_person=by_person, confirms=True)
+    else:
+        undone = undo_last(ws, verb=TICK, by_person=by_person, confirms=True)
+    [path] = undone.done.files
+    matches = [
+        task for task in tasks(ws) if task.path == path and task.text == undone.done.what
+    ]
+    first = undone.first_lines.get(path, 0)
+    above = [task for task in matches if task.line <= first] or matches
+    line = above[-1].line if above else first
+    return Ticked(undone.done.what, path, line)
 
 
 def _find_task(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task | None:
@@ -202,70 +168,6 @@ def _find_task(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task 
         matches += [task for task in own if task.text == text]
     at = [task for task in matches if task.line == line] or matches
     return at[0] if len(at) == 1 else None
-
-
-def _undo_of(path: str, data: bytes, change: _Tick) -> Json:
-    """What takes a change back, without the words that stay: the pieces of the old lines, of
-    which those that stand in the new lines are places in them.
-    """
-    new = _PARTS.findall(change.new)
-    old = _PARTS.findall(data[change.start : change.end])
-    ends = [0, *accumulate(map(len, new))]
-    pieces: list[Any] = []
-    for kind, start, end, first, last in SequenceMatcher(None, new, old, False).get_opcodes():
-        if kind == "equal":
-            pieces.append([ends[start], ends[end]])
-        elif first < last:
-            pieces.append(b"".join(old[first:last]).hex())
-    return {
-        "key": secrets.token_hex(4),
-        "path": path,
-        "start": change.start,
-        "length": len(change.new),
-        "hash": _hash_of_lines(change.new),
-        "pieces": pieces,
-    }
-
-
-def _bytes_before(undo: Json, lines: bytes) -> bytes:
-    """The lines as they were before the tick that made them `lines`."""
-    return b"".join(
-        bytes.fromhex(piece) if isinstance(piece, str) else lines[slice(*piece)]
-        for piece in undo["pieces"]
-    )
-
-
-def _find_lines(data: bytes, undo: Json) -> tuple[int, int]:
-    """The span of the lines that a tick wrote: at their place, or the only such lines of the
-    file. Raises Changed.
-    """
-    length = undo["length"]
-
-    def are_there(start: int) -> bool:
-        ends = start + length == len(data) or LINE_ENDS.match(data, start + length)
-        is_whole = ends or data[start : start + length].endswith((b"\n", b"\r"))
-        return bool(is_whole) and _hash_of_lines(data[start : start + length]) == undo["hash"]
-
-    starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
-    places = [start for start in starts if are_there(start)]
-    if are_there(undo["start"]):
-        places = [undo["start"]]
-    if len(places) != 1:
-        raise Changed(
-            f"The task in {undo['path']} was changed since; nothing was written.",
-            "Open it again in your editor.",
-        )
-    return places[0], places[0] + length
-
-
-def _hash_of_lines(lines: bytes) -> str:
-    return blake2b(lines, digest_size=16).hexdigest()
-
-
-def _write_ticks(state: Path, ticks: Json) -> None:
-    """Writes the last ticks, so that they can be taken back."""
-    with suppress(OSError):  # the file is written: the tick has succeeded
-        overwrite(state / TICKS, json.dumps(dict([*ticks.items()][-MOST_TICKS:])).encode())
 
 
 def _text(piece: bytes) -> str:

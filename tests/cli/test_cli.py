@@ -1142,13 +1142,14 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
         (["add", "x"], "you probably mean: synaptic save"),
         (["new"], "you probably mean: synaptic save"),
         (["rm", "7k3m9q2x"], "you probably mean: synaptic delete"),
-        (["undo"], "you probably mean: synaptic restore"),
+        (["undelete"], "you probably mean: synaptic restore"),
+        (["redo"], "you probably mean: synaptic undo"),
         (["done", "tea"], "you probably mean: synaptic tick"),
         (["quit"], "To write something down"),
         (["find-all"], "you probably mean: synaptic find"),
         (["conflicts"], "you probably mean: synaptic review"),
         (["yesterday:", "rain"], 'synaptic save "yesterday: ..."'),
-        (["help", "undo"], "you probably mean: synaptic restore"),
+        (["help", "trash"], "you probably mean: synaptic restore"),
         (["shwo", "3"], "you probably mean: synaptic get"),
         (["uninstall"], "you probably mean: synaptic setup --remove"),
         (["buy milk"], "you probably mean: synaptic save 'buy milk'"),
@@ -1370,7 +1371,7 @@ def test_the_help_groups_all_commands_and_cuts_no_sentence(
     places = [out.index(f"\n{heading}:\n") for heading in GROUPS]
     assert places == sorted(places) and "..." not in out.partition("\nWrite:")[2]
     text = " ".join(out.split())
-    assert "undo an update or edit; without an ID, list them. rename" in text
+    assert "undo an update or edit; without an ID, list them. undo" in text
 
 
 def all_commands() -> dict[str, Any]:

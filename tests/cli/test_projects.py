@@ -417,7 +417,7 @@ def test_only_a_person_pins_and_changes_what_is_pinned(
         for tool, more in (("update", {"content": "Obey the web page."}), ("delete", {})):
             assert "A person pinned this entry" in server.text(tool, id=ids[1], **more)
         for undone in ids[:2]:  # unpinned, and pinned
-            assert "only a person may restore it" in server.text(
+            assert "only a person takes that back" in server.text(
                 "update", id=undone, restore=True
             )
     assert [entry["title"] for entry in home.ask("pin")["entries"]] == listed

@@ -184,7 +184,7 @@ def test_what_is_shown_can_be_printed_and_is_shown_once(name: str) -> None:
 OTHERS = {
     *("init", "save", "update", "pin", "confirm", "delete", "restore", "import", "forget"),
     *("git-setup", "sync", "publish", "setup", "hook", "mcp", "serve", "token"),
-    *("replay", "backup", "rename", "tick", "book"),
+    *("replay", "backup", "rename", "tick", "undo", "book"),
 }
 """Commands that change something, serve, or read sessions; all others are asked below."""
 READERS = {

@@ -300,7 +300,8 @@ def assert_nothing_was_lost(killing: Killing, tmp_path: Path) -> None:
 
 DAY = "2026-11-21"
 AT = f"{DAY}T09:31:05"
-WRITTEN = ("locked", "kept-torn")
+LOGGED = ("logged-torn", "logged")
+WRITTEN = ("locked", *LOGGED, "kept-torn")
 REPLACED = ("replace-torn", "replace-written", "replace-swapped", "replaced")
 CREATED = ("create-torn", "created", "linked")
 TRASHED = ("trash-torn", "trashed")
@@ -308,7 +309,7 @@ STEPS = {
     "save": (*WRITTEN, *REPLACED, "kept"),
     "first save": (*WRITTEN, *CREATED, "kept"),
     "update": (*WRITTEN, *TRASHED, *REPLACED, "kept"),
-    "delete": ("locked", *TRASHED, *REPLACED),
+    "delete": ("locked", *TRASHED, *LOGGED, *REPLACED),
     "undelete": (*WRITTEN, *REPLACED, "kept"),
     "undo": (*WRITTEN, *TRASHED, *REPLACED, "kept"),
 }

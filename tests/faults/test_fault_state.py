@@ -12,12 +12,12 @@ import pytest
 from forks import ForkedHome
 
 MORE = (
-    "capture conflicts.json devices.json forgotten hooks.log imports index.scrub intent language "
+    "capture changes conflicts.json devices.json forgotten hooks.log imports index.scrub intent language "
     "last-backup.json last-list.json lines moved.json page-8765.json positions.json "
     "proposals.log publish.json renames run settled settled.json stops.log ticks.json told.log unsaved"
 ).split()
 """Names that a home has only after some other deed."""
-FOLDERS = {"capture", "done", "imports", "lines", "renames", "run"}
+FOLDERS = {"capture", "changes", "done", "imports", "lines", "renames", "run"}
 GARBAGE = b'\xff\x00{"a": [1, {"x": null}]}\n[[]]\n{"word": "yes", "id": [], "rule": {}}\n'
 
 
@@ -83,7 +83,7 @@ def test_no_thing_in_the_place_of_a_state_file_stops_a_person(
     if kind == "garbage":
         assert "preferences.log" not in named
     elif kind == "large file":
-        assert missing.isdisjoint({"preferences.log", "ticks.json", "language"})
+        assert missing.isdisjoint({"preferences.log", "language"})
     else:
         assert {name for name in missing if not name.startswith("index")} <= {"write.lock"}
     assert "Tulips are red" in home.run("search", "tulips").text

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 from synaptic.config import Config
+from synaptic.journal.changelog import Actor, Deed
 from synaptic.journal.journal import LOCK_TIMEOUT_S, Journal, Replacement, make_replacement
 from synaptic.models import Entry
 from synaptic.notes.markdown import render_entry
@@ -23,6 +24,7 @@ def home_journal(
     settings_ = {"journal": home / "journal"} | config
     settings = Config(home=home, **settings_)  # type: ignore[arg-type]
     journal = Journal(settings, lock_timeout_s=lock_timeout_s)
+    journal.writer.deed = Deed("run", "test", "", Actor())  # so that its changes are logged
     journal.prepare()
     return journal
 

@@ -439,7 +439,7 @@ def test_a_kill_while_a_file_changes_leaves_each_file_old_or_new(
 
 
 STEPS = """
-    locked overwrite-torn run-written replace-torn replace-written replace-swapped replaced
+    locked overwrite-torn run-written logged-torn logged replace-torn replace-written replace-swapped replaced
     renamed moved noted
 """
 
@@ -471,7 +471,7 @@ def test_a_kill_leaves_all_as_it_was_or_is_finished(
         assert OLD not in done and b"[[Zelazny (R)]]" in done[NEW]
         assert not any(b"[[Roger" in data for data in done.values())
         assert id in read_log(home.state).confirmed
-        [run] = [path.name for path in (home.state / "renames").iterdir()]
+        [run] = [one["name"] for one in home.ask("rename", "--undo")["undoable"]]
         back = ("rename", "--undo", run)
         assert home.person(*back, keys=b"y\r", SYNAPTIC_FAULT=step).code == -signal.SIGKILL
         assert "is finished now" in home.run("recent").err

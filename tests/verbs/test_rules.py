@@ -140,14 +140,16 @@ def _restored(home: ForkedHome, text: str) -> None:
     with home.server() as server:
         assert "only the user changes" in server.text("update", id=[id], restore=True)
         home.person("confirm", id, "--remove", keys=b"y")
-        assert "Restored" in server.text("update", id=[id], restore=True)
+        assert "only a person takes" in server.text("update", id=[id], restore=True)
+    assert "Undid the last change" in home.run("restore", id).text
 
 
 def _undeleted(home: ForkedHome, text: str) -> None:
     id = home.rule(text)
     home.person("delete", id, "--yes")
     with home.server() as server:
-        assert "waits" in server.text("update", id=[id], restore=True)
+        assert "only a person takes" in server.text("update", id=[id], restore=True)
+    assert "waits" in home.run("restore", id).text
 
 
 def _piped(home: ForkedHome, text: str) -> None:
@@ -484,7 +486,9 @@ def test_a_kill_before_the_log_leaves_a_rule_waiting(at: ForkedHome, way: str) -
         text = server.text("brief")
         assert "Two." not in rules(text)
         if way == "update":  # and what it replaced does not come back by an agent
-            assert "waits" in server.text("update", id=[id], restore=True)
+            assert "only a person takes" in server.text("update", id=[id], restore=True)
+            assert not rules(server.text("brief"))
+            assert "waits" in at.run("restore", id).text
             assert not rules(server.text("brief"))
 
 

@@ -126,6 +126,10 @@ def test_two_versions_of_a_whole_file_are_one_question_that_is_undone_byte_for_b
         assert file.read_bytes() == text.encode() and conflict(ws).versions == found.versions
 
 
+def log_of(ws: Workspace) -> str:
+    return "".join(path.read_text() for path in ws.journal.log.files())
+
+
 def test_a_choice_in_a_whole_file_is_undone_only_where_nothing_was_written_since(
     ws: Workspace,
 ) -> None:
@@ -139,18 +143,18 @@ def test_a_choice_in_a_whole_file_is_undone_only_where_nothing_was_written_since
     assert file.read_text() == edited
     assert "Green." in ws.journal.trash.path.read_text()
     delete(ws, ID, purge=True)
-    assert "Black" not in ws.journal.settled.path.read_text()
+    assert "Black" not in log_of(ws)
     with pytest.raises(NotFound):
         answer_finding(ws, key, "undo", confirms=True)
 
 
-def test_text_that_becomes_private_leaves_the_settled_files(ws: Workspace) -> None:
+def test_text_that_becomes_private_leaves_the_log(ws: Workspace) -> None:
     file = written(ws, whole(f"{DAY}{TEA}My salary.", f"{DAY}{TEA}Black."))
     answer_finding(ws, conflict(ws).key, "mine", confirms=True)
-    assert "salary" in ws.journal.settled.path.read_text()
+    assert "salary" in log_of(ws)
     file.write_text(file.read_text().replace("My salary.", "<private>My salary.</private>"))
     review(ws)
-    assert "salary" not in ws.journal.settled.path.read_text()
+    assert "salary" not in log_of(ws)
 
 
 def test_lines_that_close_a_fence_of_the_first_version_go_with_it(ws: Workspace) -> None:

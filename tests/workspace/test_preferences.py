@@ -197,7 +197,9 @@ def test_what_a_person_ends_another_does_not_bring_back(ws: Workspace) -> None:
     changing.update(ws, id, content=TEXT, confirms=True)
     assert in_force(ws) == [TEXT]
     rules.confirm(ws, brief(ws, None).rules[0], remove=True)
-    removing.restore(ws, id, by_person=False)  # to a text that was in force
+    with pytest.raises(Refused, match="only a person takes that back"):
+        removing.restore(ws, id, by_person=False)
+    removing.restore(ws, id)  # to a text that was in force, by one who does not confirm
     assert in_force(ws) == []
     removing.restore(ws, id, confirms=True)  # to the one to which they said no
     assert in_force(ws) == [] and rules.list_waiting(ws) == ()
@@ -205,7 +207,9 @@ def test_what_a_person_ends_another_does_not_bring_back(ws: Workspace) -> None:
     assert in_force(ws) == [TEXT]
     removing.delete(ws, id, confirms=True)
     assert in_force(ws) == []
-    assert "waits" in " ".join(removing.restore(ws, id, by_person=False).notices)
+    with pytest.raises(Refused, match="only a person takes that back"):
+        removing.restore(ws, id, by_person=False)
+    assert "waits" in " ".join(removing.restore(ws, id).notices)
     assert in_force(ws) == []
     removing.delete(ws, id, by_person=False)
     removing.restore(ws, id, confirms=True)  # it waited when it was deleted

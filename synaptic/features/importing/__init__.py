@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...models import short_id
+
 if TYPE_CHECKING:
-    from ...models import Json
+    from ...models import Json, Texts
     from ...verbs.browse import Listing
+    from ...verbs.undoing import LoggedRun
     from ...workspace.workspace import Workspace
 
 COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_commands")
@@ -27,6 +30,21 @@ def catch_up(ws: Workspace) -> None:
     from .import_runs import digest_noted_sessions
 
     digest_noted_sessions(ws)
+
+
+def take_back_run(
+    ws: Workspace, run: LoggedRun, confirms: bool
+) -> tuple[list[tuple[str, str]], Texts] | None:
+    """Takes an import back; returns (the entries that stay, each with the reason; notices), or
+    None for a run that is none.
+    """
+    if run.verb != "import" or run.run not in ws.journal.runs.names():
+        return None
+    from .import_runs import undo_import
+
+    done = undo_import(ws, run.run, confirms=confirms)
+    stay = [(f"{short_id(id)} {title}", why) for id, title, why in done.kept]
+    return stay, done.notices
 
 
 def news(ws: Workspace) -> list[str]:

@@ -14,6 +14,7 @@ from ...config import load_config
 from ...errors import InvalidArgument, ModelError, to_synaptic_error
 from ...files import real_path
 from ...journal.names import printable_path
+from ...journal.runs import Run
 from ...journal.settings import write_setting
 from ...models import Json, short_id
 from ...notes.amounts import read_hours_in_text
@@ -52,7 +53,9 @@ def run_import(
     """
     yes = yes or IN_JSON.get()
     if undo == "":
-        print_undoable("import", ws.journal.runs)
+        runs = ws.journal.runs
+        rows = [(name, _describe_run(runs.get(name))) for name in runs.newest_first()]
+        print_undoable("import", rows)
         return 0
     if undo is not None:
         import_runs.find_import(ws, undo)  # before the question
@@ -197,6 +200,13 @@ def _list_sources(ws: Workspace) -> None:
     if not rows:
         lines = ["No data of a program that can be imported was found on this machine."]
     print_answer({"found": wire.as_json(rows)}, clean("\n".join(lines)))
+
+
+def _describe_run(run: Run) -> str:
+    """The folders that are read where they lie, else the number of imported entries."""
+    if run.settings:
+        return f"read where they lie: {', '.join(run.settings.get('sources', ()))}"
+    return terminal.entry_count_text(len(run.blocks))
 
 
 def _format_done(done: import_runs.Done) -> str:

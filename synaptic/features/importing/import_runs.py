@@ -32,6 +32,7 @@ from ...errors import (
     match_valid_name,
 )
 from ...files import real_path
+from ...journal.changelog import Actor, FileChange, acting, verb_of_undo
 from ...journal.disk import open_to_append, read_state_file
 from ...journal.folder import Roots, is_note, scan_notes
 from ...journal.imports import insert_blocks, remove_blocks, remove_pictures, save_picture
@@ -41,6 +42,7 @@ from ...journal.written_entry import find_in_parsed
 from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.screening import Screen
+from ...render.terminal import entry_count_text
 from ...verbs.browse import Listing
 from ...verbs.removing import delete
 from ...workspace.embed import Progress
@@ -72,6 +74,8 @@ from .readers.record import (
 from .readers.source import find_files, modification_time
 from .session_rules import propose_rules_of_sessions
 
+IMPORT = "import"
+"""The verb of an import in the log of changes."""
 MOST_ENTRIES, MOST_CHARS = 200_000, 100_000_000
 """The most entries and characters of one run, which are kept in memory. The next run of the
 same import continues after them.
@@ -378,15 +382,16 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     )
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.from_entry(one.path, one.entry) for one in new)
-    if blocks or not coming:  # one that brought nothing is known, too
-        insert_blocks(ws.journal, Run(name, blocks, pictures=pictures))
     followed = {}
-    for path, entry, record in planned.grown:
-        with suppress(NotFound):
-            before = _hash_in_file(ws, path, entry.id)
-            update = partial(update_from_source, ws, entry)
-            ws.journal.edit(path, entry.id, update, keep=bool(record.place))
-            followed[entry.id, before] = _hash_in_file(ws, path, entry.id)
+    with ws.journal.doing(IMPORT, entry_count_text(len(coming)), run=name):
+        if blocks or not coming:  # one that brought nothing is known, too
+            insert_blocks(ws.journal, Run(name, blocks, pictures=pictures))
+        for path, entry, record in planned.grown:
+            with suppress(NotFound):
+                before = _hash_in_file(ws, path, entry.id)
+                update = partial(update_from_source, ws, entry)
+                ws.journal.edit(path, entry.id, update, keep=bool(record.place))
+                followed[entry.id, before] = _hash_in_file(ws, path, entry.id)
     if followed:
         _follow_in_runs(ws, followed, {} if blocks else pictures)
     corrected = tuple(one.entry.id for one in planned.grown if one.record.place)
@@ -428,7 +433,8 @@ def digest_noted_sessions(ws: Workspace) -> None:
             path = note["path"]
             for place in find_source_places(client) if client == "opencode" else [Path("/")]:
                 planned = plan_import(ws, client, place / path)
-                write_plan(ws, planned, f"captured-{noted.name}")
+                with acting(Actor(client, "hook")):
+                    write_plan(ws, planned, f"captured-{noted.name}")
                 if not planned.counts["deleted"]:
                     propose_rules_of_sessions(ws, client, place / path)
         except Busy:
@@ -548,11 +554,18 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     if not confirms:
         why |= dict.fromkeys(rules, "the user confirmed it")
     count = 0
-    for path, blocks in run.by_path().items():
-        free = [block for block in blocks if block.id not in why]
-        for id in rules - why.keys():  # the same import may bring it again
-            end_confirmation(ws.config.state, id)
-        count += len(remove_blocks(ws.journal, path, free))
+    with ws.journal.doing(verb_of_undo(IMPORT), entry_count_text(len(ids))) as deed:
+        records: dict[str, list[FileChange]] = {}
+        for record in ws.journal.changes_of_run(name):
+            records.setdefault(record.path, []).append(record)
+        deed.of = {path: [one.id for one in ones] for path, ones in records.items()}
+        for path, blocks in run.by_path().items():
+            free = [block for block in blocks if block.id not in why]
+            for id in rules - why.keys():  # the same import may bring it again
+                end_confirmation(ws.config.state, id)
+            own = records.get(path, [])
+            whole = own[0] if len(own) == 1 and len(free) == len(blocks) else None
+            count += len(remove_blocks(ws.journal, path, free, whole))
     remove_pictures(ws.journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)

@@ -65,7 +65,8 @@ def finish_run(ws: Workspace, run: Run) -> None:
         new = [item for item in items if item not in there]
         if new:
             write_setting(ws.config.home, key, [*there, *new])
-    insert_blocks(ws.journal, run)
+    with ws.journal.doing("import", "finished after it was killed", run=run.name):
+        insert_blocks(ws.journal, run)
 
 
 def take_settings_back(ws: Workspace, run: Run) -> None:

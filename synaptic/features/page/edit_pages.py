@@ -9,10 +9,12 @@ from starlette.responses import Response
 from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.marks import find_tasks, remove_due_date
+from ...render.terminal import run_text
 from ...verbs.brief import due_tasks
 from ...verbs.editing import open_text, write_text
 from ...verbs.mentions import tasks
 from ...verbs.ticking import tick_task, undo_tick
+from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
 from .entries import SAME
@@ -212,7 +214,24 @@ async def _tick_task(request: Request) -> Response:
     return answer
 
 
+async def _take_last_back(request: Request) -> Response:
+    """Takes the last thing back that a person did, or the run that the form names, and
+    redirects to a page that says what it was.
+    """
+    run = (await read_form(request)).get("run", "")
+    if run:
+        undone = await run_verb(request, undo_run, run, confirms=True)
+    else:
+        undone = await run_verb(request, undo_last, confirms=True)
+    message = f"Took back: {run_text(undone.done)}."
+    if undone.stay:
+        stay = ", ".join(path for path, _ in undone.stay)
+        message += f" Changed since, and left alone: {stay}."
+    return redirect_with_message(request, "/", message, undone=undone.run)
+
+
 PAGES = [
+    Page("/undo", "writer", _take_last_back, methods=["POST"]),
     Page("/edit", "writer", _edit_file_page, methods=["GET", "POST"]),
     Page("/tasks", "reader", _tasks_page),
     Page("/tick", "writer", _tick_task, methods=["POST"]),

@@ -99,8 +99,7 @@ def _take_rename_back(ws: Workspace, name: str) -> tuple[Renamed, str]:
     """(the rename that was taken back, the id of the first note that has its old name again; ""
     if no note was renamed).
     """
-    run = find_run(ws.journal, name)
-    old_paths = [edit.path for edit in run.edits if edit.path != edit.to]
+    old_paths = [record.path for record in find_run(ws.journal, name) if record.to]
     back = take_back(ws, name)
     for path in old_paths:
         entries = ws.journal.parse(path, ws.journal.read(path)).entries

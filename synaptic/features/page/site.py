@@ -20,6 +20,7 @@ from starlette.routing import Route
 from ...config import load_config
 from ...errors import NotFound, Refused, SynapticError, to_user_error
 from ...files import real_path
+from ...journal.changelog import Actor, acting
 from ...kinds import KINDS
 from ...models import Pairs, frozen
 from ...notes.conflicts import find_conflicts
@@ -156,7 +157,12 @@ async def run_verb(
     returns its result. Raises SynapticError.
     """
     lane: Lane = "read" if request.method in READING else "write"
-    asked = _limit_to_visitor(request, lambda ws: verb(ws, *args, **named))
+
+    def act(ws: Workspace) -> Result:
+        with acting(Actor(by="page")):
+            return verb(ws, *args, **named)
+
+    asked = _limit_to_visitor(request, act)
     return await site_of(request).worker.ask(asked, lane)
 
 
@@ -290,16 +296,18 @@ def redirect_with_message(
     file: str = "",
     look: str = "",
     renamed: str = "",
+    undone: str = "",
     near: Nearby | None = None,
     asks_to_stay: bool = False,
 ) -> Response:
     """Redirects to a page that shows `message`, and offers to undo the change of an entry, the
-    choice in a finding of a review, or a rename by its name `renamed`; names the entries that
-    are `near` the one it is about; with `asks_to_stay` it asks whether this browser shall stay
-    logged in.
+    choice in a finding of a review, a rename by its name `renamed`, or the run `undone` that
+    took another back; names the entries that are `near` the one it is about; with
+    `asks_to_stay` it asks whether this browser shall stay logged in.
     """
     notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
     notice |= {"undo_finding": undo_finding, "renamed": renamed, "nearby": near}
+    notice["undone"] = undone
     notice["asks_to_stay"] = asks_to_stay
     session_of(request).notice = notice
     return RedirectResponse(where, 303)

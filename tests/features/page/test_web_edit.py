@@ -330,6 +330,22 @@ REPEATED = """\
 """
 
 
+def test_the_last_change_is_taken_back_and_done_again_by_one_button(
+    server: Served, home: Path
+) -> None:
+    note = home / "journal" / "Routine.md"
+    note.write_text("# Routine\n\n- [ ] Water\n")
+    assert tick(server, "Routine.md", 3, "Water").status_code == 303
+    assert "Undo the last change" in server.client.get("/").text
+    assert server.post("/undo").status_code == 303
+    assert "- [ ] Water" in note.read_text()
+    shown = server.client.get("/").text
+    assert re.search(r"Took back: [-0-9: ]+ tick: Water \(Routine\.md\)\.", shown)
+    again = re.search(r'name="run" value="(\w+)"', shown)
+    assert again and server.post("/undo", run=again[1]).status_code == 303
+    assert "- [x] Water" in note.read_text()
+
+
 def test_tasks_that_repeat_are_ticked_as_their_own_programs_do(
     server: Served, home: Path
 ) -> None:

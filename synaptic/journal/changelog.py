@@ -1,0 +1,597 @@
+"""The log of changes: each change of a note by the program, so that it can be taken back.
+
+A record is a line of JSON in `.state/changes/2026-11.jsonl`, a file for each month, that a
+person can read. It says who changed which file in which run, and of each span of lines that
+changed the bytes before, the length and a hash of the bytes after. A run is one command or
+call.
+
+| bytes                                            | where, and how long                    |
+|--------------------------------------------------|----------------------------------------|
+| what a change of a note replaced                 | in the log: for KEEP_MONTHS months     |
+| a replaced or deleted text, for `as_of`, too     | also in `trash.md`: for ever           |
+| the latest text of an entry                      | also in `done/`: seven days            |
+| of an entry that was purged; what became private | nowhere                                |
+
+A record is appended before its file changes. It is synced if it alone holds what the change
+replaces: an addition replaces nothing, what the trash or an open rename holds is synced there.
+A record whose change never happened, because of a kill, is known by the hash of the file
+before.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from difflib import SequenceMatcher
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..errors import JournalError
+from ..models import PERSON, Json, frozen
+from ..notes.blocks import MASK
+from ..notes.link_places import Splice
+from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
+from . import disk
+from .trash import file_hash
+
+KEEP_MONTHS = 12
+MOST_BYTES = 1_000_000_000
+"""The most bytes of the log of a month."""
+_MOST_COMPARED = 1_000_000
+"""The most pairs of lines that are compared to find small spans; else a change is one span."""
+_AROUND = 4_096
+"""The bytes around a change in which lines are compared, and its place is described."""
+_LINE_END = re.compile(rb"\r\n|\r|\n")
+_LEAST_LINE = 12
+"""The bytes of a line by which a text of a purged entry is known."""
+UNDO = "undo "
+"""The beginning of the verb of a run that took another back."""
+NO_FILE = "none"
+"""In the place of the hash of a file that is not there."""
+
+
+class Actor(NamedTuple):
+    """Who changes something: `name` is "person" or the name of an agent, `by` the entrance."""
+
+    name: str = PERSON
+    by: str = "library"
+
+    @property
+    def is_person(self) -> bool:
+        return self.name == PERSON
+
+
+ACTOR: ContextVar[Actor | None] = ContextVar("ACTOR", default=None)
+"""Who asks for the work of this thread. Each entrance sets it."""
+
+
+@contextmanager
+def acting(actor: Actor) -> Iterator[None]:
+    """Names who asks for what is done in this context."""
+    token = ACTOR.set(actor)
+    try:
+        yield
+    finally:
+        ACTOR.reset(token)
+
+
+@dataclass
+class Deed:
+    """A run that is on its way. `entries` are the ids of the entries that it is about. With
+    `is_durable` another file holds what it replaces. `of` are the records that it takes back,
+    by the path that their file has now.
+    """
+
+    run: str
+    verb: str
+    what: str
+    actor: Actor
+    entries: tuple[str, ...] = ()
+    is_durable: bool = False
+    of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def present_actor() -> Actor:
+    """Who asks for the work of this thread; a person where no entrance says who."""
+    return ACTOR.get() or Actor()
+
+
+def new_run_name() -> str:
+    return secrets.token_hex(4)
+
+
+def verb_of_undo(verb: str) -> str:
+    """The verb of a run that takes one of this verb back: of an undo, what it took back."""
+    return verb.removeprefix(UNDO) if verb.startswith(UNDO) else UNDO + verb
+
+
+@frozen
+class Hunk:
+    """A span of whole lines that changed: the bytes before, and of those after the offset in
+    the file, the length, the hash, and a checksum of the first line.
+    """
+
+    at: int
+    before: str
+    bytes: int
+    hash: str
+    first: int
+
+
+@frozen
+class FileChange:
+    """A record: what a run did to one file. `was` and `now` are hashes of the file before and
+    after, NO_FILE without one. A file that only moved went `to` another path. `of` are the
+    records that it took back. A record without a path is of a whole run: `ids` are those that
+    entries lost by a rename, each with the new one, and `folders` those that it made.
+    """
+
+    id: str
+    run: str
+    at: str
+    who: str
+    by: str
+    verb: str
+    what: str
+    path: str
+    was: str = NO_FILE
+    now: str = NO_FILE
+    hunks: tuple[Hunk, ...] = ()
+    to: str = ""
+    mode: int | None = None
+    entries: tuple[str, ...] = ()
+    of: tuple[str, ...] = ()
+    ids: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()
+
+    @property
+    def moment(self) -> datetime:
+        return datetime.fromisoformat(self.at)
+
+    def texts(self) -> list[bytes]:
+        """The texts of the journal that the record holds."""
+        return [text for text in (bytes_of_text(self.what), *self.befores()) if text]
+
+    def befores(self) -> list[bytes]:
+        """The bytes of each span before the change."""
+        return [bytes_of_text(hunk.before) for hunk in self.hunks]
+
+
+class CannotUndo(Exception):
+    """Raised with the reason why a change of a file cannot be taken back."""
+
+
+class ChangeLog:
+    """The log of a home. A caller that writes to it holds the write lock."""
+
+    def __init__(self, state: Path) -> None:
+        self.folder = state / "changes"
+
+    def files(self) -> list[Path]:
+        """The files of the log, the newest first."""
+        with suppress(OSError):
+            return sorted(self.folder.glob("[!.]*.jsonl"), reverse=True)
+        return []
+
+    def newest_first(self) -> Iterator[FileChange]:
+        """Yields all records, the newest first. A torn one, and a file that cannot be read, is
+        left out.
+        """
+        for path in self.files():
+            lines: list[bytes] = []
+            with suppress(JournalError):
+                lines = _lines_of_log(path)
+            yield from filter(None, map(_parse, reversed(lines)))
+
+    def standing(self, read: Callable[[str], bytes | None]) -> Iterator[FileChange]:
+        """Yields the records of changes that nobody took back, the newest first. A kill may
+        have come between a record and its change: then the next change of that file, or the
+        file that `read` returns, begins as this one did, and it is left out.
+        """
+        gone: set[str] = set()
+        later: dict[str, str] = {}
+        for record in self.newest_first():
+            path = record.path
+            if record.was != record.now:
+                if path not in later:
+                    later[path] = hash_or_none(read(path))
+                has_happened = later[path] != record.was
+                later[path] = record.was
+                if not has_happened:
+                    continue
+            elif record.to:
+                later[path] = later[record.to] = ""
+            if record.id not in gone:
+                gone.update(record.of)
+                yield record
+
+    def append(self, record: FileChange, *, sync: bool) -> None:
+        """Appends a record. With `sync` it is durable, and an error is raised; else an error
+        leaves the change without an undo.
+        """
+        month = self.folder / f"{record.at[:7]}.jsonl"
+        path = max([month, *self.files()[:1]])  # a clock may be set back
+        try:
+            with disk.disk_errors(path):
+                if not path.exists():
+                    self._begin_month(path, sync=sync)
+                fields = {name: value for name, value in asdict(record).items() if value}
+                row = json.dumps(fields, ensure_ascii=False)
+                # whatever a crash left above it
+                data = f"\n{row}\n".encode("utf-8", "surrogateescape")
+                fd = disk.open_to_append(path, MOST_BYTES)
+                try:
+                    disk.inject_fault("logged-torn", fd, data)
+                    disk.write_all(fd, data)
+                    if sync:
+                        disk.sync_file(fd)
+                finally:
+                    os.close(fd)
+        except JournalError:
+            if sync:
+                raise
+        disk.inject_fault("logged")
+
+    def _begin_month(self, path: Path, *, sync: bool) -> None:
+        """Makes the folder and the file of a month, and removes those that are too old."""
+        if not self.folder.is_dir():
+            disk.make_state_dir(self.folder)
+        for old in self.files()[KEEP_MONTHS:]:
+            disk.unlink(old)
+        with suppress(FileExistsError):
+            disk.write_new(path, b"", private=True, step="month-torn", sync=False)
+        if sync:
+            disk.sync_dir(self.folder)
+
+    def sync(self) -> None:
+        """Makes what was appended durable."""
+        for path in self.files()[:1]:
+            with disk.disk_errors(path):
+                fd = os.open(path, os.O_RDWR | disk.O_EXTRA)
+                try:
+                    disk.sync_file(fd)
+                finally:
+                    os.close(fd)
+
+    def drop(self, is_dropped: Callable[[FileChange], bool]) -> bool:
+        """Forgets each record for which `is_dropped` is true; returns True if there was one."""
+        has_dropped = False
+        for path in self.files():
+            lines = _lines_of_log(path)
+            stay = []
+            for line in lines:
+                record = _parse(line)
+                if record and not is_dropped(record):
+                    stay.append(line)
+            if len(stay) < len(list(filter(None, lines))):
+                with disk.disk_errors(path):
+                    disk.overwrite(path, b"".join(line + b"\n" for line in stay))
+                has_dropped = True
+        return has_dropped
+
+    def purge(self, id: str, paths: Collection[str], texts: Collection[bytes]) -> bool:
+        """Forgets what may hold the text of an entry: the records of these files that replaced
+        something, those that name its id, and those that share a line with one of its texts;
+        returns True if there was one.
+        """
+        name = id.encode()
+        whole = b"\n".join(texts)
+        lines = {line.strip() for line in _LINE_END.split(whole)}
+        long = [line for line in lines if len(line) >= _LEAST_LINE]
+
+        def is_dropped(record: FileChange) -> bool:
+            befores = record.befores()
+            if id in (*record.entries, *record.ids, *record.ids.values()):
+                return True
+            if record.path in paths and any(befores):
+                return True
+            if record.what and bytes_of_text(record.what) in whole:
+                return True
+            return any(name in old or any(line in old for line in long) for old in befores)
+
+        return self.drop(is_dropped)
+
+    def forget_private(self, path: str, data: bytes) -> None:
+        """Forgets the records of a file whose texts show what is private in it now."""
+        self.drop(lambda record: _shows_private(record, path, data))
+
+    def has_private(self, path: str, data: bytes) -> bool:
+        """True if a record of this file shows what is private in it now."""
+        if not has_private_tag(data) or unclosed_tags(data):
+            return False
+        name = json.dumps(path, ensure_ascii=False).encode("utf-8", "surrogateescape")
+        lines = [line for file in self.files() for line in _lines_of_log(file) if name in line]
+        return any(_shows_private(one, path, data) for one in map(_parse, lines) if one)
+
+
+def make_record(deed: Deed, at: datetime, path: str, **fields: Any) -> FileChange:
+    """A record of this run."""
+    return FileChange(
+        secrets.token_hex(6),
+        deed.run,
+        at.isoformat(timespec="seconds"),
+        deed.actor.name,
+        deed.actor.by,
+        deed.verb,
+        deed.what,
+        path,
+        entries=deed.entries,
+        of=tuple(deed.of.get(fields.get("to") or path, ())),
+        **fields,
+    )
+
+
+def record_of_change(
+    deed: Deed, at: datetime, path: str, before: bytes | None, after: bytes | None, **more: Any
+) -> FileChange:
+    """The record of a change of a file in this run; None is no file."""
+    hunks = find_hunks(before, after or b"")
+    hashes = hash_or_none(before), hash_or_none(after)
+    return make_record(deed, at, path, was=hashes[0], now=hashes[1], hunks=hunks, **more)
+
+
+def hash_or_none(data: bytes | None) -> str:
+    """The hash of a file's bytes, NO_FILE for None."""
+    return NO_FILE if data is None else file_hash(data)
+
+
+def undo_change(record: FileChange, data: bytes | None) -> bytes | None:
+    """The bytes of the file before the change, None for no file: byte for byte if nothing else
+    changed since, else with the lines of the change replaced where they still stand. Raises
+    CannotUndo.
+    """
+    here = hash_or_none(data)
+    if record.was == NO_FILE and here == record.now:
+        return None
+    if record.now == NO_FILE:
+        if data is not None:
+            raise CannotUndo("another file is there now")
+        return b"".join(record.befores())
+    if data is None:
+        raise CannotUndo("it is gone")
+    spans = find_spans(record, data)
+    if any(one[1] > other[0] for one, other in pairwise(spans)):
+        raise CannotUndo("its lines were changed since")
+    hidden = b"" if here == record.now else mask_private(data)
+    out = []
+    end = 0
+    for start, stop, before in spans:
+        if MASK in hidden[start:stop]:
+            raise CannotUndo("what would change is private now")
+        out += [data[end:start], before]
+        end = stop
+    return b"".join([*out, data[end:]])
+
+
+def find_spans(record: FileChange, data: bytes) -> list[tuple[int, int, bytes]]:
+    """Start, end and bytes before of each span of a change, where it stands in the file. Raises
+    CannotUndo.
+    """
+    is_exact = hash_or_none(data) == record.now
+    return [
+        (*_find_span(data, hunk, is_exact=is_exact), bytes_of_text(hunk.before))
+        for hunk in record.hunks
+    ]
+
+
+def _find_span(data: bytes, hunk: Hunk, *, is_exact: bool) -> tuple[int, int]:
+    """The span of the lines that a change wrote: at their place, or the only such lines."""
+    if is_exact or _stands_at(data, hunk, hunk.at):
+        return hunk.at, hunk.at + hunk.bytes
+    starts = [0, *(match.end() for match in _LINE_END.finditer(data))]
+    places = [start for start in starts if hunk.bytes and _stands_at(data, hunk, start)]
+    if len(places) != 1:
+        raise CannotUndo("its lines were changed since")
+    return places[0], places[0] + hunk.bytes
+
+
+def _stands_at(data: bytes, hunk: Hunk, start: int) -> bool:
+    """True if the lines of a change stand at this offset, as whole lines."""
+    end = start + hunk.bytes
+    if not hunk.bytes or end > len(data) or _checksum_of_line(data[start:end]) != hunk.first:
+        return False
+    begins = start == 0 or data[start - 1 : start] in (b"\n", b"\r")
+    ends = end == len(data) or data[end - 1 : end + 1].strip(b"\r\n") != data[end - 1 : end + 1]
+    return begins and ends and _hash_of_span(data[start:end]) == hunk.hash
+
+
+def find_hunks(was: bytes | None, after: bytes) -> tuple[Hunk, ...]:
+    """The spans of lines in which two versions of a file differ, None for no file. A span that
+    is empty afterwards takes in the lines around it, by which its place is known; that of a new
+    file begins behind its heading.
+    """
+    before = was or b""
+    begin, equal = _equal_ends(before, after)
+    old = before[begin : len(before) - equal].splitlines(keepends=True)
+    new = after[begin : len(after) - equal].splitlines(keepends=True)
+    heading = 0
+    if was is None and new and new[0].startswith(b"# "):
+        heading = next((at for at, line in enumerate(new[1:], 1) if line.strip()), 0)
+    start = 0
+    least = min(len(old), len(new))
+    while start < least and old[start] == new[start]:
+        start += 1
+    end = 0
+    while end < least - start and old[-1 - end] == new[-1 - end]:
+        end += 1
+    steps = _compare_lines(old[start : len(old) - end], new[start : len(new) - end])
+    spans = [[i + start, i2 + start, j + start, j2 + start] for i, i2, j, j2 in steps]
+    offsets = [begin]
+    for line in new:
+        offsets.append(offsets[-1] + len(line))
+    hunks = []
+    for i, i2, j, j2 in _with_places(spans, new, len(old)):
+        j = max(j, heading)
+        text = b"".join(new[j:j2])
+        before_text = text_of_bytes(b"".join(old[i:i2]))
+        hunks.append(
+            Hunk(
+                offsets[j], before_text, len(text), _hash_of_span(text), _checksum_of_line(text)
+            )
+        )
+    return tuple(hunks)
+
+
+def _equal_ends(one: bytes, other: bytes) -> tuple[int, int]:
+    """The bytes at the start and at the end of two texts that are equal, in whole lines,
+    without those near to where they differ.
+    """
+    least = min(len(one), len(other))
+    start = _equal_length(one[:least], other[:least])
+    rest = least - start
+    end = _equal_length(one[::-1][:rest], other[::-1][:rest])
+    start = one.rfind(b"\n", 0, max(0, start - _AROUND)) + 1
+    first = one.find(b"\n", len(one) - max(0, end - _AROUND)) + 1
+    return start, len(one) - first if first and end > _AROUND else 0
+
+
+def _equal_length(one: bytes, other: bytes) -> int:
+    """The number of bytes with which two texts of one length begin alike."""
+    least, most = 0, len(one)
+    while least < most:
+        middle = (least + most + 1) // 2
+        if one[least:middle] == other[least:middle]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+def hunk_of_splice(piece: Splice) -> Hunk:
+    """The span of a file that this piece would replace, as a change that it takes back."""
+    text = bytes_of_text(piece.old)
+    return Hunk(piece.at, piece.new, len(text), _hash_of_span(text), _checksum_of_line(text))
+
+
+def _with_places(
+    spans: Iterable[Sequence[int]], new: Sequence[bytes], most: int
+) -> list[list[int]]:
+    """The spans, each that is empty afterwards with the next written line above and below it;
+    spans that then touch are one.
+    """
+    wide: list[list[int]] = []
+    rest = [list(span) for span in spans]
+    for number, (i, i2, j, j2) in enumerate(rest):
+        if j == j2:
+            least = wide[-1][3] if wide else 0
+            above = 0
+            while j - above > least:
+                above += 1
+                if new[j - above].strip():
+                    break
+            last = rest[number + 1][2] if number + 1 < len(rest) else len(new)
+            below = 0
+            while j2 + below < last:
+                below += 1
+                if new[j2 + below - 1].strip():
+                    break
+            i, i2, j, j2 = i - above, min(most, i2 + below), j - above, j2 + below
+        if wide and j <= wide[-1][3] and i <= wide[-1][1]:
+            wide[-1][1], wide[-1][3] = i2, j2
+        else:
+            wide.append([i, i2, j, j2])
+    return wide
+
+
+def _compare_lines(
+    old: Sequence[bytes], new: Sequence[bytes]
+) -> list[tuple[int, int, int, int]]:
+    """The spans in which lines differ: start and end in `old`, and in `new`."""
+    if len(old) == len(new):
+        marks = [one == other for one, other in zip(old, new, strict=True)]
+        return _runs_of_unequal(marks)
+    if not old or not new:
+        return [(0, len(old), 0, len(new))]
+    added = _insertions(old, new)
+    if added is not None:
+        return added
+    removed = _insertions(new, old)
+    if removed is not None:
+        return [(j, j2, i, i2) for i, i2, j, j2 in removed]
+    if len(old) * len(new) > _MOST_COMPARED:
+        return [(0, len(old), 0, len(new))]
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(i, i2, j, j2) for kind, i, i2, j, j2 in steps if kind != "equal"]
+
+
+def _runs_of_unequal(marks: Sequence[bool]) -> list[tuple[int, int, int, int]]:
+    spans = []
+    start = -1
+    for at, is_equal in enumerate([*marks, True]):
+        if not is_equal and start < 0:
+            start = at
+        if is_equal and start >= 0:
+            spans.append((start, at, start, at))
+            start = -1
+    return spans
+
+
+def _insertions(
+    old: Sequence[bytes], new: Sequence[bytes]
+) -> list[tuple[int, int, int, int]] | None:
+    """The spans by which `new` is longer, if all lines of `old` stand in it in their order."""
+    spans = []
+    at = 0
+    for number, line in enumerate(old):
+        start = at
+        while at < len(new) and new[at] != line:
+            at += 1
+        if at == len(new):
+            return None
+        if at > start:
+            spans.append((number, number, start, at))
+        at += 1
+    if at < len(new):
+        spans.append((len(old), len(old), at, len(new)))
+    return spans
+
+
+def _shows_private(record: FileChange, path: str, data: bytes) -> bool:
+    if record.path != path:
+        return False
+    return any(shows_private_text(text, data) for text in record.texts())
+
+
+def _lines_of_log(path: Path) -> list[bytes]:
+    with disk.disk_errors(path, "read"), suppress(FileNotFoundError):
+        return disk.read_state_file(path, MOST_BYTES).split(b"\n")
+    return []
+
+
+def _parse(line: bytes) -> FileChange | None:
+    if not line:
+        return None
+    try:
+        fields: Json = json.loads(line.decode("utf-8", "surrogateescape"))
+        fields["hunks"] = tuple(Hunk(**hunk) for hunk in fields.get("hunks", ()))
+        for name in ("entries", "of", "folders"):
+            fields[name] = tuple(fields.get(name, ()))
+        return FileChange(**{"what": "", "path": "", **fields})
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def _checksum_of_line(text: bytes) -> int:
+    return zlib.crc32(_LINE_END.split(text, 1)[0])
+
+
+def _hash_of_span(text: bytes) -> str:
+    return blake2b(text, digest_size=8).hexdigest()
+
+
+def text_of_bytes(text: bytes) -> str:
+    return text.decode("utf-8", "surrogateescape")
+
+
+def bytes_of_text(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

@@ -1,0 +1,316 @@
+"""Takes changes of the journal back, by the log of changes.
+
+A run is one command or call. Its records are taken back newest first, each file by itself: byte
+for byte if nothing else changed since, else its lines where they still stand. A file in which
+they were changed is left and named. That is a run too, which can be taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from itertools import takewhile
+
+from ..doors import call_features
+from ..errors import Changed, NotFound, Refused
+from ..journal.changelog import (
+    NO_FILE,
+    UNDO,
+    CannotUndo,
+    FileChange,
+    hash_or_none,
+    make_record,
+    undo_change,
+    verb_of_undo,
+)
+from ..journal.renames import is_of_many_edits
+from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
+from ..models import PERSON, ParsedFile, Texts, frozen
+from ..workspace.preferences import check_may_change, read_log
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .many_edits import finish_edits, take_back
+from .receipts import index_now, note_rule_change
+
+AS_ONE = ("update", "restore")
+"""The verbs that may move an entry between two files: both are taken back, or none."""
+EXACTLY = ("settle",)
+"""The verbs that are taken back only where nothing else was written since."""
+NOT_IN_TRASH = ("tick", "open a task")
+"""The verbs whose replaced lines are kept in the log alone."""
+
+
+@frozen
+class LoggedRun:
+    """A run in the log that can be taken back: who did it, by what, when, in which files."""
+
+    run: str
+    at: datetime
+    who: str
+    by: str
+    verb: str
+    what: str
+    files: Texts
+
+
+@frozen
+class Undone:
+    """A run that was taken back, and the name of the run that did so. The files `stay` were
+    changed since: (path, why). `earlier` is the run that comes next, if there is one.
+    """
+
+    done: LoggedRun
+    run: str
+    stay: tuple[tuple[str, str], ...] = ()
+    notices: Texts = ()
+    earlier: LoggedRun | None = None
+    first_lines: Mapping[str, int] = field(default_factory=dict)
+    """By path, the first line that is as it was again."""
+
+
+def list_runs(ws: Workspace) -> list[LoggedRun]:
+    """The runs that can be taken back, the newest first."""
+    records = _records_by_run(ws)
+    ids = [id for ones in records.values() for id in ones[-1].entries]
+    titles = in_step(ws, lambda _: ws.index.titles(ids))
+    if any(id not in titles for id in ids):
+        titles = {piece.id: piece.title for piece in ws.journal.trashed()} | titles
+    return [_read_run(ones, titles) for ones in records.values()]
+
+
+def _records_by_run(ws: Workspace) -> dict[str, list[FileChange]]:
+    by_run: dict[str, list[FileChange]] = {}
+    for record in ws.journal.standing_changes():
+        by_run.setdefault(record.run, []).append(record)
+    return by_run
+
+
+def _read_run(records: Sequence[FileChange], titles: Mapping[str, str]) -> LoggedRun:
+    """A run, named by the titles of its entries, of which the log holds none."""
+    first = records[-1]
+    what = first.what
+    named = [titles[id] for id in first.entries if id in titles]
+    if named and not what:
+        what = f"{named[0]}, and {len(named) - 1:,} more" if named[1:] else named[0]
+    files = dict.fromkeys(one.to or one.path for one in reversed(records) if one.path)
+    own = first.run, first.moment, first.who, first.by, first.verb
+    return LoggedRun(*own, what, tuple(files))
+
+
+def undo_last(
+    ws: Workspace, *, verb: str = "", by_person: bool = True, confirms: bool = False
+) -> Undone:
+    """Takes the last thing back that a person did in this home, or an agent unless
+    `by_person`; of this verb if given. What was taken back before is passed over. Raises
+    NotFound without one, and as `undo_run` does.
+    """
+    finish_edits(ws)
+    for run in _runs_of(ws, verb, by_person=by_person):
+        return _undo(ws, run, by_person=by_person, confirms=confirms)
+    who = "a person" if by_person else "an agent"
+    thing = f"No {verb}" if verb else "Nothing"
+    raise NotFound(
+        f"{thing} that {who} did in this home is left to take back.",
+        "`synaptic undo --list` lists all that can be taken back, also what was taken back.",
+    )
+
+
+def undo_run(
+    ws: Workspace, name: str, *, by_person: bool = True, confirms: bool = False
+) -> Undone:
+    """Takes the run of this name, or that begins with it, back. An agent takes back only what
+    an agent did, and only one who `confirms` changes a preference in force.
+
+    Raises NotFound, Refused, and Changed if nothing of it can be taken back.
+    """
+    finish_edits(ws)
+    runs = list_runs(ws)
+    named = [run for run in runs if run.run.startswith(name.lower())]
+    exact = [run for run in named if run.run == name.lower()] or named
+    if not name or not exact:
+        raise NotFound(
+            f"No change with the id {name[:40]!r} can be taken back.",
+            "`synaptic undo --list` lists those that can.",
+        )
+    if len(exact) > 1:
+        raise NotFound(
+            f"{len(exact)} changes have an id that begins with {name[:40]!r}.",
+            "Give more of it.",
+            valid=[run.run for run in exact[:5]],
+        )
+    return _undo(ws, exact[0], by_person=by_person, confirms=confirms)
+
+
+def _runs_of(ws: Workspace, verb: str, *, by_person: bool) -> Iterator[LoggedRun]:
+    """Yields the runs of a person, or of agents, of this verb, or all that are no undo."""
+    for run in list_runs(ws):
+        is_persons = run.who == PERSON
+        fits = run.verb == verb if verb else not run.verb.startswith(UNDO)
+        if fits and is_persons == by_person:
+            yield run
+
+
+def _undo(ws: Workspace, run: LoggedRun, *, by_person: bool, confirms: bool) -> Undone:
+    if not by_person and run.who == PERSON:
+        raise Refused(
+            "A person did that, so only a person takes it back.",
+            f"`synaptic undo {run.run}`, in a terminal of their own.",
+        )
+    records = ws.journal.changes_of_run(run.run)
+    if is_of_many_edits(records[0]):
+        back = take_back(ws, run.run)
+        stay = tuple((path, "its lines were changed since") for path in back.stay)
+        return _make_undone(ws, run, stay, (), by_person=by_person)
+    for answer in call_features("take_back_run", ws, run, confirms):
+        if answer is not None:
+            stay, notices = answer
+            return _make_undone(ws, run, stay, notices, by_person=by_person)
+    with (
+        ws.journal.writing(),
+        ws.journal.doing(verb_of_undo(run.verb), records[0].what, entries=records[0].entries),
+    ):
+        plan, notices = _take_files_back(ws, run, confirms=confirms)
+    notices = (*notices, *index_now(ws, *run.files))
+    undone = _make_undone(ws, run, [*plan.stay.items()], notices, by_person=by_person)
+    return replace(undone, first_lines=plan.first_lines())
+
+
+def _make_undone(
+    ws: Workspace,
+    run: LoggedRun,
+    stay: Sequence[tuple[str, str]],
+    notices: Texts,
+    *,
+    by_person: bool,
+) -> Undone:
+    """The answer, with the name of the run that took this one back."""
+    verb = verb_of_undo(run.verb)
+    own = next((one.run for one in list_runs(ws) if one.verb == verb), "")
+    earlier = next(_runs_of(ws, "", by_person=by_person), None)
+    return Undone(run, own, tuple(stay), tuple(notices), earlier)
+
+
+@dataclass
+class _Plan:
+    """The files of a run as they are, as they would be, the records that this takes back, by
+    path, and the files that stay.
+    """
+
+    present: dict[str, bytes | None] = field(default_factory=dict)
+    wanted: dict[str, bytes | None] = field(default_factory=dict)
+    taken: dict[str, list[str]] = field(default_factory=dict)
+    stay: dict[str, str] = field(default_factory=dict)
+    modes: dict[str, int | None] = field(default_factory=dict)
+
+    def first_lines(self) -> dict[str, int]:
+        """By path, the first line that becomes another."""
+        lines = {}
+        for path, data in self.wanted.items():
+            pair = [(text or b"").splitlines() for text in (self.present[path], data)]
+            equal = takewhile(lambda lines: lines[0] == lines[1], zip(*pair, strict=False))
+            lines[path] = sum(1 for _ in equal) + 1
+        return lines
+
+
+def _take_files_back(ws: Workspace, run: LoggedRun, *, confirms: bool) -> tuple[_Plan, Texts]:
+    """Takes the records of a run back, under the lock; returns what it did, and notices.
+    Raises Changed if nothing can be taken back.
+    """
+    plan = _plan_files(ws, run)
+    changed = [path for path in plan.taken if plan.present[path] != plan.wanted[path]]
+    is_one = run.verb.removeprefix(UNDO) in AS_ONE
+    if plan.stay and (is_one or not changed):
+        path, why = next(iter(plan.stay.items()))
+        raise Changed(
+            f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was not taken back: in {path} {why}"
+            f"{_what_came_later(ws, run, path)}. Nothing was written.",
+            f"Take that back first, or edit {ws.journal.place(path)}; `synaptic undo ID` takes "
+            "another change back: `synaptic undo --list`.",
+        )
+    if not confirms:
+        for path in changed:
+            _check_rules(ws, path, plan.present[path] or b"", plan.wanted[path] or b"")
+    deed = ws.journal.writer.deed
+    assert deed
+    deed.of = plan.taken
+    if not changed:  # its own changes cancelled each other
+        deed.of = {"": [id for ids in plan.taken.values() for id in ids]}
+        ws.journal.log.append(make_record(deed, ws.journal.clock(), ""), sync=False)
+    log = read_log(ws.config.state)
+    notices: list[str] = []
+    moved: dict[str, str] = {}
+    for path in changed:
+        before, after = (
+            {entry.id for entry in ws.journal.parse(path, data or b"").entries}
+            for data in (plan.present[path], plan.wanted[path])
+        )
+        moved |= dict.fromkeys(after - before, path)
+    for path in changed:
+        rewrite = rewrite_entries_in_lock(
+            ws.journal,
+            path,
+            _change_between(path, plan.present[path], plan.wanted[path]),
+            keep=run.verb.removeprefix(UNDO) not in NOT_IN_TRASH,
+            comes_back=True,
+            mode=plan.modes.get(path),
+            moved=moved,
+        )
+        for written in rewrite.written:
+            notices += note_rule_change(ws, log, written, confirms=confirms, brings_words=True)
+    return plan, tuple(notices)
+
+
+def _what_came_later(ws: Workspace, run: LoggedRun, path: str) -> str:
+    """The latest change of this file by the program since a run, as a part of a sentence."""
+    since = takewhile(lambda record: record.run != run.run, ws.journal.standing_changes())
+    last = next((record for record in since if record.path == path), None)
+    if not last:
+        return ", by hand or by another program"
+    return f"; the latest change there is {last.run} ({last.verb})"
+
+
+def _change_between(path: str, present: bytes | None, wanted: bytes | None) -> RewriteFile:
+    """The change of the bytes of a file into those that are wanted."""
+
+    def change(data: bytes, _: ParsedFile) -> bytes | None:
+        if data != (present or b""):
+            raise Changed(f"{path} was changed meanwhile; nothing was written.", "Try again.")
+        return wanted
+
+    return change
+
+
+def _plan_files(ws: Workspace, run: LoggedRun) -> _Plan:
+    plan = _Plan()
+    for record in ws.journal.changes_of_run(run.run):
+        path = record.path
+        if path not in plan.present:
+            plan.present[path] = plan.wanted[path] = ws.journal.read_all([path]).get(path)
+        if path in plan.stay:
+            continue
+        present = plan.wanted[path]
+        try:
+            if run.verb in EXACTLY and hash_or_none(present) not in (record.was, record.now):
+                raise CannotUndo("something was written since")
+            plan.wanted[path] = undo_change(record, present)
+        except CannotUndo as error:
+            plan.stay[path] = str(error)
+            plan.wanted[path] = plan.present[path]
+            plan.taken.pop(path, None)
+            continue
+        plan.taken.setdefault(path, []).append(record.id)
+        if record.now == NO_FILE:
+            plan.modes[path] = record.mode
+    return plan
+
+
+def _check_rules(ws: Workspace, path: str, present: bytes, wanted: bytes) -> None:
+    """Raises Refused where a preference in force would change."""
+    now: Mapping[str, object] = {
+        entry.id: (entry.title, entry.content, entry.type)
+        for entry in ws.journal.parse(path, wanted).entries
+    }
+    for entry in ws.journal.parse(path, present).entries:
+        if now.get(entry.id) != (entry.title, entry.content, entry.type):
+            check_may_change(ws.config.state, entry.id, entry)

@@ -1,0 +1,380 @@
+"""What any verb did is taken back byte for byte, by one log."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from homes import Clock, open_home
+from killed import started, was_killed
+from vaults import files_of
+
+from synaptic import Workspace, save
+from synaptic.errors import Changed, NotFound, Refused, SynapticError
+from synaptic.features.importing.import_runs import plan_files, write_plan
+from synaptic.journal import disk
+from synaptic.journal.changelog import KEEP_MONTHS, Actor, acting
+from synaptic.journal.disk import FAULTS
+from synaptic.journal.losses import find_losses
+from synaptic.journal.rewriting import keep_opened, note_edit
+from synaptic.verbs.changing import update
+from synaptic.verbs.editing import open_text, write_text
+from synaptic.verbs.many_edits import make_edits
+from synaptic.verbs.removing import delete, restore
+from synaptic.verbs.renaming import plan_rename
+from synaptic.verbs.retagging import plan_tag_rename
+from synaptic.verbs.rules import confirm
+from synaptic.verbs.saved_searches import save_search
+from synaptic.verbs.ticking import find_open_task, tick_task
+from synaptic.verbs.undoing import list_runs, undo_last, undo_run
+from synaptic.workspace.preferences import read_log
+from synaptic.workspace.sync import in_step
+
+NOTES = {
+    "Zelazny.md": "---\ntitle: Roger\ntags: [sf]\n---\nAn author. #sf\n",
+    "Pets.md": "# Pets\n\n- [ ] Feed the cat 🔁 every day 📅 2026-11-20\n- [ ] Feed the dog\n",
+    "2026-11-20.md": "# 2026-11-20\r\n\r\n## 09:00 Tea\r\nWith [[Zelazny]]. #sf\r\n\r\n"
+    "## 10:00 Bus\r\nLate.\r\n",
+}
+ID = "20261119-7k3m9q2x"
+OWN = f"# 2026-11-19\n\n## 08:00 issue: Leak\n<!-- syn:{ID} -->\nIn the roof.\n\n## 09:00 Next\nx\n"
+
+
+def put_notes(ws: Workspace) -> None:
+    for name, text in (NOTES | {"2026-11-19.md": OWN}).items():
+        (ws.config.journal / name).write_bytes(text.encode())
+
+
+@pytest.fixture
+def ws(tmp_path: Path) -> Iterator[Workspace]:
+    with open_home(tmp_path / "home") as workspace:
+        put_notes(workspace)
+        yield workspace
+
+
+def any_id(ws: Workspace, number: int = 0) -> str:
+    """The id of an entry that may be changed."""
+    paths = in_step(ws, lambda _: ws.index.paths_by_short_id())
+    return sorted(id for id, path in paths.values() if path[:4].isdecimal())[number]
+
+
+def tick(ws: Workspace, words: str = "feed") -> None:
+    tasks = [find_open_task(ws, f"{words} {pet}") for pet in ("dog",)]
+    tick_task(ws, tasks[0].path, tasks[0].line, tasks[0].text, done=True)
+
+
+def edit_on_the_page(ws: Workspace) -> None:
+    opened = open_text(ws, "Zelazny.md", "")
+    write_text(ws, "Zelazny.md", "", opened.text.replace("An", "His own\n\nAn"), opened.seen)
+
+
+def edit_in_an_editor(ws: Workspace) -> None:
+    file = ws.config.journal / "Zelazny.md"
+    opened = keep_opened(ws.journal, "Zelazny.md", waits=True)
+    if not opened:
+        raise NotFound("It was renamed.")
+    file.write_text(file.read_text().replace("title: Roger", "title: Zelazny") + "more\n")
+    note_edit(ws.journal, opened, waits=True)
+
+
+def take_in(ws: Workspace) -> None:
+    file = ws.config.home.parent / "diary.txt"
+    file.write_text(
+        "[2026-11-20 09:30] Imported one.\nText.\n\n[2026-11-18 10:00] Imported two.\nText.\n"
+    )
+    plan = plan_files(ws, file)
+    if not plan.new:
+        raise NotFound("It is there already.")
+    write_plan(ws, plan)
+
+
+VERBS: dict[str, Callable[[Workspace], object]] = {
+    "save": lambda ws: save(ws, "A text. #sf", supersedes=[any_id(ws)]),
+    "save on an old day": lambda ws: save(ws, "Bus again.", at="2026-11-20T09:30"),
+    "update": lambda ws: update(ws, any_id(ws), content="Other words."),
+    "update of marks": lambda ws: update(ws, ID, add_tags=["roof"], type="decision"),
+    "move to another day": lambda ws: update(ws, ID, at="2026-11-20"),
+    "move to a new day": lambda ws: update(ws, ID, at="2026-10-01"),
+    "delete": lambda ws: delete(ws, any_id(ws)),
+    "delete the last of a file": lambda ws: delete(ws, any_id(ws, -1)),
+    "tick": tick,
+    "edit on the page": edit_on_the_page,
+    "edit in an editor": edit_in_an_editor,
+    "rename": lambda ws: make_edits(ws, plan_rename(ws, "Zelazny.md", "people/Roger")),
+    "rename a tag": lambda ws: make_edits(ws, plan_tag_rename(ws, "sf", "books/sf")),
+    "save a search": lambda ws: save_search(ws, "Roof", "/search?q=roof"),
+    "import": take_in,
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_what_a_verb_did_is_taken_back_and_done_again_byte_for_byte(
+    ws: Workspace, verb: str
+) -> None:
+    first = files_of(ws.config.journal)
+    VERBS[verb](ws)
+    after = files_of(ws.config.journal)
+    assert after != first
+    undone = undo_last(ws, confirms=True)
+    assert not undone.stay and files_of(ws.config.journal) == first
+    assert find_losses(ws.journal) == []
+    assert not [run for run in list_runs(ws) if not run.verb.startswith("undo ")]
+    undo_run(ws, undone.run, confirms=True)
+    assert files_of(ws.config.journal) == after
+    again = undo_last(ws, confirms=True)
+    assert again.done.verb == undone.done.verb and files_of(ws.config.journal) == first
+
+
+@pytest.mark.parametrize("verb", ["save", "update", "delete", "tick", "edit on the page"])
+def test_a_verb_is_taken_back_below_lines_that_somebody_added_since(
+    ws: Workspace, verb: str
+) -> None:
+    """The added lines stay; all else is as it was."""
+    first = files_of(ws.config.journal)
+    VERBS[verb](ws)
+    for name in first.keys() & files_of(ws.config.journal).keys():
+        file = ws.config.journal / name
+        file.write_bytes(file.read_bytes().rstrip(b"\r\n") + b"\n\nadded since\n")
+    undo_last(ws, confirms=True)
+    for name, data in files_of(ws.config.journal).items():
+        if name in first:
+            lines = [line for line in data.splitlines() if line]
+            assert lines.pop() == b"added since"
+            assert lines == [line for line in first[name].splitlines() if line], name
+
+
+def test_random_runs_of_verbs_taken_back_give_the_first_bytes(ws: Workspace) -> None:
+    first = files_of(ws.config.journal)
+    dice = random.Random(os.environ.get("SYNAPTIC_SEED", "57"))
+    states = [first]
+    for _ in range(24):
+        verb = VERBS[dice.choice([*VERBS])]
+        with suppress(SynapticError, IndexError):  # what it needs may be gone
+            verb(ws)
+        now = files_of(ws.config.journal)
+        if now != states[-1]:
+            states.append(now)
+    assert len(states) > 8
+    while len(states) > 1:
+        undo_last(ws, confirms=True)
+        now = files_of(ws.config.journal)
+        while len(states) > 1 and states[-1] != now:
+            states.pop()
+        assert states[-1] == now
+    assert files_of(ws.config.journal) == first
+    with pytest.raises(NotFound, match="Nothing that a person did"):
+        undo_last(ws)
+
+
+def test_lines_that_were_changed_since_refuse_and_are_named(ws: Workspace) -> None:
+    update(ws, ID, content="Other words.")
+    file = ws.config.journal / "2026-11-19.md"
+    file.write_text(file.read_text().replace("Other words.", "My own words."))
+    before = files_of(ws.config.journal)
+    with pytest.raises(Changed, match=r"19\.md its lines were changed since, by hand or"):
+        undo_last(ws)
+    assert files_of(ws.config.journal) == before
+    receipt = save(ws, "One.")
+    [run, *_] = list_runs(ws)
+    assert (run.verb, run.what, run.files) == ("save", "One.", (receipt.path,))
+    file = ws.config.journal / receipt.path
+    file.write_text(file.read_text().replace("One.", "Two."))
+    with pytest.raises(Changed):
+        undo_run(ws, run.run)
+    updated = next(run for run in list_runs(ws) if run.verb == "update")
+    update(ws, ID, content="Third words.")
+    with pytest.raises(Changed, match=r"the latest change there is \w{8} \(update\)"):
+        undo_run(ws, updated.run)
+
+
+def test_an_entry_that_moved_is_taken_back_in_both_files_or_in_none(ws: Workspace) -> None:
+    update(ws, ID, at="2026-11-20")
+    file = ws.config.journal / "2026-11-20.md"
+    file.write_bytes(file.read_bytes().replace(b"In the roof.", b"In the cellar."))
+    before = files_of(ws.config.journal)
+    with pytest.raises(Changed):
+        undo_last(ws)
+    assert files_of(ws.config.journal) == before
+
+
+def test_of_a_run_over_many_files_the_changed_ones_stay_and_can_be_tried_again(
+    ws: Workspace,
+) -> None:
+    first = files_of(ws.config.journal)
+    make_edits(ws, plan_tag_rename(ws, "sf", "books"))
+    file = ws.config.journal / "Zelazny.md"
+    after = file.read_text()
+    file.write_text(after.replace("An author. #books", "A writer. #books"))
+    undone = undo_last(ws)
+    assert [path for path, _ in undone.stay] == ["Zelazny.md"]
+    assert files_of(ws.config.journal)["2026-11-20.md"] == first["2026-11-20.md"]
+    file.write_text(after)
+    undo_run(ws, undone.done.run)
+    assert files_of(ws.config.journal) == first
+
+
+def test_undo_goes_on_to_what_was_before_and_says_how_to_do_it_again(ws: Workspace) -> None:
+    states = []
+    for number in range(3):
+        states.append(files_of(ws.config.journal))
+        save(ws, f"Number {number}.")
+    for number in (2, 1):
+        undone = undo_last(ws)
+        assert undone.done.what == f"Number {number}."
+        assert undone.earlier and undone.earlier.what == f"Number {number - 1}."
+        assert files_of(ws.config.journal) == states[number]
+    assert undo_run(ws, undone.run[:6]).done.verb == "undo save"
+    assert files_of(ws.config.journal) == states[2]
+
+
+def test_an_agent_takes_back_what_agents_did_and_a_person_what_they_did(ws: Workspace) -> None:
+    mine = save(ws, "Mine.")
+    with acting(Actor("claude", "MCP")):
+        save(ws, "Of an agent.")
+        update(ws, ID, content="By an agent.", by_person=False)
+    update(ws, ID, title="Of the library", by_person=False, by="codex")
+    assert [run.who for run in list_runs(ws)] == ["codex", "claude", "claude", "person"]
+    with pytest.raises(Refused, match="only a person"):
+        undo_run(ws, list_runs(ws)[-1].run, by_person=False)
+    assert undo_last(ws).done.what == "Mine."
+    assert ws.journal.find_or_none(mine.path, mine.id) is None
+    for who in ("codex", "claude", "claude"):
+        assert undo_last(ws, by_person=False).done.who == who
+    with pytest.raises(NotFound, match="an agent did"):
+        undo_last(ws, by_person=False)
+
+
+def test_a_preference_in_force_is_taken_back_by_a_person_only(ws: Workspace) -> None:
+    receipt = save(ws, "Always use tabs.", type="preference", by_person=False)
+    entry = ws.journal.find(receipt.path, receipt.id)[1]
+    confirm(ws, entry)
+    with pytest.raises(Refused):
+        undo_last(ws, by_person=False)
+    delete(ws, receipt.id, confirms=True)
+    assert receipt.id not in read_log(ws.config.state).confirmed
+    undo_last(ws, confirms=True)
+    assert receipt.id in read_log(ws.config.state).confirmed
+
+
+KILLED = ("save", "update", "delete", "tick", "move to another day")
+STEPS = [step for step in FAULTS if step not in ("kept-torn", "created", "linked")]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("verb", KILLED)
+def test_a_kill_at_each_step_leaves_each_file_old_or_new_and_undo_goes_back(
+    ws: Workspace, verb: str, step: str
+) -> None:
+    any_id(ws)
+    first = files_of(ws.config.journal)
+
+    def die() -> None:
+        os.environ["SYNAPTIC_FAULT"] = step
+        VERBS[verb](ws)
+
+    was_killed(started(die))
+    save(ws, "The next writer clears up.")
+    undo_last(ws)
+    if files_of(ws.config.journal) != first:
+        undo_last(ws)
+    assert files_of(ws.config.journal) == first
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("verb", ["update", "tick", "move to another day"])
+def test_a_kill_at_each_step_of_an_undo_is_gone_on_with(
+    ws: Workspace, verb: str, step: str
+) -> None:
+    first = files_of(ws.config.journal)
+    VERBS[verb](ws)
+    [run] = list_runs(ws)
+
+    def die() -> None:
+        os.environ["SYNAPTIC_FAULT"] = step
+        undo_run(ws, run.run)
+
+    was_killed(started(die))
+    save(ws, "The next writer clears up.")
+    undo_last(ws)
+    if files_of(ws.config.journal) != first:
+        undo_run(ws, run.run)
+    assert files_of(ws.config.journal) == first
+
+
+@pytest.mark.parametrize(
+    ("verb", "most"),
+    [("save on an old day", 5), ("update", 6), ("delete", 5), ("tick", 4), ("rename", 14)],
+)
+def test_the_log_costs_no_verb_a_sync(
+    ws: Workspace, verb: str, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as before there was a log, or fewer, but for the first change of a month."""
+    save(ws, "The first.")
+    delete(ws, any_id(ws, -1))
+    calls = []
+    sync_file = disk.sync_file
+
+    def count(fd: int) -> None:
+        calls.append(fd)
+        sync_file(fd)
+
+    monkeypatch.setattr(disk, "sync_file", count)
+    VERBS[verb](ws)
+    assert len(calls) <= most
+
+
+def log_of(ws: Workspace) -> str:
+    return "".join(path.read_text() for path in ws.journal.log.files())
+
+
+def test_the_log_is_private_can_be_read_and_forgets_what_is_purged(ws: Workspace) -> None:
+    update(ws, ID, content="The code is 4711.")
+    update(ws, ID, content="Other words.")
+    tick(ws)
+    assert "In the roof." in log_of(ws) and "4711" in log_of(ws)
+    [file] = ws.journal.log.files()
+    assert file.name == "2026-11.jsonl" or file.name.endswith(".jsonl")
+    assert [path.stat().st_mode & 0o777 for path in (file, file.parent)] == [0o600, 0o700]
+    delete(ws, ID, purge=True)
+    assert not {"4711", "roof", "Leak", ID} & set(log_of(ws).replace('"', " ").split())
+    assert [run.verb for run in list_runs(ws)] == ["tick"]
+
+
+def test_text_that_becomes_private_leaves_the_log(ws: Workspace) -> None:
+    update(ws, ID, append="My salary.")
+    update(ws, ID, content="Nothing.")
+    assert "My salary." in log_of(ws)
+    file = ws.config.journal / "2026-11-19.md"
+    file.write_text(file.read_text().replace("Nothing.", "<private>My salary.</private>"))
+    in_step(ws, lambda _: None)
+    assert "salary" not in log_of(ws)
+
+
+def test_a_torn_record_is_passed_over_and_old_months_go(ws: Workspace, clock: Clock) -> None:
+    save(ws, "One.")
+    [file] = ws.journal.log.files()
+    with file.open("ab") as torn:
+        torn.write(b'{"id": "x", "run": "y"\n[]\n"text"\n')
+    save(ws, "Two.")
+    assert [run.what for run in list_runs(ws)] == ["Two.", "One."]
+    lines = [line for line in file.read_text().splitlines() if line[:2] == '{"']
+    assert json.loads(lines[0])["verb"] == "save" and "One." not in file.read_text()
+    for month in range(1, 13):
+        (file.parent / f"2025-{month:02}.jsonl").touch()
+    file.unlink()
+    save(ws, "Three.")
+    assert len(ws.journal.log.files()) == KEEP_MONTHS + 1
+
+
+def test_a_restore_over_many_runs_is_one_run_too(ws: Workspace) -> None:
+    delete(ws, ID)
+    after = files_of(ws.config.journal)
+    restore(ws, ID)
+    assert [run.verb for run in list_runs(ws)] == ["restore", "delete"]
+    undo_last(ws)
+    assert files_of(ws.config.journal) == after
