@@ -520,7 +520,7 @@ def edit(home: str | None, id: str) -> None:
         listing = with_attachments(ws, browse.get(ws, [resolve_id(ws, id)]))
     [entry] = listing.entries
     attached = listing.attached[entry.id]
-    open_or_print_path(ws.journal, entry.path, entry.there.line, attached)
+    open_or_print_path(ws.own_journal, entry.path, entry.there.line, attached)
     ask_about_new_preferences(home)
 
 

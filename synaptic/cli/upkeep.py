@@ -126,7 +126,7 @@ def run_doctor(
             )
             return 0
         if dismiss:
-            losses.dismiss_losses(ws.journal, dismiss)
+            losses.dismiss_losses(ws.own_journal, dismiss)
             print_answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
         check: Callable[[Workspace], doctor.Checkup] = doctor.run_checkup

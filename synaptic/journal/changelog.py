@@ -176,6 +176,8 @@ class ChangeLog:
 
     def __init__(self, state: Path) -> None:
         self.folder = state / "changes"
+        self._run = ""
+        self._newest = self.folder
 
     def files(self) -> list[Path]:
         """The files of the log, the newest first."""
@@ -219,8 +221,7 @@ class ChangeLog:
         """Appends a record. With `sync` it is durable, and an error is raised; else an error
         leaves the change without an undo.
         """
-        month = self.folder / f"{record.at[:7]}.jsonl"
-        path = max([month, *self.files()[:1]])  # a clock may be set back
+        path = self._file_for(record)
         try:
             with disk.disk_errors(path):
                 if not path.exists():
@@ -241,6 +242,16 @@ class ChangeLog:
             if sync:
                 raise
         disk.inject_fault("logged")
+
+    def _file_for(self, record: FileChange) -> Path:
+        """The file of the record's month, or a later one: a clock may be set back. The folder
+        is listed once for a run.
+        """
+        month = self.folder / f"{record.at[:7]}.jsonl"
+        if self._run != record.run:
+            self._run = record.run
+            self._newest = max([month, *self.files()[:1]])
+        return max(month, self._newest)
 
     def _begin_month(self, path: Path, *, sync: bool) -> None:
         """Makes the folder and the file of a month, and removes those that are too old."""

@@ -9,6 +9,7 @@ from ..errors import NotFound
 from ..notes.privacy import mask_private, shows_private_text
 from .comments import find_ids
 from .journal import Check, Journal, allow_any_change
+from .journal_files import JournalFiles
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, is_later_text, normalize_block, resolve_short_id
 from .trash import UNDOABLE, TrashedText
@@ -41,7 +42,7 @@ class _PresentText(NamedTuple):
     title: str = ""
 
 
-def find_losses(journal: Journal) -> list[Loss]:
+def find_losses(journal: JournalFiles) -> list[Loss]:
     """The losses of the last week, sorted by id; of one entry the latest text first.
 
     A text in `done/` is lost if the journal shows neither it nor a later change of it. A text
@@ -105,7 +106,7 @@ def find_losses(journal: Journal) -> list[Loss]:
 
 
 def _present_texts(
-    journal: Journal, ids: Collection[str], notes: Collection[str]
+    journal: JournalFiles, ids: Collection[str], notes: Collection[str]
 ) -> dict[str, _PresentText]:
     """The texts of these entries in the journal. `notes` are files whose entries may carry no
     id.

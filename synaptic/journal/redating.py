@@ -21,6 +21,7 @@ from ..errors import Changed, Refused, SynapticError
 from ..models import Entry
 from .comments import find_ids
 from .journal import Check, Edit, Edited, Journal, Replacement
+from .journal_files import JournalFiles
 from .saved import SavedText
 from .text import block_to_append, find_entry_span, normalize_block
 from .trash import TrashedText, Why, file_hash
@@ -28,7 +29,7 @@ from .writer import Draft, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
 
-def file_at(journal: Journal, entry: Entry, moment: datetime) -> str:
+def file_at(journal: JournalFiles, entry: Entry, moment: datetime) -> str:
     """The path of the file to which an entry belongs if it happened at `moment`. Raises Refused
     for an entry whose date stands elsewhere than in its own lines.
     """

@@ -38,6 +38,7 @@ from .comments import find_ids
 from .disk import PREFERENCES, append_json_lines, inject_fault
 from .folder import locate_writable
 from .journal import Journal
+from .journal_files import JournalFiles
 from .moves import note_moves
 from .rewriting import rewrite_entries_in_lock
 from .runs import UNFINISHED, FileEdit, Run
@@ -47,14 +48,14 @@ MANY_EDITS = ("rename", "tags", "link", "mend")
 """The verbs that change many files as one."""
 
 
-def unfinished_run(journal: Journal) -> Run | None:
+def unfinished_run(journal: JournalFiles) -> Run | None:
     """The run that is being carried out, or that was killed."""
     if not journal.has_unfinished_rename:
         return None
     return journal.renames.get(UNFINISHED)
 
 
-def find_run(journal: Journal, name: str) -> list[FileChange]:
+def find_run(journal: JournalFiles, name: str) -> list[FileChange]:
     """The records of the run of this name that nobody took back, the newest first. Raises
     InvalidArgument, which names the known ones.
     """
@@ -327,7 +328,7 @@ def _follow(journal: Journal, moves: Mapping[str, str], ids: Mapping[str, str]) 
             journal.runs.put(replace(run, blocks=tuple(blocks)))
 
 
-def _exists(journal: Journal, path: str) -> bool:
+def _exists(journal: JournalFiles, path: str) -> bool:
     """True if the folder lists a file of exactly this name."""
     place = journal.place(path)
     with suppress(OSError):
@@ -344,14 +345,14 @@ def _is_taken(journal: Journal, edit: FileEdit) -> bool:
     return False
 
 
-def _hash_of_file(journal: Journal, path: str) -> str:
+def _hash_of_file(journal: JournalFiles, path: str) -> str:
     """The hash of a file, "" without one."""
     with suppress(NotFound):
         return file_hash(journal.read(path))
     return ""
 
 
-def folders_to_make(journal: Journal, paths: Sequence[str]) -> tuple[str, ...]:
+def folders_to_make(journal: JournalFiles, paths: Sequence[str]) -> tuple[str, ...]:
     """The folders of these paths that do not exist yet."""
     missing = []
     for path in paths:

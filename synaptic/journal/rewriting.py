@@ -22,6 +22,7 @@ from .changelog import Actor, acting
 from .comments import find_ids
 from .folder import OWN, locate_writable, read_bytes
 from .journal import Journal
+from .journal_files import JournalFiles
 from .text import find_entry_span, is_later_text, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
 from .writer import Draft, Stat
@@ -270,7 +271,7 @@ def _compare(path: str, was: ParsedFile, now: ParsedFile) -> Iterator[WrittenEnt
         yield WrittenEntry(path, before.get(id), after.get(id))
 
 
-def blocks_by_id(journal: Journal, path: str) -> dict[str, bytes]:
+def blocks_by_id(journal: JournalFiles, path: str) -> dict[str, bytes]:
     """The bytes of each entry of a file by its id; none of a file that is gone."""
     with suppress(NotFound):
         data, status = read_bytes(journal.roots, path)

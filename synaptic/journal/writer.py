@@ -29,17 +29,10 @@ from ..config import Config, make_clock
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from ..files import file_lock
 from . import disk, folder
-from .changelog import (
-    ChangeLog,
-    Deed,
-    make_record,
-    new_run_name,
-    present_actor,
-    record_of_change,
-)
+from .changelog import Deed, make_record, new_run_name, present_actor, record_of_change
 from .disk import disk_errors, inject_fault
-from .draft_files import DraftFiles
-from .saved import SavedText, SavedTexts
+from .journal_files import JournalFiles
+from .saved import SavedText
 from .withdrawal import WITHDRAWAL
 
 if TYPE_CHECKING:
@@ -86,18 +79,17 @@ D = TypeVar("D", bound=Draft | None)
 class FileWriter:
     """Changes files of the journal; all processes of a home share its lock."""
 
-    def __init__(self, config: Config) -> None:
-        self.saved = SavedTexts(config.state)
-        self.draft_files = DraftFiles(config.state)
-        self.log = ChangeLog(config.state)
+    def __init__(self, files: JournalFiles, config: Config) -> None:
+        self.saved = files.saved
+        self.draft_files = files.draft_files
+        self.log = files.log
         self.clock = make_clock()
         self.deed: Deed | None = None
         """The run that is on its way. Without one no change is logged."""
-        self.roots = folder.Roots(config.roots, config.exclude)
+        self.roots = files.roots
         self._config = config
         self._state = config.state
-        self.changes: list[str] = []
-        """The paths of the files that this process changed, in order."""
+        self.changes = files.changes
         self.settled = config.state / "settled"
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
         self._swept: set[Path] | None = None
@@ -302,13 +294,6 @@ class FileWriter:
         adds_only = draft.data is not None and draft.data.startswith(old)
         alone = not (self.deed.is_durable or draft.in_trash or adds_only)
         self.log.append(record, sync=alone and any(record.befores()))
-
-    def is_ours(self, text: SavedText) -> bool:
-        """True unless the text belongs to another journal of this home; a moved home keeps its
-        texts.
-        """
-        journal = Path(text.journal)
-        return journal == self.roots.split_path(text.path)[1] or not journal.is_dir()
 
     # -- changing a file
 

@@ -153,7 +153,7 @@ def new_files(ws: Workspace, *, reuses: bool = False) -> Iterator[NewFiles]:
     write lock. If that fails or is killed, none of them stays. `reuses`: a file that was
     attached today under the same name with the same bytes is not stored again.
     """
-    with ws.journal.writing(), stored_files(ws.journal.writer) as stored:
+    with ws.own_journal.writing(), stored_files(ws.own_journal.writer) as stored:
         yield NewFiles(ws, stored, reuses=reuses)
 
 

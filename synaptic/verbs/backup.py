@@ -107,7 +107,7 @@ def write_backup(ws: Workspace, folder: Path) -> Backup:
     _check_is_outside(ws, folder)
     now = ws.clock()
     stem = f"synaptic-{now.date().isoformat()}"
-    ws.journal.prepare()
+    ws.own_journal.prepare()
     with file_lock(ws.config.state / "backup.lock"), disk.disk_errors(folder):
         disk.make_dirs(folder, private=False)
         temp = disk.temp_path_of(folder / f"{stem}.zip")
@@ -167,7 +167,7 @@ def _write_files(ws: Workspace, temp: Path) -> _Contents:
     fd = os.open(temp, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
     with os.fdopen(fd, "w+b") as raw:
         with ZipFile(raw, "w", ZIP_DEFLATED) as archive:
-            with ws.journal.writing():
+            with ws.own_journal.writing():
                 files = [*_journal_files(ws), *_home_files(ws.config.home)]
                 add_all(archive, [each for each in files if _is_text_of_ours(each[0])])
             add_all(archive, [each for each in files if not _is_text_of_ours(each[0])])

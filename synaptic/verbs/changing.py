@@ -93,7 +93,7 @@ def update(
     past = read_date_marks(ws, changes)
     stored = find_stored(ws, id)
     entry = stored.entry
-    ws.journal.writer.note_entries(entry.id)
+    ws.own_journal.writer.note_entries(entry.id)
     if "at" in changes:
         changes["at"] = read_new_moment(entry, changes["at"], ws.clock())
         if changes["at"] == entry.at:
@@ -156,11 +156,11 @@ def _write_update(
 
     def edit(place: str) -> Edited:
         if moves and stored.entry.date_source != "comment":
-            return move_entry(ws.journal, place, stored.own_id, target, change)
-        return ws.journal.replace_entry(place, stored.own_id, change, "update", agent=agent)
+            return move_entry(ws.own_journal, place, stored.own_id, target, change)
+        return ws.own_journal.replace_entry(place, stored.own_id, change, "update", agent=agent)
 
     copies = stored.copies
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         log = read_log(ws.config.state)
         edited = edit(path)
         new = edited.entry

@@ -76,13 +76,13 @@ def fix_problems(ws: Workspace) -> Checkup:
         with suppress(OSError):
             ws.config.home.chmod(0o700)
     with suppress(SynapticError):  # the obstacle is a finding
-        with ws.journal.writing():  # which takes what an older version left waiting
+        with ws.own_journal.writing():  # which takes what an older version left waiting
             pass
         finish_edits(ws)
         call_features("recover", ws)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
-                ws.journal.purge_private_copies(stamp.path, ws.journal.read(stamp.path))
+                ws.own_journal.purge_private_copies(stamp.path, ws.journal.read(stamp.path))
         verify_index(ws)
         if wrongly_indexed_paths(ws) or any(in_step(ws, lambda _: _check_index(ws))):
             rebuild(ws)

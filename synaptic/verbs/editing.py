@@ -63,7 +63,7 @@ def write_text(
             "The text is empty.", "To remove the entry, use Delete; it asks first."
         )
     own_id = resolve_own_id(ws, path, id)
-    ws.journal.writer.note_entries(*filter(None, (own_id,)))
+    ws.own_journal.writer.note_entries(*filter(None, (own_id,)))
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         now = _editable_passage(path, own_id, data, parsed)
@@ -126,9 +126,9 @@ def rewrite_by_person(
     it. With `brings_words` only what was in force before is in force again.
     """
     notices = []
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         log = read_log(ws.config.state)
-        rewrite = rewrite_entries(ws.journal, path, change, keep=keep)
+        rewrite = rewrite_entries(ws.own_journal, path, change, keep=keep)
         for written in rewrite.written:
             id = written.after.id if written.after else ""
             notices += note_rule_change(

@@ -88,7 +88,7 @@ def stable_id(ws: Workspace, id: str) -> str:
     stored = find_stored(ws, id)
     if stored.entry.derived_id:
         with suppress(Refused):  # the id of a whole-file note depends on its path alone
-            ws.journal.edit(
+            ws.own_journal.edit(
                 stored.entry.path,
                 stored.own_id,
                 lambda old: replace(old, id=stored.entry.id, derived_id=False),

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..config import Config
 from ..errors import SynapticError
 from ..journal.disk import make_dirs, overwrite, read_state_json, unlink
-from ..journal.journal import Journal
+from ..journal.journal_files import JournalFiles
 from ..journal.repository import repository_of_checkout
 from ..kinds import is_over
 from ..models import Entry
@@ -131,7 +131,7 @@ def _read_entries(
     """Maps ids to the entries at these places that belong to the project, or to none, and are
     not over.
     """
-    journal = Journal(config)
+    journal = JournalFiles(config)
     wanted: dict[str, set[str]] = {}
     for path, id in chain.from_iterable(places):
         wanted.setdefault(path, set()).add(id)
@@ -146,7 +146,7 @@ def _read_entries(
     return {id: entry for id, entry in entries.items() if id not in replaced}
 
 
-def _entries_of_file(journal: Journal, path: str) -> Sequence[Entry]:
+def _entries_of_file(journal: JournalFiles, path: str) -> Sequence[Entry]:
     """The entries of a file of the journal; none where it is gone or no longer read."""
     with suppress(SynapticError):
         stamp = journal.stamp(path)

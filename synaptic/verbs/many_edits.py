@@ -337,19 +337,19 @@ def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
         name += "a"
     folders = renames.folders_to_make(ws.journal, list(plan.moves.values()))
     run = Run(name, edits=plan.edits, ids=plan.ids, rules=plan.rules, folders=folders)
-    with ws.journal.doing(plan.kind) as deed:
+    with ws.own_journal.doing(plan.kind) as deed:
         return _make_edits(ws, plan, run, deed)
 
 
 def _make_edits(ws: Workspace, plan: EditPlan, run: Run, deed: Deed) -> Renamed:
-    with ws.journal.writing():
-        run = renames.begin(ws.journal, run)
-        renames.describe_run(ws.journal, run, deed)
-        run = renames.carry_out(ws.journal, run)
+    with ws.own_journal.writing():
+        run = renames.begin(ws.own_journal, run)
+        renames.describe_run(ws.own_journal, run, deed)
+        run = renames.carry_out(ws.own_journal, run)
     for _ in range(MORE_ROUNDS):
         run = _go_round_again(ws, plan, run)
     if run.left and not run.edits:
-        with ws.journal.writing():
+        with ws.own_journal.writing():
             ws.journal.renames.drop(UNFINISHED)
         raise Changed(
             f"{run.left[0].path} is changed again and again; nothing was renamed.",
@@ -376,9 +376,9 @@ def _go_round_again(ws: Workspace, plan: EditPlan, run: Run) -> Run:
         if not more.edits:
             left += [edit] if more.stays else []
             continue
-        with ws.journal.writing():
+        with ws.own_journal.writing():
             again = Run(run.name, edits=more.edits, ids=more.ids, rules=more.rules)
-            run = renames.carry_out_more(ws.journal, run, again)
+            run = renames.carry_out_more(ws.own_journal, run, again)
         left += run.left
     return replace(run, left=tuple(left))
 
@@ -389,16 +389,16 @@ def take_back(ws: Workspace, name: str) -> Renamed:
     Raises InvalidArgument for an unknown name, Refused if a note's old path is taken.
     """
     finish_edits(ws)
-    with ws.journal.writing():
-        back = renames.reversed_run(ws.journal, name)
+    with ws.own_journal.writing():
+        back = renames.reversed_run(ws.own_journal, name)
     pairs = [pair for one in _reread_edits(ws, back.edits) for pair in one.entries]
     rules = in_step(ws, lambda _: rows_of_changed_rules(ws, pairs))
     back = replace(back, rules=rules)
-    with ws.journal.doing(UNDO) as deed:
-        with ws.journal.writing():
-            renames.begin(ws.journal, back)
-            renames.describe_run(ws.journal, back, deed)
-            back = renames.carry_out(ws.journal, back)
+    with ws.own_journal.doing(UNDO) as deed:
+        with ws.own_journal.writing():
+            renames.begin(ws.own_journal, back)
+            renames.describe_run(ws.own_journal, back, deed)
+            back = renames.carry_out(ws.own_journal, back)
         return _end(ws, back)
 
 
@@ -416,12 +416,12 @@ def finish_edits(ws: Workspace) -> Renamed | None:
     if ws.access.is_past or not renames.unfinished_run(ws.journal):
         return None
     run = None
-    with ws.journal.writer.unlogged(), ws.journal.doing("") as deed:
-        with suppress(Busy), ws.journal.writer.locked(0):
+    with ws.own_journal.writer.unlogged(), ws.own_journal.doing("") as deed:
+        with suppress(Busy), ws.own_journal.writer.locked(0):
             run = renames.unfinished_run(ws.journal)
             if run:
-                renames.describe_run(ws.journal, run, deed)
-                run = renames.carry_out(ws.journal, run)
+                renames.describe_run(ws.own_journal, run, deed)
+                run = renames.carry_out(ws.own_journal, run)
         return _end(ws, run) if run else None
 
 
@@ -432,9 +432,9 @@ def _end(ws: Workspace, run: Run) -> Renamed:
         if run.ids:
             with suppress(IndexFailed), ws.index.writing(BUSY_TIMEOUT_MS) as writer:
                 writer.move_counts(run.ids)
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         _move_review_answers(ws, run.ids)
-        renames.close(ws.journal, run)
+        renames.close(ws.own_journal, run)
     paths = {edit.path for edit in run.edits if edit.before != edit.after}
     stay = {edit.path if run.back else edit.to for edit in run.left}
     return Renamed(run.name, len(paths), tuple(sorted(stay)))

@@ -75,7 +75,7 @@ def logged(
         @wraps(verb)
         def run(ws: Workspace, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
             by_agent = named.get("by_person") is False
-            with ws.journal.doing(name) as deed:
+            with ws.own_journal.doing(name) as deed:
                 if by_agent and deed.actor.is_person:
                     deed.actor = Actor(str(named.get("by") or "agent"), deed.actor.by)
                 return verb(ws, *args, **named)

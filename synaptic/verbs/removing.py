@@ -58,11 +58,11 @@ def delete(
             raise
         ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
         path, entry = ws.journal.find_copy(id)
-        ws.journal.purge(path, entry.id)
+        ws.own_journal.purge(path, entry.id)
         notices = [*index_now(ws, path, scrub=True), *outside_copies_notice(ws, entry)]
         return make_receipt(entry, path=path, notices=notices)
     entry = stored.entry
-    ws.journal.writer.note_entries(entry.id)
+    ws.own_journal.writer.note_entries(entry.id)
     copies = stored.copies
     path = entry.path
     locate_writable(ws.journal.roots, path, entry.there.line)
@@ -76,11 +76,11 @@ def delete(
 
     def remove(place: str) -> None:
         if purge:
-            ws.journal.purge(place, stored.own_id)
+            ws.own_journal.purge(place, stored.own_id)
         else:
-            notices.extend(ws.journal.edit(place, stored.own_id, lambda _: None).notices)
+            notices.extend(ws.own_journal.edit(place, stored.own_id, lambda _: None).notices)
 
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         # first: a file that is gone only suspends it
         with disk_errors(ws.config.state, "used"):
             present = ws.journal.find_or_none(path, stored.own_id)
@@ -234,19 +234,19 @@ def restore(
             _check_done_by_agent(ws, id)
 
     left = []
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         with suppress(NotFound):
-            ws.journal.writer.note_entries(ws.journal.pieces_of(id)[0])
+            ws.own_journal.writer.note_entries(ws.journal.pieces_of(id)[0])
         log = read_log(ws.config.state)
         is_redo = not vanished and _is_last_change_a_restore(ws, id)
-        moved = None if vanished else undo_move(ws.journal, id, check, by_person=by_person)
+        moved = None if vanished else undo_move(ws.own_journal, id, check, by_person=by_person)
         if moved:
             change = moved
             left = [moved.before.path] if moved.before else []
         elif vanished:
-            change = restore_vanished_text(ws.journal, id, check)
+            change = restore_vanished_text(ws.own_journal, id, check)
         else:
-            change = ws.journal.restore(id, check, by_person=by_person)
+            change = ws.own_journal.restore(id, check, by_person=by_person)
         notices = _note_restored(ws, log, change, confirms=confirms)
     if is_redo:
         notices.append("This took the last restore back; the same again restores once more.")
@@ -292,7 +292,7 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
     """
     stored = find_stored(ws, id)
     entry = stored.entry
-    ws.journal.writer.note_entries(entry.id)
+    ws.own_journal.writer.note_entries(entry.id)
     path = entry.path
     texts = {str(at): text for at, (text, _) in enumerate(earlier_versions(ws, entry)[::-1])}
 
@@ -305,9 +305,9 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
             old, match_line_ends(block, ws.journal.saved_text_of_piece(piece).text)
         )
 
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         log = read_log(ws.config.state)
-        edited = ws.journal.replace_entry(path, stored.own_id, change, "restore")
+        edited = ws.own_journal.replace_entry(path, stored.own_id, change, "restore")
         notices = _note_restored(ws, log, edited.written, confirms=True)
     notices += index_now(ws, path, shows=entry.id)
     return make_receipt(entry, notices=notices)

@@ -100,7 +100,7 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
     if stored.entry.derived_id or own_id != entry.id:
         # a whole-file note has the id of its path; a source is only read
         with suppress(Refused):
-            ws.journal.edit(path, own_id, with_id, keep=False)
+            ws.own_journal.edit(path, own_id, with_id, keep=False)
             own_id = entry.id
     with disk_errors(ws.config.state, "used"):
         preferences.confirm_shown_text(ws, path, replace(entry, id=own_id))

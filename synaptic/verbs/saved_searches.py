@@ -93,8 +93,8 @@ def save_search(ws: Workspace, name: str, address: str) -> Texts:
             )
         return Draft(after)
 
-    with ws.journal.writing():
-        ws.journal.writer.change(NOTE, add)
+    with ws.own_journal.writing():
+        ws.own_journal.writer.change(NOTE, add)
     return index_now(ws, NOTE)
 
 

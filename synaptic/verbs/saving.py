@@ -115,7 +115,7 @@ def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]
     receipt for each. Of one day all are saved, or none is.
     """
     watch = Stopwatch()
-    deed = ws.journal.writer.deed
+    deed = ws.own_journal.writer.deed
     if deed and deed.actor.is_person and not all(m.get("by_person", True) for _, m in texts):
         deed.actor = Actor(texts[0][1].get("by") or "agent", deed.actor.by)
     drafts = []
@@ -253,8 +253,8 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
     paths: dict[str, str] = {}
     index_notices: Texts = ()
     if new:
-        ws.journal.writer.note_entries(*(entry.id for entry in new))
-        with watch.stage("journal"), ws.journal.writing():
+        ws.own_journal.writer.note_entries(*(entry.id for entry in new))
+        with watch.stage("journal"), ws.own_journal.writing():
             paths = _append_by_day(ws, new)
             for entry, notices, marks in drafts:
                 if entry.id in paths and entry.type == "preference":
@@ -309,7 +309,7 @@ def _append_by_day(ws: Workspace, new: Sequence[Entry]) -> dict[str, str]:
     paths: dict[str, str] = {}
     for entries in by_path.values():
         try:
-            path = ws.journal.append(*entries)
+            path = ws.own_journal.append(*entries)
         except SynapticError as error:
             if paths:
                 ids = ", ".join(map(short_id, paths))

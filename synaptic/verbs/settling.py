@@ -119,7 +119,7 @@ def settle_conflict(
             )
         return after
 
-    with ws.journal.doing(SETTLE, key):
+    with ws.own_journal.doing(SETTLE, key):
         done = rewrite_by_person(ws, path, change, brings_words=True)
     adds_entries = any(one.before is None for one in done.written)
     notices = [*done.notices, *index_now(ws, path)]

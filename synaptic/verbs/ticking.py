@@ -107,7 +107,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
             raise _cannot_tick_error(path, task, str(error)) from error
         return data[: place.start] + place.new + data[place.end :]
 
-    with ws.journal.doing(TICK if done else "open a task", text) as deed:
+    with ws.own_journal.doing(TICK if done else "open a task", text) as deed:
         rewrite_by_person(ws, path, change, keep=False)
     index_now(ws, path)
     new = _set_done_date(text.encode(), stamp, done).decode().strip()

@@ -167,8 +167,10 @@ def _undo(ws: Workspace, run: LoggedRun, *, by_person: bool, confirms: bool) -> 
             stay, notices = answer
             return _make_undone(ws, run, stay, notices, by_person=by_person)
     with (
-        ws.journal.writing(),
-        ws.journal.doing(verb_of_undo(run.verb), records[0].what, entries=records[0].entries),
+        ws.own_journal.writing(),
+        ws.own_journal.doing(
+            verb_of_undo(run.verb), records[0].what, entries=records[0].entries
+        ),
     ):
         plan, notices = _take_files_back(ws, run, confirms=confirms)
     notices = (*notices, *index_now(ws, *run.files))
@@ -231,7 +233,7 @@ def _take_files_back(ws: Workspace, run: LoggedRun, *, confirms: bool) -> tuple[
     if not confirms:
         for path in changed:
             _check_rules(ws, path, plan.present[path] or b"", plan.wanted[path] or b"")
-    deed = ws.journal.writer.deed
+    deed = ws.own_journal.writer.deed
     assert deed
     deed.of = plan.taken
     if not changed:  # its own changes cancelled each other
@@ -248,7 +250,7 @@ def _take_files_back(ws: Workspace, run: LoggedRun, *, confirms: bool) -> tuple[
         moved |= dict.fromkeys(after - before, path)
     for path in changed:
         rewrite = rewrite_entries_in_lock(
-            ws.journal,
+            ws.own_journal,
             path,
             _change_between(path, plan.present[path], plan.wanted[path]),
             keep=run.verb.removeprefix(UNDO) not in NOT_IN_TRASH,

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
 
+from ..errors import Refused
 from ..models import Entry, Texts, frozen
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ class Access:
     def require_writer(self) -> None:
         """Raises NeedsWriter unless this is the writer."""
 
+    def refuse_change(self) -> NoReturn:
+        """Raises NeedsWriter, or Refused where nobody may change what is read here."""
+        raise NeedsWriter
+
     def limit_to_journals(self, journals: Texts | None) -> Access:
         """The access of an asker who may read these journals; None: all."""
         return self
@@ -120,3 +125,6 @@ class Past(Access):
 
     may_write = False
     is_past = True
+
+    def refuse_change(self) -> NoReturn:
+        raise Refused("The past cannot be changed.", hint="Leave out as_of.")

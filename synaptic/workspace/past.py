@@ -21,23 +21,23 @@ An entry counts from the time that it bears, also where it was saved later.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, time
 from typing import Any
 
 from ..config import CLOCK_YEARS
-from ..errors import InvalidArgument, NotFound, Refused
+from ..errors import InvalidArgument, NotFound
 from ..index.index import Index
 from ..index.rows import FileRows, to_microseconds
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.folder import Comparison
-from ..journal.journal import Journal
+from ..journal.journal_files import JournalFiles
 from ..journal.text import block_to_append, find_entry_span
 from ..journal.trash import TrashedText
 from ..language.time_fields import read_days, read_moment
-from ..models import Entry, ParsedFile, Stamp
+from ..models import Entry, FileSignature, ParsedFile, Stamp, Texts
 from ..notes.markdown import render_verified_block
 from ..notes.privacy import shows_private_text
 from ..notes.screening import Screen
@@ -95,7 +95,7 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         yield past
 
 
-class PastJournal(Journal):
+class PastJournal(JournalFiles):
     """The journal as it was. `files` holds the bytes of files that said something else then,
     `left_out` the ids of entries that are not shown.
     """
@@ -120,8 +120,16 @@ class PastJournal(Journal):
         undated = sum(entry.at > self.until and not entry.dated for entry in self.entries)
         if undated:
             notice += f" {undated:,} undated notes changed since and are left out."
-        self.absent = lambda: (notice, *self.roots.absent())
-        self.compare = lambda *_: Comparison([], [], [])  # type: ignore[assignment]
+        self._notice = notice
+
+    def absent(self) -> Texts:
+        return (self._notice, *super().absent())
+
+    def compare(
+        self, signatures: Mapping[str, FileSignature | None], only: str = ""
+    ) -> Comparison:
+        """No difference: the index of the past is made once."""
+        return Comparison([], [], [])
 
     def read(self, path: str) -> bytes:
         return self.files[path] if path in self.files else super().read(path)
@@ -130,12 +138,6 @@ class PastJournal(Journal):
         parsed = super().parse(path, *args, **options)
         entries = (entry for entry in parsed.entries if entry.id not in self.left_out)
         return ParsedFile(tuple(entries), parsed.issues)
-
-    def purge_private_copies(self, path: str, data: bytes) -> None:
-        """Does nothing: only the present journal decides about copies."""
-
-    def writing(self) -> Any:
-        raise Refused("The past cannot be changed.", hint="Leave out as_of.")
 
     def _restore_past_texts(self, may_write: bool) -> list[str]:
         """The ids of entries that were deleted since; puts the texts of then into `files`."""

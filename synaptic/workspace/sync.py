@@ -590,7 +590,10 @@ def wrongly_indexed_paths(ws: Workspace) -> list[str]:
 def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     """All that the index keeps of this file of the journal."""
     settled = stamp.is_settled(time.time_ns())  # before it is read
-    data = ws.journal.read(stamp.path)
+    return _make_rows(ws, stamp, ws.journal.read(stamp.path), settled, head)
+
+
+def _make_rows(ws: Workspace, stamp: Stamp, data: bytes, settled: bool, head: str) -> FileRows:
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
     if not all(entry.dated for entry in parsed.entries):
         day = first_commit_days(ws.config.journal, head).get(stamp.path)
@@ -599,15 +602,17 @@ def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
         )
     if ws.config.at_tags:
         parsed = replace(parsed, entries=tuple(map(with_at_tags, parsed.entries)))
-    ws.journal.purge_private_copies(stamp.path, data)
     return make_file_rows(stamp, data, parsed, settled, ws.config.day_title)
 
 
 def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
-    """Reads a file as `read_file` does; the confirmation ends for each preference that the file
-    no longer contains.
+    """Reads a file as `read_file` does. The confirmation ends for each preference that the file
+    no longer contains, and copies of what is private now go.
     """
-    file = read_file(ws, stamp, head)
+    settled = stamp.is_settled(time.time_ns())  # before it is read
+    data = ws.journal.read(stamp.path)
+    file = _make_rows(ws, stamp, data, settled, head)
+    ws.own_journal.purge_private_copies(stamp.path, data)
     end_vanished_confirmations(ws, rules, stamp.path, (row.entry for row in file.rows))
     return file
 

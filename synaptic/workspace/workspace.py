@@ -17,17 +17,11 @@ from ..index.embedding import Embedder, FastEmbedder
 from ..index.index import Index
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.journal import Journal
+from ..journal.journal_files import JournalFiles
 from ..journal.projects import NamesInJournal
 from ..models import frozen
-from .access import Access, NeedsWriter, Reading, Writing
+from .access import Access, Reading, Writing
 from .pace import Paces
-
-
-class ReadJournal(Journal):
-    """A journal that is only read."""
-
-    def writing(self) -> Any:
-        raise NeedsWriter
 
 
 @frozen
@@ -35,12 +29,21 @@ class Workspace:
     """A journal, the access to it, its index, its embedder and a clock. One thread owns it."""
 
     config: Config
-    journal: Journal
+    journal: JournalFiles
     index: Index
     embedder: Embedder
     clock: Callable[[], datetime]
     access: Access
     paces: Paces = field(default_factory=Paces)
+
+    @property
+    def own_journal(self) -> Journal:
+        """The journal of this machine, to be changed. Raises what the access says where it is
+        only read: NeedsWriter, or Refused.
+        """
+        if not isinstance(self.journal, Journal):
+            self.access.refuse_change()
+        return self.journal
 
     @property
     def today(self) -> date:
@@ -63,7 +66,7 @@ def open_reader(writer: Workspace, ask_writer: Callable[..., Any]) -> Workspace:
     engine = SqliteEngine(config.index_file, stemming=config.search.stemming, read_only=True)
     engine.latest_rough = writer.index.file.latest_rough
     return replace(
-        writer, journal=ReadJournal(config), index=Index(engine), access=Reading(ask_writer)
+        writer, journal=JournalFiles(config), index=Index(engine), access=Reading(ask_writer)
     )
 
 

@@ -373,7 +373,7 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
         with report_errors(planned.skip, picture):
-            path = save_picture(ws.journal, picture, read)
+            path = save_picture(ws.own_journal, picture, read)
             pictures[path] = hash_of_block(ws.journal.read(path))
     projects = {project_key(one.entry.project or "") for one in coming}
     write_projects(
@@ -383,14 +383,14 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.from_entry(one.path, one.entry) for one in new)
     followed = {}
-    with ws.journal.doing(IMPORT, entry_count_text(len(coming)), run=name):
+    with ws.own_journal.doing(IMPORT, entry_count_text(len(coming)), run=name):
         if blocks or not coming:  # one that brought nothing is known, too
-            insert_blocks(ws.journal, Run(name, blocks, pictures=pictures))
+            insert_blocks(ws.own_journal, Run(name, blocks, pictures=pictures))
         for path, entry, record in planned.grown:
             with suppress(NotFound):
                 before = _hash_in_file(ws, path, entry.id)
                 update = partial(update_from_source, ws, entry)
-                ws.journal.edit(path, entry.id, update, keep=bool(record.place))
+                ws.own_journal.edit(path, entry.id, update, keep=bool(record.place))
                 followed[entry.id, before] = _hash_in_file(ws, path, entry.id)
     if followed:
         _follow_in_runs(ws, followed, {} if blocks else pictures)
@@ -411,7 +411,7 @@ def _follow_in_runs(
     """Notes in earlier runs the new hashes of entries that followed their source, by ids and
     hashes before, so that `undo_import` sees that nobody edited them.
     """
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         for run in ws.journal.runs.all():
             blocks = tuple(
                 replace(block, hash=followed.get((block.id, block.hash), block.hash))
@@ -554,7 +554,7 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     if not confirms:
         why |= dict.fromkeys(rules, "the user confirmed it")
     count = 0
-    with ws.journal.doing(verb_of_undo(IMPORT), entry_count_text(len(ids))) as deed:
+    with ws.own_journal.doing(verb_of_undo(IMPORT), entry_count_text(len(ids))) as deed:
         records: dict[str, list[FileChange]] = {}
         for record in ws.journal.changes_of_run(name):
             records.setdefault(record.path, []).append(record)
@@ -565,8 +565,8 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
                 end_confirmation(ws.config.state, id)
             own = records.get(path, [])
             whole = own[0] if len(own) == 1 and len(free) == len(blocks) else None
-            count += len(remove_blocks(ws.journal, path, free, whole))
-    remove_pictures(ws.journal, run.pictures)
+            count += len(remove_blocks(ws.own_journal, path, free, whole))
+    remove_pictures(ws.own_journal, run.pictures)
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
     if stays:

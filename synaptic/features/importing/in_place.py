@@ -52,7 +52,7 @@ def read_in_place(ws: Workspace, source: str, settings: Mapping[str, Sequence[st
     """
     name = ws.journal.runs.free_name(f"{source}-{ws.clock():%Y%m%d-%H%M%S}")
     run = Run(name, settings=settings)
-    with ws.journal.writing():
+    with ws.own_journal.writing():
         ws.journal.runs.put(run)
     finish_run(ws, run)
     return run.name
@@ -65,8 +65,8 @@ def finish_run(ws: Workspace, run: Run) -> None:
         new = [item for item in items if item not in there]
         if new:
             write_setting(ws.config.home, key, [*there, *new])
-    with ws.journal.doing("import", "finished after it was killed", run=run.name):
-        insert_blocks(ws.journal, run)
+    with ws.own_journal.doing("import", "finished after it was killed", run=run.name):
+        insert_blocks(ws.own_journal, run)
 
 
 def take_settings_back(ws: Workspace, run: Run) -> None:

@@ -123,7 +123,7 @@ def _write_new_file(ws: Workspace, to: Path, name: str, parts: Iterable[bytes]) 
             f"{path} cannot be written: its folder does not exist.",
             "Make the folder first, or give --to a folder that exists.",
         )
-    ws.journal.prepare()
+    ws.own_journal.prepare()
     temp = disk.temp_path_of(path)
     # two commands at once would write the same temporary file
     with file_lock(ws.config.state / "book.lock"), disk.disk_errors(path):

@@ -443,7 +443,7 @@ async def _open_in_editor(request: Request) -> Response:
 def _place_to_open(ws: Workspace, path: str) -> Path:
     """Returns the place of a file on the disk, and keeps its texts in the trash."""
     with suppress(SynapticError):  # a text that cannot be kept hinders no edit
-        keep_opened(ws.journal, path, waits=False)
+        keep_opened(ws.own_journal, path, waits=False)
     return ws.journal.place(path)
 
 

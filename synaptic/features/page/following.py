@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...errors import SynapticError
-from ...journal.journal import Journal
+from ...journal.journal_files import JournalFiles
 from ...models import file_signature
 from ...verbs import review
 from ...workspace.workspace import Workspace
@@ -46,7 +46,7 @@ class Follower:
         self._places: set[Path] = set()
         self._look_at = self._scan_at = 0.0
 
-    async def look(self, journal: Journal) -> int:
+    async def look(self, journal: JournalFiles) -> int:
         """Returns the last modification time of the journal in nanoseconds, at most LOOK_S
         old.
         """
@@ -56,7 +56,7 @@ class Follower:
                 await asyncio.to_thread(self._look, journal)
         return self.newest
 
-    def _look(self, journal: Journal) -> None:
+    def _look(self, journal: JournalFiles) -> None:
         if time.monotonic() >= self._scan_at:
             begun = time.thread_time()
             with suppress(SynapticError):  # each page says that the journal is missing
@@ -70,7 +70,7 @@ class Follower:
         if self.newest > before:  # by a note, maybe, that is not among those places
             self._scan_at = 0.0
 
-    def _scan(self, journal: Journal) -> None:
+    def _scan(self, journal: JournalFiles) -> None:
         stamps = sorted(journal.scan(), key=lambda stamp: stamp.ctime_ns)
         folders = {posixpath.dirname(stamp.path) for stamp in stamps}
         latest = [stamp.path for stamp in stamps[-LATEST:]]
@@ -95,7 +95,9 @@ async def _event_page(request: Request) -> Response:
     )
 
 
-async def _stream_changes(request: Request, journal: Journal, since: int) -> AsyncIterator[str]:
+async def _stream_changes(
+    request: Request, journal: JournalFiles, since: int
+) -> AsyncIterator[str]:
     yield ":\n\n"
     while not (Connection.ending.is_set() or await request.is_disconnected()):
         newest = await follower_of(request).look(journal)

@@ -29,7 +29,7 @@ from urllib.parse import quote
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...models import Texts
@@ -66,8 +66,14 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 ENDED = """\
-Your session has ended, and nothing was saved. Go back: your browser still has what you typed.
-Log in at /login: its form has it again as a draft. Without JavaScript, copy it first.
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Session ended</title>
+<p>Your session has ended, and nothing was saved. Go back: your browser still has what you
+typed. <a href="/login">Log in</a>: its form has it again as a draft. Without JavaScript, copy
+it first.
 """
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 
@@ -237,7 +243,7 @@ class Guard:
             if headers.get("hx-request"):
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:
-                return PlainTextResponse(ENDED, 401)
+                return HTMLResponse(ENDED, 401)
             query = scope["query_string"].decode("ascii", "replace")
             wanted = f"/login#{quote(path)}?{query}" if self.fixed else "/login"
             return RedirectResponse(wanted, 303)

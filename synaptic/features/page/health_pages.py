@@ -189,7 +189,7 @@ async def _mend_journal(request: Request) -> Response:
             lambda ws: removing.restore(ws, id, vanished=True, confirms=True),
             "Put back.",
         ),
-        "dismiss": (lambda ws: losses.dismiss_losses(ws.journal, id), "Left out."),
+        "dismiss": (lambda ws: losses.dismiss_losses(ws.own_journal, id), "Left out."),
     }
     mend, message = ways[match_valid_name(ways, form.get("way", ""), "way")]
     await run_verb(request, mend)

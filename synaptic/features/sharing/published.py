@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import NoReturn, TypeVar
 
 from psycopg import OperationalError, ProgrammingError
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -19,7 +19,9 @@ from ...index.counters import TimedCall
 from ...index.embedding import FastEmbedder
 from ...index.index import Index
 from ...index.rows import to_microseconds
-from ...journal.journal import Journal
+from ...journal.journal_files import JournalFiles
+from ...journal.names import LeftOut
+from ...journal.trash import TrashedText
 from ...models import Entry, Texts, frozen
 from ...serving.roles import not_published_error
 from ...workspace.access import Access, IndexQuestion, Word
@@ -39,7 +41,7 @@ be shown as a host.
 """
 
 
-class PublishedJournal(Journal):
+class PublishedJournal(JournalFiles):
     """The published files of all allowed journals, to be read only. Their paths begin with `@`
     and the journal's name.
     """
@@ -47,11 +49,21 @@ class PublishedJournal(Journal):
     def __init__(self, config: Config, engine: PostgresEngine) -> None:
         super().__init__(config)
         self._engine = engine
-        self.place = Path
-        self.absent = tuple
-        self.trashed = tuple
-        self.find_left_out = list
-        self.find_excluded = list
+
+    def place(self, path: str | Path) -> Path:
+        return Path(path)
+
+    def absent(self) -> Texts:
+        return ()
+
+    def trashed(self) -> tuple[TrashedText, ...]:
+        return ()
+
+    def find_left_out(self) -> list[LeftOut]:
+        return []
+
+    def find_excluded(self) -> list[str]:
+        return []
 
     def read(self, path: str) -> bytes:
         data = self._engine.bytes_of(path)
@@ -67,13 +79,6 @@ class PublishedJournal(Journal):
 
     def link_folder_of(self, path: str) -> str:
         return super().link_folder_of(path.partition("/")[2])
-
-    def writing(self) -> Any:
-        raise Refused(
-            "A published journal cannot be changed here.",
-            hint="Write on the machine with the journal, or have this server started with "
-            "`synaptic serve --read --writer URL`, which forwards changes to it.",
-        )
 
 
 @frozen
@@ -93,6 +98,13 @@ class Published(Access):
     @property
     def is_of_several(self) -> bool:  # type: ignore[override]
         return len(self.journals or ()) != 1
+
+    def refuse_change(self) -> NoReturn:
+        raise Refused(
+            "A published journal cannot be changed here.",
+            hint="Write on the machine with the journal, or have this server started with "
+            "`synaptic serve --read --writer URL`, which forwards changes to it.",
+        )
 
     def in_step(self, question: IndexQuestion[Result]) -> Result:
         return self.run_on_one_state(question.run_without_sync)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ...errors import Busy, IndexUnusable, InvalidArgument, ModelError, NotFound, SynapticError
 from ...index.rows import FileRows, hash64, quantise
 from ...journal.disk import PUBLISHED, make_dirs, overwrite, read_state_json
-from ...journal.journal import Journal
+from ...journal.journal_files import JournalFiles
 from ...models import Texts, frozen
 from ...notes.blocks import without_masked
 from ...notes.privacy import mask_private
@@ -48,7 +48,7 @@ class PublishReport:
     seconds: float
 
 
-class CleanJournal(Journal):
+class CleanJournal(JournalFiles):
     """The journal without private passages and secrets. `latest` holds the cleaned bytes of the
     file that was read last, `digest` the hash of its original bytes.
     """
@@ -64,9 +64,6 @@ class CleanJournal(Journal):
         clean = Screen("redact").redact_secrets("text", text)
         self.digest, self.latest = hash64(data), clean.encode("utf-8", "surrogateescape")
         return self.latest
-
-    def hide(self, path: str, data: bytes) -> None:
-        """Does nothing: the live journal alone removes old copies of private text."""
 
 
 class IndexState(NamedTuple):
