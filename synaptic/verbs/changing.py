@@ -17,6 +17,7 @@ from ..notes.blocks import project_key, unify_newlines
 from ..notes.dates import owner_time
 from ..notes.draft import redraft_entry
 from ..notes.markdown import compose_entry
+from ..notes.marks import link_key
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
 from ..workspace.checkout import marks_of_project, working_checkout
@@ -177,11 +178,25 @@ def _write_update(
         )
         also = change_copies(copies, edit, "changed")
     notices += [*index_now(ws, path, target, *copies), *also]
-    receipt = make_receipt(
-        new, path=target, notices=[*notices, *_duplicate_id_notices(ws, new.id)]
-    )
+    notices += [*_duplicate_id_notices(ws, new.id), *_broken_link_notices(ws, stored.entry, new)]
+    receipt = make_receipt(new, path=target, notices=notices)
     linked = [id for id in new.supersedes if id not in stored.entry.supersedes]
     return name_leaning(ws, receipt, new, linked)
+
+
+def _broken_link_notices(ws: Workspace, old: Entry, new: Entry) -> list[str]:
+    """A sentence if links lead nowhere since an entry has another title."""
+    if new.title == old.title:
+        return []
+    key = link_key(old.title)
+    linking = dict(ws.index.incoming_links([], [key]))
+    if not linking or ws.index.entries_by_name_key({key}):
+        return []
+    links = "1 entry links" if len(linking) == 1 else f"{len(linking):,} entries link"
+    return [
+        f"{links} to its old title, which leads nowhere now: `synaptic links --broken` lists "
+        "where, `synaptic undo` gives the title back."
+    ]
 
 
 def _is_whole_text(changes: Json, new: Entry, seen: str | None) -> bool:

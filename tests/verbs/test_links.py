@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from homes import open_home
 
-from synaptic import Filters, Workspace, find, save
+from synaptic import Filters, Workspace, find, save, update
 from synaptic.notes.blocks import without_code
 from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.mentions import broken_links, link_targets, links
@@ -197,3 +197,18 @@ def test_a_link_behind_a_code_span_follows_a_rename(ws: Workspace) -> None:
 def test_many_braces_are_read_in_one_pass(sign: str) -> None:
     text = sign * 30_000
     assert len(without_code(text)) == len(text)
+
+
+def test_a_new_title_says_which_links_to_the_old_one_break(ws: Workspace) -> None:
+    id = save(ws, "They pay late.", title="Kunz Ltd").id
+    save(ws, "Offer for [[Kunz Ltd]].")
+    save(ws, "Called [[kunz ltd]] again.")
+    update(ws, id, append="Always.")
+    notices = " ".join(update(ws, id, title="Kunz and Sons Ltd").notices)
+    assert "2 entries link to its old title" in notices
+    assert {link.path for link in broken_links(ws)} != set()
+    back = update(ws, id, title="Kunz Ltd").notices
+    assert not any("old title" in notice for notice in back) and broken_links(ws) == ()
+    save(ws, "The other one.", title="Kunz Ltd")
+    again = update(ws, id, title="Kunz and Sons").notices
+    assert not any("old title" in notice for notice in again)
