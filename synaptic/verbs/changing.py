@@ -178,7 +178,10 @@ def _write_update(
         )
         also = change_copies(copies, edit, "changed")
     notices += [*index_now(ws, path, target, *copies), *also]
-    notices += [*_duplicate_id_notices(ws, new.id), *_broken_link_notices(ws, stored.entry, new)]
+    notices += [
+        *_duplicate_id_notices(ws, new.id),
+        *_broken_link_notices(ws, stored.entry, new),
+    ]
     receipt = make_receipt(new, path=target, notices=notices)
     linked = [id for id in new.supersedes if id not in stored.entry.supersedes]
     return name_leaning(ws, receipt, new, linked)

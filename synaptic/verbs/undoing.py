@@ -33,6 +33,8 @@ from ..workspace.workspace import Workspace
 from .many_edits import finish_edits, take_back
 from .receipts import index_now, note_rule_change
 
+LEAST_LETTERS = 4
+"""A shorter id would be taken for a place in a list."""
 AS_ONE = ("update", "restore")
 """The verbs that may move an entry between two files: both are taken back, or none."""
 EXACTLY = ("settle",)
@@ -119,8 +121,9 @@ def undo_last(
 def undo_run(
     ws: Workspace, name: str, *, by_person: bool = True, confirms: bool = False
 ) -> Undone:
-    """Takes the run of this name, or that begins with it, back. An agent takes back only what
-    an agent did, and only one who `confirms` changes a preference in force.
+    """Takes the run of this name back, or the one that begins with at least four letters of
+    it. An agent takes back only what an agent did, and only one who `confirms` changes a
+    preference in force.
 
     Raises NotFound, Refused, and Changed if nothing of it can be taken back.
     """
@@ -128,7 +131,9 @@ def undo_run(
     runs = list_runs(ws)
     named = [run for run in runs if run.run.startswith(name.lower())]
     exact = [run for run in named if run.run == name.lower()] or named
-    if not name or not exact:
+    if len(name) < LEAST_LETTERS:
+        exact = []
+    if not exact:
         raise NotFound(
             f"No change with the id {name[:40]!r} can be taken back.",
             "`synaptic undo --list` lists those that can.",

@@ -378,3 +378,13 @@ def test_a_restore_over_many_runs_is_one_run_too(ws: Workspace) -> None:
     assert [run.verb for run in list_runs(ws)] == ["restore", "delete"]
     undo_last(ws)
     assert files_of(ws.config.journal) == after
+
+
+def test_an_id_of_an_undo_needs_four_letters(tmp_path: Path) -> None:
+    with open_home(tmp_path) as ws:
+        save(ws, "The ferry leaves at nine.")
+        [run] = list_runs(ws)
+        for short in ("", run.run[0], run.run[:3]):
+            with pytest.raises(NotFound):
+                undo_run(ws, short)
+        assert undo_run(ws, run.run[:4]).done.run == run.run

@@ -8,6 +8,7 @@
 | the title in the heading | the same words in the    | both texts, in a conflict              |
 | edited                   | body edited              |                                        |
 | edited                   | edited otherwise         | both texts, in a conflict              |
+| a conflict settled       | settled otherwise        | both texts, in a conflict              |
 
 An entry whose heading is its first sentence says one thing: heading and body are one text.
 """
@@ -18,6 +19,7 @@ from typing import NamedTuple
 
 from ...models import TYPES
 from ...notes.blocks import LONE_CR, escape_entry_borders, scan_structure, unify_newlines
+from ...notes.conflicts import find_conflicts
 from ...notes.header import derive_title, read_heading
 from ...notes.markdown import hashes_of_h2s
 from ...notes.privacy import has_private_tag
@@ -53,7 +55,7 @@ def merge_piece(base: Piece | None, ours: Piece, theirs: Piece, *, may_join: boo
     # a passage that begins in a head may end in the body
     is_private = any(has_private_tag(piece.head) for piece in (old, ours, theirs))
     joined = None
-    if may_join and base and not is_private:
+    if may_join and base and not is_private and not _is_settled_twice(old, ours, theirs):
         joined = _join_entry(old, ours, theirs)
     return joined or _keep_both(ours, theirs, is_private=is_private)
 
@@ -67,7 +69,9 @@ def merge_text(old: Piece, ours: Piece, theirs: Piece) -> Piece:
         if not done and old.text.strip() and not other.text.strip():
             is_edited = words_of(side.text) != words_of(old.text)
             done = replace(side if is_edited else other, gap=ours.gap or theirs.gap)
-    return done or _join_text(old, ours, theirs) or _keep_both(ours, theirs, is_private=False)
+    if not done and not _is_settled_twice(old, ours, theirs):
+        done = _join_text(old, ours, theirs)
+    return done or _keep_both(ours, theirs, is_private=False)
 
 
 def _take_changed_side(old: Piece, ours: Piece, theirs: Piece) -> Piece | None:
@@ -75,6 +79,17 @@ def _take_changed_side(old: Piece, ours: Piece, theirs: Piece) -> Piece | None:
     if theirs.text in (ours.text, old.text):
         return ours
     return replace(theirs, gap=ours.gap or theirs.gap) if ours.text == old.text else None
+
+
+def _is_settled_twice(old: Piece, ours: Piece, theirs: Piece) -> bool:
+    """True if both sides changed a conflict that stood in a text. Each chose another version,
+    and line by line both would be gone.
+    """
+    was, *sides = (
+        unify_newlines(piece.text.decode("latin-1")) for piece in (old, ours, theirs)
+    )
+    texts = [was[one.start : one.end].strip() for one in find_conflicts(was)]
+    return any(all(text not in side for side in sides) for text in texts)
 
 
 def conflict_text(ours: bytes, theirs: bytes, eol: bytes) -> bytes:

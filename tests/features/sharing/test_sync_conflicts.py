@@ -285,3 +285,31 @@ def test_a_choice_of_a_whole_file_is_undone_on_the_page(machines: Machines) -> N
         page.get_by_role("button", name="Undo").click()
         expect(page.get_by_role("status")).to_contain_text("Both versions stand there again")
         assert day(home) == before
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "again"),
+    [
+        ("mine", "mine", ("We meet at noon.", "We meet at one.")),
+        ("theirs", "theirs", ("We meet at noon.", "We meet at one.")),
+        ("mine", "theirs", ()),
+        ("mine", "both", ("We meet at noon.", "We meet at one.")),
+    ],
+)
+def test_two_machines_that_settle_one_conflict_lose_no_text(
+    machines: Machines, one: str, other: str, again: tuple[str, ...]
+) -> None:
+    desk, laptop, _ = in_conflict(machines)
+    desk.ask("review", one, str(finding(desk)["finding"]))
+    laptop.ask("review", other, str(finding(laptop)["finding"]))
+    for home in (desk, laptop, desk):
+        home.ask("sync")
+    assert day(desk) == day(laptop)
+    text = day(desk)
+    assert "We meet at noon." in text
+    for words in again:
+        assert words in text
+    assert ("<<<<<<<" in text) == bool(again)
+    if again:
+        for home in (desk, laptop):
+            assert finding(home)["kind"] == "conflict"
