@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Set
+from itertools import chain
 
 from ..errors import NotFound, Refused
 from ..filters import Filters
@@ -78,27 +79,28 @@ def find_mentions(ws: Workspace, note: Entry) -> tuple[Mention, ...]:
     if not names:
         return ()
 
-    def find_candidates(_: object) -> list[int]:
-        rows = _rows_of_id(ws, note.id)
-        linking = [link.id or "" for link in links_of_entries(ws, rows).backlinks]
-        linked = {row for id in linking for row in _rows_of_id(ws, id)}
+    def find(_: object) -> tuple[Mention, ...]:
+        own = _rows_of_ids(ws, [note.id])
+        linking = links_of_entries(ws, list(own)).backlinks
+        linked = _rows_of_ids(ws, [link.id for link in linking if link.id])
         wanted = Filters(words=names, include_superseded=True)
         candidates = ws.index.list_rows(wanted, order="newest", limit=CANDIDATES)
-        return [row for row in candidates if row not in linked and row not in rows]
+        rows = [row for row in candidates if row not in linked | own]
+        mentions: list[Mention] = []
+        for entry in read_entries(ws, rows).values():
+            if len(mentions) == MOST_MENTIONS:
+                break
+            if ws.journal.roots.split_path(entry.path)[0] not in OWN:
+                continue
+            data = ws.journal.read_all([entry.path]).get(entry.path, b"")
+            text = read_note_text(data)
+            for start, end in _places_that_mean(ws, own, names, text, data, entry)[:1]:
+                line = text.raw[max(0, start - _AROUND) : start].rpartition("\n")[2]
+                rest = text.raw[end : end + _AROUND].partition("\n")[0]
+                mentions.append(Mention(entry, text.raw[start:end], (line, rest)))
+        return tuple(mentions)
 
-    mentions: list[Mention] = []
-    for entry in read_entries(ws, in_step(ws, find_candidates)).values():
-        if len(mentions) == MOST_MENTIONS:
-            break
-        if ws.journal.roots.split_path(entry.path)[0] not in OWN:
-            continue
-        data = ws.journal.read_all([entry.path]).get(entry.path, b"")
-        text = read_note_text(data)
-        for start, end in _places_that_mean(ws, note, text, data, entry)[:1]:
-            line = text.raw[max(0, start - _AROUND) : start].rpartition("\n")[2]
-            rest = text.raw[end : end + _AROUND].partition("\n")[0]
-            mentions.append(Mention(entry, text.raw[start:end], (line, rest)))
-    return tuple(mentions)
+    return in_step(ws, find)
 
 
 def plan_mention_link(ws: Workspace, id: str, mentioning: str) -> EditPlan:
@@ -109,7 +111,12 @@ def plan_mention_link(ws: Workspace, id: str, mentioning: str) -> EditPlan:
     notes = Notes(ws)
     data = notes.read(entry.path)
     text = read_note_text(data)
-    places = _places_that_mean(ws, note, text, data, entry)
+    names = _names_of_note(ws, note)
+
+    def find_places(_: object) -> list[tuple[int, int]]:
+        return _places_that_mean(ws, _rows_of_ids(ws, [note.id]), names, text, data, entry)
+
+    places = in_step(ws, find_places)
     if not places or not notes.is_own(entry.path):
         raise NotFound(
             f"{entry.short_id} does not name {note.title[:60]!r} without a link any more.",
@@ -148,26 +155,30 @@ def _names_of_note(ws: Workspace, note: Entry) -> Texts:
     return tuple(name for name in names if len(name) >= LEAST_CHARS)
 
 
-def _rows_of_id(ws: Workspace, id: str) -> list[int]:
-    return ws.index.entries_by_name_key([link_key(id)]).get(link_key(id), [])
+def _rows_of_ids(ws: Workspace, ids: Collection[str]) -> set[int]:
+    rows = ws.index.entries_by_name_key([link_key(id) for id in ids])
+    return {*chain.from_iterable(rows.values())}
 
 
 def _places_that_mean(
-    ws: Workspace, note: Entry, text: NoteText, data: bytes, entry: Entry
+    ws: Workspace,
+    own: Set[int],
+    names: Collection[str],
+    text: NoteText,
+    data: bytes,
+    entry: Entry,
 ) -> list[tuple[int, int]]:
-    """The spans in the text of a file at which this entry names the note without a link, and a
-    link with the same words would lead to the note, and not to one whose name differs by case.
+    """The spans in the text of a file at which this entry names a note without a link, and a
+    link with the same words would lead to the note, whose rows are `own`, and not to one whose
+    name differs by case.
     """
-    places = _places_in_entry(text, data, entry, _names_of_note(ws, note))
-
-    def find_ends(_: object) -> list[bool]:
-        written = [[text.raw[start:end]] for start, end in places]
-        ends = Ends(ws, written)
-        own = {*_rows_of_id(ws, note.id)}
-        return [not own.isdisjoint(ends.find(words, entry.path)) for words in written]
-
-    means_note = in_step(ws, find_ends) if places else []
-    return [place for place, means in zip(places, means_note, strict=True) if means]
+    places = _places_in_entry(text, data, entry, names)
+    ends = Ends(ws, [[text.raw[start:end]] for start, end in places])
+    return [
+        (start, end)
+        for start, end in places
+        if own & {*ends.find([text.raw[start:end]], entry.path)}
+    ]
 
 
 def _places_in_entry(
