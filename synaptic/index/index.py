@@ -410,24 +410,6 @@ class Index:
         [one] = fitting.values()
         return replace(one, copies=tuple(self.engine.column(_COPIES, one.rowid)))
 
-    def list_entries(
-        self,
-        filters: Filters,
-        *,
-        order: Order,
-        limit: int,
-        after: TimelinePosition | None = None,
-        first: str | None = None,
-        after_first: bool = False,
-    ) -> tuple[int, list[int]]:
-        """(number of all, rowids as `list_rows` gives them) of the entries that pass the
-        filters.
-        """
-        rows = self.list_rows(
-            filters, order=order, limit=limit, after=after, first=first, after_first=after_first
-        )
-        return self.count_entries(filters), rows
-
     def count_entries(self, filters: Filters) -> int:
         """The number of the entries that `list_rows` lists without a limit."""
         if not filters.active_values():

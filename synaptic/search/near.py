@@ -193,7 +193,7 @@ def find_leaning_entries(
     for id in replaced:
         old = ws.index.resolve(id)
         naming = [row for row, _ in ws.index.incoming_links([old.rowid])]
-        naming += ws.index.list_entries(Filters(parent=id), order="oldest", limit=-1)[1]
+        naming += ws.index.list_rows(Filters(parent=id), order="oldest", limit=-1)
         naming += _rows_holding(ws, old.entry.short_id)
         sharing = _rows_sharing_names(ws, old)
         entries = ws.index.entries([*naming, *sharing])

@@ -667,7 +667,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(
     ]
 
     def read(_: SyncReport) -> list[Entry]:
-        rowids = filled.index.list_entries(Filters(), order="oldest", limit=20)[1]
+        rowids = filled.index.list_rows(Filters(), order="oldest", limit=20)
         if edits:
             edits.pop(0)()
         return list(read_entries(filled, rowids).values())
@@ -685,9 +685,7 @@ def test_a_file_that_never_rests_is_an_error(
 
     def read(_: SyncReport) -> object:
         day_file.write_bytes(b"\n" + day_file.read_bytes())
-        return read_entries(
-            filled, filled.index.list_entries(Filters(), order="newest", limit=1)[1]
-        )
+        return read_entries(filled, filled.index.list_rows(Filters(), order="newest", limit=1))
 
     with pytest.raises(JournalError, match="faster than it can be read"):
         in_step(filled, read)
@@ -700,7 +698,7 @@ def test_a_file_that_rests_after_many_edits_is_read(
     edits = iter(range(12))
 
     def read(_: SyncReport) -> dict[int, Entry]:
-        row = filled.index.list_entries(Filters(), order="newest", limit=1)[1]
+        row = filled.index.list_rows(Filters(), order="newest", limit=1)
         if next(edits, None) is not None:
             day_file.write_bytes(b"\n" + day_file.read_bytes())
         return read_entries(filled, row)
@@ -736,10 +734,7 @@ def test_who_is_in_a_hurry_reads_the_newest_files_and_the_next_goes_on(ws: Works
     def listed(**hurry: float) -> tuple[int, list[str]]:
         told = in_step(
             ws,
-            lambda report: (
-                report,
-                ws.index.list_entries(Filters(), order="newest", limit=60)[1],
-            ),
+            lambda report: (report, ws.index.list_rows(Filters(), order="newest", limit=60)),
             **hurry,
         )
         return told[0].unread, [read_entries(ws, [row])[row].title for row in told[1]]
@@ -808,7 +803,7 @@ def test_a_hand_edit_is_read_once_the_process_that_writes_is_done(
 def test_who_is_in_a_hurry_does_not_wait_long_for_the_process_that_writes(
     filled: Workspace, day_file: Path
 ) -> None:
-    row = filled.index.list_entries(Filters(), order="newest", limit=1)[1]
+    row = filled.index.list_rows(Filters(), order="newest", limit=1)
     with open_home(filled.config.home) as other, other.index.writing():
         day_file.write_bytes(b"\n" + day_file.read_bytes())
         with pytest.raises(Busy, match=r"not done writing to the index within 0\.05 s"):
