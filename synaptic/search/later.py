@@ -27,8 +27,9 @@ model in 64; with 1.5 deviations in 84, 60 and 62.
 """
 
 LEAST_ABOVE = 2.5
-"""The same for a hit that stands above: the earlier one below it is marked with it. Chosen with
-two histories of `bench.py helps` in view; only the third reports what it gives.
+"""The same for a hit that is put above an earlier one, and for one that stands above and marks
+the earlier one below it. Chosen with two histories of `bench.py helps` in view; only the third
+reports what it gives.
 """
 
 
@@ -108,8 +109,9 @@ def _choose_others(hits: Ranking, closeness: _Closeness) -> list[tuple[int, int]
 def _put_later_above(
     evidence: Evidence, hits: Ranking, texts: Mapping[int, str], closeness: _Closeness
 ) -> Ranking:
-    """The hits; where the nearest later entry of one is a hit of its type below it that holds
-    each word of the question that the first holds, it stands directly above that. The scores
+    """The hits; where the nearest later entry of one is a hit of its type below it, at least
+    LEAST_ABOVE near, that holds each word of the question that the first holds, it stands
+    directly above that, but not above the only one whose title was typed. The scores
     stay in their places, and a hit without a word of the question stays where it is.
     """
     question = evidence.stems(" ".join(evidence.plan.parsed.terms))

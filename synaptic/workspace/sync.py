@@ -589,11 +589,12 @@ def wrongly_indexed_paths(ws: Workspace) -> list[str]:
 
 def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:
     """All that the index keeps of this file of the journal."""
+    return _read_with_bytes(ws, stamp, head)[0]
+
+
+def _read_with_bytes(ws: Workspace, stamp: Stamp, head: str) -> tuple[FileRows, bytes]:
     settled = stamp.is_settled(time.time_ns())  # before it is read
-    return _make_rows(ws, stamp, ws.journal.read(stamp.path), settled, head)
-
-
-def _make_rows(ws: Workspace, stamp: Stamp, data: bytes, settled: bool, head: str) -> FileRows:
+    data = ws.journal.read(stamp.path)
     parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
     if not all(entry.dated for entry in parsed.entries):
         day = first_commit_days(ws.config.journal, head).get(stamp.path)
@@ -602,16 +603,14 @@ def _make_rows(ws: Workspace, stamp: Stamp, data: bytes, settled: bool, head: st
         )
     if ws.config.at_tags:
         parsed = replace(parsed, entries=tuple(map(with_at_tags, parsed.entries)))
-    return make_file_rows(stamp, data, parsed, settled, ws.config.day_title)
+    return make_file_rows(stamp, data, parsed, settled, ws.config.day_title), data
 
 
 def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
     """Reads a file as `read_file` does. The confirmation ends for each preference that the file
     no longer contains, and copies of what is private now go.
     """
-    settled = stamp.is_settled(time.time_ns())  # before it is read
-    data = ws.journal.read(stamp.path)
-    file = _make_rows(ws, stamp, data, settled, head)
+    file, data = _read_with_bytes(ws, stamp, head)
     ws.own_journal.purge_private_copies(stamp.path, data)
     end_vanished_confirmations(ws, rules, stamp.path, (row.entry for row in file.rows))
     return file
