@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import secrets
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,7 +37,7 @@ from typing import Any, NamedTuple
 
 from ..errors import JournalError
 from ..models import PERSON, Json, frozen
-from ..notes.blocks import MASK
+from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, text_of_bytes
 from ..notes.link_places import Splice
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from . import disk
@@ -51,7 +50,6 @@ _MOST_COMPARED = 1_000_000
 """The most pairs of lines that are compared to find small spans; else a change is one span."""
 _AROUND = 4_096
 """The bytes around a change in which lines are compared, and its place is described."""
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 _LEAST_LINE = 12
 """The bytes of a line by which a text of a purged entry is known."""
 UNDO = "undo "
@@ -99,6 +97,11 @@ class Deed:
     entries: tuple[str, ...] = ()
     is_durable: bool = False
     of: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+    def credit_agent(self, name: str) -> None:
+        """Says that an agent does it, unless the entrance said so already."""
+        if self.actor.is_person:
+            self.actor = Actor(name or "agent", self.actor.by)
 
 
 def present_actor() -> Actor:
@@ -229,7 +232,7 @@ class ChangeLog:
                 fields = {name: value for name, value in asdict(record).items() if value}
                 row = json.dumps(fields, ensure_ascii=False)
                 # whatever a crash left above it
-                data = f"\n{row}\n".encode("utf-8", "surrogateescape")
+                data = bytes_of_text(f"\n{row}\n")
                 fd = disk.open_to_append(path, MOST_BYTES)
                 try:
                     disk.inject_fault("logged-torn", fd, data)
@@ -297,7 +300,7 @@ class ChangeLog:
         """
         name = id.encode()
         whole = b"\n".join(texts)
-        lines = {line.strip() for line in _LINE_END.split(whole)}
+        lines = {line.strip() for line in LINE_ENDS.split(whole)}
         long = [line for line in lines if len(line) >= _LEAST_LINE]
 
         def is_dropped(record: FileChange) -> bool:
@@ -320,8 +323,9 @@ class ChangeLog:
         """True if a record of this file shows what is private in it now."""
         if not has_private_tag(data) or unclosed_tags(data):
             return False
-        name = json.dumps(path, ensure_ascii=False).encode("utf-8", "surrogateescape")
-        lines = [line for file in self.files() for line in _lines_of_log(file) if name in line]
+        name = bytes_of_text(json.dumps(path, ensure_ascii=False))
+        logs = [log for log in map(_bytes_of_log, self.files()) if name in log]
+        lines = [line for log in logs for line in log.split(b"\n") if name in line]
         return any(_shows_private(one, path, data) for one in map(_parse, lines) if one)
 
 
@@ -399,7 +403,7 @@ def _find_span(data: bytes, hunk: Hunk, *, is_exact: bool) -> tuple[int, int]:
     """The span of the lines that a change wrote: at their place, or the only such lines."""
     if is_exact or _stands_at(data, hunk, hunk.at):
         return hunk.at, hunk.at + hunk.bytes
-    starts = [0, *(match.end() for match in _LINE_END.finditer(data))]
+    starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
     places = [start for start in starts if hunk.bytes and _stands_at(data, hunk, start)]
     if len(places) != 1:
         raise CannotUndo("its lines were changed since")
@@ -574,16 +578,20 @@ def _shows_private(record: FileChange, path: str, data: bytes) -> bool:
 
 
 def _lines_of_log(path: Path) -> list[bytes]:
+    return _bytes_of_log(path).split(b"\n")
+
+
+def _bytes_of_log(path: Path) -> bytes:
     with disk.disk_errors(path, "read"), suppress(FileNotFoundError):
-        return disk.read_state_file(path, MOST_BYTES).split(b"\n")
-    return []
+        return disk.read_state_file(path, MOST_BYTES)
+    return b""
 
 
 def _parse(line: bytes) -> FileChange | None:
     if not line:
         return None
     try:
-        fields: Json = json.loads(line.decode("utf-8", "surrogateescape"))
+        fields: Json = json.loads(text_of_bytes(line))
         fields["hunks"] = tuple(Hunk(**hunk) for hunk in fields.get("hunks", ()))
         for name in ("entries", "of", "folders"):
             fields[name] = tuple(fields.get(name, ()))
@@ -593,16 +601,8 @@ def _parse(line: bytes) -> FileChange | None:
 
 
 def _checksum_of_line(text: bytes) -> int:
-    return zlib.crc32(_LINE_END.split(text, 1)[0])
+    return zlib.crc32(LINE_ENDS.split(text, 1)[0])
 
 
 def _hash_of_span(text: bytes) -> str:
     return blake2b(text, digest_size=8).hexdigest()
-
-
-def text_of_bytes(text: bytes) -> str:
-    return text.decode("utf-8", "surrogateescape")
-
-
-def bytes_of_text(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")

@@ -20,26 +20,24 @@ from hashlib import blake2b
 from typing import Any
 
 from ..errors import Busy, JournalError, SynapticError
-from ..notes.link_places import reverse_pieces
+from ..notes.blocks import LINE_ENDS, bytes_of_text
 from . import disk
 from .changelog import (
     Actor,
     Deed,
     FileChange,
     hash_or_none,
-    hunk_of_splice,
     make_record,
     new_run_name,
     record_of_change,
 )
 from .journal import EARLIER_FILES, Journal
-from .renames import describe_edits
+from .renames import describe_edits, record_of_edit
 from .runs import Run
 
 _TICKS, _SETTLED = EARLIER_FILES
 _OF_EARLIER = Actor(by="an earlier version")
 _TASK = re.compile(rb"(?:\[[ xX/]\]|TODO|DONE)[ \t]+([^\r\n]*)")
-_LINE_END = re.compile(rb"\r\n|\r|\n")
 
 
 def move_earlier_stores(journal: Journal) -> None:
@@ -70,7 +68,7 @@ def _settled(journal: Journal) -> Iterator[FileChange]:
             path = row["path"]
             data = journal.read_all([path]).get(path)
             if hash_or_none(data) == row["after"]:
-                before = row["before"].encode("utf-8", "surrogateescape")
+                before = bytes_of_text(row["before"])
                 deed = Deed(new_run_name(), "settle", key, _OF_EARLIER)
                 yield record_of_change(deed, journal.clock(), path, before, data)
 
@@ -92,7 +90,7 @@ def _lines_before_tick(data: bytes, row: Mapping[str, Any]) -> tuple[int, bytes]
     """The offset of the lines of a tick, and their bytes before it. Raises ValueError where
     they do not stand any more.
     """
-    starts = [row["start"], *(match.end() for match in _LINE_END.finditer(data)), 0]
+    starts = [row["start"], *(match.end() for match in LINE_ENDS.finditer(data)), 0]
     length = row["length"]
     for start in starts:
         lines = data[start : start + length]
@@ -113,10 +111,8 @@ def _renamed(journal: Journal, run: Run) -> Sequence[FileChange]:
     deed = Deed(run.name, kind, describe_edits(run.edits), _OF_EARLIER)
     records = []
     for edit in run.edits:
-        hunks = tuple(map(hunk_of_splice, reverse_pieces(edit.pieces)))
         if edit.before != edit.after:
-            hashes = {"was": edit.before, "now": edit.after}
-            records.append(make_record(deed, moment, edit.path, hunks=hunks, **hashes))
+            records.append(record_of_edit(deed, moment, edit))
         if edit.path != edit.to:
             records.append(make_record(deed, moment, edit.path, to=edit.to))
     if run.ids or run.folders:

@@ -17,10 +17,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from ..errors import Changed, NotFound, Refused, match_valid_name
 from ..models import ParsedFile
+from ..notes.blocks import text_of_bytes
 from ..notes.link_places import Splice, replace_pieces, reverse_pieces
 from .changelog import (
     UNDO,
@@ -30,7 +32,6 @@ from .changelog import (
     find_hunks,
     hunk_of_splice,
     make_record,
-    text_of_bytes,
     undo_change,
     verb_of_undo,
 )
@@ -166,11 +167,7 @@ def close(journal: Journal, run: Run) -> None:
     logged = {(one.path, one.to) for one in journal.log.newest_first() if one.run == run.name}
     for edit in [] if run.back else run.edits:  # a power cut may have taken records away
         if edit.before != edit.after and not logged & {(edit.path, ""), (edit.to, "")}:
-            hunks = tuple(map(hunk_of_splice, reverse_pieces(edit.pieces)))
-            hashes = {"was": edit.before, "now": edit.after}
-            journal.log.append(
-                make_record(deed, moment, edit.path, hunks=hunks, **hashes), sync=False
-            )
+            journal.log.append(record_of_edit(deed, moment, edit), sync=False)
         if edit.path != edit.to and (edit.path, edit.to) not in logged:
             journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
     if run.back:
@@ -187,6 +184,12 @@ def close(journal: Journal, run: Run) -> None:
     if not run.back:  # what took a run back is known by the files, too
         journal.log.sync()
     journal.renames.drop(UNFINISHED)
+
+
+def record_of_edit(deed: Deed, moment: datetime, edit: FileEdit) -> FileChange:
+    """The record of the new bytes of a file, of which the edit holds what it replaced."""
+    hunks = tuple(map(hunk_of_splice, reverse_pieces(edit.pieces)))
+    return make_record(deed, moment, edit.path, was=edit.before, now=edit.after, hunks=hunks)
 
 
 def describe_run(journal: Journal, run: Run, deed: Deed) -> None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..config import Config, make_clock
+from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from ..files import file_lock
 from . import disk, folder
@@ -83,7 +83,7 @@ class FileWriter:
         self.saved = files.saved
         self.draft_files = files.draft_files
         self.log = files.log
-        self.clock = make_clock()
+        self.clock = files.clock
         self.deed: Deed | None = None
         """The run that is on its way. Without one no change is logged."""
         self.roots = files.roots

@@ -126,6 +126,7 @@ WIKI_LINK = re.compile(r"!?\[\[([^\[\]|\n]*+)\|?([^\[\]\n]*+)\]\]")
 LINK = re.compile(r"(?<!\w)!?\[([^\[\]\n]*)\]\(([^()\n]*)\)")
 
 LONE_CR = re.compile(r"\r(?!\n)")
+LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
 
 MASK = b"\xff"
 """The byte that replaces each private byte in a masked text. No UTF-8 text holds it (see
@@ -283,6 +284,16 @@ def decode_as_latin1(masked: bytes) -> str:
     private bytes.
     """
     return LONE_CR.sub("\n", masked.replace(MASK, b" ").decode("latin-1"))
+
+
+def text_of_bytes(data: bytes) -> str:
+    """The text of these bytes; `bytes_of_text` gives back what is no UTF-8, too."""
+    return data.decode("utf-8", "surrogateescape")
+
+
+def bytes_of_text(text: str) -> bytes:
+    """The bytes that `text_of_bytes` read."""
+    return text.encode("utf-8", "surrogateescape")
 
 
 def usual_line_end(data: bytes) -> bytes:

@@ -1,7 +1,6 @@
 """Edits a file of the journal as its person wrote it."""
 
 import hashlib
-import re
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -11,7 +10,7 @@ from ..journal.rewriting import RewriteFile, rewrite_entries
 from ..journal.text import find_entry_span
 from ..journal.written_entry import WrittenEntry
 from ..models import Entry, ParsedFile, Texts
-from ..notes.blocks import MASK, unify_newlines, usual_line_end
+from ..notes.blocks import LINE_ENDS, MASK, unify_newlines, usual_line_end
 from ..notes.privacy import mask_private
 from ..notes.unmarked import put_comments_back, take_out_comments
 from ..workspace.preferences import read_log
@@ -20,7 +19,6 @@ from ..workspace.workspace import Workspace
 from .receipts import index_now, logged, note_rule_change
 
 BOM = b"\xef\xbb\xbf"
-LINE_ENDS = re.compile(rb"(\r\n|\r|\n)")
 
 
 class OpenText(NamedTuple):

@@ -9,7 +9,6 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 from ..errors import NotFound, SynapticError
-from ..journal.changelog import Actor
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, EntryType, Near, Texts, frozen
 from ..notes.blocks import project_key
@@ -74,10 +73,9 @@ def logged(
     def decorate(verb: VerbOfHome[Arguments, Result]) -> VerbOfHome[Arguments, Result]:
         @wraps(verb)
         def run(ws: Workspace, /, *args: Arguments.args, **named: Arguments.kwargs) -> Result:
-            by_agent = named.get("by_person") is False
             with ws.own_journal.doing(name) as deed:
-                if by_agent and deed.actor.is_person:
-                    deed.actor = Actor(str(named.get("by") or "agent"), deed.actor.by)
+                if named.get("by_person") is False:
+                    deed.credit_agent(str(named.get("by") or ""))
                 return verb(ws, *args, **named)
 
         return run

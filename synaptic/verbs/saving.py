@@ -10,7 +10,6 @@ from typing import NamedTuple, Unpack
 from ..config import SHIPPED_MODELS
 from ..errors import SynapticError, check_range, naming_parameter
 from ..index.rows import Stored, hash64
-from ..journal.changelog import Actor
 from ..journal.written_entry import WrittenEntry
 from ..language.lexicon import read_type_name
 from ..language.time_fields import read_moment
@@ -116,8 +115,8 @@ def save_all(ws: Workspace, texts: Sequence[tuple[str, Marks]]) -> list[Receipt]
     """
     watch = Stopwatch()
     deed = ws.own_journal.writer.deed
-    if deed and deed.actor.is_person and not all(m.get("by_person", True) for _, m in texts):
-        deed.actor = Actor(texts[0][1].get("by") or "agent", deed.actor.by)
+    if deed and not all(m.get("by_person", True) for _, m in texts):
+        deed.credit_agent(texts[0][1].get("by") or "")
     drafts = []
     for number, (content, marks) in enumerate(texts, 1):
         try:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..errors import Ambiguous, Changed, NotFound, Refused
 from ..journal.changelog import present_actor
 from ..models import ParsedFile, Task, frozen
-from ..notes.blocks import MASK, usual_line_end
+from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, text_of_bytes, usual_line_end
 from ..notes.marks import find_tasks
 from ..notes.privacy import mask_private
 from ..notes.recurring import (
@@ -22,7 +22,7 @@ from ..notes.recurring import (
 )
 from ..workspace.file_rows import body_lines
 from ..workspace.workspace import Workspace
-from .editing import BOM, LINE_ENDS, resolve_own_id, rewrite_by_person
+from .editing import BOM, resolve_own_id, rewrite_by_person
 from .mentions import tasks
 from .receipts import index_now
 from .undoing import undo_last, undo_run
@@ -96,7 +96,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         if MASK in masked[row.start() : end]:
             raise _cannot_tick_error(path, task, "its line holds private text")
         block = data[row.start() : end]
-        stays_open = done and REPEATS not in text and repeats(_text(block))
+        stays_open = done and REPEATS not in text and repeats(text_of_bytes(block))
         try:
             if stays_open:
                 moved = _block_moved(block, now, usual_line_end(data))
@@ -170,14 +170,6 @@ def _find_task(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task 
     return at[0] if len(at) == 1 else None
 
 
-def _text(piece: bytes) -> str:
-    return piece.decode("utf-8", "surrogateescape")
-
-
-def _bytes(piece: str) -> bytes:
-    return piece.encode("utf-8", "surrogateescape")
-
-
 def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _Tick:
     """The change that ticks the task of this row, or empties its box; a task with 🔁 gets its
     next one above it, or loses the one that its tick wrote.
@@ -193,12 +185,14 @@ def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _T
     line_end = ended[0] if ended else usual_line_end(data)
     if done:
         day = date.fromisoformat(stamp[-10:].decode())
-        following = _bytes(next_occurrence(_text(words), day))
+        following = bytes_of_text(next_occurrence(text_of_bytes(words), day))
         return _Tick(start, row.end(), indent + marks[0] + following + line_end + ticked)
     stamped = _TICKED_ON.search(words)
     if stamped:
         day = date.fromisoformat(stamped[0][-10:].decode())
-        following = _bytes(next_occurrence(_text(_set_done_date(words, b"", False)), day))
+        following = bytes_of_text(
+            next_occurrence(text_of_bytes(_set_done_date(words, b"", False)), day)
+        )
         above = indent + marks[0] + following + line_end
         if data[:start].endswith(above):
             start -= len(above)
@@ -229,8 +223,8 @@ def _end_of_block(data: bytes, start: int) -> int:
 
 def _block_moved(block: bytes, now: datetime, line_end: bytes) -> bytes:
     """A block of Logseq that repeats, with its dates moved and its logbook, if any, longer."""
-    moved = moved_stamps(_text(block), now)
-    return _bytes(with_logbook(moved, now, line_end.decode()))
+    moved = moved_stamps(text_of_bytes(block), now)
+    return bytes_of_text(with_logbook(moved, now, line_end.decode()))
 
 
 def _set_done_date(words: bytes, stamp: bytes, done: bool) -> bytes:

@@ -108,7 +108,7 @@ def undo_last(
     NotFound without one, and as `undo_run` does.
     """
     finish_edits(ws)
-    for run in _runs_of(ws, verb, by_person=by_person):
+    for run in _runs_of(list_runs(ws), verb, by_person=by_person):
         return _undo(ws, run, by_person=by_person, confirms=confirms)
     who = "a person" if by_person else "an agent"
     thing = f"No {verb}" if verb else "Nothing"
@@ -147,9 +147,9 @@ def undo_run(
     return _undo(ws, exact[0], by_person=by_person, confirms=confirms)
 
 
-def _runs_of(ws: Workspace, verb: str, *, by_person: bool) -> Iterator[LoggedRun]:
+def _runs_of(runs: Sequence[LoggedRun], verb: str, *, by_person: bool) -> Iterator[LoggedRun]:
     """Yields the runs of a person, or of agents, of this verb, or all that are no undo."""
-    for run in list_runs(ws):
+    for run in runs:
         is_persons = run.who == PERSON
         fits = run.verb == verb if verb else not run.verb.startswith(UNDO)
         if fits and is_persons == by_person:
@@ -192,9 +192,10 @@ def _make_undone(
     by_person: bool,
 ) -> Undone:
     """The answer, with the name of the run that took this one back."""
+    runs = list_runs(ws)
     verb = verb_of_undo(run.verb)
-    own = next((one.run for one in list_runs(ws) if one.verb == verb), "")
-    earlier = next(_runs_of(ws, "", by_person=by_person), None)
+    own = next((one.run for one in runs if one.verb == verb), "")
+    earlier = next(_runs_of(runs, "", by_person=by_person), None)
     return Undone(run, own, tuple(stay), tuple(notices), earlier)
 
 
