@@ -20,7 +20,14 @@ import httpx
 import pytest
 from forks import Forked, shared
 from outside import SYNAPTIC, TIMEOUT_S
-from playwright.sync_api import Browser, BrowserContext, Playwright, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    expect,
+    sync_playwright,
+)
 
 CHROMIUM = next(
     filter(
@@ -169,13 +176,35 @@ def browsing(playwright: Playwright) -> Iterator[Browser]:
     browser.close()
 
 
+KEPT_DRAFTS = """async () => {
+    if (!(await indexedDB.databases()).some((one) => one.name === "drafts")) return [];
+    const result = (asking) => new Promise((done) => {
+        asking.onsuccess = () => done(asking.result);
+    });
+    const database = await result(indexedDB.open("drafts"));
+    const names = await result(database.transaction("drafts").objectStore("drafts").getAllKeys());
+    database.close();
+    return names;
+}"""
+
+
+def kept_drafts(page: Page) -> list[str]:
+    """The names of the drafts that the browser keeps for the address of a page, sorted."""
+    return sorted(page.evaluate(KEPT_DRAFTS))
+
+
 def logged_in(browser: Browser, server: Served, **options: object) -> BrowserContext:
     """A context of the browser with the session of `server.client`."""
     context = browser.new_context(base_url=server.url, **options)  # type: ignore[arg-type]
+    let_in(context, server)
+    return context
+
+
+def let_in(context: BrowserContext, server: Served) -> None:
+    """Gives a browser the session of `server.client`."""
     context.add_cookies(
         [
             {"name": name, "value": value, "url": server.url}
             for name, value in server.client.cookies.items()
         ]
     )
-    return context

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import signal
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
 import pytest
 from homes import open_home
 from photos import JPEG, PLACE, PNG
-from playwright.sync_api import Browser, Page, expect
-from served import Served, a_port, logged_in, served
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
+from served import CHROMIUM, FLAGS, Served, a_port, kept_drafts, let_in, logged_in, served
 
 from synaptic import save, update
 from synaptic.journal.draft_files import KEEP_DAYS
@@ -289,9 +292,8 @@ def test_each_form_keeps_what_was_typed_into_it(browser: Browser, home: Path) ->
             page.close()
         page = context.new_page()
         page.goto("/")
-        page.wait_for_function(
-            "() => Object.keys(localStorage).every((key) => !key.includes('#'))"
-        )
+        page.wait_for_function("() => !sessionStorage.sent")
+        assert kept_drafts(page) == []
 
 
 def test_two_tabs_have_a_draft_each(browser: Browser, home: Path) -> None:
@@ -319,6 +321,63 @@ def test_two_tabs_have_a_draft_each(browser: Browser, home: Path) -> None:
         expect(first.get_by_label("Text", exact=True)).to_have_value("Of the first.")
 
 
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="finds it in /proc")
+def test_a_draft_outlives_a_browser_that_is_killed(
+    playwright: Playwright, home: Path, tmp_path: Path
+) -> None:
+    profile = tmp_path / "profile"
+    with served(home, **NOW) as server:
+        page = remembering(playwright, profile, server).new_page()
+        page.goto("/new")
+        page.locator(".editor").click()
+        page.keyboard.type("A moment ago.")
+        expect(page.locator("#kept")).to_have_text(KEPT)
+        kill_all(profile)
+        again = remembering(playwright, profile, server)
+        page = again.new_page()
+        page.goto("/new")
+        expect(page.locator("#kept")).to_have_text(BACK)
+        expect(page.locator(".editor")).to_contain_text("A moment ago.")
+        again.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "draft"),
+    [
+        ("draft/new#gone", {"at": 1, "values": [["content", "Of an earlier program."]]}),
+        ("draft/new", ["A title", "Of an earlier program.", "", ""]),
+    ],
+)
+def test_a_draft_of_an_earlier_program_is_taken_over(
+    browser: Browser, home: Path, name: str, draft: object
+) -> None:
+    with served(home, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/tasks")
+        page.evaluate(f"localStorage[{name!r}] = JSON.stringify({json.dumps(draft)})")
+        page.goto("/new")
+        expect(page.locator(".editor")).to_contain_text("Of an earlier program.")
+        expect(page.locator("#kept")).to_have_text(BACK)
+        assert page.evaluate("localStorage.length") == 0
+
+
+def remembering(playwright: Playwright, profile: Path, server: Served) -> BrowserContext:
+    """A browser that keeps its profile in a folder, with the session of `server.client`."""
+    context = playwright.chromium.launch_persistent_context(
+        profile, executable_path=CHROMIUM, args=list(FLAGS), base_url=server.url
+    )
+    let_in(context, server)
+    return context
+
+
+def kill_all(profile: Path) -> None:
+    """Kills all processes of the browser of a profile at once."""
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if bytes(profile) in (process / "cmdline").read_bytes():
+                os.kill(int(process.name), signal.SIGKILL)
+
+
 def test_a_log_out_in_another_tab_leaves_what_is_typed(browser: Browser, home: Path) -> None:
     with open_home(home) as ws:
         id = save(ws, "The heron.\n\nIt stood in the reeds.").id
@@ -343,8 +402,7 @@ def test_a_log_out_in_another_tab_leaves_what_is_typed(browser: Browser, home: P
         leave = other.locator("form.leave button")
         leave.evaluate("(button) => button.click()")
         expect(other).to_have_url(re.compile("/login$"))
-        kept = other.evaluate("Object.keys(localStorage).filter((key) => key.includes('#'))")
-        assert sorted(key.partition("#")[0] for key in kept) == [
+        assert [name.partition("#")[0] for name in kept_drafts(other)] == [
             f"draft/entry/{id}/edit",
             "draft/new",
         ]

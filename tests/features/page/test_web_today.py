@@ -10,7 +10,7 @@ import httpx
 import pytest
 from homes import open_home
 from playwright.sync_api import Browser, Page, expect
-from served import Served, a_port, logged_in, served
+from served import Served, a_port, kept_drafts, logged_in, served
 
 from synaptic.features.page.site import code_to_html
 from synaptic.verbs.saving import save
@@ -64,7 +64,7 @@ def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
         page.locator(".menu summary").click()
         page.get_by_role("button", name="Log out").click()
         page.wait_for_url("**/login")
-        assert page.evaluate("Object.keys(localStorage)") == []
+        assert kept_drafts(page) == []
 
 
 def test_each_day_has_a_draft_of_its_own(browser: Browser, home: Path) -> None:
@@ -79,8 +79,8 @@ def test_each_day_has_a_draft_of_its_own(browser: Browser, home: Path) -> None:
         expect(page.get_by_label("Text", exact=True)).to_have_value("Of that day.")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("article")).to_contain_text("Of that day.")
-        page.wait_for_function("localStorage.length === 1")  # once the page's script ran
-        assert page.evaluate("Object.keys(localStorage)[0].split('#')[0]") == "draft"
+        page.wait_for_function("() => !sessionStorage.sent")  # once the page's script ran
+        assert [name.partition("#")[0] for name in kept_drafts(page)] == ["draft"]
         page.goto("/")
         expect(page.get_by_label("Text", exact=True)).to_have_value("Of today.")
 
@@ -127,7 +127,7 @@ def test_a_draft_of_a_token_is_its_own_and_ends_with_logging_out(
     page.locator(".menu summary").click()
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url("**/login")
-    assert page.evaluate("Object.keys(localStorage)") == []
+    assert kept_drafts(page) == []
 
 
 def test_every_page_works_without_a_secure_context(elsewhere: Served, browser: Browser) -> None:

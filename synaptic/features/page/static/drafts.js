@@ -10,7 +10,54 @@ const others = window.BroadcastChannel ? new BroadcastChannel("drafts") : null;
 const WAIT_MS = 150; // in which other tabs say that they are there
 const newTab = () => (sessionStorage.tab = Math.random().toString(36).slice(2));
 let tab = sessionStorage.tab ?? newTab();
-const read = (name) => JSON.parse(localStorage.getItem(name) ?? "null");
+const isMine = (name) => name === person || /^[/#]/.test(name.slice(person.length))
+  && name.startsWith(person);
+
+let database = null;
+const connect = () => (database ??= new Promise((done, fail) => {
+  const asking = indexedDB.open("drafts", 1);
+  asking.onupgradeneeded = () => asking.result.createObjectStore("drafts");
+  asking.onerror = () => fail(asking.error);
+  asking.onsuccess = () => {
+    asking.result.onclose = () => (database = null); // another tab logged out
+    done(asking.result);
+  };
+}));
+
+// Ends when the changes are on the disk, so that a browser that is killed as a whole loses none.
+const change = async (act) => {
+  const run = (await connect()).transaction("drafts", "readwrite", { durability: "strict" });
+  act(run.objectStore("drafts"));
+  run.commit?.(); // before a page goes that was left at once
+  return new Promise((done, fail) => {
+    run.oncomplete = done;
+    run.onabort = () => fail(run.error);
+  });
+};
+const readAll = async () => {
+  const store = (await connect()).transaction("drafts").objectStore("drafts");
+  const [names, drafts] = await Promise.all([store.getAllKeys(), store.getAll()].map((asking) =>
+    new Promise((done, fail) => {
+      asking.onsuccess = () => done(asking.result);
+      asking.onerror = () => fail(asking.error);
+    })));
+  return new Map(names.map((name, at) => [name, drafts[at]]).filter(([name]) => isMine(name)));
+};
+const drop = (names) => change((store) => names.forEach((name) => store.delete(name)));
+
+// Takes over the drafts that stood in localStorage, once as a list of four values.
+const takeOver = async () => {
+  const names = Object.keys(localStorage).filter(isMine);
+  const fields = ["title", "content", "date", "time"];
+  const read = (name) => {
+    const draft = JSON.parse(localStorage.getItem(name));
+    const values = Array.isArray(draft) && draft.map((value, at) => [fields[at], value]);
+    return values ? [`${name}#before`, { at: 0, values }] : [name, draft];
+  };
+  const drafts = names.map(read);
+  if (names.length) await change((store) => drafts.forEach(([name, draft]) => store.put(draft, name)));
+  names.forEach((name) => localStorage.removeItem(name));
+};
 
 let isTyped = () => false;
 
@@ -19,11 +66,18 @@ others?.addEventListener("message", ({ data }) => {
 });
 const readSent = () => JSON.parse(sessionStorage.sent ?? "[]");
 const isSaved = document.querySelector(".done[role=status]");
-for (const [name, values] of isSaved ? readSent() : []) {
-  if (JSON.stringify(read(name)?.values) === JSON.stringify(values)) localStorage.removeItem(name);
-}
-// a form that was refused shows what was sent, and may still be saved
-if (!form || !("refused" in form.dataset)) sessionStorage.removeItem("sent");
+const begin = async () => {
+  await takeOver();
+  const drafts = await readAll();
+  const isSent = ([name, values]) => JSON.stringify(drafts.get(name)?.values) === JSON.stringify(values);
+  const saved = isSaved ? readSent().filter(isSent).map(([name]) => name) : [];
+  if (saved.length) await drop(saved);
+  saved.forEach((name) => drafts.delete(name));
+  // a form that was refused shows what was sent, and may still be saved
+  if (!form || !("refused" in form.dataset)) sessionStorage.removeItem("sent");
+  return drafts;
+};
+const begun = begin();
 
 if (form) {
   const base = person + form.dataset.draft;
@@ -41,14 +95,16 @@ if (form) {
     area.dispatchEvent(new Event("input", { bubbles: true }));
     window.htmx?.trigger(area, "draft");
   };
-  const keep = () => {
-    if (isUntouched()) localStorage.removeItem(here());
-    else localStorage.setItem(here(), JSON.stringify({ at: Date.now(), values: values() }));
-    say(isUntouched() ? "" : "Draft kept in this browser");
+  let changes = 0;
+  const keep = async (words = "Draft kept in this browser") => {
+    const number = (changes += 1);
+    await begun; // which reads the draft that this one replaces
+    const draft = { at: Date.now(), values: values() };
+    const isEmpty = isUntouched();
+    await change((store) => (isEmpty ? store.delete(here()) : store.put(draft, here())));
+    if (number === changes) say(isEmpty ? "" : words);
   };
-  const bring = (name) => {
-    const { values: pairs } = read(name);
-    if (name !== here()) localStorage.removeItem(name);
+  const bring = async (name, { values: pairs }) => {
     const isOlder = pairs.some(([key, value]) => key === "seen" && value !== form.elements.seen?.value);
     for (const [key, value] of pairs) {
       const field = key === "draft" ? null : form.elements[key];
@@ -56,40 +112,37 @@ if (form) {
       else form.append(Object.assign(document.createElement("input"), { type: "hidden", name: key, value }));
     }
     form.querySelectorAll("textarea").forEach(tell);
-    keep();
-    say(isOlder ? "Your draft is here again. The text changed meanwhile: a save shows both."
+    await keep(isOlder ? "Your draft is here again. The text changed meanwhile: a save shows both."
       : "Your draft is here again.");
+    if (name !== here()) await drop([name]);
   };
-  const asked = (name) => name.startsWith(`${base}#`) && name !== here();
-  const find = (living) => Object.keys(localStorage)
-    .filter((name) => asked(name) && !living.has(name.slice(base.length + 1)))
-    .sort((one, other) => read(other).at - read(one).at)[0];
+  const find = (drafts, living) => [...drafts]
+    .filter(([name]) => name.startsWith(`${base}#`) && name !== here())
+    .filter(([name]) => !living.has(name.slice(base.length + 1)))
+    .sort(([, one], [, other]) => other.at - one.at)[0];
 
-  const old = read(base); // as it was kept before tabs had their own
-  if (Array.isArray(old)) {
-    const names = ["title", "content", "date", "time"];
-    const pairs = old.map((value, at) => [names[at], value]);
-    localStorage.setItem(`${base}#before`, JSON.stringify({ at: 0, values: pairs }));
-    localStorage.removeItem(base);
-  }
   const mayBring = !("refused" in form.dataset);
-  const isHere = mayBring && read(here());
-  if (isHere) bring(here());
   const living = new Set();
   others?.addEventListener("message", ({ data }) => { if (data.is) living.add(data.is); });
-  others?.postMessage({ asks: true });
-  setTimeout(() => {
+  const look = async () => {
+    const drafts = await begun;
+    const draft = mayBring && drafts.get(here());
+    if (draft && isUntouched()) await bring(here(), draft);
+    else if (draft) tab = newTab(); // typed already: the draft waits as one of a tab that is gone
+    others?.postMessage({ asks: true });
+    await new Promise((go) => setTimeout(go, WAIT_MS));
     if (living.has(tab)) { // the browser made this tab as a copy of another
       tab = newTab();
-      if (!isUntouched()) keep();
+      if (!isUntouched()) await keep();
     }
-    const name = mayBring && !isHere && isUntouched() && find(living);
-    if (name) bring(name);
-  }, WAIT_MS);
+    const left = mayBring && isUntouched() && find(drafts, living);
+    if (left) await bring(...left);
+  };
+  look();
   addEventListener("load", () => form.querySelectorAll("textarea").forEach((area) => {
     if (area.value) window.htmx?.trigger(area, "draft");
   }));
-  form.addEventListener("input", keep);
+  form.addEventListener("input", () => keep());
   form.addEventListener("submit", () => {
     keep(); // as it is sent: a save ends the draft that is the same
     sessionStorage.sent = JSON.stringify([...readSent(), [here(), values()]]);
@@ -98,7 +151,7 @@ if (form) {
     form.querySelectorAll("input[name=draft]").forEach((one) => one.remove());
     form.reset();
     form.querySelectorAll("textarea").forEach(tell);
-    localStorage.removeItem(here());
+    drop([here()]);
     say("");
     form.querySelector("textarea:not([readonly])").focus();
   });
@@ -110,11 +163,9 @@ leave?.addEventListener("submit", async (event) => {
   others?.addEventListener("message", ({ data }) => { if (data.isTyped) open.add(data.is); });
   others?.postMessage({ asks: true });
   await new Promise((go) => setTimeout(go, WAIT_MS));
-  const mine = (name) => name === person || [`${person}/`, `${person}#`].some(
-    (begins) => name.startsWith(begins));
-  Object.keys(localStorage)
-    .filter((name) => mine(name) && !open.has(name.slice(name.lastIndexOf("#") + 1)))
-    .forEach((name) => localStorage.removeItem(name));
+  const isOpen = (name) => open.has(name.slice(name.lastIndexOf("#") + 1));
+  const forget = async () => drop([...(await readAll()).keys()].filter((name) => !isOpen(name)));
+  await forget().catch(() => {}); // a browser that stores nothing can log out, too
   sessionStorage.removeItem("sent");
   if (open.size) { // then the browser's storage is not emptied
     leave.append(Object.assign(document.createElement("input"), { type: "hidden", name: "keeps", value: "drafts" }));
