@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from ..kinds import SYNONYMS
 from ..models import Texts
 from ..notes.dates import calendar_names, fold_letters
 from .lexicon import DAY_NAMES, MONTH_NAMES, SHARED, STOP_WORDS, Words, compile_once
@@ -132,6 +133,28 @@ def remove_question_words(text: str, tongue: str) -> str:
     """
     frame = TONGUES.list_in_order(f"stop_{tongue}") + TONGUES.list_in_order(f"list_{tongue}")
     return _words_pattern(tongue, frame).sub(" ", fold_letters(text))
+
+
+def translate_list_words(text: str) -> str:
+    """The text with the words that ask for a list in English, `open tasks` for `offene
+    Aufgaben`; the same text if it holds none of another language.
+    """
+    english = _english_of_list_words()
+    pattern = _words_pattern(_language_of_script(text), tuple(english))
+    folded = fold_letters(text)
+    put = pattern.sub(lambda word: f" {english[word['word']]} " if word["word"] else "", folded)
+    return text if put == folded else put
+
+
+@cache
+def _english_of_list_words() -> dict[str, str]:
+    """Maps the words that ask for a list, and the names of types, to their English."""
+    table = SHARED.table("type_names") | SHARED.table("words_of_lists")
+    return {
+        fold_letters(word.replace("_", " ")): name
+        for word, name in table.items()
+        if word not in SYNONYMS and word != name
+    }
 
 
 def iter_time_translations(text: str, tongue: str) -> Iterator[tuple[int, int, str]]:

@@ -21,11 +21,11 @@ from ..language.analysis.asked import (
     read_question,
 )
 from ..language.analysis.forms import strategy_by_form
-from ..language.lexicon import read_type_name
+from ..language.lexicon import TYPE_NAMES, read_type_name
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import add_days
 from ..language.words import words
-from ..models import Strategy, Texts
+from ..models import EntryType, Strategy, Texts
 from ..workspace.workspace import Workspace
 from .budget import Costs, reason_over_budget
 from .plan import LIST_LIMIT, QueryPlan, Request, complete_plan
@@ -168,6 +168,12 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     filters = merge_filters(own, _filters_of_list(plan, asked, wanted, projects))
     total = _count_entries(ws, filters)
     what = _name_of_list(filters, wanted.state)
+    with_tasks = _list_with_tasks(ws, filters) if wanted.tasks and not is_part else []
+    if with_tasks:
+        filters = replace(filters, types=(), without=None)
+        plan = replace(plan, within=with_tasks)
+        total = len(with_tasks)
+        what = f"{what}, and entries with open tasks"
     is_all = is_timed and plan.within is None and not wanted.among
     is_changes = wanted.changes and is_all and order == "relevance"
     changes = _change_notes(ws, filters) if is_changes else {}
@@ -206,29 +212,25 @@ def _requested_list(
     if times:
         text = QUESTIONS.finder("catch_up").sub("what changed", text)
     wanted = read_list_request(text, asked.tongue, projects)
-    if wanted and not (times or wanted.filters.types or wanted.state):
-        lone = words(text)
-        if len(lone) == 1 and any(ws.index.document_counts([lone[0][1]])[1].values()):
-            return None  # an entry holds the word: `prev`
-    wanted = wanted or _list_of_named_type(ws, text)
+    if wanted and not times and _is_word_of_entries(ws, text, wanted.filters.types):
+        return None
     today = plan.now.date()
     if wanted and times and times.start and times.end and times.start < today <= times.end:
         return wanted._replace(changes=True, order=wanted.order or "newest")
     return wanted
 
 
-def _list_of_named_type(ws: Workspace, text: str) -> Listed | None:
-    """The list of the entries of a type, for a question that is its name: a save took that out
-    of the title. None if an entry of another type holds the word.
+def _is_word_of_entries(ws: Workspace, text: str, types: Collection[EntryType]) -> bool:
+    """True if the text is one word, no English name of a type, that entries of other types
+    hold.
     """
-    type = read_type_name(text)
-    if not type:
-        return None
-    holding = Filters(words=(text,), include_superseded=True)
-    of_type = replace(holding, types=(type,))
-    if _count_entries(ws, holding) > _count_entries(ws, of_type):
-        return None
-    return Listed(Filters(types=(type,)), "", "newest", None, "")
+    one = words(text)
+    if len(one) != 1 or text.lower() in TYPE_NAMES:
+        return False
+    others = Filters(types=tuple(types)) if types else None
+    return (
+        _count_entries(ws, Filters(words=(text,), include_superseded=True, without=others)) > 0
+    )
 
 
 def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
@@ -271,6 +273,19 @@ def _filters_of_list(
     is_timed = own.since or own.until or asked.time_range
     # of a time all that was said then, though it was replaced since
     return replace(added, include_superseded=bool(is_timed and not wanted.state))
+
+
+def _list_with_tasks(ws: Workspace, filters: Filters) -> list[int]:
+    """The rows that pass the filters, and those with open tasks of the same project and time,
+    the newest first; none if no task is open.
+    """
+    index = ws.index
+    tasks = index.due(replace(filters, types=(), without=None), "")[-MAX_LIMIT:]
+    if not tasks:
+        return []
+    rows = {*tasks, *index.list_rows(filters, order="newest", limit=MAX_LIMIT)}
+    at = {row: stored.entry.at for row, stored in index.entries(list(rows)).items()}
+    return sorted(at, key=at.__getitem__, reverse=True)[:MAX_LIMIT]
 
 
 def _replace_text(ws: Workspace, plan: QueryPlan, text: str) -> QueryPlan:

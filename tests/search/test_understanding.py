@@ -278,6 +278,13 @@ def test_a_query_that_says_only_what_to_list_is_a_list(
         ("решение", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
         ("problème", ["The printer jams"]),
         ("Fehler", ["The printer jams"]),
+        ("Entscheidungen", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("zeig mir alle Entscheidungen", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("toutes les décisions", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("todas as decisões", ["Dropped Kafka", "Chose Postgres", "Left Redis"]),
+        ("offene Fehler", ["The printer jams"]),
+        ("problemas pendientes", ["The printer jams"]),
+        ("未解决 问题列表", ["The printer jams"]),
     ],
 )
 def test_the_name_of_a_type_lists_its_entries_in_other_languages(
@@ -285,6 +292,53 @@ def test_the_name_of_a_type_lists_its_entries_in_other_languages(
 ) -> None:
     found = search(autumn, query)
     assert [hit.entry.title for hit in found.hits] == titles
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "open tasks",
+        "tasks",
+        "my to-dos",
+        "what is left to do",
+        "which tasks are still open?",
+        "offene Aufgaben",
+        "Was ist noch zu tun?",
+        "was ist noch offen",
+        "tâches ouvertes",
+        "que reste-t-il à faire ?",
+        "tareas pendientes",
+        "¿qué queda por hacer?",
+        "compiti aperti",
+        "o que falta fazer",
+        "openstaande taken",
+        "открытые задачи",
+        "남은 할 일",
+        "未完了のタスク",
+        "待办",
+    ],
+)
+def test_what_is_left_to_do_lists_open_tasks(tasks: Workspace, query: str) -> None:
+    hits = search(tasks, query).hits
+    assert [hit.entry.title for hit in hits] == ["The printer jams.", "Shopping"]
+
+
+@pytest.mark.parametrize(
+    "query", ["how do tasks work", "Aufgaben für Anna", "das Fenster ist offen", "open issues"]
+)
+def test_a_question_about_tasks_is_no_list_of_them(tasks: Workspace, query: str) -> None:
+    found = search(tasks, query)
+    assert not any("open tasks" in notice for notice in found.notices)
+
+
+@pytest.fixture
+def tasks(ws: Workspace) -> Workspace:
+    """Two notes with tasks, of which one has an open one, and an open issue."""
+    save(ws, "Packed.\n\n- [x] a towel", at="2026-10-01")
+    save(ws, "Shopping.\n\n- [ ] milk\n- [x] bread", at="2026-10-02")
+    save(ws, "The printer jams.", type="issue", at="2026-10-03")
+    save(ws, "Saw the sea.", at="2026-10-04")
+    return ws
 
 
 def test_the_name_of_a_type_that_other_entries_hold_is_searched(ws: Workspace) -> None:

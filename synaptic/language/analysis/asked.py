@@ -16,7 +16,13 @@ from ...models import TYPES, Order, Texts, frozen
 from ..lexicon import COUNTS, DAY_NAMES, MONTHS, STOP_WORDS, TYPE_NAMES, Words, compile_once
 from ..timephrase.find import TimeRange, find_time, is_recent, remove_phrase
 from ..timephrase.table import TIMES
-from ..tongues import guess_languages, iter_time_translations, remove_question_words
+from ..tongues import (
+    LATIN,
+    guess_languages,
+    iter_time_translations,
+    remove_question_words,
+    translate_list_words,
+)
 from ..words import words
 
 QUESTIONS = Words("questions")
@@ -61,7 +67,8 @@ class Listed(NamedTuple):
     first `most` of them, or all.
 
     `state` is one of STATES, or "". `order` is None where it needs a time to be one. `among`:
-    words to seek in it. `changes`: what changed is asked for too.
+    words to seek in it. `changes`: what changed is asked for too. `tasks`: entries with open
+    tasks belong to it.
     """
 
     filters: Filters
@@ -70,6 +77,7 @@ class Listed(NamedTuple):
     most: int | None
     among: str
     changes: bool = False
+    tasks: bool = False
 
 
 def read_question(query: str, *, today: date) -> Asked:
@@ -154,24 +162,43 @@ def read_list_request(
     | `was habe ich gemacht` (de)   |                |       |           |
     | `what is left to do`          | issue, handoff | open  |           |
     | `open issues about the login` | issue          | open  | the login |
+    | `offene Aufgaben`             | issue, handoff | open  |           |
     | `decisions on redis`          | None           |       |           |
     | `$last`                       | None           |       |           |
     """
     if len(text) > READ_CHARACTERS or _CODE.search(text):
         return None
+    english = translate_list_words(text)
+    if english == text:
+        return _read_english_list(text, tongue, projects)
+    requests = (
+        _read_english_list(english, one, projects) for one in guess_languages(text) or LATIN
+    )
+    return next(filter(None, requests), None)
+
+
+def _read_english_list(text: str, tongue: str, projects: Collection[str]) -> Listed | None:
+    """`read_list_request` of a text whose words for a list are English; the others may be of
+    another language.
+    """
     rest = _finder("short_is").sub(r"\1 is", text.lower()).replace("n't", " not")
     rest = (
         remove_question_words(rest, tongue) if tongue else _finder("list_frame").sub(" ", rest)
     )
     named, means, rest = _list_parts(rest, projects)
     kinds = [name for name in means if name in TYPES]
-    state = "".join(STATES.intersection(means)) or ("open" if "still" in means else "")
+    is_of_tasks = "tasks" in means
+    state = "".join(STATES.intersection(means))
+    state = state or ("open" if "still" in means or is_of_tasks else "")
     types = kinds or [TYPE_NAMES[name] for name in means if name in TYPE_NAMES]
-    if state == "open" and not types:
+    has_tasks = state == "open" and not types
+    if has_tasks:
         types = list(CLOSABLE)
     if state:
         is_of_work = types and {*types} <= {*CLOSABLE}
-        if state not in STATES or not is_of_work or not _finder("state_asked").search(rest):
+        is_name = is_of_tasks and len(words(rest)) < 2
+        is_asked = is_name or _finder("state_asked").search(rest)
+        if state not in STATES or not is_of_work or not is_asked:
             return None
     number = _finder("state_number").search(rest)
     most = 1 if "one" in means else None
@@ -191,7 +218,7 @@ def read_list_request(
     order: Order | None = "oldest" if "oldest" in means else None
     if "newest" in means or (filters.types and not order):
         order = "newest"
-    return Listed(filters, state, order, most, " ".join(sought), "changes" in means)
+    return Listed(filters, state, order, most, " ".join(sought), "changes" in means, has_tasks)
 
 
 def _list_parts(text: str, projects: Collection[str]) -> tuple[Texts, list[str], str]:
