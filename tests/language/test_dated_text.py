@@ -27,6 +27,8 @@ NOW = datetime(2026, 11, 21, 9, 30).astimezone()
         ("hier soir: des pâtes", "2026-11-20 19:00", "des pâtes"),
         ("heute morgen: gejoggt", "2026-11-21 08:00", "gejoggt"),
         ("19.11.: Arzt", "2026-11-19 09:30", "Arzt"),
+        ("17.3.: Arzt", "2026-03-17 09:30", "Arzt"),
+        ("21.11.: Arzt", "2026-11-21 09:30", "Arzt"),
         ("24.12.: Gans", "2025-12-24 09:30", "Gans"),
     ],
 )

@@ -22,13 +22,16 @@ _CLOCK = re.compile(
     r"(?: ?([ap])m| ?(?:uhr|uur|heures?|h|시)|[时時点點]|(?<=[:h]\d\d))(?!\S)"
 )
 """18:00, 18:00:30, 6pm, 6:30 pm; um 18 Uhr, à 18h30, alle 18:00, в 18:00, 18時."""
-_DOTTED = re.compile(r"(0[1-9]|[12]\d|3[01])\.(0[1-9]|1[0-2])\.")
-"""19.11., a day and a month."""
+_DOTTED = re.compile(r"(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[0-2])\.")
+"""19.11. and 5.3., a day and a month."""
 _EITHER_ORDER = re.compile(r"(\d\d?)/(\d\d?)")
 
 _OF_PATHS = re.compile(r"^[./]|[#?%&=<>|\\\\]")
 """Finds signs of a path or an address, which is no time."""
-_MARKED = re.compile(r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]|[0-9]{2}\.[0-9]{2}\.")
+_MARKED = re.compile(
+    r"[^\W\d_]|[0-9]{4}|[0-9]:[0-9]|[0-9]{2}\.[0-9]{2}\.|(?:1[3-9]|2[0-9]|3[01])\.[0-9]\."
+)
+"""Letters, a year, a clock; 19.11. and 17.3., but not 2.1., which may be a heading's number."""
 _ORDINAL = re.compile(r"(?i)[0-9]+(?:st|nd|rd|th)")
 
 Typed = tuple[datetime | None, datetime | None]
@@ -52,6 +55,7 @@ def split_date(text: str, now: datetime) -> DatedText | None:
     | `yesterday 5pm: called Ida`     | 2026-11-20 17:00, `called Ida`             |
     | `monday: rain`                  | 2026-11-16 09:30, `rain`                   |
     | `19.11.: doctor`                | 2026-11-19 09:30, `doctor`                 |
+    | `2.1.: aims`                    | None: it may be the number of a heading    |
     | `tomorrow: dentist`             | None: it has not happened                  |
     | `May: she called`               | None: a month is not a day                 |
     | `3 days: too long`, `1/2: done` | None: a length, a list or a share          |
