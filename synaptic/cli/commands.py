@@ -121,7 +121,7 @@ def init(home: str | None, journal: str | None = None) -> None:
 def save(home: str | None, text: Words = (), attach: Sequence[Path] = (), **marks: Any) -> None:
     """Save an entry.
 
-    Without TEXT your editor opens; - reads standard input. A text that begins with its date
+    Without TEXT your editor opens, or standard input is read, as - does. A text that begins with its date
     has that date: "yesterday 5pm: called Ida"; "Decision: ..." is a decision. A file that it
     links to is copied beside the note, without the place: ![[gel.png]], ![](./gel.png).
 
@@ -129,9 +129,10 @@ def save(home: str | None, text: Words = (), attach: Sequence[Path] = (), **mark
     """
 
     _check_stray_files(text, attach)
-    if text or attach:
-        local = _local_files(attach, is_typed=list(text) != ["-"])
-        _save_text(home, _join_words(text), local, **marks)
+    is_piped = list(text) == ["-"] or not (text or attach or sys.stdin.isatty())
+    content = _join_words(["-"] if is_piped else text)
+    if text or attach or content.strip():
+        _save_text(home, content, _local_files(attach, is_typed=not is_piped), **marks)
     else:
         with editor.compose_text() as written:
             _save_text(home, written, _local_files((), is_typed=True), **marks)
@@ -280,7 +281,7 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     change = partial(
         changing.update, pin=not remove, by_person=not agent_name(), confirms=is_person()
     )
-    receipts = [change(ws, id) for id in ids]
+    receipts = [change(ws, resolve_id(ws, id)) for id in ids]
     pinned = [receipt.id for receipt in receipts]
     notices = list(chain.from_iterable(receipt.notices for receipt in receipts))
     text = f"{'Unpinned' if remove else 'Pinned'} {', '.join(map(short_id, pinned))}"

@@ -32,7 +32,7 @@ def compose_text() -> Iterator[str]:
     if command is None:
         raise InvalidArgument(
             "There is no text to save.",
-            'Give it: synaptic save "TEXT", or pipe it: ... | synaptic save -, or set '
+            'Give it: synaptic save "TEXT", or pipe it: ... | synaptic save, or set '
             "EDITOR and use a terminal.",
         )
     if editor_name(command) in RETURNS_AT_ONCE and "--wait" not in command:

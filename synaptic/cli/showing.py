@@ -110,10 +110,13 @@ def search(
 def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
     """Show the newest entries.
 
-    With TEXT, the best matches among the last 50 entries.
+    With a number, so many; with TEXT, the best matches among the last 50 entries.
 
-    Example: synaptic recent --project billing
+    Example: synaptic recent 5 --project billing
     """
+    if len(text) == 1 and text[0].isdecimal() and "limit" not in options:
+        options["limit"] = int(text[0])
+        text = ()
     print_listing(ws, browse.recent(ws, " ".join(text), **options))
 
 

@@ -306,6 +306,17 @@ def test_what_stdin_gives_reads_back(run: Run, text: str) -> None:
     assert words in (wanted.split(), wanted.removeprefix("\ufeff").split())
 
 
+def test_a_pipe_is_saved_a_number_lists_so_many_and_pins_that_entry(run: Run) -> None:
+    for text in ("The first.", "The second.", "The third."):
+        assert run("save", stdin=text.encode()).code == 0
+    newest = run("recent", "2", "--json").json["entries"]
+    assert [entry["title"] for entry in newest] == ["The third.", "The second."]
+    assert "1 to 100" in run("recent", "500").err
+    assert run("recent", "--json").json == run("recent", "3", "--json").json
+    listed = run("recent", "2").out.split()[0]
+    assert run("pin", "1").out.strip() == f"Pinned {listed}"
+
+
 def test_stdin_that_is_not_utf8_is_saved_as_far_as_it_can_be_read(run: Run) -> None:
     saved = run("save", "-", "--json", stdin=b"caf\xe9 au lait\nsecond line\n")
     assert (
@@ -344,7 +355,7 @@ def test_a_save_or_a_look_loads_neither_model_nor_anything_heavy(home: Path) -> 
 def test_without_text_and_terminal_save_says_how(run: Run) -> None:
     answer = run("save")
     assert answer.code == 2
-    assert "synaptic save -" in answer.err
+    assert "| synaptic save" in answer.err
 
 
 def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
