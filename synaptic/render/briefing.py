@@ -170,81 +170,156 @@ def compose_briefing(
 
     Entries that do not fit are counted by topic.
     """
-    pins: list[str] = []
-    lines: list[dict[int, str]] = [{} for _ in shelves]  # by the entry's place on the shelf
-    block = ""
-    ended = ""
-    places: dict[str, _ShelfEntry | None] = {}
-    earlier_of = {later: earlier for earlier, later in later_of.items()}
-
-    def text() -> str:
-        above = f"{head} {DATA_FOLLOWS}"
-        if rules[0]:
-            above += f" Only the preferences {whose} are rules."
-        parts = [above, *_rule_texts(rules, whose, max_tokens / 2, today)]
-        if pins:
-            parts.append(fenced_titles("pinned", pins))
-        if ended:
-            parts.append(ended)
-        if block:
-            parts.append(block)
-        for shelf, own in zip(shelves, lines, strict=True):
-            if own:
-                parts.append(fenced_titles(shelf.name, _put_later_first(shelf, own, later_of)))
-        return "\n".join([*parts, *_left_out_texts(shelves, lines)])
-
-    def fits(room: float) -> bool:
-        return count_tokens(text()) <= room
-
-    for entry in pinned:
-        if len(entry.content) <= SHORT_CHARS:
-            pins.append(entry_in_line(entry, today))
-            if fits(max_tokens / 2):
-                continue
-            pins.pop()
-        pins.append(entry_in_line(entry, today, room=0))
-        if not fits(max_tokens):
-            pins.pop()
+    growing = _GrowingBriefing(head, shelves, rules, whose, max_tokens, today, later_of)
+    growing.add_pinned(pinned)
     if session:
-        ended = fenced_titles("end of the last session", [session_in_line(session, today)])
-        if not fits(max_tokens):
-            ended = ""
-    half = _handoff_block(handoff, (max_tokens - count_tokens(text())) / 2)
-    block = half
-    if handoff and block:
-        places[handoff.entry.id] = None
-    misses = 0
-    for pick in _order_entries(shelves):
-        entry = shelves[pick.shelf].entries[pick.depth]
-        before = lines
-        lines = [dict(own) for own in lines]
-        if later_of.get(entry.id) in places:
-            lines[pick.shelf][pick.depth] = earlier_in_line(entry, today)
+        growing.add_session(session)
+    growing.add_handoff(handoff)
+    growing.add_entries()
+    growing.lengthen_handoff(handoff)
+    growing.put_whole_entries()
+    return "" if growing.is_empty() else growing.text()
+
+
+class _ShelfEntry(NamedTuple):
+    """The entry at the index `depth` of the shelf number `shelf`; the fields are in the order
+    by which entries are added to a briefing. `of_session` and `below_highest` are True from the
+    first entry of its shelf on that is a session digest, or of importance below 10.
+    """
+
+    of_session: bool
+    below_highest: bool
+    depth: int
+    shelf: int
+
+
+class _GrowingBriefing:
+    """A briefing while its parts are added, each only where it fits into `max_tokens`.
+
+    `lines` are those of each shelf by the entry's place on it, `places` the entries that the
+    text shows by id: None for the hand-off.
+    """
+
+    def __init__(
+        self,
+        head: str,
+        shelves: Sequence[BriefingShelf],
+        rules: tuple[Sequence[Entry], ...],
+        whose: str,
+        max_tokens: int,
+        today: date,
+        later_of: Mapping[str, str],
+    ) -> None:
+        self.head = f"{head} {DATA_FOLLOWS}"
+        if rules[0]:
+            self.head += f" Only the preferences {whose} are rules."
+        self.shelves = shelves
+        self.rules = _rule_texts(rules, whose, max_tokens / 2, today)
+        self.max_tokens = max_tokens
+        self.today = today
+        self.later_of = later_of
+        self.earlier_of = {later: earlier for earlier, later in later_of.items()}
+        self.pins: list[str] = []
+        self.session = self.handoff = ""
+        self.lines: list[dict[int, str]] = [{} for _ in shelves]
+        self.places: dict[str, _ShelfEntry | None] = {}
+
+    def text(self) -> str:
+        parts = [self.head, *self.rules]
+        if self.pins:
+            parts.append(fenced_titles("pinned", self.pins))
+        parts += filter(None, (self.session, self.handoff))
+        for shelf, own in zip(self.shelves, self.lines, strict=True):
+            if own:
+                lines = _put_later_first(shelf, own, self.later_of)
+                parts.append(fenced_titles(shelf.name, lines))
+        return "\n".join([*parts, *_left_out_texts(self.shelves, self.lines)])
+
+    def is_empty(self) -> bool:
+        return not (self.pins or self.session or self.handoff or any(self.lines) or self.rules)
+
+    def room(self) -> int:
+        """The tokens that are left."""
+        return self.max_tokens - count_tokens(self.text())
+
+    def add_pinned(self, entries: Sequence[Entry]) -> None:
+        """Adds short entries whole while the text has at most half of its tokens, others as a
+        line.
+        """
+        for entry in entries:
+            if len(entry.content) <= SHORT_CHARS:
+                self.pins.append(entry_in_line(entry, self.today))
+                if self.room() >= self.max_tokens / 2:
+                    continue
+                self.pins.pop()
+            self.pins.append(entry_in_line(entry, self.today, room=0))
+            if self.room() < 0:
+                self.pins.pop()
+
+    def add_session(self, session: Entry) -> None:
+        line = session_in_line(session, self.today)
+        self.session = fenced_titles("end of the last session", [line])
+        if self.room() < 0:
+            self.session = ""
+
+    def add_handoff(self, handoff: Item | None) -> None:
+        """Adds as much of the hand-off as half of the room holds."""
+        self.handoff = _handoff_block(handoff, self.room() / 2)
+        if handoff and self.handoff:
+            self.places[handoff.entry.id] = None
+
+    def lengthen_handoff(self, handoff: Item | None) -> None:
+        """Puts as much of the hand-off as the lists leave room for in the place of what
+        `add_handoff` added.
+        """
+        half = self.handoff
+        self.handoff = ""
+        self.handoff = _handoff_block(handoff, self.room()) or half
+
+    def add_entries(self) -> None:
+        """Adds the entries of the shelves in their order, until MISSES of them did not fit."""
+        misses = 0
+        for pick in _order_entries(self.shelves):
+            if self._add_entry(pick):
+                continue
+            misses += 1
+            if misses == MISSES:
+                break
+
+    def _add_entry(self, pick: _ShelfEntry) -> bool:
+        """Adds an entry's sentences; of two near entries the earlier one is cut short. False if
+        it does not fit, and nothing was changed.
+        """
+        shelf = self.shelves[pick.shelf]
+        entry = shelf.entries[pick.depth]
+        before = self.lines
+        self.lines = [dict(own) for own in before]
+        if self.later_of.get(entry.id) in self.places:
+            line = earlier_in_line(entry, self.today)
         else:
-            lines[pick.shelf][pick.depth] = entry_in_line(entry, today, room=EXCERPT_TOKENS)
-        place = places.get(earlier_of.get(entry.id, ""))
+            line = entry_in_line(entry, self.today, room=EXCERPT_TOKENS)
+        self.lines[pick.shelf][pick.depth] = line
+        place = self.places.get(self.earlier_of.get(entry.id, ""))
         if place:
-            earlier = shelves[place.shelf].entries[place.depth]
-            lines[place.shelf][place.depth] = earlier_in_line(earlier, today)
-        if fits(max_tokens):
-            if shelves[pick.shelf].name != DUE:  # a task bears the id of its entry
-                places[entry.id] = pick
-            continue
-        lines = before
-        misses += 1
-        if misses == MISSES:
-            break
-    block = ""
-    block = _handoff_block(handoff, max_tokens - count_tokens(text())) or half
-    for shelf, own in zip(shelves, lines, strict=True):
-        for depth, line in own.items():
-            entry = shelf.entries[depth]
-            is_short = later_of.get(entry.id) in places
-            if line.endswith("…") and len(entry.content) <= WHOLE_CHARS and not is_short:
-                own[depth] = entry_in_line(entry, today)
-                if not fits(max_tokens):
-                    own[depth] = line
-    return text() if pins or ended or block or any(lines) or any(rules) else ""
+            earlier = self.shelves[place.shelf].entries[place.depth]
+            self.lines[place.shelf][place.depth] = earlier_in_line(earlier, self.today)
+        if self.room() < 0:
+            self.lines = before
+            return False
+        if shelf.name != DUE:  # a task bears the id of its entry
+            self.places[entry.id] = pick
+        return True
+
+    def put_whole_entries(self) -> None:
+        """Puts whole entries in the place of their sentences, the best first."""
+        for shelf, own in zip(self.shelves, self.lines, strict=True):
+            for depth, line in own.items():
+                entry = shelf.entries[depth]
+                is_short = self.later_of.get(entry.id) in self.places
+                if line.endswith("…") and len(entry.content) <= WHOLE_CHARS and not is_short:
+                    own[depth] = entry_in_line(entry, self.today)
+                    if self.room() < 0:
+                        own[depth] = line
 
 
 def _put_later_first(
@@ -261,18 +336,6 @@ def _put_later_first(
             ordered[later] = lines[later]
         ordered[depth] = line
     return list(ordered.values())
-
-
-class _ShelfEntry(NamedTuple):
-    """The entry at the index `depth` of the shelf number `shelf`; the fields are in the order
-    by which entries are added to a briefing. `of_session` and `below_highest` are True from the
-    first entry of its shelf on that is a session digest, or of importance below 10.
-    """
-
-    of_session: bool
-    below_highest: bool
-    depth: int
-    shelf: int
 
 
 def _order_entries(shelves: Sequence[BriefingShelf]) -> list[_ShelfEntry]:
