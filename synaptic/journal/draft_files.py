@@ -1,8 +1,9 @@
 """Keeps the files that a person added to a draft, until the draft is saved: `.state/drafts/`.
 
-Each browser of a person has a folder of its own there, its box. A draft links to the file
-`x.jpg` of its box as `![my cat](draft:x.jpg)`. Nobody but the home's owner may read the files
-(0600).
+Each browser of a person has a folder of its own there, its box, which ends when that browser
+logs out. A draft links to the file `x.jpg` as `![my cat](draft:x.jpg)`, a name that one box of
+the person has: a browser that was killed may come back as a new one, for it writes its cookies
+late. Nobody but the home's owner may read the files (0600).
 """
 
 import os
@@ -10,6 +11,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from ..errors import NotFound
@@ -18,6 +20,7 @@ from ..notes.blocks import without_code
 from . import disk
 
 KEEP_DAYS = 14
+_PERSON_CHARS = 16
 _LINK = re.compile(r"(?<=\]\()<?draft:([\w.%-]+)>?")
 """Matches the target of a link to a file of a draft: `draft:my-cat.jpg`."""
 
@@ -27,8 +30,14 @@ def links_to_draft_files(text: str) -> list[re.Match[str]]:
     return [*_LINK.finditer(without_code(text))]
 
 
+def box_of(person: str, browser: str) -> str:
+    """The name of the box of a person's browser, which begins with a name of that person."""
+    whose = sha256(person.encode()).hexdigest()[:_PERSON_CHARS]
+    return whose + sha256(f"{person} {browser}".encode()).hexdigest()[:32]
+
+
 class DraftFiles:
-    """The folder `drafts/` of a home. A box is named by letters and digits; "" is no box."""
+    """The folder `drafts/` of a home. A box is named by `box_of`; "" is no box."""
 
     def __init__(self, state: Path) -> None:
         self.folder = state / "drafts"
@@ -45,22 +54,27 @@ class DraftFiles:
         while True:
             again = f"-{number}" if number > 1 else ""
             place = path.with_stem(f"{path.stem}{again}")
+            number += 1
+            if any((other / place.name).exists() for other in self._boxes(box)):
+                continue
             with disk.disk_errors(place), suppress(FileExistsError):
                 disk.write_new(place, data, private=True, step="draft-torn")
                 disk.sync_dir(place.parent)
                 return place.name
-            number += 1
 
     def find(self, box: str, name: str) -> Path:
-        """The path of a file in a box. Raises NotFound if the box has no such file."""
-        path = self.folder / box / name
-        if not box or path.name != name or not path.is_file():
-            raise NotFound(
-                f"The file `{name}` of this draft is gone: a draft keeps its files for "
-                f"{KEEP_DAYS} days, and until you log out.",
-                "Add the file again, or take its link out of the text.",
-            )
-        return path
+        """The path of a file in a box, or in another one of its person. Raises NotFound if they
+        have no such file.
+        """
+        for folder in self._boxes(box):
+            path = folder / name
+            if path.name == name and path.is_file():
+                return path
+        raise NotFound(
+            f"The file `{name}` of this draft is gone: a draft keeps its files for "
+            f"{KEEP_DAYS} days, and until you log out.",
+            "Add the file again, or take its link out of the text.",
+        )
 
     def remove(self, box: str, names: Iterable[str]) -> None:
         """Removes files of a box; a name that it does not have is left out."""
@@ -100,6 +114,17 @@ class DraftFiles:
     def size(self) -> int:
         """The bytes of all files."""
         return sum(path.stat().st_size for path in self._files())
+
+    def _boxes(self, box: str) -> list[Path]:
+        """The folder of a box, and those of the other boxes of its person. The last is that of
+        the same browser as earlier programs named it.
+        """
+        if not box:
+            return []
+        others = self.folder.glob(f"{box[:_PERSON_CHARS]}*")
+        return list(
+            dict.fromkeys((self.folder / box, *others, self.folder / box[_PERSON_CHARS:]))
+        )
 
     def _files(self) -> list[Path]:
         return [path for path in self.folder.glob("*/*") if path.is_file()]

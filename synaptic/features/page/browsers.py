@@ -21,6 +21,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.types import Scope
 
 from ...errors import ConfigError, Refused
+from ...journal.draft_files import box_of
 from ...models import PERSON
 from ...serving.running import is_loopback
 from ...serving.tokens import Grant
@@ -117,7 +118,7 @@ def open_session(answer: Response, request: Request, session: Visitor) -> None:
     if not (session.read_only or site.worker.is_published):
         name = draft_cookie_name(request.scope)
         browser = request.cookies.get(name) or secrets.token_urlsafe(32)
-        session.box = sha256(f"{session.name} {browser}".encode()).hexdigest()[:32]
+        session.box = box_of(session.name, browser)
         answer.set_cookie(
             name,
             browser,

@@ -202,6 +202,40 @@ def test_nobody_else_sees_a_draft_and_who_only_reads_has_none(home: Path) -> Non
         assert [*waiting(home)] == ["cat.png"]
 
 
+def test_files_of_a_draft_are_found_by_a_browser_that_lost_its_cookies(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    tokens = home / "tokens.toml"
+    tokens.write_text(
+        "".join(f'[{name}]\ntoken = "{name * 10}"\npage = true\n' for name in ("ines", "jose"))
+    )
+    tokens.chmod(0o600)
+    with served(home, **NOW) as server:
+
+        def enter(name: str) -> None:
+            server.client.cookies.clear()
+            assert server.client.post("/login", data={"token": name * 10}).status_code == 303
+
+        enter("ines")
+        add(server, "cat.png", PNG)
+        enter("ines")  # the browser was killed before it wrote the cookie
+        picture(server, "cat.png")
+        assert add(server, "cat.png", PNG) == "![cat.png](draft:cat-2.png)"
+        enter("jose")
+        picture(server, "cat.png", 404)
+        assert add(server, "cat.png", PNG) == "![cat.png](draft:cat.png)"
+        enter("ines")
+        saved = server.post("/new", content="Both. ![](draft:cat.png) ![](draft:cat-2.png)")
+        assert saved.status_code == 303
+    assert [*waiting(home)] == ["cat.png"] and len(attached(home)) == 2
+
+
+def test_a_text_that_lost_its_file_was_not_deleted(home: Path) -> None:
+    with served(home, **NOW) as server:
+        answer = server.post("/new", content="New. ![](draft:cat.png)")
+        assert "cat.png" in answer.text
+        assert "take its link out" in answer.text and "deleted meanwhile" not in answer.text
+
+
 def test_a_draft_outlives_the_session_and_ends_with_logging_out(home: Path) -> None:
     with served(home, "--read-only", **NOW) as server:
         assert not [name for name in server.client.cookies if "drafts" in name]
