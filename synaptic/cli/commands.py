@@ -121,9 +121,10 @@ def init(home: str | None, journal: str | None = None) -> None:
 def save(home: str | None, text: Words = (), attach: Sequence[Path] = (), **marks: Any) -> None:
     """Save an entry.
 
-    Without TEXT your editor opens, or standard input is read, as - does. A text that begins with its date
-    has that date: "yesterday 5pm: called Ida"; "Decision: ..." is a decision. A file that it
-    links to is copied beside the note, without the place: ![[gel.png]], ![](./gel.png).
+    Without TEXT your editor opens, or standard input is read, as - does. A text that begins
+    with its date has that date: "yesterday 5pm: called Ida"; "Decision: ..." is a decision. A
+    file that it links to is copied beside the note, without the place: ![[gel.png]],
+    ![](./gel.png).
 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """

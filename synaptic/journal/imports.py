@@ -16,10 +16,11 @@ from .disk import inject_fault
 from .folder import resolve_journal_path
 from .journal import Journal
 from .runs import Block, Run, hash_of_block
+from .shelf import is_attachment
 from .trash import TrashedText, file_hash
 from .writer import LOCK_POLL_S, Draft, Stat
 
-_PICTURE_LINK = re.compile(rb"%b/([\w.-]+)" % PICTURE_FOLDER.encode())
+_PICTURE_LINK = re.compile(rb"%b/([^\s()\[\]<>\"']+)" % PICTURE_FOLDER.encode())
 _PAUSE_S = 2 * LOCK_POLL_S
 """The time between two files: those who wait for the lock look for it that often."""
 
@@ -113,16 +114,17 @@ def remove_blocks(
 
 
 def save_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
-    """Stores an imported picture under `name` unless it exists, and returns its path. Raises
-    ValueError if it is not a picture.
+    """Stores an imported picture or other file under `name` unless it exists, and returns its
+    path. Raises ValueError if it is not a picture and has the name of one, or is none that a
+    page may show.
     """
     plain = name == PurePosixPath(name).name and "\\" not in name and name[0] != "."
-    if not plain or not is_picture_name(name):
-        raise ValueError("its name is not the name of a picture file")
+    if not plain or not is_attachment(name):
+        raise ValueError("its name is not the name of a picture or of a file for a note")
     path = f"{PICTURE_FOLDER}/{name}"
     if not resolve_journal_path(journal.roots, path).exists():
         data = read()
-        if not picture_media_type(data[:32]):
+        if is_picture_name(name) and not picture_media_type(data[:32]):
             raise ValueError("it is not a picture")
         with journal.writing():
             journal.writer.change(path, lambda _, status: None if status else Draft(data))

@@ -94,7 +94,7 @@ def run_import(
         done = import_runs.write_plan(ws, planned)
         lines = [_format_done(done)]
         for where, why in planned.skipped[planned_skips:]:
-            lines.append(f"A picture was left out, {where}: {why}.")
+            lines.append(f"A file was left out, {where}: {why}.")
         data = _import_plan_json(planned) | {"success": True, "run": done.run}
         print_answer(data, clean("\n".join(lines)))
         _index_imported(ws)

@@ -302,6 +302,63 @@ def test_pictures_and_links_come_along(ws: Workspace, tmp_path: Path) -> None:
 # -----------------------------------------------------------------------------------------
 
 
+def test_linked_files_come_along_and_no_target_is_lost(ws: Workspace, tmp_path: Path) -> None:
+    folder = tmp_path / "lab"
+    text = (
+        "# Lab\n\n[the paper](paper.pdf), ![](paper.pdf), [data](sub/raw%20data.xlsx)\n"
+        "[run](run.py), [run.py](run.py), [gone](gone.pdf), [two](days.md)"
+    )
+    put(folder / "lab.md", text)
+    put(folder / "n.org", "[[file:paper.pdf][org paper]] and more")
+    put(folder / "days.md", "## 2024-01-01\n\na\n\n## 2024-01-02\n\nb")
+    for name in ("paper.pdf", "sub/raw data.xlsx", "run.py", "unlinked.pdf"):
+        put(folder / name, name)
+    plan = importing.plan_files(ws, folder)
+    importing.write_plan(ws, plan)
+    texts = "".join(file.read_text() for file in ws.config.journal.glob("*.md"))
+    paper, data = sorted(ws.config.journal.glob("attachments/imported/*"))
+    folder_here = "attachments/imported"
+    assert (paper.read_text(), data.read_text()) == ("paper.pdf", "sub/raw data.xlsx")
+    assert f"[the paper]({folder_here}/{paper.name})" in texts
+    assert f"[org paper]({folder_here}/{paper.name})" in texts
+    assert f"[data]({folder_here}/{data.name})" in texts and data.name.startswith("raw-data-")
+    assert "run (run.py), run.py, [gone](gone.pdf), two (days.md)" in texts
+    assert sorted(where for where, _ in plan.skipped) == ["run.py", "unlinked.pdf"]
+    alone = importing.plan_files(ws, folder / "lab.md")
+    assert not alone.new and not alone.skipped
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "moments"),
+    [
+        (
+            "2024-05-06.md",
+            "# 2024-05-06\n\n## 09:15 a\n\n## 14:00 b\n\nx",
+            "06 09:15, 06 14:00",
+        ),
+        ("2024-05-07.md", "## 9:15 a\n\nx\n\n## 10:00\n\ny", "07 09:15, 07 10:00"),
+        (
+            "d.md",
+            "# D\n\n## 2024-05-01\n\n### 08:00 a\n\n## 2024-05-02\n\nb",
+            "01 08:00, 02 00:00",
+        ),
+        (
+            "log.txt",
+            "2024-05-02 a\nmore\n2024-05-03 b\n2024-05-04 c",
+            "02 00:00, 03 00:00, 04 00:00",
+        ),
+        ("m.md", "# Meeting\n\n## 09:15 start\n\nx", ""),
+        ("l.txt", "We met on\n2024-05-02 and later.\n2024-05-03 too.", ""),
+    ],
+)
+def test_times_below_a_day_and_lines_of_a_log_are_entries(
+    name: str, text: str, moments: str, ws: Workspace, tmp_path: Path
+) -> None:
+    plan = importing.plan_files(ws, put(tmp_path / "x" / name, text))
+    found = [f"{one.entry.at:%d %H:%M}" for one in plan.new if one.entry.at.year == 2024]
+    assert ", ".join(sorted(found)) == moments
+
+
 def test_two_files_alike_are_two_entries_whenever_they_come(
     ws: Workspace, tmp_path: Path
 ) -> None:

@@ -20,7 +20,10 @@ def test_pages_keep_links_tasks_and_pictures(tmp_path: Path) -> None:
             datetime(2026, 3, 4, 15, 4),
         )
         assert kitchen.tags == ("house", "money") and "See [[Tiles]]" in kitchen.text
-        [(name, get)] = kitchen.pictures
+        (name, get), *files = kitchen.pictures
+        assert [one[0] for one in files] == (
+            ["offer-65194c83.pdf"] if form[-2:] == "md" else []
+        )
         assert f"![](attachments/imported/{name})" in kitchen.text and get().startswith(
             b"\xff\xd8\xff"
         )

@@ -78,6 +78,7 @@ class DroppedFiles:
 
     def __init__(self, path: Path, apart: Mapping[Path, str], skipped: Skipped) -> None:
         self.chosen: list[Chosen] = []
+        self._unread: list[tuple[str, str, str]] = []
         self._skipped = skipped
         files = dict(_walk(path, apart, skipped)) if path.is_dir() else {path.name: path}
         zips = [name for name in files if name.lower().endswith(".zip")]
@@ -104,7 +105,12 @@ class DroppedFiles:
                 self._choose(within, export, {} if within else files)
 
     def report_unshown(self) -> None:
-        """Reports the pictures that no text shows, after all was read."""
+        """Reports the pictures that no text shows, and the files that are not read and to which
+        none links, after all was read.
+        """
+        for within, name, why in self._unread:
+            if name not in self._exports[within].attached:
+                self._skip(within, name, why)
         for within, export in self._exports.items():
             for name in export.keys() - export.attached:
                 if is_picture_name(name) and not _hidden_part(name):
@@ -142,8 +148,7 @@ class DroppedFiles:
                     left_out[name] = f"it belongs to the export of {source}, without a talk"
         for source, names in names_by_source.items():
             names_by_source[source] = [name for name in names if name not in left_out]
-        for name, why in left_out.items():
-            self._skip(within, name, why)
+        self._unread += [(within, name, why) for name, why in left_out.items()]
         for source, names in names_by_source.items():
             if names and source in _OF_FILES:
                 place = Export(export.at, export, names)

@@ -6,6 +6,7 @@
 | `14.3.2026 21:10`, `March 14, 2026, 9:10 PM`               | at that time    |
 | `2026-03-14 At sea`, `14.3.2026: At sea`                   | with that title |
 | `14 March 2026 At sea`, as a heading                      | with that title |
+| `## 21:10 At sea`, below the heading of a day             | at that time    |
 | `03/02/2026`                                              | none: two dates |
 | `On 14 March 2026 we were at sea.`                        | none            |
 """
@@ -13,7 +14,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, time
+from datetime import date, datetime, time
 from html import unescape
 
 from ....notes.blocks import TIME
@@ -29,6 +30,7 @@ _TIME_AT_END = re.compile(
 _BEGINS_WITH_NUMBERS = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\d{1,2}\. ?\d{1,2}\. ?\d{4}\b"
 )
+_TIMED_HEADING = re.compile(r"#{2,6}[ \t]+(\d{1,2}:\d\d)(?![:\w])[ \t–—-]*(.*?)[ \t#]*\Z")
 _TAG = re.compile(r"<(/?)(\w+)[^>]*?(/?)>")
 _SINGLE = ("br", "img", "hr", "input")
 _ANY_TAG = re.compile(r"<[^>]*>")
@@ -70,20 +72,23 @@ def split_at_heads(parts: Sequence[str], heads: Sequence[Head | None]) -> list[D
 
 
 def heads_of_lines(lines: Sequence[str]) -> list[Head | None]:
-    """The head that each line of a text is; behind a line that is not blank only if nothing but
-    the date stands on it.
+    """The head that each line of a text is; in a paragraph that does not begin with one only if
+    nothing but the date stands on it.
     """
     heads = []
-    before = ""
+    is_blank = is_log = True
     for line in lines:
-        heads.append(read_head(line, is_heading=not before.strip() and _is_numbered(line)))
-        before = line
+        may_begin = (is_blank or is_log) and _is_numbered(line)
+        head = read_head(line, is_heading=may_begin)
+        heads.append(head)
+        is_log = bool(head) if is_blank else is_log
+        is_blank = not line.strip()
     return heads
 
 
-def heads_of_markdown(lines: Sequence[str]) -> list[Head | None]:
-    """The head that each line of Markdown is: also a heading that begins with a date, and none
-    in code.
+def heads_of_markdown(lines: Sequence[str], day: date | None = None) -> list[Head | None]:
+    """The head that each line of Markdown is: also a heading that begins with a date, or with a
+    time below the heading of a day, and none in code. `day` is that of the whole text.
     """
     heads = heads_of_lines(lines)
     fence = ""
@@ -92,12 +97,21 @@ def heads_of_markdown(lines: Sequence[str]) -> list[Head | None]:
         if fence or mark:
             heads[number] = None
         elif line.startswith("#"):
-            heads[number] = read_head(line, is_heading=True)
+            head = read_head(line, is_heading=True)
+            if head:
+                day = None if head.title else head.at.date()
+            heads[number] = head or _read_timed_heading(line, day)
         if mark and not fence:
             fence = mark[1]
         elif mark and mark[1].startswith(fence):
             fence = ""
     return heads
+
+
+def _read_timed_heading(line: str, day: date | None) -> Head | None:
+    match = _TIMED_HEADING.match(line)
+    moment = moment_in_value(f"{day.isoformat()} {match[1]}") if match and day else None
+    return Head(moment, match[2]) if match and moment else None
 
 
 def heads_of_blocks(blocks: Sequence[str]) -> list[Head | None]:

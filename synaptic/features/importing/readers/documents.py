@@ -33,6 +33,7 @@ from ....notes.frontmatter import FrontMatter
 from ....notes.header import leading_markup, make_title, without_emphasis
 from .archive import Export, ExportedFile, file_on_disk, open_export
 from .dated_parts import (
+    Head,
     heads_of_blocks,
     heads_of_lines,
     heads_of_markdown,
@@ -189,10 +190,11 @@ def _read_document(
             )
         text = decode_text(data)
         if name.lower().endswith(PLAIN):
-            unsure = len(_TWO_DATES.findall(text))
+            unsure = _TWO_DATES.findall(text)
             if unsure:
-                why = "may be a day in two ways and begin no entry: write the month as a word"
-                skipped(name, f"{unsure:,} lines that begin like 03/02/2026 {why}")
+                lines = "1 line begins" if len(unsure) == 1 else f"{len(unsure):,} lines begin"
+                why = "which may be a day in two ways: write the month as a word"
+                skipped(name, f"taken, but split at no day: {lines} as {unsure[0]} does, {why}")
         pieces = _split_text(name, text, file.at)
     is_empty = True
     for piece in pieces:
@@ -296,7 +298,8 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
             for one in read_org(text, changed.date())
         ]
     if lower.endswith(PLAIN):
-        return _split_document(text.split("\n"), is_markdown=False)
+        lines = text.split("\n")
+        return _split_document(lines, heads_of_lines(lines))
     if lower.endswith(PAGES):
         title = _HTML_TITLE.search(text[:_HTML_HEAD])
         text = html_to_markdown(text)
@@ -305,7 +308,11 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
     note = parse_note(text)
     if note.front.excluded:
         raise ValueError("its front matter says `synaptic: false`")
-    pieces = _split_document(note.text.split("\n"), is_markdown=True)
+    named = date_in_path(name, DAY_FILE)
+    lines = note.text.split("\n")
+    pieces = _split_document(
+        lines, heads_of_markdown(lines, named.day if named and named.is_day else None)
+    )
     if len(pieces) == 1 and not pieces[0].at:
         front = replace(pieces[0], text=note.text, title=note.title, front=note.front)
         return [replace(front, tags=note.tags, fields=note.fields, type=note.type)]
@@ -314,8 +321,7 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
     return pieces
 
 
-def _split_document(lines: list[str], *, is_markdown: bool) -> list[_DocumentPart]:
-    heads = heads_of_markdown(lines) if is_markdown else heads_of_lines(lines)
+def _split_document(lines: list[str], heads: list[Head | None]) -> list[_DocumentPart]:
     return [
         _DocumentPart(
             "\n".join(part.parts).strip(),

@@ -1,5 +1,5 @@
-"""Rewrites the links of an imported text: a picture comes along, and a link to another text of
-the same import names that entry.
+"""Rewrites the links of an imported text: a picture or file comes along, and a link to another
+text of the same import names that entry.
 """
 
 import re
@@ -8,11 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
-from pathlib import Path, PurePosixPath
-from posixpath import basename, dirname, join, normpath
+from pathlib import Path
+from posixpath import basename, dirname, join, normpath, splitext
 from urllib.parse import unquote
 
 from ....files import PICTURE_FOLDER, is_picture_name, real_path
+from ....journal.shelf import is_attachment
 from .archive import Export, ExportedFile, file_on_disk
 
 _LINK = re.compile(
@@ -23,13 +24,18 @@ _LINK = re.compile(
 _INLINE = re.compile(
     rb"data:image/(\w{1,10})[^,\s\"'()]{0,100};base64,([A-Za-z0-9+/=\r\n\t]*+)"
 )
+_NO_WORD = re.compile(r"[^\w.-]+")
+_NAME_CHARS = 60
+"""The most characters of a file's name that stand in the journal."""
+_NOT_TAKEN = (".txt", ".htm", ".html", ".docx", ".json", ".zip", ".svg")
 _UNLINKED = re.compile(r" [0-9a-f]{32}$|[\[\]|#]")
 """Matches text that cannot stand in a link."""
 
 
 @dataclass
 class PageLinks:
-    """The links of the text in the file `name`, and the pictures that come along with it.
+    """The links of the text in the file `name`, and the pictures and files that come along with
+    it.
 
     `key` makes the names of its pictures its own; without it they are named by their bytes.
     `title_of` returns the title of the entry that another file becomes, "" if it becomes none.
@@ -76,9 +82,12 @@ class PageLinks:
             if is_picture and not is_placed and is_picture_name(path) and ":" not in target:
                 self.missing.append(target)
             return link[0]
-        if not is_picture or not is_picture_name(path):
-            return words or PurePosixPath(path).name  # the file stays in the export
-        return self._show(path)
+        if is_picture and is_picture_name(path):
+            return self._show(path)
+        if is_linked_file(path):
+            return f"[{words or basename(path)}]({self._take_along(path)})"
+        is_named = basename(path) in words  # the file stays in the export
+        return words if is_named else f"{words} ({unquote(target)})".strip()
 
     def _rewrite_wikilink(self, link: str, name: str, rest: str, mark: str) -> str:
         """`[[name]]` with the title of the entry; `![[gel.png]]` as a picture of the journal,
@@ -100,9 +109,20 @@ class PageLinks:
 
     def _show(self, path: str) -> str:
         read = self.files.picture(path)
-        identity = f"{self.key} {path}" if self.key else sha256(read()).hexdigest()
-        place = self._attach(identity, PurePosixPath(path).suffix, read)
-        return f"![]({place})"
+        return f"![]({self._attach(self._identity(path, read), splitext(path)[1], read)})"
+
+    def _take_along(self, path: str) -> str:
+        """Registers a file and returns its path in the journal, in which its name stands."""
+        read = self.files.picture(path)
+        stem, suffix = splitext(basename(path))
+        digest = sha256(self._identity(path, read).encode("utf-8", "surrogatepass")).hexdigest()
+        plain = _NO_WORD.sub("-", stem)[:_NAME_CHARS].strip("-.") or "file"
+        name = f"{plain}-{digest[:8]}{suffix.lower()}"
+        self.pictures[name] = read
+        return f"{PICTURE_FOLDER}/{name}"
+
+    def _identity(self, path: str, read: Callable[[], bytes]) -> str:
+        return f"{self.key} {path}" if self.key else sha256(read()).hexdigest()
 
     def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
         """Registers a picture and returns its path in the journal. `read` returns its bytes."""
@@ -112,9 +132,16 @@ class PageLinks:
         return f"{PICTURE_FOLDER}/{name}"
 
 
+def is_linked_file(name: str) -> bool:
+    """True for a file that comes along with the text that links to it: one that a page may
+    show, and that is neither a text to be imported itself nor data of a program nor SVG.
+    """
+    return is_attachment(name) and not name.lower().endswith(_NOT_TAKEN)
+
+
 def pictures_of_file(path: Path, text: str) -> dict[str, ExportedFile]:
-    """Maps the paths of the pictures that a single text shows, and that lie below its folder,
-    to their files.
+    """Maps the paths of the pictures and files that a single text shows or links to, and that
+    lie below its folder, to their files.
     """
     pictures = {}
     folder = real_path(path.parent)
@@ -122,7 +149,8 @@ def pictures_of_file(path: Path, text: str) -> dict[str, ExportedFile]:
         target = link[5] or unquote(link[3])
         place = path.parent / normpath(target)
         is_within = real_path(place).is_relative_to(folder)
-        if is_picture_name(target) and ":" not in target and is_within and place.is_file():
+        is_taken = is_picture_name(target) or (bool(link[3]) and is_linked_file(target))
+        if is_taken and ":" not in target and is_within and place.is_file():
             pictures[normpath(target)] = file_on_disk(place)
     return pictures
 
