@@ -49,13 +49,15 @@ def output_for_workspace(ws: Workspace) -> Output:
 
 
 def empty_journal_text(ws: Workspace) -> str:
-    """Returns, for a journal without entries, its path and an example of a save; "" for any
-    other.
+    """Returns, for a journal without entries, its path and an example of a save, or that its
+    notes could not be read; "" for any other.
     """
     if ws.index.counts().entries:
         return ""
     if ws.access.is_past:
         return NOTHING_THEN
+    if ws.journal.find_left_out():
+        return f"No note in {ws.config.journal} could be read; `synaptic doctor` says why."
     return (
         f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
     )

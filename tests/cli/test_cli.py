@@ -212,6 +212,15 @@ def test_an_empty_home_answers_with_its_path_and_an_example(
     assert "is empty" not in run(*command).out
 
 
+def test_a_journal_that_cannot_be_read_is_not_called_empty(run: Run, home: Path) -> None:
+    (home / "journal").mkdir(parents=True)
+    (home / "journal" / "note.md").symlink_to("nowhere.md")
+    for command in (["search", "anything"], ["status"]):
+        answer = run(*command)
+        assert "could be read; `synaptic doctor` says why" in answer.out + answer.err
+        assert "is empty" not in answer.out + answer.err
+
+
 def test_an_empty_home_says_so_in_json_too(run: Run, home: Path) -> None:
     for command in (["search", "anything"], ["recent"]):
         answer = run(*command, "--json")
