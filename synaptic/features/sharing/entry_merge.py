@@ -2,8 +2,10 @@
 
 | ours                     | theirs                   | result                                 |
 |--------------------------|--------------------------|----------------------------------------|
-| one part edited          | another part edited      | both edits; the parts: time, type,     |
-|                          |                          | title, tags, each mark, each line      |
+| one part edited          | another part edited      | both edits; the parts: day, time,      |
+|                          |                          | type, title, tags, each mark, each     |
+|                          |                          | line                                   |
+| another day or time      | yet another one          | ours, and a decision                   |
 | the sentence edited      | a text added below it    | both texts, in a conflict              |
 | the title in the heading | the same words in the    | both texts, in a conflict              |
 | edited                   | body edited              |                                        |
@@ -35,11 +37,13 @@ from .line_merge import (
     reads_alike,
     words_of,
 )
-from .pieces import Piece, find_line_end
+from .pieces import Decision, Piece, find_line_end
 
 NOTHING = Piece(b"", b"", b"", b"")
 _TYPE = re.compile(rb"(?i)[ \t]*(?:%b)(?::|(?=[ \t]*\Z|[ \t]+#))" % "|".join(TYPES).encode())
 _COMMENT = re.compile(rb"(\s*<!--[ \t]*)(.*?)([ \t]*-->[ \t]*)", re.DOTALL)
+_AT = re.compile(rb"(?<=[ \t])at=([0-9-]{10})(\S*)")
+_CLOCK = re.compile(rb"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?")
 _LISTS = (b"files", b"supersedes")
 _COUNTS_OF_H2S = (b"h2", b"own")
 
@@ -49,15 +53,68 @@ def merge_piece(base: Piece | None, ours: Piece, theirs: Piece, *, may_join: boo
     texts in a conflict.
     """
     old = base or NOTHING
-    done = _take_changed_side(old, ours, theirs)
-    if done:
-        return done
     # a passage that begins in a head may end in the body
     is_private = any(has_private_tag(piece.head) for piece in (old, ours, theirs))
+    decisions: tuple[Decision, ...] = ()
+    if base and not is_private:
+        old, ours, theirs, decisions = _settle_time(old, ours, theirs)
+    done = _take_changed_side(old, ours, theirs)
+    if not done:
+        may_join = may_join and base is not None
+        done = _merge_parts(old, ours, theirs, may_join=may_join, is_private=is_private)
+    return replace(done, decisions=decisions)
+
+
+def _merge_parts(
+    old: Piece, ours: Piece, theirs: Piece, *, may_join: bool, is_private: bool
+) -> Piece:
     joined = None
-    if may_join and base and not is_private and not _is_settled_twice(old, ours, theirs):
+    if may_join and not is_private and not _is_settled_twice(old, ours, theirs):
         joined = _join_entry(old, ours, theirs)
     return joined or _keep_both(ours, theirs, is_private=is_private)
+
+
+def _settle_time(
+    old: Piece, ours: Piece, theirs: Piece
+) -> tuple[Piece, Piece, Piece, tuple[Decision, ...]]:
+    """The three versions with one day and time. That which one side alone changed is taken; of
+    two others ours stands, and a decision names both.
+    """
+    times = [_read_time(piece) for piece in (old, ours, theirs)]
+    if times[0] == times[1] == times[2]:
+        return old, ours, theirs, ()
+    days = [time[0] for time in times]
+    clocks = [time[1] for time in times]
+    day = _merge_bytes(*days)
+    clock = clocks[2] if clocks[1] == clocks[0] else clocks[1]
+    is_disputed = clocks[0] != clocks[1] != clocks[2] != clocks[0]
+    sides = [_with_time(piece, day or days[1], clock) for piece in (old, ours, theirs)]
+    decisions: tuple[Decision, ...] = ()
+    if day is None or is_disputed:
+        shown = [_show_time(piece, with_clock=is_disputed) for piece in (ours, theirs)]
+        if shown[0] != shown[1]:
+            decisions = (Decision("time", ours.key, "", *shown),)
+    return sides[0], sides[1], sides[2], decisions
+
+
+def _read_time(piece: Piece) -> tuple[bytes, tuple[bytes, bytes]]:
+    """The day in the comment of an entry; its time in the heading and in the comment."""
+    at = _AT.search(piece.comment)
+    return at[1] if at else b"", (piece.heading[: piece.title_at], at[2] if at else b"")
+
+
+def _with_time(piece: Piece, day: bytes, clock: tuple[bytes, bytes]) -> Piece:
+    heading = clock[0] + piece.heading[piece.title_at :]
+    comment = _AT.sub(lambda _: b"at=" + day + clock[1], piece.comment, count=1)
+    return replace(piece, heading=heading, title_at=len(clock[0]), comment=comment)
+
+
+def _show_time(piece: Piece, *, with_clock: bool) -> str:
+    """The day of an entry as people write it, with its time."""
+    day, (heading, _) = _read_time(piece)
+    shown = day.decode() or (f"{piece.at:%Y-%m-%d}" if piece.at else "")
+    clock = _CLOCK.search(heading)
+    return f"{shown} {clock[0].decode()}" if with_clock and clock else shown
 
 
 def merge_text(old: Piece, ours: Piece, theirs: Piece) -> Piece:

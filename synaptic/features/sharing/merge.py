@@ -12,7 +12,8 @@ merged by itself (`entry_merge`), and within it each line (`line_merge`):
 | one part edited     | another part edited | both edits                                      |
 | text added below    | text added below    | both texts, ours first                          |
 | edited              | edited otherwise    | both texts, in a conflict within the entry      |
-| edited              | deleted             | the edit, if it is more than a rewritten link   |
+| edited              | deleted             | the edit, if it is more than a rewritten link,  |
+|                     |                     | and a decision                                  |
 | put in other order  | in the old order    | the new order                                   |
 
 A file that cannot be read as entries without doubt is merged by lines. That could double a
@@ -23,25 +24,28 @@ versions.
 import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import NamedTuple
 
 from ...errors import JournalError
 from ...notes.privacy import has_private_tag
 from .entry_merge import conflict_text, merge_piece, merge_text
 from .line_merge import words_of
-from .pieces import Piece, find_line_end, split_version
+from .pieces import Decision, Piece, find_line_end, split_version
 
 _BOM = b"\xef\xbb\xbf"
 _ID = re.compile(rb"<!--[ \t]*syn:[0-9]{8}-[0-9a-z]{8}")
 
 
 class MergedFile(NamedTuple):
-    """The bytes of a merged file, and the number of conflicts in it that a person must
+    """The bytes of a merged file, the number of conflicts in it that a person must
     settle.
     """
 
     data: bytes
     conflicts: int
+    decisions: tuple[Decision, ...] = ()
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str) -> MergedFile:
@@ -66,7 +70,7 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str) -> 
         done = MergedFile(whole.text, whole.conflicts)
     if not done:
         done = MergedFile(conflict_text(texts[1], texts[2], eol) + eol, 1)
-    return MergedFile(bom + done.data, done.conflicts)
+    return done._replace(data=bom + done.data)
 
 
 def _merge_by_entries(texts: Sequence[bytes], path: str, day_file: str) -> MergedFile | None:
@@ -92,7 +96,9 @@ def _merge_by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merge
         read = split_version(data, path, day_file)
         # none lost and none mixed
         if read and _piece_texts([read.head, *read.pieces]) == _piece_texts(pieces):
-            return MergedFile(data, sum(piece.conflicts for piece in pieces))
+            taken = chain.from_iterable(piece.decisions for piece in pieces)
+            decisions = [one._replace(about=one.about or path, path=path) for one in taken]
+            return MergedFile(data, sum(piece.conflicts for piece in pieces), (*decisions,))
     return None
 
 
@@ -167,7 +173,7 @@ def _merge_pieces_in_order(
         if piece in twins or piece in ours_of:
             above = piece
         elif _survives_deletion(piece, old_of.get(piece)):
-            below[above].append(piece)
+            below[above].append(_told(piece, old_of.get(piece)))
     waiting = below[None]
     for piece in first:
         twin = twins.get(piece) or ours_of.get(piece)
@@ -176,7 +182,7 @@ def _merge_pieces_in_order(
         while waiting and (twin or _is_earlier(waiting[0], piece)):
             yield waiting.popleft()
         if not twin:
-            yield piece
+            yield _told(piece, old_of.get(piece))
             continue
         mine, other = (piece, twin) if piece in twins else (twin, piece)
         yield merge_piece(old_of.get(piece), mine, other, may_join=may_join)
@@ -189,6 +195,12 @@ def _survives_deletion(piece: Piece, old: Piece | None) -> bool:
     links. `old` is the same piece in the base.
     """
     return old is None or words_of(piece.text) != words_of(old.text)
+
+
+def _told(piece: Piece, old: Piece | None) -> Piece:
+    """A piece that one side alone has; with a decision if the other side deleted it."""
+    decisions = (Decision("back", piece.key, ""),) if old else ()
+    return replace(piece, decisions=decisions)
 
 
 def _is_earlier(one: Piece, other: Piece) -> bool:

@@ -16,14 +16,35 @@ _NO_TIME = datetime(1970, 1, 1, tzinfo=UTC)
 _MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
 
 
+class Decision(NamedTuple):
+    """A question that a merge answered by its own rule, of which people are told.
+
+    | kind   | about            | kept, other                                               |
+    |--------|------------------|-----------------------------------------------------------|
+    | `time` | the id of an     | the time that stands, and that of the other machine       |
+    |        | entry            |                                                           |
+    | `back` | that, or a path  | none: one side changed it, the other one deleted it       |
+    | `name` | the old path     | the new path of the note, and that of the other machine   |
+
+    `path` is that of the file.
+    """
+
+    kind: str
+    about: str
+    path: str
+    kept: str = ""
+    other: str = ""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Piece:
     """A piece of a journal file, as one version has it: an entry, or a note under an H1.
 
     `heading`, `comment` and `body` joined are its bytes; the last two begin with a line end or
     are empty. `gap` holds the blank lines between it and a piece below. `id` is the written id,
-    None for a piece typed by hand. The type or title begins at `title_at` in the heading.
-    `conflicts` is the number of those that a merge left in it.
+    None for a piece typed by hand; `key` is its id in any case. The type or title begins at
+    `title_at` in the heading. `conflicts` is the number of those that a merge left in it,
+    `decisions` those that it took.
     """
 
     heading: bytes
@@ -34,6 +55,8 @@ class Piece:
     at: datetime | None = None
     title_at: int = 0
     conflicts: int = 0
+    key: str = ""
+    decisions: tuple[Decision, ...] = ()
 
     @property
     def time(self) -> bytes | None:
@@ -112,6 +135,7 @@ def split_version(
                 entry.id if entry and not entry.derived_id else None,
                 entry.at if entry else None,
                 max(mark.time[1] - begin, mark.level),
+                key=entry.id if entry else "",
             )
         )
     if is_side and any(_is_torn(piece) for piece in [head, *pieces]):

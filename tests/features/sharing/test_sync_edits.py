@@ -136,7 +136,7 @@ CASES = {
         "Bring the X-ray.",
     ),
     "two days": Case(
-        MONDAY, {"at": "2026-11-18"}, {"at": "2026-11-17"}, is_conflict=True, day="2026-11-17"
+        MONDAY, {"at": "2026-11-18"}, {"at": "2026-11-17"}, MONDAY, day="2026-11-17"
     ),
     "one other day on both": Case(
         MONDAY,

@@ -3,8 +3,8 @@
 | ours             | theirs               | result                                             |
 |------------------|----------------------|----------------------------------------------------|
 | moved to a day   | edited where it was  | the edit, on that day                              |
-| moved to a day   | moved to another day | on our day, with both headings in a conflict       |
-| moved to a day   | deleted              | as ours                                            |
+| moved to a day   | moved to another day | on our day, and a decision                         |
+| moved to a day   | deleted              | as ours, and a decision                            |
 
 Files are merged one by one. So the entry is carried to its new file in all three versions
 first; there it is merged like any other.
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from ....journal.folder import is_note
 from ..merge import match_pieces
-from ..pieces import Piece, find_line_end, split_version
+from ..pieces import Decision, Piece, find_line_end, split_version
 from .shares import FILE_MODES
 from .sync_repository import Repo, Tree, differing_paths
 
@@ -43,13 +43,12 @@ def carry_moved_entries(
     moves = _find_moved_entries(repo, trees, {*renamed})
     paths = sorted({path for move in moves for path in (move.old, *move.places)})
     versions: Versions = dict(repo.read_versions(paths, *trees))
-    day_file = repo.config.day_file
     for move in moves:
         ours, theirs = move.places
         target = ours if ours != move.old else theirs
         for side, path in enumerate((move.old, ours, theirs)):
             if path != target:
-                _carry(versions, side, path, target, move.piece, day_file)
+                _carry(repo, versions, side, path, target, move.piece)
     return versions
 
 
@@ -83,6 +82,8 @@ def _find_moved_entries(
             places[side].get(key, "" if key in missing[side] else path) for side in (0, 1)
         )
         is_renamed = bool({(path, ours), (path, theirs)} & renamed)
+        if bool(ours) != bool(theirs) and not is_renamed:
+            repo.report.decisions.append(Decision("back", piece.key, ours or theirs))
         is_plain = not any(_is_odd(tree, (path, ours, theirs)) for tree in trees)
         if ours and theirs and is_plain and not is_renamed:
             moves.append(_MovedEntry(piece, path, (ours, theirs)))
@@ -114,18 +115,17 @@ def _is_odd(tree: Tree, paths: Iterable[str]) -> bool:
     return any(tree.get(path, FILE_MODES)[0] not in FILE_MODES for path in paths)
 
 
-def _carry(
-    versions: Versions, side: int, old: str, new: str, piece: Piece, day_file: str
-) -> None:
+def _carry(repo: Repo, versions: Versions, side: int, old: str, new: str, piece: Piece) -> None:
     """Takes an entry out of the file `old` of one version, and puts it into the file `new`."""
     data = versions[old][side] or b""
-    split = split_version(data, old, day_file)
+    split = split_version(data, old, repo.config.day_file)
     moved = match_pieces([piece], split.pieces).get(piece) if split else None
     if not split or not moved:
         return
     texts = [part.text + part.gap for part in (split.head, *split.pieces) if part is not moved]
     eol = find_line_end(data)
-    versions[old][side] = b"".join(texts).rstrip(b"\r\n") + split.end if any(texts) else b""
+    rest = b"".join(texts).rstrip(b"\r\n") + split.end if any(texts) else b""
+    versions[old][side] = rest if rest not in repo.journal.bare_days(old, moved.text) else b""
     there = versions[new][side] or b""
     above = there.rstrip(b"\r\n") + eol * 2 if there.strip() else b""
     versions[new][side] = above + moved.text + eol

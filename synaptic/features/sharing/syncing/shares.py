@@ -31,6 +31,7 @@ from ....files import PICTURE_BYTES, is_picture_name, real_path
 from ....journal.folder import Roots, is_note
 from ....journal.names import is_readable, printable_path
 from .. import merge_driver
+from ..pieces import Decision
 
 Entry = tuple[str, str]
 """A file of a git tree: its mode and its object id."""
@@ -213,12 +214,14 @@ def find_path_clashes(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 @dataclass(frozen=True)
 class Report:
     """Collects during a sync the received files, the conflicts, and the files that were left
-    out. `renamed` maps files of this machine to the names that a merge gave them.
+    out. `renamed` maps files of this machine to the names that a merge gave them; `decisions`
+    are what merges decided.
     """
 
     received: set[str] = field(default_factory=set)
     conflicts: dict[str, None] = field(default_factory=dict)
     renamed: dict[str, str] = field(default_factory=dict)
+    decisions: list[Decision] = field(default_factory=list)
     left: dict[tuple[str, Obstacle], dict[str, None]] = field(
         default_factory=lambda: defaultdict(dict)
     )

@@ -31,6 +31,7 @@ from ....journal.names import printable_path
 from ....journal.settings import write_setting
 from ....notes.privacy import mask_private, private_spans
 from .. import merge_driver
+from .decided import describe_decisions
 from .memory import read_sync_record, update_sync_record
 from .received import finish_receiving, receive_commit
 from .same_names import describe_same_names
@@ -175,6 +176,8 @@ def sync(config: Config) -> Synced:
         left = repo.report.describe_left_out()
         ignored = describe_ignored_notes(repo, synced.commit)
         before = read_sync_record(config)
+        told = before.get("told", before.get("shared", ""))
+        decided = describe_decisions(repo, told, synced.commit)
         notices = _new_sentences(
             left | ignored, {*before.get("left", []), *before.get("ignored", [])}
         )
@@ -183,6 +186,7 @@ def sync(config: Config) -> Synced:
             "trouble": trouble,
             "left": [*left],
             "ignored": [*ignored],
+            "told": synced.commit,
         }
         if not trouble:
             # files are compared with `at`, people read the time of `clock`
@@ -190,7 +194,7 @@ def sync(config: Config) -> Synced:
             news["shared"] = synced.commit
         update_sync_record(config, **news)
         same = describe_same_names(repo, synced.commit)
-        return replace(synced, notices=(*filter(None, [trouble]), *same, *notices))
+        return replace(synced, notices=(*filter(None, [trouble]), *decided, *same, *notices))
 
 
 def _new_sentences(sentences: Mapping[str, int], before: Collection[str]) -> list[str]:

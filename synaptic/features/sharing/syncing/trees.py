@@ -11,12 +11,16 @@ from typing import NamedTuple
 from ....errors import JournalError, Refused
 from ....journal.folder import is_note
 from ....journal.moves import note_moves
+from ....notes.dates import is_day_file
 from ....verbs.settling import note_own_conflicts
 from ..merge import merge
+from ..pieces import Decision, split_version
+from .decided import message_of_merge
 from .moved_entries import carry_moved_entries
 from .same_names import rename_files_of_both
 from .shares import BESIDE, FILE_MODES, SETUP, find_path_clashes, list_some_paths
 from .sync_repository import Changes, Repo, Tree, differing_paths
+from .two_names import take_their_names
 
 Versions = tuple[bytes | None, bytes | None, bytes | None]
 """The bytes of a file in three versions: base, ours, theirs; None where it does not exist."""
@@ -54,7 +58,9 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     note_moves(repo.config.state, their_moves)
     if not ours or base == ours:
         return MergedTree(theirs)
+    before = len(repo.report.decisions)
     ours = rename_files_of_both(repo, base, ours, theirs)
+    ours = take_their_names(repo, base, ours, theirs)
     was = repo.read_tree(base)
     mine = repo.read_tree(ours)
     other = repo.read_tree(theirs)
@@ -76,15 +82,19 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     for path, new in our_moves.items():
         if path in other and new not in other:
             moves[path] = new
-        their_name = their_moves.get(path, new)
-        is_free = new not in {*was, *other} and their_name not in {*was, *mine}
-        if their_name != new and is_free:
-            changes |= _merge_notes_of_two_names(repo, (path, new, their_name), trees, theirs)
-            note_moves(repo.config.state, {new: their_name})
+        if their_moves.get(path) == new and new not in was:
+            changes |= _merge_moved_note(repo, path, new, trees, theirs)
+            both = [one for one in both if one != new]
+        elif path not in {*other, *their_moves}:
+            repo.report.decisions.append(Decision("back", new, new))
+    for path, new in their_moves.items():
+        if path not in {*mine, *our_moves}:
+            repo.report.decisions.append(Decision("back", new, new))
     for path in [path for path in both if path in moves]:
         both.remove(path)
         changes |= _merge_moved_note(repo, path, moves[path], trees, theirs)
     carried = carry_moved_entries(repo, trees, [*our_moves.items(), *their_moves.items()])
+    changes = {path: change for path, change in changes.items() if path not in carried}
     for path, versions in carried.items():
         old, one, two = (data or None for data in versions)
         merged = {path: one} | merge_file_changes(repo, path, (old, one, two), theirs)
@@ -94,7 +104,7 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
         changes |= merge_file_changes(repo, path, (old, one, two), theirs)
     unsent = _paths_without_room(mine, other, changes)
     changes |= dict.fromkeys(unsent)
-    message = "Merge the journal of another machine"
+    message = message_of_merge(repo.report.decisions[before:])
     return MergedTree(repo.make_commit([ours, theirs], mine, changes, message), unsent)
 
 
@@ -110,18 +120,6 @@ def _merge_moved_note(
     if old in trees[1]:
         return {new: one, old: None} | changes
     return changes
-
-
-def _merge_notes_of_two_names(
-    repo: Repo, names: tuple[str, str, str], trees: tuple[Tree, Tree, Tree], theirs: str
-) -> Changes:
-    """Merges a note to which each side gave a name of its own; it gets that of theirs. `names`
-    are the old one, ours and theirs.
-    """
-    versions = [{names[2]: tree[name]} for name, tree in zip(names, trees, strict=True)]
-    [(_, (base, one, two))] = repo.read_versions([names[2]], *versions)
-    merged = merge_file_changes(repo, names[2], (base, one, two), theirs)
-    return {names[2]: one, names[1]: None} | merged
 
 
 def _paths_to_take_unmerged(
@@ -179,19 +177,35 @@ def merge_file_versions(repo: Repo, path: str, versions: Versions) -> tuple[byte
     if ours == base:
         return theirs, False
     edited = ours if theirs is None else theirs
+    is_back = base is not None and None in (ours, theirs)
+    back = [Decision("back", path, path)] if is_back else []
     if is_note(path):
         with suppress(JournalError):  # what is no text is not merged by lines
             texts = (base or b"", ours or b"", theirs or b"")
             done = merge(*texts, path, repo.config.day_file)
             clash = done.conflicts > 0
             if clash and None in (ours, theirs):
+                repo.report.decisions.extend(back)
                 return edited, False
+            data = b"" if is_bare_day(repo, path, base, done.data) else done.data
+            is_day = is_day_file(path, repo.config.day_file)
+            if data and not is_day and not done.decisions:
+                repo.report.decisions.extend(back)
+            repo.report.decisions.extend(done.decisions)
             if clash:
                 repo.report.conflicts[path] = None
-                note_own_conflicts(repo.config.state, done.data)
-            return done.data or None, clash
+                note_own_conflicts(repo.config.state, data)
+            return data or None, clash
     if None in (ours, theirs):
+        repo.report.decisions.extend(back)
         return edited, False
     if is_note(path):
         repo.report.conflicts[path] = None
     return ours, True
+
+
+def is_bare_day(repo: Repo, path: str, before: bytes | None, data: bytes) -> bool:
+    """True for the bytes of a day that holds its heading alone, since its entries are gone."""
+    split = split_version(before or b"", path, repo.config.day_file) if before else None
+    entries = split.pieces if split else []
+    return bool(entries) and data in repo.journal.bare_days(path, entries[0].text)
