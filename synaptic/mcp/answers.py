@@ -15,6 +15,7 @@ from ..errors import InvalidArgument, SynapticError, check_range, match_valid_na
 from ..journal.changelog import Actor, acting
 from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Texts
+from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
 from ..render.briefing import briefing_text
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, length_of_tokens, one_line
@@ -285,7 +286,7 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     if call.args.get("source"):
         ws.access.require_files("The transcript of a session")
         listing = call_only_feature("transcripts", ws, listing)
-    entries = listing.entries
+    entries = [*map(with_versions_shown, listing.entries)]
     if offset and len(entries) > 1:
         raise InvalidArgument(
             "offset can be given with one id only.", "Call context_get for each id."

@@ -8,13 +8,18 @@ We meet at one.
 """
 
 import re
+from dataclasses import replace
 from typing import NamedTuple
 
+from ..models import Entry
 from .blocks import scan_structure, unify_newlines
 
 _MARK = re.compile(r"(?m)^(?:(<{7}) .*|(\|{7})(?: .*)?|(={7})[ \t\r]*|(>{7})(?: .*)?)$")
 _ENDS = re.compile(r"(?m)^[<>]{7} ")
 _MARK_LINE = re.compile(r"(?m)^(?:[<>]{7} .*|\|{7}.*|={7}[ \t]*)(?:\n|\Z)")
+_COMMENT_LINE = re.compile(r"(?m)^\\?<!--[ \t]*syn:[^\n]*-->(?:\n|\Z)")
+FIRST = "Two versions, until you choose with `synaptic review`. The first:"
+SECOND = "The second:"
 
 
 class Conflict(NamedTuple):
@@ -73,3 +78,38 @@ def _conflict_between(
 def without_conflict_marks(text: str) -> str:
     """The text without the lines of git's marks, as for a piece that has only one of them."""
     return _MARK_LINE.sub("", text) if _ENDS.search(text) else text
+
+
+def show_versions(text: str) -> str:
+    """The text for readers: words in place of git's marks, and no comments in the versions."""
+    if "<<<<<<< " not in text:
+        return text
+    parts = []
+    at = 0
+    for conflict in find_conflicts(text):
+        versions = [without_marks_of_versions(one).strip("\n") for one in conflict[2:4]]
+        shown = f"{FIRST}\n\n{versions[0]}\n\n{SECOND}\n\n{versions[1]}"
+        parts += [text[at : conflict.start], shown]
+        at = conflict.end
+    return "".join([*parts, text[at:]])
+
+
+def with_versions_shown(entry: Entry) -> Entry:
+    """The entry with its text as `show_versions` gives it."""
+    if "<<<<<<< " not in entry.content:
+        return entry
+    return replace(entry, content=show_versions(entry.content))
+
+
+def show_versions_in_piece(piece: str) -> str:
+    """A piece of a text with a conflict for readers; one mark may stand in it alone."""
+    words = {"<": f"{FIRST}\n\n", "=": f"\n{SECOND}\n\n"}
+    shown = _MARK_LINE.sub(lambda mark: words.get(mark[0][0], ""), show_versions(piece))
+    return _COMMENT_LINE.sub("", shown)
+
+
+def without_marks_of_versions(text: str) -> str:
+    """A piece of a text with a conflict, without git's marks and without the comments of its
+    versions.
+    """
+    return _COMMENT_LINE.sub("", without_conflict_marks(text))

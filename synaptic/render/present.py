@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from ..language.lexicon import sentence_ends
 from ..models import Entry, Hit, Json, Link, SearchResult
 from ..models import short_id as short_id
+from ..notes.conflicts import with_versions_shown
 from ..notes.header import leading_markup, shorten
 from ..notes.marks import fields_of_front_matter
 from ..search.snippet import cut_snippet
@@ -112,7 +113,7 @@ def entry_items(listing: Listing, *, length: int | None = None) -> list[Item]:
     characters.
     """
     items = []
-    for entry in listing.entries:
+    for entry in map(with_versions_shown, listing.entries):
         content = entry.content
         text = content if length is None else _cut_beginning(content, length)
         items.append(

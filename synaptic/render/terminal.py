@@ -33,6 +33,7 @@ from ..models import (
     SearchResult,
     Task,
 )
+from ..notes.conflicts import with_versions_shown
 from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
@@ -206,7 +207,7 @@ def entries_text(listing: Listing, to: Output) -> str:
     text.
     """
     blocks: list[str] = []
-    for entry in listing.entries:
+    for entry in map(with_versions_shown, listing.entries):
         heading, below = split_heading(entry.title, entry.content)
         about = marks_line(entry, listing.superseded_by.get(entry.id), full=True)
         place = to.link(entry.path, entry.there.line)

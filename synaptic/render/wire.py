@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SynapticError
 from ..journal.names import printable_path
 from ..models import Entry, Facets, Hit, Json, SearchResult, Why
+from ..notes.conflicts import with_versions_shown
 
 if TYPE_CHECKING:
     from ..verbs.browse import Days, Listing, Status
@@ -199,7 +200,7 @@ def listing_json(listing: Listing) -> Json:
     """
     entries = []
     for entry in listing.entries:
-        row = entry_json(entry, listing.superseded_by.get(entry.id))
+        row = entry_json(with_versions_shown(entry), listing.superseded_by.get(entry.id))
         if listing.links:
             row |= as_json(listing.links[entry.id])
         if listing.attached:

@@ -21,6 +21,7 @@ from ..language.query import MAX_LIMIT
 from ..language.words import find_stems
 from ..models import ABSENT, Entry, Hit, Near, SearchResult, Why
 from ..notes.blocks import without_code
+from ..notes.conflicts import find_conflicts, show_versions_in_piece, with_versions_shown
 from ..notes.header import read_title
 from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
@@ -255,16 +256,18 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
     for ranked in winners:
         entry = entries[ranked.rowid]
         _, passage, line = passages[ranked.rowid]
-        excerpt, offset = cut_snippet(passage, find)
+        is_conflict = bool(find_conflicts(entry.content))
+        shown = show_versions_in_piece(passage) if is_conflict else passage
+        excerpt, offset = cut_snippet(shown, find)
         if entry.whole_file:
             first = next(iter(find(excerpt)), 0)
             entry = _title_of_section(
                 entry, passage, line, offset + excerpt[:first].count("\n")
             )
         hits[ranked.rowid] = Hit(
-            entry=entry,
+            entry=with_versions_shown(entry),
             score=round(ranked.score, 6),
-            passage=passage,
+            passage=shown,
             snippet=excerpt,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),

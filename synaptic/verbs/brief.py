@@ -30,6 +30,7 @@ from ..language.time_fields import read_date
 from ..language.words import fts5_expression
 from ..models import DEFAULT_IMPORTANCE, PERSON, TYPES, Entry, EntryType, Json, Order, Task
 from ..notes.blocks import project_key, slug_tag
+from ..notes.conflicts import with_versions_shown
 from ..notes.dates import owner_time
 from ..notes.marks import find_tasks, source_of_task
 from ..search.near import pair_nearest_entries
@@ -376,6 +377,7 @@ def _gather_briefing(
     handoffs = _choose_handoff(ws, scope, _own_branch(here))
     pins = [row for row in ws.index.pinned_entries(scope) if row not in handoffs]
     whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
+    whole = {row: with_versions_shown(entry) for row, entry in whole.items()}
     pinned = [whole[row] for row in pins if whole[row].type != "preference"]
     handoff = whole[handoffs[0]] if handoffs else None
     left_off = None
@@ -402,7 +404,8 @@ def _gather_briefing(
     for name, (entries, has_more) in pools.items():
         unseen = read_entries(ws, [row for row in entries if row not in seen])
         for row, entry in unseen.items():
-            unseen[row] = replace(entry, marks=entries[row].marks)
+            shown = with_versions_shown(entry)
+            unseen[row] = replace(shown, marks=entries[row].marks)
         seen.update(unseen)
         if name == USEFUL:
             ranked = _rank_by_worth(now, unseen, scores, here)

@@ -12,6 +12,7 @@ from ..index.chunking import cut_passages
 from ..index.rows import ChunkRow, EntryRow, FileRows, hash64
 from ..models import Entry, ParsedFile, Place, Stamp
 from ..notes.blocks import MASK, decode_body, find_at_tags, plain_text, unify_newlines
+from ..notes.conflicts import find_conflicts, without_marks_of_versions
 from ..notes.copies import path_without_conflict_mark
 from ..notes.header import unique
 from ..notes.marks import (
@@ -90,9 +91,11 @@ def _chunk_rows(entry: Entry, masked: bytes) -> tuple[ChunkRow, ...]:
     place = entry.there
     body, typed = masked[place.body_start : place.body_end], is_typed(masked, place)
     title, labels = entry.title, _label_text(entry)
+    has_versions = holds_conflict(body)
     chunks = []
     for span in cut_passages(body.replace(MASK, b" ")):
-        text = plain_text(decode_body(body[span.start : span.end], typed=typed))
+        text = decode_body(body[span.start : span.end], typed=typed)
+        text = text_of_passage(text, has_versions)
         words = "\n".join(part for part in (title, text, labels) if part)
         title, labels = _shorten_label(title), _shorten_label(labels)
         to_embed = text_to_embed(entry, text)
@@ -108,6 +111,16 @@ def _chunk_rows(entry: Entry, masked: bytes) -> tuple[ChunkRow, ...]:
             )
         )
     return tuple(chunks)
+
+
+def holds_conflict(masked: bytes) -> bool:
+    """True for a body in which a merge left two versions."""
+    return b"<<<<<<< " in masked and bool(find_conflicts(body_lines(masked)))
+
+
+def text_of_passage(text: str, has_versions: bool) -> str:
+    """The plain text of a passage; without marks of a merge if its entry `has_versions`."""
+    return plain_text(without_marks_of_versions(text) if has_versions else text)
 
 
 MAX_REPEATED = 2_000

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ..index.rows import Passage, hash64
 from ..models import Entry
-from ..notes.blocks import MASK, decode_body, plain_text
+from ..notes.blocks import MASK, decode_body
 from ..notes.privacy import mask_private
-from .file_rows import body_lines, is_typed, text_to_embed
+from .file_rows import body_lines, holds_conflict, is_typed, text_of_passage, text_to_embed
 from .workspace import Workspace
 
 
@@ -78,7 +78,8 @@ def texts_to_embed(
     for passage in passages:
         if passage.entry_rowid in bodies:
             body = bodies[passage.entry_rowid]
-            text = plain_text(body.text(passage.start, passage.end))
+            text = body.text(passage.start, passage.end)
+            text = text_of_passage(text, holds_conflict(body.masked))
             yield passage.rowid, passage.hash, text_to_embed(body.entry, text)
 
 
