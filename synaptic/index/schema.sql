@@ -1,4 +1,4 @@
--- The index: disposable, rebuilt from the journal at any time. It holds no text, only where it stands;
+-- The index: disposable, rebuilt from the journal at any time. It holds no text, only where it stands (of two versions, no mark);
 -- the full-text table is contentless. Every row is a pure function of the bytes of one file,
 -- and of the day on which git says it was added; `tag_use` counts rows.
 

@@ -157,6 +157,7 @@ def _receive_file(
     None.
     """
     writer = repo.journal.writer
+    missed: dict[str, SavedText] = {}
 
     def make(data: bytes, status: Stat) -> Draft | None:
         added = find_ids(after or b"") - find_ids(before or b"")
@@ -167,35 +168,52 @@ def _receive_file(
         writer.note_intent(path, wanted)
         if wanted == present:
             return None
-        return Draft(wanted, _copies_that_follow(repo, path, data, wanted or b""))
+        return Draft(wanted, _take_copies(repo, path, data, wanted or b"", missed))
 
     with repo.journal.writing():
         with disk.disk_errors(path):
             obstacle = repo.shares.obstacle_to_writing(path, is_new=before is None)
         if obstacle:
             return obstacle if after is not None else None
-        writer.change(path, make)
+        try:
+            writer.change(path, make)
+        except SynapticError:
+            for record in missed.values():
+                repo.journal.saved.put(record)
+            raise
         writer.settle_intent()
     return None
 
 
-def _copies_that_follow(
-    repo: Repo, path: str, present: bytes, wanted: bytes
+def _take_copies(
+    repo: Repo, path: str, present: bytes, wanted: bytes, missed: dict[str, SavedText]
 ) -> tuple[SavedText, ...]:
-    """The copies for `done/` of the entries whose saved text a merge replaces: that text was
-    taken into the merge, and so it is not missed.
+    """Takes the copies of the entries that a merge changes, moves or deletes out of `done/`,
+    into `missed`: after a kill none of these texts is missed. Returns their copies of then.
+
+    A copy whose text had vanished before stays.
     """
     journal = repo.journal
-    ids = find_ids(present) & find_ids(wanted)
-    records = {id: journal.saved_copy(id) for id in ids}
-    if not any(records.values()):
+    before, after = find_ids(present), find_ids(wanted)
+    for id in before | after:
+        record = journal.saved_copy(id) if id not in missed else None
+        if record:
+            missed[id] = record
+    if not missed:
         return ()
-    before, after = (_texts_by_id(repo, path, data) for data in (present, wanted))
+    old, new = (_texts_by_id(repo, path, data) for data in (present, wanted))
     copies = []
-    for id, record in records.items():
-        text = after.get(id, b"")
-        is_replaced = record and record.text == before.get(id) and record.text != text
-        if is_replaced and text and not has_private_tag(text):
+    for id, record in [*missed.items()]:
+        text = new.get(id, b"")
+        if id not in before:
+            there = journal.find_or_none(record.path, id)
+            texts = _texts_by_id(repo, record.path, there[0]) if there else {}
+            old[id] = texts.get(id, b"")
+        if record.text != old.get(id) or record.text == text:
+            del missed[id]
+            continue
+        journal.saved.forget(id)
+        if text and not has_private_tag(text):
             copies.append(journal.saved_text(path, id, text))
     return tuple(copies)
 
