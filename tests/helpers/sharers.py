@@ -1,5 +1,7 @@
 """Machines on which people change one journal at random, where no two changes of a round touch
-each other: what then must stand in it after a sync is known word by word.
+each other: what then must stand in it after a sync is known word by word. With `disputes` they
+also move, rename and delete the same things: then a rule decides, and each word that is kept
+stands once.
 """
 
 from __future__ import annotations
@@ -34,11 +36,15 @@ _ENTRIES = re.compile(r"(?m)^(?=## )")
 class Sharers:
     """Machines with one journal, and the words that must stand in it: each once."""
 
-    def __init__(self, folder: Path, choose: random.Random, machines: int) -> None:
+    def __init__(
+        self, folder: Path, choose: random.Random, machines: int, *, disputes: bool = False
+    ) -> None:
         self.choose = choose
+        self.disputes = disputes
+        self.doubtful: set[str] = set()
         self.count = 0
         self.words: set[str] = set()
-        self.days: dict[str, str] = {}
+        self.days: dict[str, set[str]] = {}
         self.holders: dict[tuple[str, str], int] = {}
         self.done = Counter[str]()
         self.clock = Clock()
@@ -59,8 +65,12 @@ class Sharers:
             (ws.config.journal / f"{name}.md").write_text(text)
         for _ in range(entries):
             self.add_entry(0)
-        for ws in self.machines:
-            init_sync(load_config(ws.config.home), self.hub, lambda _: True)
+        for number, ws in enumerate(self.machines):
+            home = ws.config.home
+            init_sync(load_config(home), self.hub, lambda _: True)
+            ws.close()  # it knows of no sync
+            shared = open_home(home, clock=self.clock, sync=load_config(home).sync)
+            self.machines[number] = shared
         self.holders.clear()
 
     def close(self) -> None:
@@ -182,7 +192,7 @@ class Sharers:
             text = "\n".join(self.line() for _ in range(4))
         title = f"Title {word}" if kind == "list" else None
         id = save(ws, text, title=title, force=True).id
-        self.days[id] = f"{self.clock.now:%Y-%m-%d}"
+        self.days[id] = {f"{self.clock.now:%Y-%m-%d}"}
         return True
 
     def pick_entry(self, machine: int) -> tuple[str, str]:
@@ -216,11 +226,13 @@ class Sharers:
 
     def move_entry(self, machine: int) -> bool:
         id, _ = self.pick_entry(machine)
-        if not self.may(machine, ("place", id)):
+        is_own = self.may(machine, ("place", id))
+        if not is_own and not self.disputes:
             return False
         day = f"{FIRST_DAY + timedelta(days=self.choose.randrange(20))}"
         update(self.machines[machine], id, at=day)
-        self.days[id] = day
+        is_alone = is_own and not self.disputes
+        self.days[id] = {day} if is_alone else {*self.days[id], day}
         return True
 
     def drop_entry(self, machine: int) -> bool:
@@ -228,9 +240,13 @@ class Sharers:
         words = _WORD.findall(block)
         things = [(kind, word) for word in words for kind in ("line", "below")]
         things += [("sentence", id), ("place", id), ("mark", id)]
-        if "\n- " in block or not self.may(machine, *things):
+        is_own = self.may(machine, *things)
+        if "\n- " in block or not (is_own or self.disputes):
             return False
         delete(self.machines[machine], id)
+        if self.disputes:  # another machine may change it in this round
+            self.doubtful |= {id, *words}
+            return True
         self.words -= {*words}
         del self.days[id]
         return True
@@ -240,7 +256,7 @@ class Sharers:
         ws = self.machines[machine]
         notes = [path.stem for path in self.texts(machine) if path.stem.startswith("Person")]
         old = self.choose.choice(notes)
-        if not self.may(machine, ("name", old)):
+        if not self.may(machine, ("name", old)) and not self.disputes:
             return False
         self.count += 1
         new = f"Person of {self.count}"
@@ -282,6 +298,9 @@ class Sharers:
         for ws in [*machines, *machines[:-1]]:
             sync(load_config(ws.config.home))
 
+    def sync(self, machine: int) -> None:
+        sync(load_config(self.machines[machine].config.home))
+
     def faults(self) -> list[str]:
         """What is not as it must be in the journals of the machines; empty if all is well."""
         journals = [
@@ -297,19 +316,33 @@ class Sharers:
             for _ in range(one.count("<<<<<<< "))
         ]
         counts = Counter(_WORD.findall(text))
-        faults += [f"{word} is missing" for word in sorted(self.words - {*counts})]
+        kept = self.words - self.doubtful
+        faults += [f"{word} is missing" for word in sorted(kept - {*counts})]
         if not marks:
             faults += [f"{word} is back" for word in sorted({*counts} - self.words)]
             faults += [f"{word} stands twice" for word, count in counts.items() if count > 1]
         for name, one in journals[0].items():
             for id in re.findall(r"(?m)^<!-- syn:(\S+)", one):
-                if self.days.get(id) != name[:-3]:
+                if name[:-3] not in self.days.get(id, ()):
                     faults.append(f"{id} stands in {name}, not on {self.days.get(id)}")
         names = {name[:-3] for name in journals[0]}
         faults += [f"[[{name}]] leads nowhere" for name in {*_LINK.findall(text)} - names]
         ids = Counter(re.findall(r"(?m)^<!-- syn:(\S+)", text))
-        faults += [f"{id} is missing" for id in self.days.keys() - ids]
+        faults += [f"{id} is missing" for id in self.days.keys() - ids - self.doubtful]
+        for name, one in journals[0].items():
+            days = re.findall(r"(?m)^<!-- syn:\S+ at=(\S{10})", one)
+            faults += [f"{day} stands in {name}" for day in days if day != name[:-3]]
+            if name[0].isdigit() and "\n## " not in one:
+                faults.append(f"{name} is an empty day")
+        self.days = {id: self.present_day(id, journals[0]) for id in ids}
+        if self.disputes:
+            self.words &= {*counts}
+            self.doubtful.clear()
         return faults + [f"{id} stands twice" for id, count in ids.items() if count > 1]
+
+    def present_day(self, id: str, files: dict[str, str]) -> set[str]:
+        """The day on which an entry stands, from which the next round begins."""
+        return {name[:-3] for name, text in files.items() if f"<!-- syn:{id} " in text}
 
 
 def _blocks(text: str) -> list[str]:

@@ -31,3 +31,22 @@ def test_changes_that_do_not_touch_meet_without_a_mark(tmp_path: Path, seed: int
                     sharers.change(machine)
         assert not sharers.faults(), sharers.done
     sharers.close()
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("seed", drawn("disputes", range(200)))
+def test_of_changes_that_touch_each_word_stands_once(tmp_path: Path, seed: int) -> None:
+    """Where machines move, rename and delete the same things, and sync at random moments."""
+    choose = random.Random(seed)
+    sharers = Sharers(tmp_path, choose, machines=3, disputes=True)
+    sharers.begin(notes=5, entries=8)
+    assert not sharers.faults()
+    for _ in range(2):
+        with sharers.round():
+            for _ in range(12):
+                for machine in range(3):
+                    sharers.change(machine)
+                    if choose.random() < 0.1:
+                        sharers.sync(machine)
+        assert not sharers.faults(), sharers.done
+    sharers.close()
