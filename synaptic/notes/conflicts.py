@@ -88,8 +88,8 @@ def show_versions(text: str) -> str:
     at = 0
     for conflict in find_conflicts(text):
         versions = [without_marks_of_versions(one).strip("\n") for one in conflict[2:4]]
-        shown = f"{FIRST}\n\n{versions[0]}\n\n{SECOND}\n\n{versions[1]}"
-        parts += [text[at : conflict.start], shown]
+        both = f"{FIRST}\n\n{versions[0]}\n\n{SECOND}\n\n{versions[1]}"
+        parts += [text[at : conflict.start], both]
         at = conflict.end
     return "".join([*parts, text[at:]])
 
@@ -104,8 +104,8 @@ def with_versions_shown(entry: Entry) -> Entry:
 def show_versions_in_piece(piece: str) -> str:
     """A piece of a text with a conflict for readers; one mark may stand in it alone."""
     words = {"<": f"{FIRST}\n\n", "=": f"\n{SECOND}\n\n"}
-    shown = _MARK_LINE.sub(lambda mark: words.get(mark[0][0], ""), show_versions(piece))
-    return _COMMENT_LINE.sub("", shown)
+    text = _MARK_LINE.sub(lambda mark: words.get(mark[0][0], ""), show_versions(piece))
+    return _COMMENT_LINE.sub("", text)
 
 
 def without_marks_of_versions(text: str) -> str:

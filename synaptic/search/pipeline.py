@@ -257,8 +257,8 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
         entry = entries[ranked.rowid]
         _, passage, line = passages[ranked.rowid]
         is_conflict = bool(find_conflicts(entry.content))
-        shown = show_versions_in_piece(passage) if is_conflict else passage
-        excerpt, offset = cut_snippet(shown, find)
+        readable = show_versions_in_piece(passage) if is_conflict else passage
+        excerpt, offset = cut_snippet(readable, find)
         if entry.whole_file:
             first = next(iter(find(excerpt)), 0)
             entry = _title_of_section(
@@ -267,7 +267,7 @@ def read_winners(evidence: Evidence, winners: Ranking) -> dict[int, Hit]:
         hits[ranked.rowid] = Hit(
             entry=with_versions_shown(entry),
             score=round(ranked.score, 6),
-            passage=shown,
+            passage=readable,
             snippet=excerpt,
             snippet_line=line + offset,
             superseded_by=evidence.superseded_by.get(entry.id),

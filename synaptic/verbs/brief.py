@@ -404,8 +404,8 @@ def _gather_briefing(
     for name, (entries, has_more) in pools.items():
         unseen = read_entries(ws, [row for row in entries if row not in seen])
         for row, entry in unseen.items():
-            shown = with_versions_shown(entry)
-            unseen[row] = replace(shown, marks=entries[row].marks)
+            readable = with_versions_shown(entry)
+            unseen[row] = replace(readable, marks=entries[row].marks)
         seen.update(unseen)
         if name == USEFUL:
             ranked = _rank_by_worth(now, unseen, scores, here)

@@ -91,9 +91,9 @@ def _settle_time(
     sides = [_with_time(piece, day or days[1], clock) for piece in (old, ours, theirs)]
     decisions: tuple[Decision, ...] = ()
     if day is None or is_disputed:
-        shown = [_show_time(piece, with_clock=is_disputed) for piece in (ours, theirs)]
-        if shown[0] != shown[1]:
-            decisions = (Decision("time", ours.key, "", *shown),)
+        values = [_show_time(piece, with_clock=is_disputed) for piece in (ours, theirs)]
+        if values[0] != values[1]:
+            decisions = (Decision("time", ours.key, "", *values),)
     return sides[0], sides[1], sides[2], decisions
 
 
@@ -112,9 +112,9 @@ def _with_time(piece: Piece, day: bytes, clock: tuple[bytes, bytes]) -> Piece:
 def _show_time(piece: Piece, *, with_clock: bool) -> str:
     """The day of an entry as people write it, with its time."""
     day, (heading, _) = _read_time(piece)
-    shown = day.decode() or (f"{piece.at:%Y-%m-%d}" if piece.at else "")
+    date = day.decode() or (f"{piece.at:%Y-%m-%d}" if piece.at else "")
     clock = _CLOCK.search(heading)
-    return f"{shown} {clock[0].decode()}" if with_clock and clock else shown
+    return f"{date} {clock[0].decode()}" if with_clock and clock else date
 
 
 def merge_text(old: Piece, ours: Piece, theirs: Piece) -> Piece:

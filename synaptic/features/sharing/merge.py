@@ -173,7 +173,7 @@ def _merge_pieces_in_order(
         if piece in twins or piece in ours_of:
             above = piece
         elif _survives_deletion(piece, old_of.get(piece)):
-            below[above].append(_told(piece, old_of.get(piece)))
+            below[above].append(_with_return(piece, old_of.get(piece)))
     waiting = below[None]
     for piece in first:
         twin = twins.get(piece) or ours_of.get(piece)
@@ -182,7 +182,7 @@ def _merge_pieces_in_order(
         while waiting and (twin or _is_earlier(waiting[0], piece)):
             yield waiting.popleft()
         if not twin:
-            yield _told(piece, old_of.get(piece))
+            yield _with_return(piece, old_of.get(piece))
             continue
         mine, other = (piece, twin) if piece in twins else (twin, piece)
         yield merge_piece(old_of.get(piece), mine, other, may_join=may_join)
@@ -197,7 +197,7 @@ def _survives_deletion(piece: Piece, old: Piece | None) -> bool:
     return old is None or words_of(piece.text) != words_of(old.text)
 
 
-def _told(piece: Piece, old: Piece | None) -> Piece:
+def _with_return(piece: Piece, old: Piece | None) -> Piece:
     """A piece that one side alone has; with a decision if the other side deleted it."""
     decisions = (Decision("back", piece.key, ""),) if old else ()
     return replace(piece, decisions=decisions)

@@ -19,7 +19,7 @@ _MARKS = re.compile(rb"(?m)^(<<<<<<<|>>>>>>>) ")
 class Decision(NamedTuple):
     """A question that a merge answered by its own rule, of which people are told.
 
-    | kind   | about            | kept, other                                               |
+    | kind   | about            | standing, other                                           |
     |--------|------------------|-----------------------------------------------------------|
     | `time` | the id of an     | the time that stands, and that of the other machine       |
     |        | entry            |                                                           |
@@ -32,7 +32,7 @@ class Decision(NamedTuple):
     kind: str
     about: str
     path: str
-    kept: str = ""
+    standing: str = ""
     other: str = ""
 
 

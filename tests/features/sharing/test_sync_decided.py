@@ -13,7 +13,7 @@ from hubs import git
 
 from synaptic import delete, save, update
 from synaptic.config import load_config
-from synaptic.features.sharing.syncing import Synced, init_sync, sync
+from synaptic.features.sharing.syncing import Synced, describe_sync, init_sync, sync
 from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.mentions import broken_links
 from synaptic.verbs.renaming import plan_rename
@@ -119,6 +119,9 @@ def test_one_entry_stands_and_both_machines_say_which(
         assert len(said) == len(one.notices) == bool(told), one.notices
         assert all(id[9:] in notice for notice in said)
     assert done[3].notices == done[0].notices == ()
+    for ws in (desk, laptop):
+        shown = describe_sync(load_config(ws.config.home))[1:]
+        assert len(shown) == bool(told) and all(told in sentence for sentence in shown)
     here = files(desk)
     assert here == files(laptop)
     assert "".join(here.values()).count(f"syn:{id}") == bool(stands)

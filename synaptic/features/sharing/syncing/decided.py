@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
@@ -18,7 +19,6 @@ from pathlib import PurePosixPath
 from ....journal.folder import is_note
 from ....journal.names import printable_path
 from ....notes.header import shorten
-from ....notes.screening import Screen
 from ..pieces import Decision
 from .sync_repository import Repo, args_excluding_commit
 
@@ -36,19 +36,19 @@ def message_of_merge(decisions: Sequence[Decision]) -> str:
     return "\n".join(["Merge the journal of another machine", "", *lines]).strip()
 
 
-def describe_decisions(repo: Repo, told: str, commit: str) -> list[str]:
-    """A sentence for each decision of the merges in `commit` that are not in the commit `told`;
-    none on a machine that just joined.
+def describe_decisions(repo: Repo, reported: str, commit: str) -> list[str]:
+    """A sentence for each decision of the merges in `commit` which the commit `reported` does
+    not have; none on a machine that just joined.
     """
-    if told in ("", commit):
+    if reported in ("", commit):
         return []
     words = ("log", "--reverse", "--no-show-signature", "--format=%B")
-    messages = repo.try_git(*words, commit, *args_excluding_commit(told), "--")
+    messages = repo.try_git(*words, commit, *args_excluding_commit(reported), "--")
     decisions = dict.fromkeys(_read_decisions(messages))
-    sentences = filter(None, [_describe(repo, one, commit) for one in decisions])
-    shown = [*dict.fromkeys(sentences)]
-    more = len(shown) - MOST_TOLD
-    return [*shown[:MOST_TOLD], *([f"And {more:,} more."] if more > 0 else [])]
+    every = filter(None, [_describe_decision(repo, one, commit) for one in decisions])
+    sentences = [*dict.fromkeys(every)]
+    more = len(sentences) - MOST_TOLD
+    return [*sentences[:MOST_TOLD], *([f"And {more:,} more."] if more > 0 else [])]
 
 
 def _read_decisions(messages: str) -> list[Decision]:
@@ -66,27 +66,26 @@ def _read_decisions(messages: str) -> list[Decision]:
     return decisions
 
 
-def _describe(repo: Repo, decision: Decision, commit: str) -> str:
+def _describe_decision(repo: Repo, decision: Decision, commit: str) -> str:
     """The decision as a sentence; empty for one whose entry or note is elsewhere by now."""
     tree = repo.read_tree(commit)
-    kind, about, path, kept, other = decision
+    kind, about, path, standing, other = decision
     if kind == "name":
-        if kept not in tree:
+        if standing not in tree:
             return ""
-        old, new, second = map(printable_path, (about, kept, other))
+        old, new, second = map(printable_path, (about, standing, other))
         return (
             f"Two machines renamed {old}, to {new} and to {second}: it is {new} now, and links "
             f"to {second} lead there. To change that: "
-            f"synaptic rename {_quoted(_bare(new))} {_quoted(_bare(second))}"
+            f"synaptic rename {shlex.quote(_bare(new))} {shlex.quote(_bare(second))}"
         )
     if path not in tree:
         return ""
     if kind == "back" and about == path:
         name = printable_path(path)
-        way = "Delete the file again" if not is_note(path) else f"Delete {name} again"
         return (
-            f"{name} is back: one machine deleted or left it, and another one changed it. "
-            f"{way} if nobody needs it."
+            f"{name} is back: one machine deleted it, and another one changed it. Delete it "
+            "again if nobody needs it."
         )
     if not _ID.fullmatch(about):
         return ""
@@ -99,11 +98,12 @@ def _describe(repo: Repo, decision: Decision, commit: str) -> str:
             f"“{title}” ({id}) is back: one machine deleted it, and another one changed it. To "
             f"delete it all the same: synaptic delete {id}"
         )
-    if kind != "time" or not (_TIME.fullmatch(kept) and _TIME.fullmatch(other)):
+    if kind != "time" or not (_TIME.fullmatch(standing) and _TIME.fullmatch(other)):
         return ""
     return (
-        f"Two machines moved “{title}” ({id}), to {kept} and to {other}: it stands on {kept}, "
-        f"which was synced last. To change that: synaptic update {id} --at {_quoted(other)}"
+        f"Two machines moved “{title}” ({id}), to {standing} and to {other}: it stands on "
+        f"{standing}, which was synced last. To change that: "
+        f"synaptic update {id} --at {shlex.quote(other)}"
     )
 
 
@@ -112,14 +112,9 @@ def _title_of(repo: Repo, id: str, path: str, commit: str) -> str | None:
     [(_, (data,))] = repo.read_versions([path], repo.read_tree(commit))
     for entry in repo.journal.parse(path, data or b"").entries:
         if entry.id == id:
-            title = Screen("redact").redact_secrets("title", " ".join(entry.title.split()))
-            return shorten(title, _TITLE_CHARS)
+            return shorten(printable_path(" ".join(entry.title.split())), _TITLE_CHARS)
     return None
 
 
 def _bare(path: str) -> str:
     return str(PurePosixPath(path).with_suffix("")) if is_note(path) else path
-
-
-def _quoted(text: str) -> str:
-    return f'"{text}"' if re.search(r"[^\w./-]", text) else text

@@ -46,6 +46,8 @@ TRIES = 6
 """The most attempts to push while other machines push first."""
 PAUSE_S = 0.2
 LOCK_TIMEOUT_S = 300
+SHOWN_S = 3 * 86_400
+"""The time for which `status` names what a merge decided."""
 _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 
 
@@ -93,6 +95,8 @@ def describe_sync(config: Config) -> list[str]:
     sentences = [f"Synced with {config.sync.url} {when}. {rest}"]
     if record.get("trouble"):
         sentences.append(f"The last sync did not work: {record['trouble']}")
+    if time.time() - record.get("decided_at", 0) < SHOWN_S:
+        sentences += record["decided"]  # a sync may have run by itself
     return [
         *sentences,
         *record.get("left", []),
@@ -176,8 +180,8 @@ def sync(config: Config) -> Synced:
         left = repo.report.describe_left_out()
         ignored = describe_ignored_notes(repo, synced.commit)
         before = read_sync_record(config)
-        told = before.get("told", before.get("shared", ""))
-        decided = describe_decisions(repo, told, synced.commit)
+        reported = before.get("told", before.get("shared", ""))
+        decided = describe_decisions(repo, reported, synced.commit)
         notices = _new_sentences(
             left | ignored, {*before.get("left", []), *before.get("ignored", [])}
         )
@@ -188,6 +192,8 @@ def sync(config: Config) -> Synced:
             "ignored": [*ignored],
             "told": synced.commit,
         }
+        if decided:
+            news |= {"decided": decided, "decided_at": time.time()}
         if not trouble:
             # files are compared with `at`, people read the time of `clock`
             news |= {"at": time.time(), "clock": make_clock()().timestamp()}
