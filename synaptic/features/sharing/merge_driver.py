@@ -14,7 +14,7 @@ from ...files import open_regular_file
 from ...journal.disk import disk_errors, overwrite
 from ...journal.git_process import run_git
 from ...models import frozen
-from .merge import merge
+from .merge import MergedFile, merge
 
 DRIVER = "synaptic"
 CONFLICTS = 10
@@ -70,13 +70,15 @@ def set_up_merge_driver(config: Config, *, remove: bool = False) -> MergeDriverS
     return MergeDriverSetup(root, attributes, line, changed)
 
 
-def run_merge_driver(base: Path, ours: Path, theirs: Path, path: str, *, day_file: str) -> int:
-    """Merges three files as git's merge driver: writes the result into the file `ours`; returns
-    0 for a clean merge, else CONFLICTS. `path` is the file's path in the repository.
+def run_merge_driver(
+    base: Path, ours: Path, theirs: Path, path: str, *, day_file: str
+) -> MergedFile:
+    """Merges three files as git's merge driver: writes the result into the file `ours`, and
+    returns it. `path` is the file's path in the repository.
     """
     merged = merge(base.read_bytes(), ours.read_bytes(), theirs.read_bytes(), path, day_file)
     overwrite(ours, merged.data)
-    return CONFLICTS if merged.conflicts else 0
+    return merged
 
 
 def _attribute_line(journal: Path, root: Path) -> str:

@@ -201,9 +201,15 @@ def git_merge(ctx: typer.Context, base: Path, ours: Path, theirs: Path, path: st
     unchanged.
     """
     try:
-        return merge_driver.run_merge_driver(
+        merged = merge_driver.run_merge_driver(
             base, ours, theirs, path, day_file=load_config(ctx.obj).day_file
         )
     except Exception as error:
         terminal.say(f"synaptic: {path} cannot be merged: {error}")
         return 1
+    for one in merged.decisions:
+        words = "is back: one side deleted it, and the other one changed it"
+        if one.kind == "time":
+            words = f"stands on {one.standing}; the other side moved it to {one.other}"
+        terminal.say(f"synaptic: {path}: {one.about} {words}.")
+    return merge_driver.CONFLICTS if merged.conflicts else 0

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome, Forks
 from homes import open_home
 from hubs import git
 
@@ -212,3 +213,18 @@ def test_a_day_goes_when_each_machine_deleted_one_of_its_entries(tmp_path: Path)
     assert all(one.notices == () for one in done)
     for ws in (desk, laptop):
         ws.close()
+
+
+def test_a_merge_by_git_prints_what_it_decided(tmp_path: Path, forks: Forks) -> None:
+    home = ForkedHome(tmp_path / "home", forks=forks)
+    block = "## {} Walk\n<!-- syn:20261110-7k3m9q2x at=2026-11-10T{}:00 -->\n\nTo the lock.\n"
+    versions = []
+    for clock in ("09:00", "11:00", "12:00"):
+        versions.append(tmp_path / clock.replace(":", ""))
+        text = f"# 2026-11-10\n\n{block.format(clock, clock)}"
+        versions[-1].write_text(text)
+    done = home.run("git-merge", *map(str, versions), "2026-11-10.md")
+    assert done.code == 0
+    assert "20261110-7k3m9q2x stands on 2026-11-10 11:00" in done.err
+    assert "2026-11-10 12:00" in done.err
+    assert versions[1].read_text().count("11:00") == 2
