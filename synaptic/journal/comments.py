@@ -28,6 +28,13 @@ def find_comment(data: bytes, id: str) -> int:
     return -1
 
 
+def without_comment(block: bytes) -> bytes:
+    """The block of an entry without the line of the comment that carries its id."""
+    for _, at in _iter_comments(block):
+        return block[:at] + block[at:].partition(b"\n")[2]
+    return block
+
+
 def _iter_comments(data: bytes) -> Iterator[tuple[str, int]]:
     """(id, offset of the `<!--`) of each comment that begins its line."""
     bounds: list[int] | None = None

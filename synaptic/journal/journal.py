@@ -37,12 +37,11 @@ from .text import (
     block_to_append,
     find_entry_span,
     insertion_offset,
-    is_later_text,
     match_line_ends,
     normalize_block,
     normalized_entries,
 )
-from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
+from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash, has_vanished
 from .writer import Draft, FileWriter, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
@@ -412,8 +411,8 @@ class Journal(JournalFiles):
             or shows_private_text(record.text, now)
         ):
             return []
-        older = [normalize_block(piece.text) for piece in self.trashed() if piece.id == id]
-        why: Why = "edited" if is_later_text(now, record.text, older) else "vanished"
+        pieces = [piece for piece in self.trashed() if piece.id == id]
+        why: Why = "vanished" if has_vanished(now, record.text, pieces) else "edited"
         return [TrashedText(id, record.path, self.clock(), why, title, record.text)]
 
     # -- removing copies

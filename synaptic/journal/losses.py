@@ -11,8 +11,8 @@ from .comments import find_ids
 from .journal import Check, Journal, allow_any_change
 from .journal_files import JournalFiles
 from .saved import KEEP_DAYS, SavedText
-from .text import find_entry_span, is_later_text, normalize_block, resolve_short_id
-from .trash import UNDOABLE, TrashedText
+from .text import find_entry_span, normalize_block, resolve_short_id
+from .trash import UNDOABLE, TrashedText, has_vanished
 from .written_entry import WrittenEntry
 
 LossKind = Literal["vanished", "deleted", "changed"]
@@ -45,16 +45,17 @@ class _PresentText(NamedTuple):
 def find_losses(journal: JournalFiles) -> list[Loss]:
     """The losses of the last week, sorted by id; of one entry the latest text first.
 
-    A text in `done/` is lost if the journal shows neither it nor a later change of it. A text
+    A text in `done/` is lost if the journal shows neither it nor a later change of it, unless
+    it is an older text that came back. A text
     that was lost when the next one came is in the trash, and lost until the entry is restored.
     A deletion, or a change of a text without an id, is lost if the text before it stands.
     """
     since = journal.clock() - timedelta(days=KEEP_DAYS)
-    older: dict[str, list[bytes]] = {}
+    pieces: dict[str, list[TrashedText]] = {}
     aside: dict[str, list[TrashedText]] = {}
     latest: dict[str, TrashedText] = {}
     for piece in journal.trashed():
-        older.setdefault(piece.id, []).append(normalize_block(piece.text))
+        pieces.setdefault(piece.id, []).append(piece)
         if piece.why != "opened":
             latest[piece.id] = piece
         if piece.why == "restore":
@@ -82,12 +83,12 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
             continue
         record = journal.saved_copy(id)
         lost = []
-        if record and not is_later_text(now, record.text, older.get(id, [])):
+        if record and has_vanished(now, record.text, pieces.get(id, [])):
             lost.append(record)
         if stands.path or lost:  # else it may be of another journal of this home
             present = {now, record.text if record else now}
-            pieces = map(journal.saved_text_of_piece, aside.get(id, []))
-            lost += [text for text in pieces if text.text not in present]
+            texts = map(journal.saved_text_of_piece, aside.get(id, []))
+            lost += [text for text in texts if text.text not in present]
         for text in lost:
             if not shows_private_text(text.text, now):
                 path = stands.path or text.path

@@ -22,10 +22,10 @@ from synaptic.journal.changelog import KEEP_MONTHS, Actor, acting
 from synaptic.journal.disk import FAULTS
 from synaptic.journal.losses import find_losses
 from synaptic.journal.rewriting import keep_opened, note_edit
-from synaptic.verbs.changing import update
+from synaptic.verbs.changing import open_for_edit, update
 from synaptic.verbs.editing import open_text, write_text
 from synaptic.verbs.many_edits import make_edits
-from synaptic.verbs.removing import delete, restore
+from synaptic.verbs.removing import delete, restore, restore_version
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.retagging import plan_tag_rename
 from synaptic.verbs.rules import confirm
@@ -190,6 +190,55 @@ def test_lines_that_were_changed_since_refuse_and_are_named(ws: Workspace) -> No
     update(ws, ID, content="Third words.")
     with pytest.raises(Changed, match=r"the latest change there is \w{8} \(update\)"):
         undo_run(ws, updated.run)
+
+
+def undo_and_redo(ws: Workspace, _: str) -> None:
+    undo_last(ws)
+    undo_run(ws, list_runs(ws)[0].run)
+
+
+def bring_an_earlier_version(ws: Workspace, id: str) -> None:
+    restore_version(ws, id, "0", open_for_edit(ws, id)[1])
+
+
+BACK: dict[str, Callable[[Workspace, str], object]] = {
+    "undo": lambda ws, _: undo_last(ws),
+    "undo and redo": undo_and_redo,
+    "restore": restore,
+    "restore twice": lambda ws, id: (restore(ws, id), restore(ws, id)),
+    "earlier version": bring_an_earlier_version,
+    "typed again": lambda ws, id: update(ws, id, content="In the roof."),
+}
+
+
+@pytest.mark.parametrize("text", ["as it was", "and more", "other words"])
+@pytest.mark.parametrize("is_typed", [False, True])
+@pytest.mark.parametrize("way", BACK)
+def test_a_hand_edit_after_a_text_came_back_is_no_loss(
+    ws: Workspace, way: str, is_typed: bool, text: str
+) -> None:
+    """The text that came back is an older one, and the trash holds it."""
+    file = ws.config.journal / "2026-11-19.md"
+    if is_typed:
+        file.write_text(file.read_text().replace(f"<!-- syn:{ID} -->\n", ""))
+        in_step(ws, lambda _: None)
+    id = next(entry.id for entry in ws.journal.parse(file.name, file.read_bytes()).entries)
+    states = [file.read_text()]
+    for words in ("It runs since noon.", "A plumber came."):
+        id = update(ws, id, content=words).id
+        states.append(file.read_text())
+    BACK[way](ws, id)
+    came = file.read_text()
+    newest = next(state for state in reversed(states) if state != came)
+    if text == "and more":
+        newest = newest.replace("\n\n## 09:00", " And went.\n\n## 09:00")
+    elif text == "other words":
+        newest = newest.replace("A plumber came.", "Dry again, all is paid.")
+    file.write_text(newest)
+    in_step(ws, lambda _: None)
+    assert find_losses(ws.journal) == []
+    assert not [one for one in update(ws, id, append="Done.").notices if "vanished" in one]
+    assert find_losses(ws.journal) == []
 
 
 def test_an_entry_that_moved_is_taken_back_in_both_files_or_in_none(ws: Workspace) -> None:
