@@ -110,10 +110,11 @@ def rewrite_entries_in_lock(
             if new == block or (comes_back and _is_same_block(new, block)):
                 continue
             replaced.append(entry)
-            piece = _piece_of(journal, path, entry, block, status, "update")
+            why: Why = "restore" if comes_back else "update"
+            piece = _piece_of(journal, path, entry, block, status, why)
             if not new:
                 next_id = became.get(entry.id, "")
-                piece = piece._replace(why="update" if next_id else "delete", became=next_id)
+                piece = piece._replace(why=why if next_id else "delete", became=next_id)
             if not new and entry.id in moved:
                 piece = piece._replace(why="restore", moved_to=moved[entry.id])
             pieces += [*journal.replaced_copy(entry.id, entry.title, new, block), piece]

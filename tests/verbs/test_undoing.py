@@ -241,6 +241,17 @@ def test_a_hand_edit_after_a_text_came_back_is_no_loss(
     assert find_losses(ws.journal) == []
 
 
+def test_a_note_that_is_edited_again_as_it_was_before_an_undo_is_no_loss(ws: Workspace) -> None:
+    file = ws.config.journal / "Zelazny.md"
+    id = ws.journal.parse(file.name, file.read_bytes()).entries[0].id
+    update(ws, id, append="He wrote about Amber.")
+    after = file.read_bytes()
+    undo_last(ws)
+    file.write_bytes(after)
+    in_step(ws, lambda _: None)
+    assert find_losses(ws.journal) == []
+
+
 def test_an_entry_that_moved_is_taken_back_in_both_files_or_in_none(ws: Workspace) -> None:
     update(ws, ID, at="2026-11-20")
     file = ws.config.journal / "2026-11-20.md"
