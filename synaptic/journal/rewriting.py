@@ -117,6 +117,7 @@ def rewrite_entries_in_lock(
                 piece = piece._replace(why=why if next_id else "delete", became=next_id)
             if not new and entry.id in moved:
                 piece = piece._replace(why="restore", moved_to=moved[entry.id])
+            piece = _note_place(piece, was, data, new, text)
             pieces += [*journal.replaced_copy(entry.id, entry.title, new, block), piece]
             if entry.id in find_ids(new) and not has_private_tag(new):
                 saved.append(journal.saved_text(path, entry.id, normalize_block(new)))
@@ -207,9 +208,7 @@ def note_edit(journal: Journal, opened: OpenedFile, *, waits: bool) -> list[str]
             if normalize_block(new) == normalize_block(block):
                 continue
             piece = _piece_of(journal, path, entry, block, status, "editor")
-            start = find_entry_span(was, path, entry.id)[1]
-            if data[:start] + new + data[start + len(block) :] == text:
-                piece = piece._replace(after=file_hash(text), offset=start)
+            piece = _note_place(piece, was, data, new, text)
             left = file_hash(normalize_block(new)) if new else ""
             pieces.append(piece._replace(became=next_id, left=left))
         journal.trash.put(*pieces)
@@ -235,6 +234,23 @@ def _piece_of(
     """The text of an entry as a piece for the trash."""
     mode = stat.S_IMODE(status.st_mode) if entry.whole_file and status else None
     return TrashedText(entry.id, path, journal.clock(), why, entry.title, block, mode)
+
+
+def _note_place(
+    piece: TrashedText, was: ParsedFile, data: bytes, new: bytes, text: bytes
+) -> TrashedText:
+    """The piece with its place in the file, which held `data` and holds `text`, if nothing but
+    the text of its entry became `new`. One that goes may take blank lines around it with it.
+    """
+    block = piece.text
+    start = find_entry_span(was, piece.path, piece.id)[1]
+    length = len(data) - len(text) + len(new)
+    for at in range(start, max(-1, start - 5), -1):
+        old = data[at : at + length]
+        is_same = old == block if new else old.strip(b"\r\n") == block.strip(b"\r\n")
+        if is_same and data[:at] + new + data[at + length :] == text:
+            return piece._replace(text=old, after=file_hash(text), offset=at)
+    return piece
 
 
 def _is_same_block(one: bytes, other: bytes) -> bool:

@@ -440,6 +440,40 @@ def test_a_restore_over_many_runs_is_one_run_too(ws: Workspace) -> None:
     assert files_of(ws.config.journal) == after
 
 
+@pytest.mark.parametrize("gone", ["delete", "undo of the save", "by an editor"])
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+def test_a_restore_after_the_undo_of_a_restore_finds_the_same_place(
+    ws: Workspace, gone: str, eol: str
+) -> None:
+    """Also where the entries do not stand in the order of their times."""
+    file = ws.config.journal / "2026-11-20.md"
+    id = f"{ID[:-1]}3"
+    text = f"# 2026-11-20\n\n## 12:00 Bread\nOut.\n\n## 10:00 Milk\n<!-- syn:{id} -->\nTwo.\n\n"
+    text += "## 11:00 Eggs\nSix.\n\n## 08:00 Tea\nHot.\n"
+    file.write_bytes(text.replace("\n", eol).encode())
+    in_step(ws, lambda _: None)
+    if gone == "undo of the save":
+        id = save(ws, "Butter.", at="2026-11-20T09:30").id
+    before = file.read_bytes()
+    if gone == "delete":
+        delete(ws, id)
+    elif gone == "by an editor":
+        opened = keep_opened(ws.journal, file.name, waits=True)
+        assert opened
+        file.write_bytes(before.replace(ws.journal.find(file.name, id)[0], b""))
+        note_edit(ws.journal, opened, waits=True)
+    else:
+        undo_last(ws)
+    without = file.read_bytes()
+    restore(ws, id)
+    assert file.read_bytes() == before
+    for _ in range(2):
+        undo_last(ws, verb="restore")
+        assert file.read_bytes() == without
+        restore(ws, id)
+        assert file.read_bytes() == before
+
+
 def test_an_id_of_an_undo_needs_four_letters(tmp_path: Path) -> None:
     with open_home(tmp_path) as ws:
         save(ws, "The ferry leaves at nine.")
