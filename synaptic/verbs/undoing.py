@@ -8,6 +8,7 @@ they were changed is left and named. That is a run too, which can be taken back.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import takewhile
@@ -27,6 +28,7 @@ from ..journal.changelog import (
 from ..journal.renames import is_of_many_edits
 from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
 from ..models import PERSON, ParsedFile, Texts, frozen
+from ..notes.privacy import mask_private, without_masked
 from ..workspace.preferences import check_may_change, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -43,6 +45,10 @@ NOT_IN_TRASH = ("tick", "open a task")
 """The verbs whose replaced lines are kept in the log alone."""
 
 
+_MOST_SHOWN = 60
+"""The most letters of a text that a message shows."""
+
+
 @frozen
 class LoggedRun:
     """A run in the log that can be taken back: who did it, by what, when, in which files."""
@@ -54,6 +60,7 @@ class LoggedRun:
     verb: str
     what: str
     files: Texts
+    entries: Texts = ()
 
 
 @frozen
@@ -97,7 +104,7 @@ def _read_run(records: Sequence[FileChange], titles: Mapping[str, str]) -> Logge
         what = f"{named[0]}, and {len(named) - 1:,} more" if named[1:] else named[0]
     files = dict.fromkeys(one.to or one.path for one in reversed(records) if one.path)
     own = first.run, first.moment, first.who, first.by, first.verb
-    return LoggedRun(*own, what, tuple(files))
+    return LoggedRun(*own, what, tuple(files), first.entries)
 
 
 def undo_last(
@@ -228,14 +235,15 @@ def _take_files_back(ws: Workspace, run: LoggedRun, *, confirms: bool) -> tuple[
     plan = _plan_files(ws, run)
     changed = [path for path in plan.taken if plan.present[path] != plan.wanted[path]]
     is_one = run.verb.removeprefix(UNDO) in AS_ONE
-    if plan.stay and (is_one or not changed):
-        path, why = next(iter(plan.stay.items()))
-        raise Changed(
-            f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was not taken back: in {path} {why}"
-            f"{_what_came_later(ws, run, path)}. Nothing was written.",
-            f"Take that back first, or edit {ws.journal.place(path)}; `synaptic undo ID` takes "
-            "another change back: `synaptic undo --list`.",
-        )
+    for path, why in plan.stay.items():
+        later = _find_later_change(ws, run, path, why)
+        plan.stay[path] = later.words
+        if is_one or not changed:
+            raise Changed(
+                f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was not taken back: in {path} "
+                f"{later.words}. Nothing was written.",
+                _next_step(ws, run, path, later),
+            )
     if not confirms:
         for path in changed:
             _check_rules(ws, path, plan.present[path] or b"", plan.wanted[path] or b"")
@@ -269,13 +277,69 @@ def _take_files_back(ws: Workspace, run: LoggedRun, *, confirms: bool) -> tuple[
     return plan, tuple(notices)
 
 
-def _what_came_later(ws: Workspace, run: LoggedRun, path: str) -> str:
-    """The latest change of this file by the program since a run, as a part of a sentence."""
-    since = takewhile(lambda record: record.run != run.run, ws.journal.standing_changes())
-    last = next((record for record in since if record.path == path), None)
-    if not last:
-        return ", by hand or by another program"
-    return f"; the latest change there is {last.run} ({last.verb})"
+@frozen
+class _LaterChange:
+    """What stands against an undo of a run in a file: `words` are a part of a sentence. `by` is
+    the run that changed its lines since, else a hand or another program did, near this line.
+    """
+
+    words: str
+    by: str = ""
+    line: int = 0
+
+
+def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _LaterChange:
+    """The change of a file for which a run cannot be taken back: that of the run without which
+    it could be, else one by hand.
+    """
+    data = ws.journal.read_all([path]).get(path)
+    if data is None:
+        return _LaterChange(why)
+    records = [record for record in ws.journal.standing_changes() if record.path == path]
+    own = [record for record in records if record.run == run.run]
+    earlier = data
+    for record in takewhile(lambda record: record.run != run.run, records):
+        with suppress(CannotUndo):
+            earlier = undo_change(record, earlier) or b""
+            before: bytes | None = earlier
+            for one in own:
+                before = undo_change(one, before)
+            return _LaterChange(f"{why} by {record.run} ({record.verb})", record.run)
+    why += ", by hand or by another program"
+    entries = [one for one in ws.journal.parse(path, data).entries if one.id in run.entries]
+    if entries:
+        line = entries[0].there.line
+        text = entries[0].content.strip() or entries[0].title
+    else:
+        at = own[0].hunks[0].at if own and own[0].hunks else 0
+        line = data.count(b"\n", 0, at) + 1
+        hidden = without_masked(mask_private(data)[at:])
+        text = hidden.decode("utf-8", "replace").strip()
+    words = text.partition("\n")[0][:_MOST_SHOWN]
+    return _LaterChange(f"{why}; near line {line} it now reads {words!r}", line=line)
+
+
+def _next_step(ws: Workspace, run: LoggedRun, path: str, later: _LaterChange) -> str:
+    """The command that goes on where a run cannot be taken back, as a sentence."""
+    if later.by:
+        return f"`synaptic undo {later.by}` takes that back first."
+    runs = list_runs(ws)
+    place = f"{ws.journal.place(path)}:{later.line}" if later.line else ws.journal.place(path)
+    step = f"Edit {place}."
+    if run.entries and later.line:
+        id = run.entries[0].partition("-")[2]
+        if run.verb == "save":
+            step = f"`synaptic delete {id}` deletes it as it is now, or edit {place}."
+        elif run.verb in AS_ONE:
+            step = (
+                f"`synaptic restore {id}` brings an earlier text back and keeps the present "
+                f"one, or edit {place}."
+            )
+    names = [one.run for one in runs if not one.verb.startswith(UNDO) or one.run == run.run]
+    before = names[names.index(run.run) + 1 :] if run.run in names else []
+    if before:
+        step += f" `synaptic undo {before[0]}` takes back what was before."
+    return step
 
 
 def _change_between(path: str, present: bytes | None, wanted: bytes | None) -> RewriteFile:

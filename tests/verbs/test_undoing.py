@@ -176,7 +176,7 @@ def test_lines_that_were_changed_since_refuse_and_are_named(ws: Workspace) -> No
     file = ws.config.journal / "2026-11-19.md"
     file.write_text(file.read_text().replace("Other words.", "My own words."))
     before = files_of(ws.config.journal)
-    with pytest.raises(Changed, match=r"19\.md its lines were changed since, by hand or"):
+    with pytest.raises(Changed, match="hand or by another program; near line 3 it now reads"):
         undo_last(ws)
     assert files_of(ws.config.journal) == before
     receipt = save(ws, "One.")
@@ -188,8 +188,67 @@ def test_lines_that_were_changed_since_refuse_and_are_named(ws: Workspace) -> No
         undo_run(ws, run.run)
     updated = next(run for run in list_runs(ws) if run.verb == "update")
     update(ws, ID, content="Third words.")
-    with pytest.raises(Changed, match=r"the latest change there is \w{8} \(update\)"):
+    with pytest.raises(Changed, match="by hand"):
         undo_run(ws, updated.run)
+
+
+def edit_by_hand(ws: Workspace, path: str, old: str, new: str) -> None:
+    file = ws.config.journal / path
+    text = file.read_bytes()
+    assert old.encode() in text
+    file.write_bytes(text.replace(old.encode(), new.encode()))
+    in_step(ws, lambda _: None)
+
+
+def test_a_refused_undo_names_the_hand_edit_and_a_step_that_works(ws: Workspace) -> None:
+    """Another change of that file does not stand in the way, and is not named."""
+    save(ws, "Before it.")
+    [before] = list_runs(ws)
+    update(ws, ID, content="Other words.")
+    save(ws, "In the same file.", at="2026-11-19T10:00")
+    [other, *_] = list_runs(ws)
+    edit_by_hand(ws, "2026-11-19.md", "Other words.", "My own.\n<private>4711</private>")
+    undo_last(ws)
+    with pytest.raises(Changed) as refused:
+        undo_last(ws)
+    assert "2026-11-19.md" in refused.value.message
+    assert "by hand" in refused.value.message and "'My own.'" in refused.value.message
+    assert other.run not in str(refused.value) and "4711" not in str(refused.value)
+    assert f"`synaptic undo {before.run}`" in refused.value.hint
+    assert "`synaptic restore 7k3m9q2x`" in refused.value.hint
+    restore(ws, "7k3m9q2x")
+    assert "In the roof." in (ws.config.journal / "2026-11-19.md").read_text()
+    undo_run(ws, before.run)
+
+
+def test_a_refused_undo_of_a_save_or_a_tick_says_how_to_go_on(ws: Workspace) -> None:
+    saved = save(ws, "One.")
+    edit_by_hand(ws, saved.path, "One.", "Two.")
+    with pytest.raises(Changed, match="'Two.'") as refused:
+        undo_last(ws)
+    assert f"`synaptic delete {saved.id.partition('-')[2]}`" in refused.value.hint
+    tick(ws)
+    edit_by_hand(ws, "Pets.md", "[x] Feed the dog", "[x] Feed the dogs")
+    with pytest.raises(Changed, match="line 4 it now reads '- .x. Feed the dogs") as refused:
+        undo_last(ws)
+    assert f"Edit {ws.journal.place('Pets.md')}:4." in refused.value.hint
+    (ws.config.journal / "Pets.md").unlink()
+    with pytest.raises(Changed, match=r"in Pets\.md it is gone\."):
+        undo_last(ws)
+
+
+def test_a_refused_undo_names_the_change_that_stands_in_its_way(ws: Workspace) -> None:
+    update(ws, ID, content="Other words.")
+    [first] = list_runs(ws)
+    update(ws, ID, content="Third words.")
+    [second, _] = list_runs(ws)
+    save(ws, "In the same file.", at="2026-11-19T10:00")
+    with pytest.raises(Changed, match=f"by {second.run} ") as refused:
+        undo_run(ws, first.run)
+    assert refused.value.hint == f"`synaptic undo {second.run}` takes that back first."
+    undo_run(ws, second.run)
+    undo_run(ws, first.run)
+    assert "In the roof." in (ws.config.journal / "2026-11-19.md").read_text()
 
 
 def undo_and_redo(ws: Workspace, _: str) -> None:
