@@ -28,7 +28,8 @@ from ..journal.changelog import (
 from ..journal.renames import is_of_many_edits
 from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
 from ..models import PERSON, ParsedFile, Texts, frozen
-from ..notes.privacy import mask_private, without_masked
+from ..notes.blocks import without_masked
+from ..notes.privacy import mask_private
 from ..workspace.preferences import check_may_change, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace

@@ -224,12 +224,12 @@ def test_a_refused_undo_names_the_hand_edit_and_a_step_that_works(ws: Workspace)
 def test_a_refused_undo_of_a_save_or_a_tick_says_how_to_go_on(ws: Workspace) -> None:
     saved = save(ws, "One.")
     edit_by_hand(ws, saved.path, "One.", "Two.")
-    with pytest.raises(Changed, match="'Two.'") as refused:
+    with pytest.raises(Changed, match=r"'Two\.'") as refused:
         undo_last(ws)
     assert f"`synaptic delete {saved.id.partition('-')[2]}`" in refused.value.hint
     tick(ws)
     edit_by_hand(ws, "Pets.md", "[x] Feed the dog", "[x] Feed the dogs")
-    with pytest.raises(Changed, match="line 4 it now reads '- .x. Feed the dogs") as refused:
+    with pytest.raises(Changed, match=r"line 4 it now reads '- \[x\] Feed the dogs") as refused:
         undo_last(ws)
     assert f"Edit {ws.journal.place('Pets.md')}:4." in refused.value.hint
     (ws.config.journal / "Pets.md").unlink()
