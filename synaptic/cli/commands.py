@@ -442,7 +442,7 @@ def undo(ws: Workspace, lists: bool, id: str = "") -> None:
     Example: synaptic undo, synaptic undo --list
     """
     if lists:
-        runs = undoing.list_runs(ws)
+        runs = undoing.list_runs_with_words(ws)
         return print_answer({"undoable": wire.as_json(runs)}, terminal.runs_text(runs))
     take_back = partial(undoing.undo_run, name=id) if id else undoing.undo_last
     undone = take_back(ws, by_person=not agent_name(), confirms=is_person())

@@ -199,7 +199,8 @@ class ChangeLog:
             yield from filter(None, map(_parse, reversed(lines)))
 
     def standing(self, read: Callable[[str], bytes | None]) -> Iterator[FileChange]:
-        """Yields the records of changes that nobody took back, the newest first. A kill may
+        """Yields the records of changes that nobody took back, the newest first. Of a change
+        that was taken back and done again the last record stands for all. A kill may
         have come between a record and its change: then the next change of that file, or the
         file that `read` returns, begins as this one did, and it is left out.
         """
@@ -216,8 +217,8 @@ class ChangeLog:
                     continue
             elif record.to:
                 later[path] = later[record.to] = ""
+            gone.update(record.of)
             if record.id not in gone:
-                gone.update(record.of)
                 yield record
 
     def append(self, record: FileChange, *, sync: bool) -> None:

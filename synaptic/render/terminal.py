@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import groupby
 from pathlib import Path
@@ -514,21 +515,44 @@ MOST_RUNS = 50
 
 
 def run_text(run: LoggedRun) -> str:
-    """A run of the log in a line: its day and time, who did it, what, and in which files."""
+    """A run of the log in a line: its day and time, who did it, what, with some words that it
+    changed, and in which files.
+    """
     who = "" if run.who == PERSON else f" by {run.who}"
     files = run.files[0] if len(run.files) == 1 else file_count_text(len(run.files))
-    what = f": {one_line(run.what)}" if run.what and run.what != files else ""
+    parts = [run.what] if run.what and run.what != files else []
+    old, new = run.words
+    if old and new:
+        parts.append(f'"{old}" -> "{new}"')
+    elif (old or new) and run.what not in (old or new):
+        parts.append(f'added "{new}"' if new else f'removed "{old}"')
+    what = f": {one_line(' | '.join(parts))}" if parts else ""
     return clean(f"{run.at:%Y-%m-%d %H:%M} {run.verb}{who}{what} ({one_line(files)})")
 
 
 def runs_text(runs: Sequence[LoggedRun]) -> str:
-    """The runs that can be taken back, each with its id."""
-    lines = [f"{run.run}  {run_text(run)}" for run in runs[:MOST_RUNS]]
-    if not lines:
+    """The runs that can be taken back, each with its id; then those that were taken back, each
+    with the id that does it again.
+    """
+    if not runs:
         return "Nothing can be taken back."
+    undone = [run for run in runs if run.undone_verb]
+    done = [run for run in runs if not run.undone_verb]
+    lines = _run_lines(done) or ["Nothing is left to take back."]
+    if done:
+        lines.append(f"To take one back: synaptic undo {done[0].run}")
+    if undone:
+        again = [replace(run, verb=run.undone_verb) for run in undone]
+        lines += ["", "Taken back, at this time:", *_run_lines(again)]
+        lines.append(f"To do one again: synaptic undo {undone[0].run}")
+    return "\n".join(lines)
+
+
+def _run_lines(runs: Sequence[LoggedRun]) -> list[str]:
+    lines = [f"{run.run}  {run_text(run)}" for run in runs[:MOST_RUNS]]
     if len(runs) > MOST_RUNS:
         lines.append(f"and {len(runs) - MOST_RUNS:,} older ones; --json lists all.")
-    return "\n".join([*lines, f"To take one back: synaptic undo {runs[0].run}"])
+    return lines
 
 
 def undone_text(undone: Undone) -> str:

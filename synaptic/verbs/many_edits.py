@@ -283,12 +283,12 @@ def changed_lines(path: str, data: bytes, splices: Sequence[Splice]) -> Iterator
     texts = [LONE_CR.sub("\n", text.decode("utf-8", "replace")) for text in (before, after)]
     lines = [text.split("\n") for text in texts]
     for number in line_numbers(data, [splice.at for splice in splices]):
-        pair = _cut_around_change(lines[0][number - 1], lines[1][number - 1])
+        pair = cut_around_change(lines[0][number - 1], lines[1][number - 1])
         yield ChangedLine(path, number, *pair)
 
 
-def _cut_around_change(before: str, after: str) -> tuple[str, str]:
-    """Two texts of a line, cut to the parts that differ and some words around them."""
+def cut_around_change(before: str, after: str) -> tuple[str, str]:
+    """Two texts, cut to the parts that differ and some words around them."""
     start = _equal_signs(before, after)
     end = _equal_signs(before[start:][::-1], after[start:][::-1])
     cut = []

@@ -7,6 +7,7 @@ they were changed is left and named. That is a run too, which can be taken back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -25,15 +26,18 @@ from ..journal.changelog import (
     undo_change,
     verb_of_undo,
 )
+from ..journal.comments import find_ids
 from ..journal.renames import is_of_many_edits
 from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
 from ..models import PERSON, ParsedFile, Texts, frozen
-from ..notes.blocks import without_masked
+from ..notes.blocks import bytes_of_text, without_masked
 from ..notes.privacy import mask_private
+from ..notes.redaction import redact
+from ..notes.screening import visible_secrets
 from ..workspace.preferences import check_may_change, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .many_edits import finish_edits, take_back
+from .many_edits import cut_around_change, finish_edits, take_back
 from .receipts import index_now, note_rule_change
 
 LEAST_LETTERS = 4
@@ -46,13 +50,16 @@ NOT_IN_TRASH = ("tick", "open a task")
 """The verbs whose replaced lines are kept in the log alone."""
 
 
-_MOST_SHOWN = 60
+_MOST_SHOWN = 80
 """The most letters of a text that a message shows."""
+_HEADING = re.compile(rb"^#{1,6}[ \t]+(?:\d\d:\d\d[ \t]+)?")
 
 
 @frozen
 class LoggedRun:
-    """A run in the log that can be taken back: who did it, by what, when, in which files."""
+    """A run in the log that can be taken back: who did it, by what, when, in which files.
+    `words` are some that it changed, where they are known: the old and the new ones.
+    """
 
     run: str
     at: datetime
@@ -62,6 +69,12 @@ class LoggedRun:
     what: str
     files: Texts
     entries: Texts = ()
+    words: tuple[str, str] = "", ""
+
+    @property
+    def undone_verb(self) -> str:
+        """The verb of the run that it took back; "" if it took none back."""
+        return self.verb.removeprefix(UNDO) if self.verb.startswith(UNDO) else ""
 
 
 @frozen
@@ -87,6 +100,59 @@ def list_runs(ws: Workspace) -> list[LoggedRun]:
     if any(id not in titles for id in ids):
         titles = {piece.id: piece.title for piece in ws.journal.trashed()} | titles
     return [_read_run(ones, titles) for ones in records.values()]
+
+
+def list_runs_with_words(ws: Workspace) -> list[LoggedRun]:
+    """The runs that can be taken back, the newest first, with some words that each changed; of
+    the undo of a run those of the run.
+    """
+    words = dict(_changed_words(ws))
+    runs = []
+    for run in list_runs(ws):
+        old, new = words.get(run.run, ("", ""))
+        pair = (new, old) if run.undone_verb else (old, new)
+        runs.append(replace(run, words=pair))
+    return runs
+
+
+def _changed_words(ws: Workspace) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yields the name of the run of each change, the newest first, with words before and after
+    it. Each file is read once and goes back change by change, while nothing else changed it.
+    """
+    files: dict[str, bytes | None] = {}
+    for record in ws.journal.log.newest_first():
+        path = record.path
+        if not record.hunks:
+            continue
+        if path not in files:
+            files[path] = ws.journal.read_all([path]).get(path)
+        data = files[path]
+        masked = b""
+        if hash_or_none(data) == record.now:
+            masked = mask_private(data or b"")
+            files[path] = undo_change(record, data)
+        first = record.hunks[0]
+        texts = bytes_of_text(first.before), masked[first.at : first.at + first.bytes]
+        yield record.run, _cut_words(*map(_shown_lines, texts))
+
+
+def _shown_lines(text: bytes) -> list[str]:
+    """The lines of a text without comments of entries, private passages, secrets and marks."""
+    lines = []
+    for line in without_masked(text).splitlines():
+        shown = _HEADING.sub(b"", line).decode("utf-8", "replace").strip()
+        if shown and not find_ids(line):
+            lines.append(redact(shown, visible_secrets(shown)))
+    return lines
+
+
+def _cut_words(old: list[str], new: list[str]) -> tuple[str, str]:
+    """The words in which two lists of lines differ, with some words around them."""
+    for at in (0, -1):
+        while old and new and old[at] == new[at]:
+            del old[at], new[at]
+    before, after = cut_around_change(" ".join(old), " ".join(new))
+    return before[:_MOST_SHOWN], after[:_MOST_SHOWN]
 
 
 def _records_by_run(ws: Workspace) -> dict[str, list[FileChange]]:
@@ -159,7 +225,7 @@ def _runs_of(runs: Sequence[LoggedRun], verb: str, *, by_person: bool) -> Iterat
     """Yields the runs of a person, or of agents, of this verb, or all that are no undo."""
     for run in runs:
         is_persons = run.who == PERSON
-        fits = run.verb == verb if verb else not run.verb.startswith(UNDO)
+        fits = run.verb == verb if verb else not run.undone_verb
         if fits and is_persons == by_person:
             yield run
 
@@ -336,7 +402,7 @@ def _next_step(ws: Workspace, run: LoggedRun, path: str, later: _LaterChange) ->
                 f"`synaptic restore {id}` brings an earlier text back and keeps the present "
                 f"one, or edit {place}."
             )
-    names = [one.run for one in runs if not one.verb.startswith(UNDO) or one.run == run.run]
+    names = [one.run for one in runs if not one.undone_verb or one.run == run.run]
     before = names[names.index(run.run) + 1 :] if run.run in names else []
     if before:
         step += f" `synaptic undo {before[0]}` takes back what was before."

@@ -22,6 +22,7 @@ from synaptic.journal.changelog import KEEP_MONTHS, Actor, acting
 from synaptic.journal.disk import FAULTS
 from synaptic.journal.losses import find_losses
 from synaptic.journal.rewriting import keep_opened, note_edit
+from synaptic.render.terminal import runs_text
 from synaptic.verbs.changing import open_for_edit, update
 from synaptic.verbs.editing import open_text, write_text
 from synaptic.verbs.many_edits import make_edits
@@ -31,7 +32,7 @@ from synaptic.verbs.retagging import plan_tag_rename
 from synaptic.verbs.rules import confirm
 from synaptic.verbs.saved_searches import save_search
 from synaptic.verbs.ticking import find_open_task, tick_task
-from synaptic.verbs.undoing import list_runs, undo_last, undo_run
+from synaptic.verbs.undoing import list_runs, list_runs_with_words, undo_last, undo_run
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step
 
@@ -531,6 +532,33 @@ def test_a_restore_after_the_undo_of_a_restore_finds_the_same_place(
         assert file.read_bytes() == without
         restore(ws, id)
         assert file.read_bytes() == before
+
+
+def test_the_list_tells_updates_of_one_note_apart_and_an_undone_run_once(ws: Workspace) -> None:
+    words = [
+        "It drips by the chimney.",
+        "A plumber came at noon.",
+        "He <private>47 11</private>.",
+    ]
+    for content in words:
+        update(ws, ID, content=content)
+    update(ws, ID, append="All is dry.")
+    tick(ws)
+    for _ in range(2):
+        undo_last(ws)
+    lines = runs_text(list_runs_with_words(ws)).splitlines()
+    at = lines.index("Taken back, at this time:")
+    updates = [line for line in lines[:at] if " update: " in line]
+    assert len(set(updates)) == len(updates) == len(words)
+    assert '"In the roof." -> "It drips by the chimney."' in updates[-1]
+    assert '"It drips by the chimney." -> "A plumber came at noon."' in updates[-2]
+    assert "47 11" not in "".join(lines) and "undo update" not in "".join(lines)
+    again = [line for line in lines[at:] if "(" in line]
+    assert [line.split()[3] for line in again] == ["update:", "tick:"]
+    assert 'added "All is dry."' in again[0]
+    undo_run(ws, again[0].split()[0])
+    lines = runs_text(list_runs_with_words(ws)).splitlines()
+    assert len([line for line in lines if "All is dry." in line]) == 1
 
 
 def test_an_id_of_an_undo_needs_four_letters(tmp_path: Path) -> None:
