@@ -542,6 +542,23 @@ def test_an_import_to_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path:
     assert home.ask("find", "--limit", "1")["total"] == 28
 
 
+def test_an_undo_on_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path: Path) -> None:
+    """It refuses and changes nothing; with room again it goes back whole."""
+    small_disk.resize(4 * 1024)
+    home = small_disk.home(small_disk.path / "home", {"HOME": str(tmp_path)}, forks)
+    id = home.ask("save", f"Entry. {BODY}")["id"]
+    before = home.files()
+    home.ask("delete", id, "--yes")
+    after = home.files()
+    use = os.statvfs(small_disk.seen)
+    small_disk.resize(use.f_blocks - use.f_bfree)
+    assert_full(home.run("undo", "--json"), small_disk.path)
+    assert home.files() == after
+    small_disk.resize(4 * 1024)
+    home.ask("undo")
+    assert home.files() == before
+
+
 def test_a_file_system_mounted_read_only(
     small_disk: SmallDisk, forks: Forks, tmp_path: Path
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import resource
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +16,7 @@ from killed import started, was_killed
 from vaults import files_of
 
 from synaptic import Workspace, save
-from synaptic.errors import Changed, NotFound, Refused, SynapticError
+from synaptic.errors import Changed, JournalError, NotFound, Refused, SynapticError
 from synaptic.features.importing.import_runs import plan_files, write_plan
 from synaptic.journal import disk
 from synaptic.journal.changelog import KEEP_MONTHS, Actor, acting
@@ -424,6 +425,29 @@ def test_a_kill_at_each_step_of_an_undo_is_gone_on_with(
     if files_of(ws.config.journal) != first:
         undo_run(ws, run.run)
     assert files_of(ws.config.journal) == first
+
+
+@pytest.mark.parametrize("most_bytes", [0, 300, 900])
+@pytest.mark.parametrize("verb", [*KILLED, "edit on the page", "rename"])
+def test_an_undo_that_finds_no_room_changes_nothing_and_works_afterwards(
+    ws: Workspace, verb: str, most_bytes: int
+) -> None:
+    """The limit stands in for a full disk: no file grows above it."""
+    first = files_of(ws.config.journal)
+    VERBS[verb](ws)
+    after = files_of(ws.config.journal)
+
+    def undo_without_room() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))
+        with suppress(JournalError):
+            undo_last(ws)
+
+    was_killed(started(undo_without_room))
+    assert files_of(ws.config.journal) in (first, after)
+    if files_of(ws.config.journal) == after:
+        undo_last(ws)
+    assert files_of(ws.config.journal) == first
+    assert find_losses(ws.journal) == []
 
 
 @pytest.mark.parametrize(
