@@ -24,12 +24,13 @@ import json
 import os
 import secrets
 import zlib
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
-from difflib import SequenceMatcher
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import Path
@@ -46,8 +47,6 @@ from .trash import file_hash
 KEEP_MONTHS = 12
 MOST_BYTES = 1_000_000_000
 """The most bytes of the log of a month."""
-_MOST_COMPARED = 1_000_000
-"""The most pairs of lines that are compared to find small spans; else a change is one span."""
 _AROUND = 4_096
 """The bytes around a change in which lines are compared, and its place is described."""
 _LEAST_LINE = 12
@@ -433,15 +432,7 @@ def find_hunks(was: bytes | None, after: bytes) -> tuple[Hunk, ...]:
     heading = 0
     if was is None and new and new[0].startswith(b"# "):
         heading = next((at for at, line in enumerate(new[1:], 1) if line.strip()), 0)
-    start = 0
-    least = min(len(old), len(new))
-    while start < least and old[start] == new[start]:
-        start += 1
-    end = 0
-    while end < least - start and old[-1 - end] == new[-1 - end]:
-        end += 1
-    steps = _compare_lines(old[start : len(old) - end], new[start : len(new) - end])
-    spans = [[i + start, i2 + start, j + start, j2 + start] for i, i2, j, j2 in steps]
+    spans = _compare_lines(old, new)
     offsets = [begin]
     for line in new:
         offsets.append(offsets[-1] + len(line))
@@ -519,57 +510,47 @@ def _with_places(
     return wide
 
 
-def _compare_lines(
-    old: Sequence[bytes], new: Sequence[bytes]
-) -> list[tuple[int, int, int, int]]:
-    """The spans in which lines differ: start and end in `old`, and in `new`."""
-    if len(old) == len(new):
-        marks = [one == other for one, other in zip(old, new, strict=True)]
-        return _runs_of_unequal(marks)
-    if not old or not new:
-        return [(0, len(old), 0, len(new))]
-    added = _insertions(old, new)
-    if added is not None:
-        return added
-    removed = _insertions(new, old)
-    if removed is not None:
-        return [(j, j2, i, i2) for i, i2, j, j2 in removed]
-    if len(old) * len(new) > _MOST_COMPARED:
-        return [(0, len(old), 0, len(new))]
-    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
-    return [(i, i2, j, j2) for kind, i, i2, j, j2 in steps if kind != "equal"]
-
-
-def _runs_of_unequal(marks: Sequence[bool]) -> list[tuple[int, int, int, int]]:
+def _compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[list[int]]:
+    """The spans in which lines differ: start and end in `old`, and in `new`. They lie between
+    lines that stand once in each, without equal lines at their ends.
+    """
+    counts = Counter(old), Counter(new)
+    places = {line: at for at, line in enumerate(new) if counts[1][line] == 1}
+    pairs = [
+        (at, places[line])
+        for at, line in enumerate(old)
+        if line in places and counts[0][line] == 1
+    ]
     spans = []
-    start = -1
-    for at, is_equal in enumerate([*marks, True]):
-        if not is_equal and start < 0:
-            start = at
-        if is_equal and start >= 0:
-            spans.append((start, at, start, at))
-            start = -1
+    i = j = 0
+    for i2, j2 in [*_longest_rise(pairs), (len(old), len(new))]:
+        ends = i2, j2
+        while i < i2 and j < j2 and old[i] == new[j]:
+            i, j = i + 1, j + 1
+        while i < i2 and j < j2 and old[i2 - 1] == new[j2 - 1]:
+            i2, j2 = i2 - 1, j2 - 1
+        if i < i2 or j < j2:
+            spans.append([i, i2, j, j2])
+        i, j = ends
     return spans
 
 
-def _insertions(
-    old: Sequence[bytes], new: Sequence[bytes]
-) -> list[tuple[int, int, int, int]] | None:
-    """The spans by which `new` is longer, if all lines of `old` stand in it in their order."""
-    spans = []
-    at = 0
-    for number, line in enumerate(old):
-        start = at
-        while at < len(new) and new[at] != line:
-            at += 1
-        if at == len(new):
-            return None
-        if at > start:
-            spans.append((number, number, start, at))
-        at += 1
-    if at < len(new):
-        spans.append((len(old), len(old), at, len(new)))
-    return spans
+def _longest_rise(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The most of these pairs of which both numbers rise, by patience sorting."""
+    tops: list[int] = []
+    piles: list[int] = []
+    before: list[int] = []
+    for number, (_, value) in enumerate(pairs):
+        pile = bisect_left(tops, value)
+        before.append(piles[pile - 1] if pile else -1)
+        tops[pile : pile + 1] = [value]
+        piles[pile : pile + 1] = [number]
+    rise = []
+    number = piles[-1] if piles else -1
+    while number >= 0:
+        rise.append(pairs[number])
+        number = before[number]
+    return rise[::-1]
 
 
 def _shows_private(record: FileChange, path: str, data: bytes) -> bool:
