@@ -197,6 +197,17 @@ class ChangeLog:
                 lines = _lines_of_log(path)
             yield from filter(None, map(_parse, reversed(lines)))
 
+    def of_run(self, run: str) -> list[FileChange]:
+        """All records of a run, the newest first. No other record is parsed."""
+        name = bytes_of_text(json.dumps(run, ensure_ascii=False))
+        records = []
+        for path in self.files():
+            lines: list[bytes] = []
+            with suppress(JournalError):
+                lines = _lines_of_log(path)
+            records += [_parse(line) for line in reversed(lines) if name in line]
+        return [record for record in records if record and record.run == run]
+
     def standing(self, read: Callable[[str], bytes | None]) -> Iterator[FileChange]:
         """Yields the records of changes that nobody took back, the newest first. Of a change
         that was taken back and done again the last record stands for all. A kill may

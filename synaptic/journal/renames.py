@@ -164,7 +164,7 @@ def close(journal: Journal, run: Run) -> None:
     deed = journal.writer.deed
     assert deed
     moment = journal.clock()
-    logged = {(one.path, one.to) for one in journal.log.newest_first() if one.run == run.name}
+    logged = {(one.path, one.to) for one in journal.log.of_run(run.name)}
     for edit in [] if run.back else run.edits:  # a power cut may have taken records away
         if edit.before != edit.after and not logged & {(edit.path, ""), (edit.to, "")}:
             journal.log.append(record_of_edit(deed, moment, edit), sync=False)
@@ -202,7 +202,7 @@ def describe_run(journal: Journal, run: Run, deed: Deed) -> None:
         deed.run = run.name
         deed.what = describe_edits(run.edits)
         return
-    records = [one for one in journal.log.newest_first() if one.run == run.name]
+    records = journal.log.of_run(run.name)
     if records:
         deed.verb, deed.what = verb_of_undo(records[0].verb), records[0].what
     standing = journal.changes_of_run(run.name)

@@ -332,8 +332,7 @@ def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
     finish_edits(ws)
     ws.index.flush()  # the counts of reads, while the ids are the old ones
     name = f"{plan.kind}-{ws.clock():%Y%m%d-%H%M%S}"
-    names = {record.run for record in ws.journal.log.newest_first()}
-    while name in names:
+    while ws.journal.log.of_run(name):
         name += "a"
     folders = renames.folders_to_make(ws.journal, list(plan.moves.values()))
     run = Run(name, edits=plan.edits, ids=plan.ids, rules=plan.rules, folders=folders)

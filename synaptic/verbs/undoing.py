@@ -20,6 +20,7 @@ from ..journal.changelog import (
     NO_FILE,
     UNDO,
     CannotUndo,
+    Deed,
     FileChange,
     hash_or_none,
     make_record,
@@ -27,7 +28,7 @@ from ..journal.changelog import (
     verb_of_undo,
 )
 from ..journal.comments import find_ids
-from ..journal.renames import is_of_many_edits
+from ..journal.renames import MANY_EDITS
 from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
 from ..models import PERSON, ParsedFile, Texts, frozen
 from ..notes.blocks import bytes_of_text, without_masked
@@ -182,8 +183,9 @@ def undo_last(
     NotFound without one, and as `undo_run` does.
     """
     finish_edits(ws)
-    for run in _runs_of(list_runs(ws), verb, by_person=by_person):
-        return _undo(ws, run, by_person=by_person, confirms=confirms)
+    runs = list_runs(ws)
+    for run in _runs_of(runs, verb, by_person=by_person):
+        return _undo(ws, run, runs, by_person=by_person, confirms=confirms)
     who = "a person" if by_person else "an agent"
     thing = f"No {verb}" if verb else "Nothing"
     raise NotFound(
@@ -218,7 +220,7 @@ def undo_run(
             "Give more of it.",
             valid=[run.run for run in exact[:5]],
         )
-    return _undo(ws, exact[0], by_person=by_person, confirms=confirms)
+    return _undo(ws, exact[0], runs, by_person=by_person, confirms=confirms)
 
 
 def _runs_of(runs: Sequence[LoggedRun], verb: str, *, by_person: bool) -> Iterator[LoggedRun]:
@@ -230,47 +232,42 @@ def _runs_of(runs: Sequence[LoggedRun], verb: str, *, by_person: bool) -> Iterat
             yield run
 
 
-def _undo(ws: Workspace, run: LoggedRun, *, by_person: bool, confirms: bool) -> Undone:
+def _undo(
+    ws: Workspace, run: LoggedRun, runs: Sequence[LoggedRun], *, by_person: bool, confirms: bool
+) -> Undone:
+    """Takes one of these runs back, which are all that can be."""
     if not by_person and run.who == PERSON:
         raise Refused(
             "A person did that, so only a person takes it back.",
             f"`synaptic undo {run.run}`, in a terminal of their own.",
         )
-    records = ws.journal.changes_of_run(run.run)
-    if is_of_many_edits(records[0]):
+    others = [one for one in runs if one.run != run.run]
+    undone = Undone(run, "", earlier=next(_runs_of(others, "", by_person=by_person), None))
+    if run.verb.removeprefix(UNDO) in MANY_EDITS:
         back = take_back(ws, run.run)
         stay = tuple((path, "its lines were changed since") for path in back.stay)
-        return _make_undone(ws, run, stay, (), by_person=by_person)
+        return replace(undone, run=_name_of_undo(ws, run), stay=stay)
     for answer in call_features("take_back_run", ws, run, confirms):
         if answer is not None:
-            stay, notices = answer
-            return _make_undone(ws, run, stay, notices, by_person=by_person)
-    with (
-        ws.own_journal.writing(),
-        ws.own_journal.doing(
-            verb_of_undo(run.verb), records[0].what, entries=records[0].entries
-        ),
-    ):
-        plan, notices = _take_files_back(ws, run, confirms=confirms)
-    notices = (*notices, *index_now(ws, *run.files))
-    undone = _make_undone(ws, run, [*plan.stay.items()], notices, by_person=by_person)
-    return replace(undone, first_lines=plan.first_lines())
+            stays, notices = answer
+            return replace(
+                undone, run=_name_of_undo(ws, run), stay=tuple(stays), notices=notices
+            )
+    with ws.own_journal.writing(), ws.own_journal.doing(verb_of_undo(run.verb)) as deed:
+        plan, notices = _take_files_back(ws, run, runs, deed, confirms=confirms)
+    return replace(
+        undone,
+        run=deed.run,
+        stay=tuple(plan.stay.items()),
+        notices=(*notices, *index_now(ws, *run.files)),
+        first_lines=plan.first_lines(),
+    )
 
 
-def _make_undone(
-    ws: Workspace,
-    run: LoggedRun,
-    stay: Sequence[tuple[str, str]],
-    notices: Texts,
-    *,
-    by_person: bool,
-) -> Undone:
-    """The answer, with the name of the run that took this one back."""
-    runs = list_runs(ws)
-    verb = verb_of_undo(run.verb)
-    own = next((one.run for one in runs if one.verb == verb), "")
-    earlier = next(_runs_of(runs, "", by_person=by_person), None)
-    return Undone(run, own, tuple(stay), tuple(notices), earlier)
+def _name_of_undo(ws: Workspace, run: LoggedRun) -> str:
+    """The name of the run that has just taken this one back; "" if it changed nothing."""
+    newest = next(ws.journal.log.newest_first(), None)
+    return newest.run if newest and newest.verb == verb_of_undo(run.verb) else ""
 
 
 @dataclass
@@ -295,11 +292,20 @@ class _Plan:
         return lines
 
 
-def _take_files_back(ws: Workspace, run: LoggedRun, *, confirms: bool) -> tuple[_Plan, Texts]:
-    """Takes the records of a run back, under the lock; returns what it did, and notices.
-    Raises Changed if nothing can be taken back.
+def _take_files_back(
+    ws: Workspace, run: LoggedRun, runs: Sequence[LoggedRun], deed: Deed, *, confirms: bool
+) -> tuple[_Plan, Texts]:
+    """Takes the records of a run back, under the lock, as this deed; returns what it did, and
+    notices. Raises Changed if nothing can be taken back.
     """
-    plan = _plan_files(ws, run)
+    records = ws.journal.changes_of_run(run.run)
+    if not records:
+        raise Changed(
+            f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was taken back meanwhile.",
+            "`synaptic undo --list` lists what can be taken back.",
+        )
+    deed.what, deed.entries = records[0].what, records[0].entries
+    plan = _plan_files(ws, run, records)
     changed = [path for path in plan.taken if plan.present[path] != plan.wanted[path]]
     is_one = run.verb.removeprefix(UNDO) in AS_ONE
     for path, why in plan.stay.items():
@@ -309,13 +315,11 @@ def _take_files_back(ws: Workspace, run: LoggedRun, *, confirms: bool) -> tuple[
             raise Changed(
                 f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was not taken back: in {path} "
                 f"{later.words}. Nothing was written.",
-                _next_step(ws, run, path, later),
+                _next_step(ws, run, runs, path, later),
             )
     if not confirms:
         for path in changed:
             _check_rules(ws, path, plan.present[path] or b"", plan.wanted[path] or b"")
-    deed = ws.own_journal.writer.deed
-    assert deed
     deed.of = plan.taken
     if not changed:  # its own changes cancelled each other
         deed.of = {"": [id for ids in plan.taken.values() for id in ids]}
@@ -386,11 +390,12 @@ def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _L
     return _LaterChange(f"{why}; near line {line} it now reads {words!r}", line=line)
 
 
-def _next_step(ws: Workspace, run: LoggedRun, path: str, later: _LaterChange) -> str:
+def _next_step(
+    ws: Workspace, run: LoggedRun, runs: Sequence[LoggedRun], path: str, later: _LaterChange
+) -> str:
     """The command that goes on where a run cannot be taken back, as a sentence."""
     if later.by:
         return f"`synaptic undo {later.by}` takes that back first."
-    runs = list_runs(ws)
     place = f"{ws.journal.place(path)}:{later.line}" if later.line else ws.journal.place(path)
     step = f"Edit {place}."
     if run.entries and later.line:
@@ -420,9 +425,9 @@ def _change_between(path: str, present: bytes | None, wanted: bytes | None) -> R
     return change
 
 
-def _plan_files(ws: Workspace, run: LoggedRun) -> _Plan:
+def _plan_files(ws: Workspace, run: LoggedRun, records: Sequence[FileChange]) -> _Plan:
     plan = _Plan()
-    for record in ws.journal.changes_of_run(run.run):
+    for record in records:
         path = record.path
         if path not in plan.present:
             plan.present[path] = plan.wanted[path] = ws.journal.read_all([path]).get(path)

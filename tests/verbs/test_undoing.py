@@ -472,6 +472,21 @@ def test_the_log_costs_no_verb_a_sync(
     assert len(calls) <= most
 
 
+def test_an_undo_reads_the_log_twice(ws: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """To choose the run, and once more under the lock."""
+    update(ws, ID, content="Other words.")
+    reads = []
+    read_state_file = disk.read_state_file
+
+    def count(path: Path, *most: int) -> bytes:
+        reads.append(path.parent.name)
+        return read_state_file(path, *most)
+
+    monkeypatch.setattr(disk, "read_state_file", count)
+    undo_last(ws)
+    assert reads.count("changes") == 2
+
+
 def log_of(ws: Workspace) -> str:
     return "".join(path.read_text() for path in ws.journal.log.files())
 
