@@ -99,11 +99,7 @@ def rewrite_entries_in_lock(
         became = _successors(before, after)
         replaced = []
         pieces = []
-        saved = [
-            journal.saved_text(path, id, normalize_block(after[id]))
-            for id in (after.keys() - before.keys() if comes_back else ())
-            if id in find_ids(after[id]) and not has_private_tag(after[id])
-        ]
+        comes = after.keys() - before.keys() if comes_back else set[str]()
         for entry in was.entries:
             block = before[entry.id]
             new = after.get(entry.id, b"")
@@ -119,8 +115,12 @@ def rewrite_entries_in_lock(
                 piece = piece._replace(why="restore", moved_to=moved[entry.id])
             piece = _note_place(piece, was, data, new, text)
             pieces += [*journal.replaced_copy(entry.id, entry.title, new, block), piece]
-            if entry.id in find_ids(new) and not has_private_tag(new):
-                saved.append(journal.saved_text(path, entry.id, normalize_block(new)))
+            comes |= {entry.id} & after.keys()
+        saved = [
+            journal.saved_text(path, id, normalize_block(after[id]))
+            for id in comes
+            if id in find_ids(after[id]) and not has_private_tag(after[id])
+        ]
         if keep:
             journal.trash.put(*pieces)
         written = list(_compare(path, was, now))
