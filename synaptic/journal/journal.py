@@ -35,7 +35,9 @@ from .saved import SavedText
 from .stored_files import settle_stored_files
 from .text import (
     block_to_append,
+    end_of_entry_above,
     find_entry_span,
+    id_above,
     insertion_offset,
     match_line_ends,
     normalize_block,
@@ -275,6 +277,7 @@ class Journal(JournalFiles):
                     reason = why if new else "delete"
                     now = self.clock()
                     piece = TrashedText(old.id, path, now, reason, old.title, block, mode)
+                    piece = piece._replace(above=id_above(parsed, old.id))
                     if rest == data[end:]:
                         piece = piece._replace(after=file_hash(after), offset=start)
                     if new and new.id != old.id:
@@ -534,7 +537,7 @@ class Journal(JournalFiles):
                     "It lost its heading or is private. `synaptic doctor` names the "
                     "line; mend or delete it.",
                 )
-            again = self.reinsert(self.saved_text_of_piece(newest))
+            again = self.reinsert(self.saved_text_of_piece(newest), newest.above)
             self.trash.mark_not_missed(newest.id, OF_EDITOR)
             return again
 
@@ -640,12 +643,12 @@ class Journal(JournalFiles):
                 "A person pinned or unpinned the entry since, so only a person may restore it."
             )
 
-    def reinsert(self, text: SavedText) -> WrittenEntry:
-        """Inserts a saved text into its file, which lacks the entry; returns what was
-        written.
+    def reinsert(self, text: SavedText, above: str = "") -> WrittenEntry:
+        """Inserts a saved text into its file, which lacks the entry: in the order of time, or
+        without a time below the entry that was `above`; returns what was written.
         """
-        title = self.parse_copy(text.id, text.path, text.text).title
-        self.trash.put(*self.replaced_copy(text.id, title, text.text, b""))
+        entry = self.parse_copy(text.id, text.path, text.text)
+        self.trash.put(*self.replaced_copy(text.id, entry.title, text.text, b""))
 
         def make(data: bytes, status: Stat) -> Draft:
             if not status:
@@ -656,9 +659,13 @@ class Journal(JournalFiles):
                 heading = heading.replace(b"\n", usual_line_end(data))
                 return Draft(data[:comment] + heading + data[comment:], (text,))
             here = self.parse(text.path, data).entries
-            return Draft(
-                self.insert_texts(text.path, data, here, {text.id: text.text}), (text,)
-            )
+            texts = {text.id: text.text}
+            start = None if entry.timed else end_of_entry_above(above, here)
+            if start is None:
+                return Draft(self.insert_texts(text.path, data, here, texts), (text,))
+            head = self.insert_texts(text.path, data[:start], (), texts)
+            rest = data[start:]
+            return Draft(head + (usual_line_end(data) + rest if rest else b""), (text,))
 
         draft = self.writer.change(text.path, make)
         return self._put_back(text.id, text.path, text.text, draft)

@@ -23,7 +23,7 @@ from .comments import find_ids
 from .folder import OWN, locate_writable, read_bytes
 from .journal import Journal
 from .journal_files import JournalFiles
-from .text import find_entry_span, is_later_text, normalize_block
+from .text import find_entry_span, id_above, is_later_text, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
 from .writer import Draft, Stat
 from .written_entry import WrittenEntry
@@ -108,6 +108,7 @@ def rewrite_entries_in_lock(
             replaced.append(entry)
             why: Why = "restore" if comes_back else "update"
             piece = _piece_of(journal, path, entry, block, status, why)
+            piece = piece._replace(above=id_above(was, entry.id))
             if not new:
                 next_id = became.get(entry.id, "")
                 piece = piece._replace(why=why if next_id else "delete", became=next_id)

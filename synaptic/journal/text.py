@@ -84,6 +84,30 @@ def find_entry_span(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, i
     )
 
 
+TOP = "top"
+"""In the place of the id of the entry above the first one of a file."""
+
+
+def id_above(file: ParsedFile, id: str) -> str:
+    """The id of the entry above the entry with this id, or TOP."""
+    above = TOP
+    for entry in file.entries:
+        if entry.id == id:
+            break
+        above = entry.id
+    return above
+
+
+def end_of_entry_above(above: str, here: Sequence[Entry]) -> int | None:
+    """The offset at which an entry belongs that stood below the one with this id, or at the
+    TOP; None where that one is gone, or is a note without a heading.
+    """
+    if above == TOP and here and not here[0].whole_file:
+        return here[0].there.start
+    ends = (entry.there.end for entry in here if entry.id == above and not entry.whole_file)
+    return next(ends, None)
+
+
 def insertion_offset(new: Entry, here: Sequence[Entry], end: int) -> int:
     """The offset at which an entry belongs: before the first of `here` that is later.
 

@@ -33,6 +33,7 @@ UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
 MOST_BYTES = 4_000_000_000
 """The most bytes of the trash, which keeps all that was ever replaced."""
 _TOP = b"# Trash\n"
+_LATER_FIELDS = ("moved_to", "became", "left", "above")
 _PIECE = re.compile(rb"(?m)^<!-- trash (\{.*\}) -->\n")
 _LOOKS_LIKE = re.compile(rb"(?m)^(\\*)(?=<!-- trash )")
 _ESCAPED = re.compile(rb"(?m)^\\(?=\\*<!-- trash )")
@@ -43,7 +44,8 @@ class TrashedText(NamedTuple):
     whole-file note. `after` is the hash of the file without it, in which it stood at `offset`.
     An entry that got another day or time went on to the file `moved_to`. `became` is the id of
     the entry that took its place, if it is another one, as a typed heading makes the id; `left`
-    is the hash of the text that an editor left in its place.
+    is the hash of the text that an editor left in its place. `above` is the id of the entry
+    above it, TOP for the first one of its file, "" where it is not known.
     """
 
     id: str
@@ -58,6 +60,7 @@ class TrashedText(NamedTuple):
     moved_to: str = ""
     became: str = ""
     left: str = ""
+    above: str = ""
 
 
 def file_hash(data: bytes) -> str:
@@ -134,7 +137,13 @@ class Trash:
         for piece in reversed(self.pieces()):
             if piece.became in ids:
                 ids.add(piece.id)
-        return self.rewrite_pieces(lambda piece: None if piece.id in ids else piece)
+
+        def change(piece: TrashedText) -> TrashedText | None:
+            if piece.id in ids:
+                return None
+            return piece._replace(above="") if piece.above in ids else piece
+
+        return self.rewrite_pieces(change)
 
     def mark_not_missed(self, id: str, whys: Collection[Why]) -> None:
         """Marks the pieces of this id that have one of these reasons as not missed."""
@@ -172,7 +181,7 @@ def _render_piece(piece: TrashedText) -> bytes:
         head["mode"] = piece.mode
     if piece.after:
         head |= {"after": piece.after, "offset": piece.offset}
-    for name in ("moved_to", "became", "left"):
+    for name in _LATER_FIELDS:
         if value := getattr(piece, name):
             head[name] = value
     line = json.dumps(head).replace("-->", "--\\u003e")
@@ -187,7 +196,7 @@ def _parse_piece(head: bytes, rest: bytes) -> TrashedText | None:
         at = datetime.fromisoformat(fields["at"])
         id, path, why, title = map(fields.__getitem__, ("id", "path", "why", "title"))
         file = fields.get("after", ""), fields.get("offset", 0)
-        later = [fields.get(name, "") for name in ("moved_to", "became", "left")]
+        later = [fields.get(name, "") for name in _LATER_FIELDS]
         return TrashedText(id, path, at, why, title, text, fields.get("mode"), *file, *later)
     except (ValueError, KeyError, TypeError):
         return None

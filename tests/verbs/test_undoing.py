@@ -539,6 +539,29 @@ def test_a_restore_over_many_runs_is_one_run_too(ws: Workspace) -> None:
     assert files_of(ws.config.journal) == after
 
 
+@pytest.mark.parametrize("eol", ["\n", "\r\n"])
+@pytest.mark.parametrize("number", range(3))
+def test_a_deleted_entry_comes_back_to_its_place_in_a_file_that_changed_since(
+    ws: Workspace, number: int, eol: str
+) -> None:
+    """Also in a note whose entries have no time; what changed elsewhere in it stays."""
+    ids = [f"{ID[:-1]}{place}" for place in (3, 4, 5)]
+    text = "# Shopping\n\n" + "\n".join(f"## Shop {id}\n<!-- syn:{id} -->\nx\n" for id in ids)
+    file = ws.config.journal / "Shopping.md"
+    file.write_bytes(text.replace("\n", eol).encode())
+    in_step(ws, lambda _: None)
+    delete(ws, ids[number])
+    other = ids[number - 1]
+    update(ws, other, content="Is closed.")
+    with file.open("ab") as end:
+        end.write(f"{eol}Added by hand.{eol}".encode())
+    restore(ws, ids[number])
+    found = [entry.id for entry in ws.journal.parse(file.name, file.read_bytes()).entries]
+    assert found == ids
+    assert b"Is closed." in file.read_bytes() and b"Added by hand." in file.read_bytes()
+    assert file.read_bytes().count(b"\r\n") in (0, file.read_bytes().count(b"\n"))
+
+
 @pytest.mark.parametrize("gone", ["delete", "undo of the save", "by an editor"])
 @pytest.mark.parametrize("eol", ["\n", "\r\n"])
 def test_a_restore_after_the_undo_of_a_restore_finds_the_same_place(
