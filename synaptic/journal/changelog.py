@@ -187,26 +187,21 @@ class ChangeLog:
             return sorted(self.folder.glob("[!.]*.jsonl"), reverse=True)
         return []
 
-    def newest_first(self) -> Iterator[FileChange]:
-        """Yields all records, the newest first. A torn one, and a file that cannot be read, is
-        left out.
+    def newest_first(self, name: str = "") -> Iterator[FileChange]:
+        """Yields all records, the newest first; with a name those that hold it. A torn one, and
+        a file that cannot be read, is left out.
         """
+        quoted = bytes_of_text(json.dumps(name, ensure_ascii=False)) if name else b""
         for path in self.files():
             lines: list[bytes] = []
             with suppress(JournalError):
                 lines = _lines_of_log(path)
-            yield from filter(None, map(_parse, reversed(lines)))
+            named = (line for line in reversed(lines) if quoted in line)
+            yield from filter(None, map(_parse, named))
 
     def of_run(self, run: str) -> list[FileChange]:
-        """All records of a run, the newest first. No other record is parsed."""
-        name = bytes_of_text(json.dumps(run, ensure_ascii=False))
-        records = []
-        for path in self.files():
-            lines: list[bytes] = []
-            with suppress(JournalError):
-                lines = _lines_of_log(path)
-            records += [_parse(line) for line in reversed(lines) if name in line]
-        return [record for record in records if record and record.run == run]
+        """All records of a run, the newest first. Few others are parsed."""
+        return [record for record in self.newest_first(run) if record.run == run]
 
     def standing(self, read: Callable[[str], bytes | None]) -> Iterator[FileChange]:
         """Yields the records of changes that nobody took back, the newest first. Of a change
@@ -334,10 +329,7 @@ class ChangeLog:
         """True if a record of this file shows what is private in it now."""
         if not has_private_tag(data) or unclosed_tags(data):
             return False
-        name = bytes_of_text(json.dumps(path, ensure_ascii=False))
-        logs = [log for log in map(_bytes_of_log, self.files()) if name in log]
-        lines = [line for log in logs for line in log.split(b"\n") if name in line]
-        return any(_shows_private(one, path, data) for one in map(_parse, lines) if one)
+        return any(_shows_private(record, path, data) for record in self.newest_first(path))
 
 
 def make_record(deed: Deed, at: datetime, path: str, **fields: Any) -> FileChange:
@@ -571,13 +563,9 @@ def _shows_private(record: FileChange, path: str, data: bytes) -> bool:
 
 
 def _lines_of_log(path: Path) -> list[bytes]:
-    return _bytes_of_log(path).split(b"\n")
-
-
-def _bytes_of_log(path: Path) -> bytes:
     with disk.disk_errors(path, "read"), suppress(FileNotFoundError):
-        return disk.read_state_file(path, MOST_BYTES)
-    return b""
+        return disk.read_state_file(path, MOST_BYTES).split(b"\n")
+    return []
 
 
 def _parse(line: bytes) -> FileChange | None:

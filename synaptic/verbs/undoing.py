@@ -398,11 +398,13 @@ def _next_step(
         return f"`synaptic undo {later.by}` takes that back first."
     place = f"{ws.journal.place(path)}:{later.line}" if later.line else ws.journal.place(path)
     step = f"Edit {place}."
-    if run.entries and later.line:
+    if run.entries:
         id = run.entries[0].partition("-")[2]
-        if run.verb == "save":
+        if run.verb == "delete":
+            step = f"`synaptic restore {id}` brings its text back."
+        elif later.line and run.verb == "save":
             step = f"`synaptic delete {id}` deletes it as it is now, or edit {place}."
-        elif run.verb in AS_ONE:
+        elif later.line and run.verb in AS_ONE:
             step = (
                 f"`synaptic restore {id}` brings an earlier text back and keeps the present "
                 f"one, or edit {place}."

@@ -239,6 +239,16 @@ def test_a_refused_undo_of_a_save_or_a_tick_says_how_to_go_on(ws: Workspace) -> 
         undo_last(ws)
 
 
+def test_a_refused_undo_of_a_deletion_leads_to_restore(ws: Workspace) -> None:
+    delete(ws, ID)
+    edit_by_hand(ws, "2026-11-19.md", "## 09:00 Next", "## 09:05 Next")
+    with pytest.raises(Changed) as refused:
+        undo_last(ws)
+    assert "`synaptic restore 7k3m9q2x`" in refused.value.hint
+    restore(ws, "7k3m9q2x")
+    assert "In the roof." in (ws.config.journal / "2026-11-19.md").read_text()
+
+
 def test_a_refused_undo_names_the_change_that_stands_in_its_way(ws: Workspace) -> None:
     update(ws, ID, content="Other words.")
     [first] = list_runs(ws)
