@@ -134,16 +134,16 @@ def _changed_words(ws: Workspace) -> Iterator[tuple[str, tuple[str, str]]]:
             files[path] = undo_change(record, data)
         first = record.hunks[0]
         texts = bytes_of_text(first.before), masked[first.at : first.at + first.bytes]
-        yield record.run, _cut_words(*map(_shown_lines, texts))
+        yield record.run, _cut_words(*map(_visible_lines, texts))
 
 
-def _shown_lines(text: bytes) -> list[str]:
+def _visible_lines(text: bytes) -> list[str]:
     """The lines of a text without comments of entries, private passages, secrets and marks."""
     lines = []
     for line in without_masked(text).splitlines():
-        shown = _HEADING.sub(b"", line).decode("utf-8", "replace").strip()
-        if shown and not find_ids(line):
-            lines.append(redact(shown, visible_secrets(shown)))
+        words = _HEADING.sub(b"", line).decode("utf-8", "replace").strip()
+        if words and not find_ids(line):
+            lines.append(redact(words, visible_secrets(words)))
     return lines
 
 
