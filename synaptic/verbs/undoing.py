@@ -361,10 +361,10 @@ class _LaterChange:
 
 def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _LaterChange:
     """The change of a file for which a run cannot be taken back: that of the run without which
-    it could be, else one by hand.
+    it could be, else one by hand. `why` says all of a file that is gone, new or private.
     """
     data = ws.journal.read_all([path]).get(path)
-    if data is None:
+    if data is None or not why.endswith("since"):
         return _LaterChange(why)
     records = [record for record in ws.journal.standing_changes() if record.path == path]
     own = [record for record in records if record.run == run.run]
@@ -379,14 +379,13 @@ def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _L
     why += ", by hand or by another program"
     entries = [one for one in ws.journal.parse(path, data).entries if one.id in run.entries]
     if entries:
-        line = entries[0].there.line
-        text = entries[0].content.strip() or entries[0].title
+        place = entries[0].there
+        start = place.body_start if entries[0].content.strip() else place.start
+        line, end = place.line, place.end
     else:
-        at = own[0].hunks[0].at if own and own[0].hunks else 0
-        line = data.count(b"\n", 0, at) + 1
-        hidden = without_masked(mask_private(data)[at:])
-        text = hidden.decode("utf-8", "replace").strip()
-    words = text.partition("\n")[0][:_MOST_SHOWN]
+        start, end = own[0].hunks[0].at if own and own[0].hunks else 0, len(data)
+        line = data.count(b"\n", 0, start) + 1
+    words = next(iter(_visible_lines(mask_private(data)[start:end])), "")[:_MOST_SHOWN]
     return _LaterChange(f"{why}; near line {line} it now reads {words!r}", line=line)
 
 
