@@ -62,14 +62,9 @@ def find_run(journal: JournalFiles, name: str) -> list[FileChange]:
     """
     records: dict[str, list[FileChange]] = {}
     for record in journal.standing_changes():
-        if is_of_many_edits(record):
+        if record.verb.removeprefix(UNDO) in MANY_EDITS:
             records.setdefault(record.run, []).append(record)
     return records[match_valid_name(records, name.lower(), "undo")]
-
-
-def is_of_many_edits(record: FileChange) -> bool:
-    """True for a record of a run that this module carries out."""
-    return record.verb.removeprefix(UNDO) in MANY_EDITS
 
 
 def begin(journal: Journal, run: Run) -> Run:

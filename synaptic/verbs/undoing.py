@@ -380,7 +380,7 @@ def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _L
     entries = [one for one in ws.journal.parse(path, data).entries if one.id in run.entries]
     if entries:
         place = entries[0].there
-        start = place.body_start if place.body_end > place.body_start else place.start
+        start = place.body_start if entries[0].has_body else place.start
         line, end = place.line, place.end
     else:
         start, end = own[0].hunks[0].at if own and own[0].hunks else 0, len(data)
