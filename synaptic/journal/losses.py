@@ -46,8 +46,8 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
     """The losses of the last week, sorted by id; of one entry the latest text first.
 
     A text in `done/` is lost if the journal shows neither it nor a later change of it, unless
-    it is an older text that came back. A text
-    that was lost when the next one came is in the trash, and lost until the entry is restored.
+    it is an older text that came back. A text that was lost when the next one came is in the
+    trash, and lost until the entry is restored.
     A deletion, or a change of a text without an id, is lost if the text before it stands.
     """
     since = journal.clock() - timedelta(days=KEEP_DAYS)

@@ -514,6 +514,16 @@ def test_the_log_is_private_can_be_read_and_forgets_what_is_purged(ws: Workspace
     assert [run.verb for run in list_runs(ws)] == ["tick"]
 
 
+def test_a_purge_leaves_no_id_in_the_trash_of_the_entry_below(ws: Workspace) -> None:
+    data = (ws.config.journal / "2026-11-19.md").read_bytes()
+    below = ws.journal.parse("2026-11-19.md", data).entries[1].id
+    delete(ws, below)
+    assert ID in ws.journal.trash.path.read_text()
+    delete(ws, ID, purge=True)
+    assert ID not in ws.journal.trash.path.read_text()
+    restore(ws, below)
+
+
 def test_text_that_becomes_private_leaves_the_log(ws: Workspace) -> None:
     update(ws, ID, append="My salary.")
     update(ws, ID, content="Nothing.")
