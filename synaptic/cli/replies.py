@@ -4,6 +4,7 @@
 
 import json
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -14,6 +15,7 @@ from ..errors import InvalidArgument, NotFound, SynapticError
 from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
 from ..journal.journal import Journal
+from ..journal.losses import put_back_overwritten
 from ..journal.rewriting import keep_opened, note_edit
 from ..models import Entry, Json, Near, SearchResult, Texts
 from ..notes.header import shorten
@@ -325,6 +327,7 @@ def _texts_before_edit_kept(journal: Journal, path: str, *, waits: bool) -> Iter
     no edit: a remark says so.
     """
     opened = None
+    began = time.time()
     with _said_if_not_kept():
         opened = keep_opened(journal, path, waits=waits)
     try:
@@ -333,12 +336,25 @@ def _texts_before_edit_kept(journal: Journal, path: str, *, waits: bool) -> Iter
         if opened:
             with _said_if_not_kept():
                 ids = note_edit(journal, opened, waits=waits)
+                _put_back_saves(journal, began)
                 if len(ids) == 1:
                     say(
                         f"`synaptic restore {short_id(ids[0])}` brings the text before it back."
                     )
                 elif ids:
                     say("`synaptic restore` lists the texts before this edit.")
+
+
+def _put_back_saves(journal: Journal, since: float) -> None:
+    """Puts back what was saved while the editor was open, and says so."""
+    back, changed = put_back_overwritten(journal, since)
+    for id in back:
+        say(f"{short_id(id)} was saved while the editor was open: it was put back.")
+    for id in changed:
+        say(
+            f"{short_id(id)} was changed while the editor was open, and the file has another "
+            f"text: `synaptic doctor --restore {short_id(id)}` brings that change back."
+        )
 
 
 @contextmanager

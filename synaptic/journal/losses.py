@@ -10,6 +10,7 @@ from ..notes.privacy import mask_private, shows_private_text
 from .comments import find_ids
 from .journal import Check, Journal, allow_any_change
 from .journal_files import JournalFiles
+from .names import printable_path
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, normalize_block, resolve_short_id
 from .trash import UNDOABLE, TrashedText, has_vanished
@@ -103,7 +104,21 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
         if by_id or now == normalize_block(piece.text):
             what: LossKind = "changed" if is_change else "deleted"
             losses.append(Loss(id, stands.path, stands.title, what))
-    return losses
+    return _without_unread(journal, losses)
+
+
+def _without_unread(journal: JournalFiles, losses: list[Loss]) -> list[Loss]:
+    """The losses without those of a file, or below a folder, that cannot be read now: their
+    entries may stand there.
+    """
+    left_out = journal.find_left_out() if losses else []
+    unread = [one.path.rstrip("/") for one in left_out if one.reason == "unreadable"]
+
+    def is_unread(path: str) -> bool:
+        printed = printable_path(path)
+        return any(printed == one or printed.startswith(f"{one}/") for one in unread)
+
+    return [loss for loss in losses if not is_unread(loss.path)]
 
 
 def _present_texts(
@@ -148,6 +163,27 @@ def restore_vanished_text(
         if present:
             return journal.replace_text(text.path, id, text.text)
         return journal.reinsert(text)
+
+
+def put_back_overwritten(journal: Journal, since: float) -> tuple[list[str], list[str]]:
+    """Puts back the entries that were saved since a moment of the machine's clock and that an
+    editor's old buffer left out; returns their ids, and those of entries that were changed
+    since then and of which another text stands.
+    """
+    recent = journal.saved.ids(since)
+    lost = [loss for loss in find_losses(journal) if loss.id in recent] if recent else []
+    back = []
+    changed = []
+    for loss in lost:
+        if not loss.text:
+            continue
+        with journal.writing(), journal.doing("restore", loss.title, entries=[loss.id]):
+            if journal.find_or_none(loss.path, loss.id):
+                changed.append(loss.id)
+            else:
+                journal.reinsert(loss.text)
+                back.append(loss.id)
+    return back, changed
 
 
 def dismiss_losses(journal: Journal, id: str) -> None:

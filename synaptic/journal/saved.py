@@ -11,6 +11,7 @@ text:
 import json
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,13 +75,22 @@ class SavedTexts:
         self.write_temp(temp, text)
         self.accept(temp, text.id)
 
-    def ids(self) -> list[str]:
+    def ids(self, since: float = 0.0) -> list[str]:
+        """The ids of the texts, or of those that were saved since a moment of the machine's
+        clock, in seconds.
+        """
         with disk.disk_errors(self.folder, "read"):
             try:
                 names = os.listdir(self.folder)  # noqa: PTH208
             except FileNotFoundError:
                 return []
-        return sorted(name for name in names if not name.startswith("."))
+        ids = sorted(name for name in names if not name.startswith("."))
+        return [id for id in ids if not since or self._time_of(id) >= since]
+
+    def _time_of(self, id: str) -> float:
+        with suppress(FileNotFoundError):
+            return self.path_of(id).stat().st_mtime
+        return 0.0
 
     def forget(self, id: str) -> bool:
         """Removes the copy of this id durably; returns True if there was one."""

@@ -844,6 +844,30 @@ def test_what_an_editor_replaced_is_listed_and_comes_back(
     assert run("restore").out == "Nothing is deleted.\n"
 
 
+def test_what_is_saved_while_an_editor_is_open_is_put_back(
+    home: Path, run: Run, tmp_path: Path, on_terminal: Terminal
+) -> None:
+    id = run("save", "The hay is wet.", "--json").id
+    other = run("save", "Call Ida.", "--json").id
+    save = (
+        f"SYNAPTIC_HOME={home} EDITOR= {shlex.join(SYNAPTIC)} {{}} </dev/null >/dev/null 2>&1"
+    )
+    buffer = tmp_path / "buffer"
+    vim = script(
+        tmp_path / "bin" / "vim",
+        f'cp "$2" {buffer}; {save.format("save Meanwhile.")}; '
+        f'{save.format(f"update {other} --append Twice.")}; echo more >> {buffer}; cp {buffer} "$2"',
+    )
+    answer = on_terminal("edit", id, EDITOR=str(vim))
+    text = today(home).read_text()
+    assert "Meanwhile." in text and "more" in text and "Twice." not in text
+    assert "was saved while the editor was open: it was put back." in answer.out
+    assert f"`synaptic doctor --restore {other[9:]}`" in answer.out
+    assert run("doctor", "--restore", other).code == 0
+    assert "Twice." in today(home).read_text()
+    assert "vanished" not in run("doctor").out
+
+
 @pytest.mark.parametrize(
     ("command", "arguments"),
     [

@@ -318,18 +318,22 @@ def test_what_may_not_be_read_is_named_by_each_answer(home: ForkedHome) -> None:
         put(home.journal, path, b"# %b\n\nThe otter of %b.\n" % (path, path))
     everything = {"a.md", "shut.md", "out/in.md", "listed/in.md"}
     assert hits(home) == (everything, [])
-    modes = {"shut.md": 0, "out": 0, "listed": 0o444}
+    home.ask("save", "A note of today.")
+    [day] = home.journal.glob("20*.md")
+    modes = {"shut.md": 0, "out": 0, "listed": 0o444, day.name: 0}
     for path, mode in modes.items():
         (home.journal / path).chmod(mode)
     for _ in range(2):
         paths, notices = hits(home)
         assert paths == {"a.md"}
         [notice] = notices
-        assert "Not read: listed/in.md, out/, shut.md (this user may not read" in notice
+        unread = f"Not read: {day.name}, listed/in.md, out/, shut.md (this user may not read"
+        assert unread in notice
     with home.server() as server:
         assert notice in server.call("search", query="otter")["notices"]
     assert home.ask("status")["notices"].count(notice) == 1
-    assert "warning  left-out  Not read: listed/in.md" in home.run("doctor").text
+    checked = home.run("doctor").text
+    assert f"warning  left-out  Not read: {day.name}" in checked and "vanished" not in checked
     for path in modes:
         (home.journal / path).chmod(0o700)
     assert hits(home) == (everything, [])
