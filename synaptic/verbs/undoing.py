@@ -246,13 +246,12 @@ def _undo(
     if run.verb.removeprefix(UNDO) in MANY_EDITS:
         back = take_back(ws, run.run)
         stay = tuple((path, "its lines were changed since") for path in back.stay)
-        return replace(undone, run=_name_of_undo(ws, run), stay=stay)
+        return replace(undone, run=_name_of_undo(ws, run, runs, stay), stay=stay)
     for answer in call_features("take_back_run", ws, run, confirms):
         if answer is not None:
             stays, notices = answer
-            return replace(
-                undone, run=_name_of_undo(ws, run), stay=tuple(stays), notices=notices
-            )
+            name = _name_of_undo(ws, run, runs, stays)
+            return replace(undone, run=name, stay=tuple(stays), notices=notices)
     with ws.own_journal.writing(), ws.own_journal.doing(verb_of_undo(run.verb)) as deed:
         plan, notices = _take_files_back(ws, run, runs, deed, confirms=confirms)
     return replace(
@@ -264,10 +263,23 @@ def _undo(
     )
 
 
-def _name_of_undo(ws: Workspace, run: LoggedRun) -> str:
-    """The name of the run that has just taken this one back; "" if it changed nothing."""
+def _name_of_undo(
+    ws: Workspace, run: LoggedRun, runs: Sequence[LoggedRun], stay: Sequence[tuple[str, str]]
+) -> str:
+    """The name of the run that has just taken this one of `runs` back; "" if it changed no
+    file. Raises Changed if all of it had to `stay`.
+    """
     newest = next(ws.journal.log.newest_first(), None)
-    return newest.run if newest and newest.verb == verb_of_undo(run.verb) else ""
+    if newest and newest.run not in (one.run for one in runs):
+        return newest.run
+    if stay:
+        what, why = stay[0]
+        raise Changed(
+            f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was not taken back: {what} ({why}). "
+            "Nothing was written.",
+            _step_before(run, runs) or "Edit or delete it as it is now.",
+        )
+    return ""
 
 
 @dataclass
@@ -408,11 +420,16 @@ def _next_step(
                 f"`synaptic restore {id}` brings an earlier text back and keeps the present "
                 f"one, or edit {place}."
             )
+    return f"{step} {_step_before(run, runs)}".strip()
+
+
+def _step_before(run: LoggedRun, runs: Sequence[LoggedRun]) -> str:
+    """The command that takes back what was done before this run, as a sentence; "" if nothing
+    was.
+    """
     names = [one.run for one in runs if not one.undone_verb or one.run == run.run]
     before = names[names.index(run.run) + 1 :] if run.run in names else []
-    if before:
-        step += f" `synaptic undo {before[0]}` takes back what was before."
-    return step
+    return f"`synaptic undo {before[0]}` takes back what was before." if before else ""
 
 
 def _change_between(path: str, present: bytes | None, wanted: bytes | None) -> RewriteFile:

@@ -10,7 +10,7 @@ entry.
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -38,7 +38,6 @@ from ...journal.folder import Roots, is_note, scan_notes
 from ...journal.imports import insert_blocks, remove_blocks, remove_pictures, save_picture
 from ...journal.projects import Projects, write_projects
 from ...journal.runs import Block, Run, Runs, hash_of_block
-from ...journal.written_entry import find_in_parsed
 from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.screening import Screen
@@ -57,6 +56,7 @@ from .known_entries import (
     Coming,
     KnownEntries,
     entries_by_id,
+    is_as_imported,
     make_record_id,
     session_hash,
     update_from_source,
@@ -382,44 +382,27 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     )
     new = sorted(planned.new, key=lambda one: one.path)
     blocks = tuple(Block.from_entry(one.path, one.entry) for one in new)
-    followed = {}
     with ws.own_journal.doing(IMPORT, entry_count_text(len(coming)), run=name):
         if blocks or not coming:  # one that brought nothing is known, too
             insert_blocks(ws.own_journal, Run(name, blocks, pictures=pictures))
         for path, entry, record in planned.grown:
             with suppress(NotFound):
-                before = _hash_in_file(ws, path, entry.id)
                 update = partial(update_from_source, ws, entry)
                 ws.own_journal.edit(path, entry.id, update, keep=bool(record.place))
-                followed[entry.id, before] = _hash_in_file(ws, path, entry.id)
-    if followed:
-        _follow_in_runs(ws, followed, {} if blocks else pictures)
+    if pictures and not blocks:
+        _note_pictures(ws, {one.entry.id for one in planned.grown}, pictures)
     corrected = tuple(one.entry.id for one in planned.grown if one.record.place)
     return Done(name if blocks else "", len(coming), corrected=corrected)
 
 
-def _hash_in_file(ws: Workspace, path: str, id: str) -> str:
-    """The hash of the block of an entry as its file has it; "" if it is gone."""
-    data = ws.journal.read(path)
-    entry = find_in_parsed(ws.journal.parse(path, data), id)
-    return hash_of_block(data[entry.there.start : entry.there.end]) if entry else ""
-
-
-def _follow_in_runs(
-    ws: Workspace, followed: Mapping[tuple[str, str], str], pictures: Mapping[str, str]
-) -> None:
-    """Notes in earlier runs the new hashes of entries that followed their source, by ids and
-    hashes before, so that `undo_import` sees that nobody edited them.
+def _note_pictures(ws: Workspace, ids: Collection[str], pictures: Mapping[str, str]) -> None:
+    """Notes the pictures of entries that followed their source in the runs that brought these,
+    which take them away again.
     """
     with ws.own_journal.writing():
         for run in ws.journal.runs.all():
-            blocks = tuple(
-                replace(block, hash=followed.get((block.id, block.hash), block.hash))
-                for block in run.blocks
-            )
-            if blocks != run.blocks:
-                both = {**run.pictures, **pictures}
-                ws.journal.runs.put(replace(run, blocks=blocks, pictures=both))
+            if any(block.id in ids for block in run.blocks):
+                ws.journal.runs.put(replace(run, pictures={**run.pictures, **pictures}))
 
 
 def digest_noted_sessions(ws: Workspace) -> None:
@@ -539,6 +522,19 @@ def find_import(ws: Workspace, name: str) -> Run:
     return ws.journal.runs.get(names[match_valid_name(names, name, "undo")])
 
 
+def _as_imported(ws: Workspace, path: str, blocks: Sequence[Block]) -> list[Block]:
+    """The blocks with the hashes of their entries as these stand, where nobody edited them: an
+    entry may have followed its source, or have gone back from that by an undo.
+    """
+    data = ws.journal.read_all([path]).get(path, b"")
+    hashes = {
+        entry.id: hash_of_block(data[entry.there.start : entry.there.end])
+        for entry in ws.journal.parse(path, data).entries
+        if is_as_imported(entry) and not (entry.pin or entry.due or entry.expires)
+    }
+    return [replace(block, hash=hashes.get(block.id, block.hash)) for block in blocks]
+
+
 def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     """Undoes an import run by moving its entries to the trash. Entries that were edited, or
     that others refer to, stay and are listed; so do preferences in force, unless a person
@@ -560,7 +556,7 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
             records.setdefault(record.path, []).append(record)
         deed.of = {path: [one.id for one in ones] for path, ones in records.items()}
         for path, blocks in run.by_path().items():
-            free = [block for block in blocks if block.id not in why]
+            free = _as_imported(ws, path, [block for block in blocks if block.id not in why])
             for id in rules - why.keys():  # the same import may bring it again
                 end_confirmation(ws.config.state, id)
             own = records.get(path, [])

@@ -227,7 +227,7 @@ class KnownEntries:
         before = _stored_edit_hash(old) if old else ""
         if not old or before in ("", _stored_edit_hash(coming.entry)):
             return "known"
-        return "grown" if before == _edit_hash(old) else "edited"
+        return "grown" if is_as_imported(old) else "edited"
 
     def _find_places(self, source: str) -> tuple[dict[str, str], dict[str, list[str]]]:
         """(part of the id by key, parts of the ids by place) of the entries of a source."""
@@ -299,10 +299,15 @@ def update_from_source(ws: Workspace, new: Entry, old: Entry) -> Entry:
     edited it, or a person confirmed it as a preference.
     """
     is_rule = old.id in read_log(ws.config.state).confirmed
-    if is_rule or _stored_edit_hash(old) != _edit_hash(old):
+    if is_rule or not is_as_imported(old):
         return old
     followed = ("title", "content", "tags", "importance", "files", "fingerprints", "extra")
     return replace(old, **{name: getattr(new, name) for name in followed})
+
+
+def is_as_imported(entry: Entry) -> bool:
+    """True if nobody edited the entry since an import wrote it, as its comment says."""
+    return _stored_edit_hash(entry) == _edit_hash(entry)
 
 
 def _stored_edit_hash(entry: Entry) -> str:

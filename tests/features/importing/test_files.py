@@ -431,6 +431,33 @@ def jrnl(path: Path, *entries: str) -> Path:
     )
 
 
+def test_an_import_that_must_stay_is_not_called_taken_back(home: Home, tmp_path: Path) -> None:
+    first = home.ask("save", "The first note.")
+    home.ask("import", str(put(tmp_path / "n" / "t.md", "# Tris\n\n1M Tris.")), "--yes")
+    [day] = home.journal.glob("20*.md")
+    day.write_text(day.read_text().replace("1M", "2M"))
+    for _ in range(2):
+        refused = home.run("undo", "--json").json["error"]
+        assert "Tris (it was edited). Nothing was written." in refused["message"]
+        assert "takes back what was before" in refused["hint"]
+    run = refused["hint"].split("`")[1].split()[-1]
+    assert home.ask("undo", run)["done"]["entries"] == [first["id"]]
+    assert "2M Tris." in day.read_text()
+
+
+def test_an_entry_that_went_back_to_its_import_is_not_called_edited(
+    home: Home, tmp_path: Path
+) -> None:
+    file = put(tmp_path / "n" / "a.md", "# Alpha\n\nOne line.\nAnother one that stays.")
+    home.ask("import", str(file), "--yes")
+    put(file, "# Alpha\n\nA new line.\nAnother one that stays.")
+    home.ask("import", str(file), "--yes")
+    home.ask("undo")
+    [day] = home.journal.glob("20*.md")
+    assert "One line." in day.read_text()
+    assert home.ask("undo")["stay"] == [] and not day.exists()
+
+
 def test_an_entry_of_jrnl_that_was_corrected_comes_once(home: Home, tmp_path: Path) -> None:
     """In jrnl, here, or in both: its title, its text, its day."""
     diary = jrnl(
