@@ -208,6 +208,12 @@ def _read_own_date(
     if not dated:
         return content, None, ()
     day = parse_moment(dated.moment, ws.clock())
+    if dated.is_ahead:
+        notice = (
+            f"“{dated.phrase}” is ahead, so the note is of now; a due date (--due "
+            f"{day:%Y-%m-%d}) lists it with what is due."
+        )
+        return content, None, () if values.get("due") else (notice,)
     notice = f"Dated {day:%Y-%m-%d %H:%M}, for the text begins with “{dated.phrase}:”."
     return dated.rest, dated.moment, (notice,)
 

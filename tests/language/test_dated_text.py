@@ -40,8 +40,6 @@ def test_a_text_begins_with_its_date(text: str, moment: str, rest: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "tomorrow: dentist",
-        "18:00: the concert begins",
         "May: she called",
         "last week: nothing but rain",
         "3 days: too long for a ferry",
@@ -49,7 +47,6 @@ def test_a_text_begins_with_its_date(text: str, moment: str, rest: str) -> None:
         "1/2: half of it is done",
         "1.2.: the second part of chapter one",
         "32.11.: no day",
-        "this evening: the choir",
         "Note: yesterday was long",
         "yesterday:",
         "yesterday:nothing",
@@ -60,3 +57,17 @@ def test_a_text_begins_with_its_date(text: str, moment: str, rest: str) -> None:
 )
 def test_other_texts_stay_whole(text: str) -> None:
     assert split_date(text, NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "day"),
+    [
+        ("tomorrow: dentist", "2026-11-22"),
+        ("morgen 10 Uhr: Zahnarzt", "2026-11-22"),
+        ("18:00: the concert begins", "2026-11-21"),
+        ("2027-01-01: party", "2027-01-01"),
+    ],
+)
+def test_a_day_to_come_is_no_day_of_a_note(text: str, day: str) -> None:
+    dated = split_date(text, NOW)
+    assert dated and dated.is_ahead and f"{dated.moment:%Y-%m-%d}" == day

@@ -39,16 +39,17 @@ Typed = tuple[datetime | None, datetime | None]
 
 
 class DatedText(NamedTuple):
-    """A text whose beginning, `phrase`, says when it happened."""
+    """A text whose beginning, `phrase`, says when it happened, or will happen (`is_ahead`)."""
 
     moment: datetime
     phrase: str
     rest: str
+    is_ahead: bool = False
 
 
 def split_date(text: str, now: datetime) -> DatedText | None:
     """Splits a text that begins with its date and a colon, as people write in jrnl; None if no
-    past day or moment stands there.
+    day or moment stands there.
 
     | text                            | on Saturday 2026-11-21, at 09:30           |
     |---------------------------------|--------------------------------------------|
@@ -56,7 +57,7 @@ def split_date(text: str, now: datetime) -> DatedText | None:
     | `monday: rain`                  | 2026-11-16 09:30, `rain`                   |
     | `19.11.: doctor`                | 2026-11-19 09:30, `doctor`                 |
     | `2.1.: aims`                    | None: it may be the number of a heading    |
-    | `tomorrow: dentist`             | None: it has not happened                  |
+    | `tomorrow: dentist`             | 2026-11-22 09:30, `dentist`, ahead         |
     | `May: she called`               | None: a month is not a day                 |
     | `3 days: too long`, `1/2: done` | None: a length, a list or a share          |
     | `0171234567: no answer`         | None: a number                             |
@@ -73,7 +74,7 @@ def split_date(text: str, now: datetime) -> DatedText | None:
         return None
     moment = span[0]
     present = now if moment.tzinfo else now.replace(tzinfo=None)
-    return DatedText(moment, phrase, rest) if moment <= present else None
+    return DatedText(moment, phrase, rest, is_ahead=moment > present)
 
 
 def read_typed(
