@@ -30,6 +30,8 @@ from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 
 IN_SOURCE = "in a source that is only read"
+IN_CODE = "in code or a comment"
+"""Why a line stays; what stands in code is no link that breaks."""
 ROUNDS = 4
 """The most rounds in which ids that change change others. Two are usual."""
 MORE_ROUNDS = 2

@@ -37,6 +37,7 @@ from ..notes.privacy import mask_private
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .many_edits import (
+    IN_CODE,
     IN_SOURCE,
     Changes,
     EditPlan,
@@ -250,7 +251,7 @@ class LinkMoves:
         for place, _ in self._changes(path, others):
             at = offsets[place.start]
             is_private = masked[at : at + 1] == MASK
-            why = "in a private passage" if is_private else "in code or a comment"
+            why = "in a private passage" if is_private else IN_CODE
             self._stay(path, line_numbers(data, [at])[0], why)
 
     def _report_links(self, path: str, text: NoteText, why: str) -> None:

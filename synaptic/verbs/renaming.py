@@ -106,7 +106,7 @@ def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) ->
     if not entry.whole_file:
         raise Refused(
             f"{entry.short_id} is an entry in {entry.path}, and not a whole note.",
-            f"To rename the file: synaptic rename {entry.path} NEW",
+            f"`synaptic update {entry.short_id} --title NEW` gives it another title.",
         )
     return entry.path
 
