@@ -226,19 +226,17 @@ class ChangeLog:
             if record.id not in gone:
                 yield record
 
-    def append(self, record: FileChange, *, sync: bool) -> None:
-        """Appends a record. With `sync` it is durable, and an error is raised; else an error
-        leaves the change without an undo.
+    def append(self, *records: FileChange, sync: bool) -> None:
+        """Appends records of one run in one write. With `sync` they are durable, and an error
+        is raised; else an error leaves the changes without an undo.
         """
-        path = self._file_for(record)
+        path = self._file_for(records[0])
         try:
             with disk.disk_errors(path):
                 if not path.exists():
                     self._begin_month(path, sync=sync)
-                fields = {name: value for name, value in asdict(record).items() if value}
-                row = json.dumps(fields, ensure_ascii=False)
                 # whatever a crash left above it
-                data = bytes_of_text(f"\n{row}\n")
+                data = bytes_of_text("\n" + "".join(map(_row_of, records)))
                 fd = disk.open_to_append(path, MOST_BYTES)
                 try:
                     disk.inject_fault("logged-torn", fd, data)
@@ -330,6 +328,11 @@ class ChangeLog:
         if not has_private_tag(data) or unclosed_tags(data):
             return False
         return any(_shows_private(record, path, data) for record in self.newest_first(path))
+
+
+def _row_of(record: FileChange) -> str:
+    fields = {name: value for name, value in asdict(record).items() if value}
+    return json.dumps(fields, ensure_ascii=False) + "\n"
 
 
 def make_record(deed: Deed, at: datetime, path: str, **fields: Any) -> FileChange:

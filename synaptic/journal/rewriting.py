@@ -217,7 +217,7 @@ def note_edit(journal: Journal, opened: OpenedFile, *, waits: bool) -> list[str]
             ids = [piece.id for piece in pieces]
             with acting(Actor(by="editor")), journal.doing("edit", entries=ids):
                 draft = Draft(text if status_now else None, in_trash=True)
-                journal.writer.note_change(path, data, draft)
+                journal.writer.note_changes((path, data, draft))
         _drop_opened(journal, lambda piece: (piece.path, piece.at) == (path, at))
     return [piece.became or piece.id for piece in pieces]
 

@@ -38,18 +38,21 @@ class SavedTexts:
     def path_of(self, id: str) -> Path:
         return self.folder / id
 
-    def write_temp(self, temp: Path, text: SavedText) -> None:
-        """Writes the text to the hidden file `temp`, synced. `accept` makes it the latest."""
+    def writing_temp(self, temp: Path, text: SavedText) -> disk.Steps[None]:
+        """The steps that write the text to the hidden file `temp`. `accepting` makes it the
+        latest.
+        """
         header = {"id": text.id, "path": text.path, "journal": text.journal}
         line = json.dumps(header | disk.checksum_header(text.text))
         data = line.encode() + b"\n" + text.text
-        disk.write_new(temp, data, private=True, step="kept-torn")
+        with disk.new_file(temp, data, private=True, step="kept-torn") as fd:
+            yield fd
 
-    def accept(self, temp: Path, id: str) -> None:
-        """Gives the hidden file `temp` the name of this id, durably."""
+    def accepting(self, temp: Path, id: str) -> disk.Steps[None]:
+        """The steps that give the hidden file `temp` the name of this id."""
         disk.rename_over(temp, self.path_of(id))
         disk.inject_fault("kept")
-        disk.sync_dir(self.folder)
+        yield self.folder
 
     def get(self, id: str) -> SavedText | None:
         """The latest text of this id; None if it is missing or torn."""
@@ -72,8 +75,8 @@ class SavedTexts:
         """Makes a text the latest of its id, durably."""
         temp = disk.temp_path_of(self.path_of(text.id))
         disk.unlink(temp)
-        self.write_temp(temp, text)
-        self.accept(temp, text.id)
+        disk.take_steps(self.writing_temp(temp, text))
+        disk.take_steps(self.accepting(temp, text.id))
 
     def ids(self, since: float = 0.0) -> list[str]:
         """The ids of the texts, or of those that were saved since a moment of the machine's

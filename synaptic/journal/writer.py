@@ -11,6 +11,9 @@
 6. It names the copy in `done/`.
 
 A kill leaves the old file or the new one. The next writer removes the hidden files.
+
+`change_many` takes each of these steps for all its files before the next one, so that what is
+written is synced at once.
 """
 
 import hashlib
@@ -19,18 +22,18 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from ..files import file_lock
 from . import disk, folder
 from .changelog import Deed, make_record, new_run_name, present_actor, record_of_change
-from .disk import disk_errors, inject_fault
+from .disk import Steps, disk_errors, inject_fault
 from .journal_files import JournalFiles
 from .saved import SavedText
 from .withdrawal import WITHDRAWAL
@@ -40,6 +43,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 """How often a write is tried when an editor changes the file each time."""
+BATCH = 64
+"""Files that are changed beside each other: each holds three files open meanwhile."""
 LOCK_POLL_S = 0.003
 _LOOK_S = 0.25
 """Seconds between two looks at who holds the lock."""
@@ -74,6 +79,23 @@ class Draft:
 Stat = os.stat_result | None
 """None: there is no file."""
 D = TypeVar("D", bound=Draft | None)
+Make = Callable[[bytes, Stat], D]
+"""Makes the draft of a file from its bytes and its stat; None if nothing is to change."""
+
+
+@dataclass(frozen=True)
+class _Change(Generic[D]):
+    """A change that is about to be made: the file as it is, where it really lies, its draft."""
+
+    path: str
+    real: Path
+    data: bytes
+    status: Stat
+    draft: D
+
+    @property
+    def before(self) -> bytes | None:
+        return self.data if self.status else None
 
 
 class FileWriter:
@@ -94,6 +116,8 @@ class FileWriter:
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
         self._swept: set[Path] | None = None
         """The folders without hidden files of ours, while this process holds the lock."""
+        self._has_expired = False
+        """True once old copies were removed, while this process holds the lock."""
         self._intent = config.state / "intent"
         self._holder = config.state / "write.holder"
         """The pid of the process that holds the lock, and when it took it."""
@@ -141,6 +165,7 @@ class FileWriter:
                 withdrawal.begin_change()
             self.note_holder()
             self._swept = set()
+            self._has_expired = False
             with disk_errors(self._state, "used"):
                 inject_fault("locked")
                 self.remove_temps(self.saved.folder)
@@ -281,23 +306,32 @@ class FileWriter:
         if self.deed and not self.deed.entries:
             self.deed.entries = entries
 
-    def note_change(self, path: str, before: bytes | None, draft: Draft) -> None:
-        """Appends to the log what a draft is about to replace in a note."""
-        if not self.deed or not folder.is_note(path) or draft.data == before:
-            return
-        mode = None
-        if draft.data is None:
-            with suppress(OSError):
-                mode = stat.S_IMODE(self.roots.place(path).stat().st_mode)
-        record = record_of_change(self.deed, self.clock(), path, before, draft.data, mode=mode)
-        old = before or b""
-        adds_only = draft.data is not None and draft.data.startswith(old)
-        alone = not (self.deed.is_durable or draft.in_trash or adds_only)
-        self.log.append(record, sync=alone and any(record.befores()))
+    def note_changes(self, *changes: tuple[str, bytes | None, Draft]) -> None:
+        """Appends to the log what these drafts are about to replace in notes, by the path and
+        the bytes before. Nothing of it is written if that must be durable and cannot be.
+        """
+        records = []
+        is_durable = True
+        for path, before, draft in changes:
+            if not self.deed or not folder.is_note(path) or draft.data == before:
+                continue
+            mode = None
+            if draft.data is None:
+                with suppress(OSError):
+                    mode = stat.S_IMODE(self.roots.place(path).stat().st_mode)
+            record = record_of_change(
+                self.deed, self.clock(), path, before, draft.data, mode=mode
+            )
+            records.append(record)
+            adds_only = draft.data is not None and draft.data.startswith(before or b"")
+            alone = not (self.deed.is_durable or draft.in_trash or adds_only)
+            is_durable = is_durable and not (alone and any(record.befores()))
+        if records:
+            self.log.append(*records, sync=not is_durable)
 
-    # -- changing a file
+    # -- changing files
 
-    def change(self, path: str, make: Callable[[bytes, Stat], D]) -> D:
+    def change(self, path: str, make: Make[D]) -> D:
         """Writes the draft that `make` returns for the present bytes and stat of the file, and
         returns it. If `make` returns None, the file is not changed.
 
@@ -308,38 +342,73 @@ class FileWriter:
         for attempt in range(ATTEMPTS):
             if attempt:
                 time.sleep(0.01 * attempt)
-            real = folder.resolve_journal_path(self.roots, path)
-            self.remove_temps(real.parent)
-            data, status = self._read(path)
-            if status and status.st_nlink > 1:  # an exchange would part the two
-                raise Refused(
-                    f"{path} has a second name (a hard link), and a change would make two "
-                    "files of them. Nothing was saved.",
-                    f"Make it a file of its own: cp -p {real} {real}.copy && "
-                    f"mv {real}.copy {real}",
-                )
-            draft = make(data, status)
-            if draft is None:
-                return draft
-            folder.locate_writable(self.roots, path)
-            # before it: a change that fails may be there all the same
-            self.changes.append(path)
-            try:
-                with disk_errors(path):
-                    self.note_change(path, data if status else None, draft)
-                    if self._exchange(path, real, data, status, draft):
-                        return draft
-            except JournalError as error:
-                if self._is_unchanged(path, status):
-                    raise
-                raise JournalError(
-                    f"{error.message} The file may have been changed all the same.",
-                    "Look at the file before you try again.",
-                ) from error
+            change = self._draft_change(path, make)
+            if change.draft is None or self._make_changes([change]):
+                return change.draft
         raise Changed(
             f"{path} changed while it was edited; nothing was written.",
             "Another program writes to it: stop that program, and try again.",
         )
+
+    def change_many(self, makes: Mapping[str, Make[D]]) -> dict[str, D]:
+        """Changes up to BATCH files as `change` does, and returns the drafts by path. Left out
+        are files that changed meanwhile, those that are gone, and those for which `make` raises
+        Changed.
+
+        Raises the first error of any file, when the others are done.
+        """
+        changes = []
+        for path, make in makes.items():
+            with suppress(Changed, NotFound):
+                changes.append(self._draft_change(path, make))
+        changes = [change for change in changes if change.draft is not None]
+        return {change.path: change.draft for change in self._make_changes(changes)}
+
+    def _draft_change(self, path: str, make: Make[D]) -> _Change[D]:
+        real = folder.resolve_journal_path(self.roots, path)
+        self.remove_temps(real.parent)
+        data, status = self._read(path)
+        if status and status.st_nlink > 1:  # an exchange would part the two
+            raise Refused(
+                f"{path} has a second name (a hard link), and a change would make two "
+                "files of them. Nothing was saved.",
+                f"Make it a file of its own: cp -p {real} {real}.copy && mv {real}.copy {real}",
+            )
+        draft = make(data, status)
+        if draft is not None:
+            folder.locate_writable(self.roots, path)
+        return _Change(path, real, data, status, draft)
+
+    def _make_changes(self, changes: Sequence[_Change[Any]]) -> list[_Change[Any]]:
+        """Makes these changes beside each other; returns those that were made, without files
+        that changed meanwhile.
+        """
+        # before it: a change that fails may be there all the same
+        self.changes += [change.path for change in changes]
+        self.note_changes(*((one.path, one.before, one.draft) for one in changes))
+        outcomes = disk.take_steps_together(list(map(self._changing, changes)))
+        if changes and not self._has_expired:
+            self._has_expired = True
+            with suppress(OSError):
+                self.saved.expire()
+                self.draft_files.expire()
+        for outcome in outcomes:
+            if isinstance(outcome, Exception):
+                raise outcome
+        return [one for one, is_made in zip(changes, outcomes, strict=True) if is_made]
+
+    def _changing(self, change: _Change[Any]) -> Steps[bool]:
+        """The steps of a change; they return False if the file changed meanwhile."""
+        try:
+            with disk_errors(change.path):
+                return (yield from self._exchanging(change))
+        except JournalError as error:
+            if self._is_unchanged(change.path, change.status):
+                raise
+            raise JournalError(
+                f"{error.message} The file may have been changed all the same.",
+                "Look at the file before you try again.",
+            ) from error
 
     def _read(self, path: str) -> tuple[bytes, Stat]:
         try:
@@ -361,57 +430,61 @@ class FileWriter:
             return False
         return status is not None and os.path.samestat(now, status)
 
-    def _exchange(self, path: str, real: Path, data: bytes, status: Stat, draft: Draft) -> bool:
-        """Writes the draft to the file; returns False if the file changed meanwhile."""
+    def _exchanging(self, change: _Change[Any]) -> Steps[bool]:
+        path, real, draft = change.path, change.real, change.draft
         private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
-        if not status:
+        if not change.status:
             disk.make_dirs(real.parent, private=private)
         copies = {
             text.id: self._temp_path_of(self.saved.path_of(text.id)) for text in draft.saved
         }
+        is_made = is_left = False
         try:
             with folder.path_held_open(self.roots, path) as file:
                 for text in draft.saved:
-                    self.saved.write_temp(copies[text.id], text)
+                    yield from self.saved.writing_temp(copies[text.id], text)
                 temp = self._temp_path_of(file)
                 new = draft.data or b""
-                if not status:
-                    disk.create_file(
-                        file, new, private=private or draft.mode is not None, temp=temp
-                    )
+                if not change.status:
+                    hidden = private or draft.mode is not None
+                    yield from disk.creating(file, new, private=hidden, temp=temp)
                     if draft.mode is not None:
                         file.chmod(draft.mode)
-                elif not disk.replace_if_unchanged(file, data, status.st_ino, new, temp):
-                    return False
-                elif draft.data is None:
-                    disk.remove_empty_file(file)
-                for id, copy in copies.items():
-                    self._publish_copy(copy, id)
-                return True
+                else:
+                    inode = change.status.st_ino
+                    is_left = not (
+                        yield from disk.replacing(file, change.data, inode, new, temp)
+                    )
+                    if draft.data is None and not is_left:
+                        disk.remove_empty_file(file)
+                for id, copy in {} if is_left else copies.items():
+                    yield from self._publishing_copy(copy, id)
+                is_made = not is_left
         except FileExistsError:
-            return False  # somebody else has just created the file
+            is_left = True  # somebody else has just created the file
         except FileNotFoundError:
-            if real.parent.is_dir():
-                return False  # an editor is replacing the file right now
-            raise
+            is_left = real.parent.is_dir()  # an editor is replacing the file right now
+            if not is_left:
+                raise
         finally:
             for left in (self._temp_path_of(real), *copies.values()):
                 disk.unlink(left)
-            with suppress(OSError):
-                disk.sync_dir(real.parent)
+            if not is_made and not is_left:
+                with suppress(OSError):
+                    disk.sync_dir(real.parent)
+        with suppress(OSError):
+            yield real.parent
+        return is_made
 
-    def _publish_copy(self, temp: Path, id: str) -> None:
-        """Gives the temporary copy its final name in `done/`. If that fails the change has
-        succeeded all the same, and an older copy must not say otherwise.
+    def _publishing_copy(self, temp: Path, id: str) -> Steps[None]:
+        """The steps that give the temporary copy its final name in `done/`. If that fails the
+        change has succeeded all the same, and an older copy must not say otherwise.
         """
         try:
-            self.saved.accept(temp, id)
+            yield from self.saved.accepting(temp, id)
         except OSError:
             with suppress(OSError):
                 self.saved.forget(id)
-        with suppress(OSError):
-            self.saved.expire()
-            self.draft_files.expire()
 
     def _temp_path_of(self, file: Path) -> Path:
         return file.with_name(f".{file.name}{self._hidden}")
