@@ -2,9 +2,10 @@
 
 import re
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePosixPath
 
 from ..errors import JournalError, NotFound
@@ -18,15 +19,18 @@ from .journal import Journal
 from .runs import Block, Run, hash_of_block
 from .shelf import is_attachment
 from .trash import TrashedText, file_hash
-from .writer import LOCK_POLL_S, Draft, Stat
+from .writer import BATCH, LOCK_POLL_S, Draft, Stat
 
 _PICTURE_LINK = re.compile(rb"%b/([^\s()\[\]<>\"']+)" % PICTURE_FOLDER.encode())
 _PAUSE_S = 2 * LOCK_POLL_S
-"""The time between two files: those who wait for the lock look for it that often."""
+"""The time between two batches: those who wait for the lock look for it that often."""
+_MOST_AT_ONCE = 2_000_000
+"""Characters that are written under one lock."""
 
 
 def insert_blocks(journal: Journal, run: Run) -> None:
-    """Puts the blocks of a run into their files, in order of time, each file written once.
+    """Puts the blocks of a run into their files, in order of time, each file written once, and
+    many at once.
 
     The run is durable first. A block whose id stands in its file already is passed over, so
     that a run that was killed is finished by the same call. Raises JournalError, Busy or
@@ -35,9 +39,15 @@ def insert_blocks(journal: Journal, run: Run) -> None:
     with journal.writing():
         if run.name not in journal.runs.names():
             journal.runs.put(run)
-    for path, blocks in run.by_path().items():
+    for by_path in _batches(run):
         with journal.writing():
-            _insert_into_file(journal, path, blocks)
+            makes = {
+                path: partial(_insert, journal, path, blocks)
+                for path, blocks in by_path.items()
+            }
+            done = journal.writer.change_many(makes)
+            for path in makes.keys() - done.keys():  # it changed meanwhile
+                journal.writer.change(path, makes[path])
             inject_fault("woven")
         time.sleep(_PAUSE_S)
     hashes = tuple(replace(block, text="") for block in run.blocks)
@@ -45,27 +55,41 @@ def insert_blocks(journal: Journal, run: Run) -> None:
         journal.runs.put(replace(run, open=False, blocks=hashes))
 
 
-def _insert_into_file(journal: Journal, path: str, blocks: Sequence[Block]) -> None:
-    def make(data: bytes, status: Stat) -> Draft | None:
-        there = find_ids(data)
-        texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
-        if not texts:
-            return None
-        if not data:
-            data = journal.new_file_heading(path, next(iter(texts.values())))
-        here = journal.parse(path, data).entries
-        woven = journal.insert_texts(path, data, here, texts)
-        now = journal.parse(path, woven).entries
-        others = [entry for entry in now if entry.id not in texts]
-        if others != list(here) or len(now) != len(others) + len(texts):
-            raise JournalError(
-                f"No entry can be inserted into {journal.place(path)}: a code fence, a "
-                "comment or a <private> is not closed there.",
-                "Close it and import again.",
-            )
-        return Draft(woven)
+def _batches(run: Run) -> Iterator[dict[str, list[Block]]]:
+    """Yields the blocks by path, as many files as are written while others wait."""
+    batch: dict[str, list[Block]] = {}
+    chars = 0
+    for path, blocks in run.by_path().items():
+        batch[path] = blocks
+        chars += sum(len(block.text) for block in blocks)
+        if len(batch) == BATCH or chars > _MOST_AT_ONCE:
+            yield batch
+            batch, chars = {}, 0
+    if batch:
+        yield batch
 
-    journal.writer.change(path, make)
+
+def _insert(
+    journal: Journal, path: str, blocks: Sequence[Block], data: bytes, _: Stat
+) -> Draft | None:
+    """The draft of a file with the blocks that it lacks."""
+    there = find_ids(data)
+    texts = {block.id: block.text.encode() for block in blocks if block.id not in there}
+    if not texts:
+        return None
+    if not data:
+        data = journal.new_file_heading(path, next(iter(texts.values())))
+    here = journal.parse(path, data).entries
+    woven = journal.insert_texts(path, data, here, texts)
+    now = journal.parse(path, woven).entries
+    others = [entry for entry in now if entry.id not in texts]
+    if others != list(here) or len(now) != len(others) + len(texts):
+        raise JournalError(
+            f"No entry can be inserted into {journal.place(path)}: a code fence, a "
+            "comment or a <private> is not closed there.",
+            "Close it and import again.",
+        )
+    return Draft(woven)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -257,7 +257,7 @@ class Journal(JournalFiles):
                 )
             parsed = self.parse(path, data, status.st_mtime_ns)
             old, start, end = find_entry_span(parsed, path, id)
-            folder.locate_writable(self.roots, path, old.there.line)
+            folder.refuse_source(self.roots, path, old.there.line)
             block = data[start:end]
             new, text, notices = change(old, block)
             if old.whole_file and why != "restore":

@@ -3,7 +3,7 @@ after a kill, and takes it back.
 
 1. `begin` compares each file with the plan, and writes the run to `.state/renames/unfinished`.
    A file that another program changed meanwhile is `left`.
-2. `carry_out` edits and moves the files, each by the one way of `FileWriter`, and lets copies
+2. `carry_out` edits many files at once by `FileWriter`, moves them, and lets copies
    and earlier runs follow. It does nothing twice. `carry_out_more` adds the files that were
    left, once they were planned anew.
 3. `close` ends the run. Until then each next command begins again at step 2.
@@ -18,10 +18,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 
 from ..errors import Changed, NotFound, Refused, match_valid_name
-from ..models import ParsedFile
 from ..notes.blocks import text_of_bytes
 from ..notes.link_places import Splice, replace_pieces, reverse_pieces
 from .changelog import (
@@ -37,13 +37,14 @@ from .changelog import (
 )
 from .comments import find_ids
 from .disk import PREFERENCES, append_json_lines, inject_fault
-from .folder import locate_writable
+from .folder import refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .moves import note_moves
-from .rewriting import rewrite_entries_in_lock
+from .rewriting import rewrite_entries_in_lock, rewrite_many_in_lock
 from .runs import UNFINISHED, FileEdit, Run
 from .trash import TrashedText, file_hash
+from .writer import BATCH
 
 MANY_EDITS = ("rename", "tags", "link", "mend")
 """The verbs that change many files as one."""
@@ -80,7 +81,7 @@ def begin(journal: Journal, run: Run) -> Run:
     fitting: list[FileEdit] = []
     left = list(run.left)
     for edit in run.edits:
-        locate_writable(journal.roots, edit.path)
+        refuse_source(journal.roots, edit.path)
         here = _hash_of_file(journal, edit.path)
         if here == edit.before:
             fitting.append(edit)
@@ -136,9 +137,12 @@ def carry_out(journal: Journal, run: Run) -> Run:
     """
     done: list[FileEdit] = []
     left = list(run.left)
+    written = _write_edits(journal, run.edits)
     for edit in run.edits:
-        journal.writer.note_holder()
-        is_done = _carry_out_edit(journal, edit)
+        is_done = edit.path == edit.to and edit.path in written
+        if not is_done:
+            journal.writer.note_holder()
+            is_done = _carry_out_edit(journal, edit)
         (done if is_done else left).append(edit)
         if not is_done and edit.path != edit.to and not _exists(journal, edit.path):
             here = _hash_of_file(journal, edit.to)
@@ -280,6 +284,29 @@ def edited_bytes(data: bytes, edit: FileEdit) -> bytes:
     return replace_pieces(data, edit.pieces)
 
 
+def _write_edits(journal: Journal, edits: Sequence[FileEdit]) -> set[str]:
+    """Edits many files at once, without moving any; returns the paths of those that could be
+    edited so.
+    """
+    written: set[str] = set()
+    waiting = [edit for edit in edits if edit.before != edit.after]
+    for start in range(0, len(waiting), BATCH):
+        journal.writer.note_holder()
+        changes = {
+            edit.path: partial(_bytes_after, edit) for edit in waiting[start : start + BATCH]
+        }
+        written.update(rewrite_many_in_lock(journal, changes))
+        inject_fault("batch-written")
+    return written
+
+
+def _bytes_after(edit: FileEdit, data: bytes, _: object = None) -> bytes:
+    """The bytes of a file after an edit. Raises Changed if they were others before."""
+    if file_hash(data) != edit.before:
+        raise Changed(f"{edit.path} was changed meanwhile.")
+    return edited_bytes(data, edit)
+
+
 def _carry_out_edit(journal: Journal, edit: FileEdit) -> bool:
     """Edits and moves one file; returns False if it was changed since the run was planned."""
     is_moved = edit.path != edit.to and not _exists(journal, edit.path)
@@ -287,13 +314,8 @@ def _carry_out_edit(journal: Journal, edit: FileEdit) -> bool:
     journal.writer.remove_temps(journal.place(path).parent)
     here = _hash_of_file(journal, path)
     if here == edit.before and edit.before != edit.after:
-
-        def change(data: bytes, _: ParsedFile) -> bytes:
-            if file_hash(data) != edit.before:
-                raise Changed(f"{path} was changed meanwhile.")
-            return edited_bytes(data, edit)
-
         with suppress(Changed):
+            change = partial(_bytes_after, edit)
             rewrite_entries_in_lock(journal, path, change, keep=False)
             here = edit.after
     if here and edit.path != edit.to and not is_moved:

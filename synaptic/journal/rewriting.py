@@ -20,12 +20,12 @@ from ..models import Entry, ParsedFile
 from ..notes.privacy import has_private_tag
 from .changelog import Actor, acting
 from .comments import find_ids
-from .folder import OWN, locate_writable, read_bytes
+from .folder import OWN, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .text import find_entry_span, id_above, is_later_text, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
-from .writer import Draft, Stat
+from .writer import Draft, Make, Stat
 from .written_entry import WrittenEntry
 
 RewriteFile = Callable[[bytes, ParsedFile], bytes | None]
@@ -80,13 +80,45 @@ def rewrite_entries_in_lock(
     leave this one stand now, by id.
     """
 
+    make = _rewriting(
+        journal, path, change, keep=keep, comes_back=comes_back, mode=mode, moved=moved
+    )
+    draft = journal.writer.change(path, make)
+    return _end_rewrite(journal, path, draft, comes_back=comes_back, moved=moved)
+
+
+def rewrite_many_in_lock(
+    journal: Journal, changes: Mapping[str, RewriteFile]
+) -> Mapping[str, Rewrite]:
+    """Does the same with up to BATCH files at once, by path, without the trash; returns what it
+    did, without the files that `FileWriter.change_many` leaves out.
+    """
+    makes = {
+        path: _rewriting(journal, path, change, keep=False) for path, change in changes.items()
+    }
+    drafts = journal.writer.change_many(makes)
+    return {path: _end_rewrite(journal, path, draft) for path, draft in drafts.items()}
+
+
+def _rewriting(
+    journal: Journal,
+    path: str,
+    change: RewriteFile,
+    *,
+    keep: bool,
+    comes_back: bool = False,
+    mode: int | None = None,
+    moved: Mapping[str, str] = MappingProxyType({}),
+) -> Make[_Rewritten | None]:
+    """Makes the draft of a rewritten file, as `rewrite_entries_in_lock` wants it."""
+
     def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status and not comes_back:
             raise NotFound(
                 f"The journal has no file {path}.",
                 "It was moved or deleted; search for its entries again.",
             )
-        locate_writable(journal.roots, path)
+        refuse_source(journal.roots, path)
         mtime_ns = status.st_mtime_ns if status else 0
         was = journal.parse(path, data, mtime_ns)
         rest = change(data, was)
@@ -129,7 +161,18 @@ def rewrite_entries_in_lock(
             rest, tuple(saved), mode, in_trash=keep, replaced=replaced, written=written
         )
 
-    draft = journal.writer.change(path, make)
+    return make
+
+
+def _end_rewrite(
+    journal: Journal,
+    path: str,
+    draft: _Rewritten | None,
+    *,
+    comes_back: bool = False,
+    moved: Mapping[str, str] = MappingProxyType({}),
+) -> Rewrite:
+    """Says what was written, and lets the trash and the copies in `done/` follow."""
     if not draft:
         return Rewrite([], [])
     elsewhere = {id for id, place in moved.items() if place != path}

@@ -252,7 +252,7 @@ class FileWriter:
         Raises Refused for a link, and where another file has the path; JournalError.
         """
         old = self.roots.place(path)
-        folder.locate_writable(self.roots, path)
+        folder.refuse_source(self.roots, path)
         new = folder.locate_writable(self.roots, to)
         with disk_errors(to):
             if old.is_symlink():
@@ -358,11 +358,21 @@ class FileWriter:
         Raises the first error of any file, when the others are done.
         """
         changes = []
+        errors: list[SynapticError] = []
         for path, make in makes.items():
-            with suppress(Changed, NotFound):
-                changes.append(self._draft_change(path, make))
-        changes = [change for change in changes if change.draft is not None]
-        return {change.path: change.draft for change in self._make_changes(changes)}
+            try:
+                change = self._draft_change(path, make)
+            except (Changed, NotFound):
+                continue
+            except SynapticError as error:
+                errors.append(error)
+                continue
+            if change.draft is not None:
+                changes.append(change)
+        made = self._make_changes(changes)
+        if errors:
+            raise errors[0]
+        return {change.path: change.draft for change in made}
 
     def _draft_change(self, path: str, make: Make[D]) -> _Change[D]:
         real = folder.resolve_journal_path(self.roots, path)
@@ -376,7 +386,7 @@ class FileWriter:
             )
         draft = make(data, status)
         if draft is not None:
-            folder.locate_writable(self.roots, path)
+            folder.refuse_source(self.roots, path)
         return _Change(path, real, data, status, draft)
 
     def _make_changes(self, changes: Sequence[_Change[Any]]) -> list[_Change[Any]]:

@@ -325,7 +325,7 @@ def describe_stays(stays: Sequence[StayingLine]) -> Texts:
 
 
 def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
-    """Carries a plan out, file by file; returns it with the name that takes it back. A file
+    """Carries a plan out, many files at once; returns it with the name that takes it back. A file
     that changed since it was planned, as a program appends to it, is planned and edited anew,
     twice; what changes each time is named.
 

@@ -30,7 +30,7 @@ _AUDITED = {"open": "opened", "os.scandir": "listed", "os.listdir": "listed"}
 
 class Work:
     """The work of one call. `steps` and `statements` are by the text of a statement, `files` by
-    `opened`, `listed`, and `looked at`: those within one folder, for above it there are more
+    `opened`, `listed`, `synced`, and `looked at`: those within one folder, for above it there are more
     folders on one machine than on another. SQLite's own do not count.
     """
 
@@ -65,6 +65,7 @@ def counted(ws: Workspace, within: Path) -> Iterator[Work]:
             for name in ("stat", "lstat"):
                 count = _counting(getattr(os, name), work, str(within))
                 patch.setattr(os, name, count)
+            patch.setattr(os, "fsync", _counting(os.fsync, work, "", "synced"))
             yield work
     finally:
         _WATCHED.remove(work)
@@ -84,10 +85,10 @@ def scans_entries(ws: Workspace, statement: str) -> bool:
     return not scanned.isdisjoint({"entry", "chunk", *aliases})
 
 
-def _counting(function: Any, work: Work, within: str) -> Any:
+def _counting(function: Any, work: Work, within: str, what: str = "looked at") -> Any:
     def count(path: Any, *args: Any, **kwargs: Any) -> Any:
         if str(path).startswith(within):
-            work.files["looked at"] += 1
+            work.files[what] += 1
         return function(path, *args, **kwargs)
 
     return count

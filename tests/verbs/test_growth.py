@@ -239,7 +239,7 @@ def test_no_call_grows_with_what_it_does_not_touch(
     assert breaches == []
 
 
-def test_a_rename_lists_a_folder_once_however_many_notes_link(tmp_path: Path) -> None:
+def test_a_rename_lists_and_syncs_a_folder_once_however_many_notes_link(tmp_path: Path) -> None:
     works = {}
     for links in (10, 30):
         home = tmp_path / str(links)
@@ -254,4 +254,5 @@ def test_a_rename_lists_a_folder_once_however_many_notes_link(tmp_path: Path) ->
         assert done.files == links
         works[links] = work.files
     assert works[30]["listed"] == works[10]["listed"]
-    assert works[30]["looked at"] - works[10]["looked at"] <= 20 * 25
+    assert works[30]["looked at"] - works[10]["looked at"] <= 20 * 20
+    assert works[30]["synced"] - works[10]["synced"] == 20

@@ -21,6 +21,8 @@ from vaults import ends_of_links, files_of, unpack
 from synaptic import Workspace, save
 from synaptic.errors import Changed, SynapticError
 from synaptic.filters import Filters
+from synaptic.journal import disk
+from synaptic.journal.changelog import FileChange
 from synaptic.models import Entry
 from synaptic.verbs import browse
 from synaptic.verbs.changing import update
@@ -359,6 +361,67 @@ def test_a_rename_goes_on_beside_a_program_that_appends(ws: Workspace) -> None:
     assert files_of(ws.config.journal) == first
 
 
+def test_an_editor_that_writes_to_one_of_many_files_keeps_its_text(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It writes after the names were exchanged, to the file that it opened before."""
+    for name in ("one.md", "two.md", "three.md"):
+        put(ws, name, "x [[Roger Zelazny]]\n")
+    put(ws, OLD, "I\n")
+    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    exchange = disk.exchange_names
+    with (ws.config.journal / "two.md").open("r+b", buffering=0) as editor:
+
+        def write_on(one: Path, other: Path) -> bool:
+            if other.name == "three.md" and not editor.tell():
+                editor.write(b"y [[Roger Zelazny]], too\n")
+            return exchange(one, other)
+
+        monkeypatch.setattr(disk, "exchange_names", write_on)
+        done = make_edits(ws, plan)
+    texts = files_of(ws.config.journal)
+    assert texts["two.md"] == b"y [[Zelazny (R)]], too\n"
+    assert texts["one.md"] == texts["three.md"] == b"x [[Zelazny (R)]]\n"
+    assert done.stay == ()
+
+
+def test_what_many_files_hold_is_durable_before_any_is_exchanged(
+    ws: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The log, each new file, the names, the folder; each is synced once."""
+    names = [f"{number}.md" for number in range(5)]
+    for name in names:
+        put(ws, name, "x #db\n")
+    plan = plan_tag_rename(ws, "db", "data")
+    steps: list[str] = []
+    sync, exchange, append = disk.sync_file, disk.exchange_names, ws.journal.log.append
+
+    def note_sync(fd: int) -> None:
+        inode = os.fstat(fd).st_ino
+        there = [
+            path.name for path in ws.config.journal.iterdir() if path.stat().st_ino == inode
+        ]
+        steps.extend(["written" for name in there])
+        if inode == ws.config.journal.stat().st_ino:
+            steps.append("folder")
+        sync(fd)
+
+    def note_exchange(one: Path, other: Path) -> bool:
+        steps.append("exchanged")
+        return exchange(one, other)
+
+    def note_append(*records: FileChange, sync: bool) -> None:
+        steps.append(f"{len(records)} logged")
+        append(*records, sync=sync)
+
+    monkeypatch.setattr(disk, "sync_file", note_sync)
+    monkeypatch.setattr(disk, "exchange_names", note_exchange)
+    monkeypatch.setattr(ws.journal.log, "append", note_append)
+    make_edits(ws, plan)
+    many = ["5 logged", *["written"] * 5, *["exchanged"] * 5, "folder", "folder"]
+    assert steps[: len(many)] == many
+
+
 @pytest.mark.parametrize(("before", "after"), [("one.md", "one.md"), (OLD, NEW)])
 def test_a_file_that_changes_each_time_is_named(ws: Workspace, before: str, after: str) -> None:
     for path in ("one.md", "two.md", OLD):
@@ -401,7 +464,7 @@ def test_a_rename_that_could_change_nothing_says_so(ws: Workspace) -> None:
     assert make_edits(ws, plan_tag_rename(ws, "db", "data")).files == 1
 
 
-@pytest.mark.parametrize("step", "run-written replaced renamed".split())
+@pytest.mark.parametrize("step", "run-written replaced batch-written renamed".split())
 @pytest.mark.parametrize("kill_in_round", [1, 2])
 def test_a_kill_while_a_file_changes_leaves_each_file_old_or_new(
     ws: Workspace, step: str, kill_in_round: int
@@ -440,7 +503,7 @@ def test_a_kill_while_a_file_changes_leaves_each_file_old_or_new(
 
 STEPS = """
     locked overwrite-torn run-written logged-torn logged replace-torn replace-written replace-swapped replaced
-    renamed moved noted
+    batch-written renamed moved noted
 """
 
 

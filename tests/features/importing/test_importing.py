@@ -149,7 +149,7 @@ def test_a_killed_run_is_finished_without_its_source(home: Home, diary: Path) ->
 def test_an_interrupted_run_is_taken_back(home: Home, diary: Path) -> None:
     home.ask("init")
     assert (
-        home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="woven").code
+        home.run("import", "jrnl", str(diary), "--yes", SYNAPTIC_FAULT="linked").code
         == -signal.SIGKILL
     )
     assert 0 < len(ids(home)) < 3
