@@ -84,7 +84,7 @@ Make = Callable[[bytes, Stat], D]
 
 
 @dataclass(frozen=True)
-class _Change(Generic[D]):
+class _DraftedChange(Generic[D]):
     """A change that is about to be made: the file as it is, where it really lies, its draft."""
 
     path: str
@@ -374,7 +374,7 @@ class FileWriter:
             raise errors[0]
         return {change.path: change.draft for change in made}
 
-    def _draft_change(self, path: str, make: Make[D]) -> _Change[D]:
+    def _draft_change(self, path: str, make: Make[D]) -> _DraftedChange[D]:
         real = folder.resolve_journal_path(self.roots, path)
         self.remove_temps(real.parent)
         data, status = self._read(path)
@@ -387,9 +387,11 @@ class FileWriter:
         draft = make(data, status)
         if draft is not None:
             folder.refuse_source(self.roots, path)
-        return _Change(path, real, data, status, draft)
+        return _DraftedChange(path, real, data, status, draft)
 
-    def _make_changes(self, changes: Sequence[_Change[Any]]) -> list[_Change[Any]]:
+    def _make_changes(
+        self, changes: Sequence[_DraftedChange[Any]]
+    ) -> list[_DraftedChange[Any]]:
         """Makes these changes beside each other; returns those that were made, without files
         that changed meanwhile.
         """
@@ -407,7 +409,7 @@ class FileWriter:
                 raise outcome
         return [one for one, is_made in zip(changes, outcomes, strict=True) if is_made]
 
-    def _changing(self, change: _Change[Any]) -> Steps[bool]:
+    def _changing(self, change: _DraftedChange[Any]) -> Steps[bool]:
         """The steps of a change; they return False if the file changed meanwhile."""
         try:
             with disk_errors(change.path):
@@ -440,7 +442,7 @@ class FileWriter:
             return False
         return status is not None and os.path.samestat(now, status)
 
-    def _exchanging(self, change: _Change[Any]) -> Steps[bool]:
+    def _exchanging(self, change: _DraftedChange[Any]) -> Steps[bool]:
         path, real, draft = change.path, change.real, change.draft
         private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
         if not change.status:

@@ -325,9 +325,10 @@ def describe_stays(stays: Sequence[StayingLine]) -> Texts:
 
 
 def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
-    """Carries a plan out, many files at once; returns it with the name that takes it back. A file
-    that changed since it was planned, as a program appends to it, is planned and edited anew,
-    twice; what changes each time is named.
+    """Carries a plan out, many files at once; returns it with the name that takes it back.
+
+    A file that changed since it was planned, as a program appends to it, is planned and edited
+    anew, twice; what changes each time is named.
 
     Raises Changed if no file could be changed, Refused, Busy and JournalError.
     """
