@@ -2,8 +2,10 @@
 
     .venv/bin/python scripts/bench.py panel --locomo FILE --beam FILE --notes FILE --vaults FILE
     .venv/bin/python scripts/bench.py speed --entries 100000
+    .venv/bin/python scripts/bench.py speed --entries 1000,10000 --record growth
 
-docs/BENCHMARKS.md says what each bench measures. The benches are in scripts/bench. Compare only
+--record keeps the rows in scripts/bench/records.json, with the commit and the date, and writes
+them into the place of this name in docs/BENCHMARKS.md. docs/BENCHMARKS.md says what each bench measures. The benches are in scripts/bench. Compare only
 rows of one run: other programs slow the machine down.
 """
 
@@ -13,8 +15,11 @@ import argparse
 import importlib
 import json
 import os
+import re
+import subprocess
 import sys
 import tempfile
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +29,10 @@ from synaptic.config import DEFAULT_MODEL
 from synaptic.search import passes
 
 Rows = list[dict[str, Any]]
+RECORDS = Path(__file__).with_name("bench") / "records.json"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "BENCHMARKS.md"
+PLACE = "<!-- bench: {} -->\n{}<!-- end -->\n"
+"""A recorded table in the document, between its name and its end."""
 
 BENCHES = {
     "panel": "ten kinds of journals: what each rule of the ranking adds",
@@ -65,6 +74,41 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="synaptic-bench-") as scratch:
         rows: Rows = bench.run(arguments, Path(scratch))
     print(json.dumps(rows, indent=2) if arguments.json else tables(rows))
+    if arguments.record:
+        record(arguments.record, rows)
+
+
+def record(name: str, rows: Rows) -> None:
+    """Keeps these rows in the place of earlier ones, also in the document."""
+    records = json.loads(RECORDS.read_text(encoding="utf-8")) if RECORDS.exists() else {}
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
+    )
+    records[name] = {
+        "command": " ".join(["bench.py", *sys.argv[1:]]),
+        "commit": commit.stdout.strip(),
+        "date": str(date.today()),
+        "rows": rows,
+    }
+    RECORDS.write_text(json.dumps(records, indent=1) + "\n", encoding="utf-8")
+    text = DOCUMENT.read_text(encoding="utf-8")
+    DOCUMENT.write_text(with_records(text, records), encoding="utf-8")
+
+
+def with_records(text: str, records: dict[str, Any]) -> str:
+    """The document with all that was recorded in its places. Raises KeyError for a place of a
+    name that was not.
+    """
+    return re.sub(
+        PLACE.format("(.+)", "(?s:.*?)"),
+        lambda place: PLACE.format(place[1], recorded_table(records[place[1]])),
+        text,
+    )
+
+
+def recorded_table(one: dict[str, Any]) -> str:
+    said = f"`{one['command']}`, {one['date']}, commit {one['commit']}"
+    return f"{tables(one['rows'])}\n\n{said}\n"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -125,6 +169,9 @@ def parser() -> argparse.ArgumentParser:
         "(panel, passes)",
     )
     top.add_argument("--json", action="store_true", help="print JSON")
+    top.add_argument(
+        "--record", metavar="NAME", help="write the tables into docs/BENCHMARKS.md, under this"
+    )
     return top
 
 

@@ -145,6 +145,23 @@ def test_the_faults_shown_are_those_of_the_tests_and_the_soak(
     )
 
 
+def test_the_recorded_tables_are_those_of_the_last_runs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`bench.py --record` writes both; who edits a figure by hand, or drops a place, sees it."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import bench
+
+    records = json.loads(bench.RECORDS.read_text())
+    text = page("docs/BENCHMARKS.md")
+    assert bench.with_records(text, records) == text
+    assert set(re.findall("<!-- bench: (.+) -->", text)) == records.keys()
+    assert all(one["commit"] and one["date"] and one["rows"] for one in records.values())
+    first = next(iter(records))
+    records[first]["rows"][0]["what"] = "another"
+    assert "| another |" in bench.with_records(text, records)
+
+
 def test_the_settings_shown_are_the_defaults(tmp_path: Path) -> None:
     [example] = blocks("docs/USAGE.md", "toml")
     shown = tomllib.loads(example)

@@ -3,7 +3,7 @@
 An open loop: requests arrive by a fixed seed, searches and saves 3 : 1, whether or not earlier ones
 are answered, and a time counts from the planned arrival. There are 200 different questions.
 `--against DIR` measures the program of another checkout beside this one, in turns. The journal is
-that of `speed`: vectors of passages are random; the model embeds questions and new entries.
+that of `speed`: vectors of passages are composed; the model embeds questions and new entries.
 """
 
 from __future__ import annotations

@@ -1,18 +1,21 @@
 """Times a search, a save and a cold command, and the memory of a server.
 
-With several sizes (`--entries 1000,10000`) it shows how the times grow instead. A journal holds
-`--entries` entries of sentences from `--notes`, or from the project's own documents. Their
-vectors are random, which costs a search as much as vectors of the model; questions and new
-entries are embedded by the model.
+With several sizes (`--entries 1000,10000`) it shows how what a call costs grows instead. A
+journal holds `--entries` entries of sentences from `--notes`, or from the project's own
+documents. The vector of a passage is put together of those of its sentences and some noise;
+questions and new entries are embedded by the model.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import math
+import multiprocessing
 import os
 import re
+import resource
 import shutil
 import statistics
 import subprocess
@@ -21,6 +24,7 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable, Iterable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +45,23 @@ from synaptic import (
     search,
 )
 from synaptic.index.embedding import FastEmbedder
-from synaptic.models import TOKEN_BITS, Meaning
+from synaptic.language.query import search_terms
+from synaptic.language.words import fts5_expression
+from synaptic.models import Meaning
+from synaptic.search.evidence import DEPTH
 from synaptic.verbs.brief import brief
 from synaptic.verbs.browse import entries_of_days
+from synaptic.workspace.sync import in_step
 
 Row = dict[str, Any]
 SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
 SETTLED_S = 2.2
 """A file that is older is trusted and not read again."""
 QUERIES, SAVES, ROUNDS, CALLS = 200, 60, 9, 30
+NOISE = 0.35
+"""How long the noise in the vector of a passage is, of a unit vector."""
+BUILT = "built.json"
+"""In a kept journal: what its index cost, once it is whole."""
 NOW = {"SYNAPTIC_NOW": LAST_DAY.replace(hour=23, minute=50).isoformat()}
 FILTERS = {
     "no filter": None,
@@ -58,14 +70,42 @@ FILTERS = {
 }
 
 
-class RandomVectors(FastEmbedder):
-    """The model's name and questions, with random vectors and tokens for passages."""
+class ComposedVectors(FastEmbedder):
+    """The model, which reads each sentence of `pool` once, and puts passages together."""
+
+    def __init__(self, model: str, cache: Path, pool: list[str]) -> None:
+        super().__init__(model, cache=cache)
+        self._starts: dict[tuple[str, ...], list[list[str]]] = {}
+        for sentence in pool:
+            words = sentence.split()
+            self._starts.setdefault(tuple(words[:3]), []).append(words)
+        self._read: dict[int, Meaning] = {}
 
     def embed_passage(self, text: str) -> Meaning:
-        source = np.random.default_rng(zlib.crc32(text.encode()))
-        vector = source.standard_normal(self.dimensions, dtype=np.float32)
-        tokens = source.standard_normal((len(text) // 8, TOKEN_BITS), dtype=np.float32)
-        return Meaning(vector / np.linalg.norm(vector), tokens)
+        words = text.split()
+        parts = []
+        at = 0
+        while at < len(words):
+            for sentence in self._starts.get(tuple(words[at : at + 3]), ()):
+                if words[at : at + len(sentence)] == sentence:
+                    parts.append(self._meaning_of(sentence))
+                    at += len(sentence) - 1
+                    break
+            at += 1
+        if not parts:
+            return super().embed_passage(text)
+        noise = np.random.default_rng(zlib.crc32(text.encode()))
+        vector = np.sum([part.vector for part in parts], axis=0)
+        vector /= np.linalg.norm(vector)
+        length = NOISE / self.dimensions**0.5
+        vector += length * noise.standard_normal(self.dimensions, dtype=np.float32)
+        tokens = [part.tokens for part in parts if part.tokens is not None]
+        return Meaning(vector / np.linalg.norm(vector), np.concatenate(tokens))
+
+    def _meaning_of(self, sentence: list[str]) -> Meaning:
+        if id(sentence) not in self._read:
+            self._read[id(sentence)] = super().embed_passage(" ".join(sentence))
+        return self._read[id(sentence)]
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
@@ -90,13 +130,27 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[Row]:
 def prepared(cache: Path, arguments: argparse.Namespace, pool: list[str]) -> Path:
     """A home whose journal holds the entries, and is wholly indexed; made once."""
     kept = cache / f"speed-{arguments.entries}"
-    if not (kept / "complete").exists():
+    if not (kept / BUILT).exists():
         shutil.rmtree(kept, ignore_errors=True)
         make_journal(kept, entry_texts(pool, arguments.entries))
-        with opened(kept, RandomVectors(arguments.model, cache=cache)) as workspace:
-            rebuild(workspace)
-        (kept / "complete").touch()
+        alone = multiprocessing.get_context("spawn")  # for a memory of its own
+        with ProcessPoolExecutor(1, mp_context=alone) as process:
+            built = process.submit(build, kept, cache, arguments.model, pool).result()
+        (kept / BUILT).write_text(json.dumps(built))
     return kept
+
+
+def build(home: Path, cache: Path, model: str, pool: list[str]) -> Row:
+    """Indexes a journal; seconds of processor time, and MB."""
+    begun = time.process_time()
+    with opened(home, ComposedVectors(model, cache, pool)) as workspace:
+        rebuild(workspace)
+    size = sum(file.stat().st_size for file in (home / ".state").glob("index*"))
+    return {
+        "rebuild, s": round(time.process_time() - begun, 1),
+        "its memory at most, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "index, MB": size // 2**20,
+    }
 
 
 def opened(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
@@ -123,37 +177,51 @@ def in_process(home: Path, pool: list[str]) -> list[Row]:
 
 
 def growth(homes: dict[int, Path], pool: list[str]) -> list[Row]:
-    """Processor time of calls in one process, medians, at each size, and the exponent with
-    which it grows from the first to the last: 0 is no growth, 1 is as the journal.
+    """The costs of calls in one process at each size, and the exponent with which each grows
+    from the first to the last: 0 is no growth, 1 is as the journal.
     """
-    medians = {entries: processor_times(home, pool) for entries, home in homes.items()}
+    costs = {}
+    for entries, home in homes.items():
+        built = json.loads((home / BUILT).read_text())
+        costs[entries] = processor_times(home, pool) | built
     first, *_, last = homes
     rows = []
-    for name in medians[first]:
-        grown = medians[last][name] / medians[first][name]
-        cells = {f"{entries:,}": f"{ms[name]:.1f} ms" for entries, ms in medians.items()}
+    for name in costs[first]:
+        grown = costs[last][name] / costs[first][name]
+        cells = {f"{entries:,}": f"{cost[name]:g}" for entries, cost in costs.items()}
         exponent = math.log(grown) / math.log(last / first)
         rows.append({"what": name, **cells, "exponent": f"{exponent:.2f}"})
     return rows
 
 
 def processor_times(home: Path, pool: list[str]) -> dict[str, float]:
-    """Milliseconds of processor time of each call, a median, without the first one."""
+    """Milliseconds of processor time of each call, a median, without the first one; memory; and
+    how many of the ten nearest passages a large journal's search finds.
+    """
     asked = queries(pool, CALLS)
     new = [*entry_texts(pool, CALLS, seed=7)]
     day = f"{LAST_DAY:%Y-%m-%d}"
-    medians = {}
+    costs = {}
     with opened(home) as workspace:
         id = recent(workspace, limit=1).entries[0].id
         workspace.embedder.load()
+        index = workspace.index.file
+        vectors = [workspace.embedder.embed_query(text).vector for text in asked]
         calls: dict[str, Callable[[int], object]] = {
             "search": lambda number: search(workspace, asked[number]),
+            "embedding alone": lambda number: workspace.embedder.embed_query(asked[number]),
+            "a scan of all vectors alone": lambda number: index.vectors.scan_nearest(
+                vectors[number], DEPTH
+            ),
+            "bm25 of all matches alone": lambda number: score_matches(workspace, asked[number]),
             "recent": lambda _: recent(workspace),
             "find": lambda _: find(workspace, filters=FILTERS["a type, 10 %"]),
             "get": lambda _: get(workspace, [id]),
             "day": lambda _: entries_of_days(workspace, day),
             "brief": lambda _: brief(workspace, None),
             "save": lambda number: save(workspace, new[number]),
+            "comparing all files": lambda _: in_step(workspace, lambda _: None),
+            "scandir and stat alone": lambda _: stat_files(workspace.config.journal),
         }
         for name, call in calls.items():
             times = []
@@ -161,8 +229,47 @@ def processor_times(home: Path, pool: list[str]) -> dict[str, float]:
                 begun = time.process_time()
                 call(number)
                 times.append(1000 * (time.process_time() - begun))
-            medians[name] = statistics.median(times[1:])
-    return medians
+            costs[f"{name}, ms"] = round(statistics.median(times[1:]), 1)
+        alone = costs["embedding alone, ms"] + costs["bm25 of all matches alone, ms"]
+        alone += costs["a scan of all vectors alone, ms"]
+        costs["search, of the sum of the three"] = round(costs["search, ms"] / alone, 2)
+        costs["memory, MB"] = anonymous_memory("self")
+        costs["R@10"] = round(recall(workspace, asked), 3)
+    return costs
+
+
+def score_matches(workspace: Workspace, text: str) -> None:
+    """Scores each passage with a word of the question, by FTS5 alone."""
+    sql = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY bm25(chunk_fts) LIMIT ?"
+    terms = map(fts5_expression, search_terms(text))
+    workspace.index.file.rows(sql, " OR ".join(terms), DEPTH)
+
+
+def stat_files(folder: Path) -> None:
+    with os.scandir(folder) as listed:
+        for file in listed:
+            file.stat()
+
+
+def recall(workspace: Workspace, asked: list[str]) -> float:
+    """The share of the ten nearest passages that are among the first ten of a search by
+    meaning; all vectors are compared with the question in full.
+    """
+    index = workspace.index.file
+    shares = []
+    for text in asked:
+        vector = workspace.embedder.embed_query(text).vector
+        found = index.semantic(vector, None, limit=DEPTH)[:10]
+        exact = index.vectors.scan_nearest(vector, 10)
+        shares.append(len({one.chunk_rowid for one in found} & set(exact)) / 10)
+    return statistics.mean(shares)
+
+
+def anonymous_memory(process: str) -> int:
+    """The RssAnon of a process, in MB, of Linux's /proc; 0 elsewhere."""
+    status = Path(f"/proc/{process}/status")
+    memory = re.search(r"RssAnon:\s+(\d+) kB", status.read_text() if status.exists() else "")
+    return int(memory[1]) // 1024 if memory else 0
 
 
 async def over_stdio(home: Path, pool: list[str]) -> list[Row]:
@@ -188,14 +295,12 @@ async def over_stdio(home: Path, pool: list[str]) -> list[Row]:
 
         await call("context_search", "query", queries(pool, 20, seed=5))
         searches = await call("context_search", "query", queries(pool, QUERIES))
-        status = Path(f"/proc/{process_id.read_text().strip()}/status")
-        memory = re.search(r"RssAnon:\s+(\d+) kB", status.read_text())
+        memory_mb = anonymous_memory(process_id.read_text().strip())
         saves = await call("context_save", "content", entry_texts(pool, SAVES, seed=8))
-    memory_mb = int(memory[1]) / 1024 if memory else 0
     return [
         row("context_search over stdio", searches),
         row("context_save over stdio", saves),
-        {"what": "memory of that server (RssAnon)", "MB": f"{memory_mb:.0f}"},
+        {"what": "memory of that server (RssAnon)", "MB": memory_mb},
     ]
 
 
