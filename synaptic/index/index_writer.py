@@ -119,8 +119,13 @@ class IndexWriter:
         self._db.execute("DELETE FROM entry; DELETE FROM source")
         reused = self.apply_files(files, reading=reading, head=head)
         drop_spare(self._db)
-        self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
+        self.end_filling()
         return reused
+
+    def end_filling(self) -> None:
+        """Merges the words of all files, once the whole journal is read."""
+        self._db.execute("DELETE FROM meta WHERE key = 'filling'")
+        self._db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
 
     def drop_spare(self) -> None:
         """Deletes the vectors that were carried over from another version of the index, once

@@ -53,6 +53,8 @@ further.
 """
 MOST_BYTES = 1_000_000
 """A new file that is larger is left to a sync that has time: it takes a second to read."""
+PART_S = 10.0
+"""How long a new index is filled before what was read is kept."""
 UNREADABLE_SHOWN = 5
 """Files and folders that an answer names because they cannot be read."""
 DAY_NS = 86_400_000_000_000
@@ -523,8 +525,9 @@ def rebuild(
     """Makes the index anew from the journal, while other processes can go on reading the old
     one, and returns a report.
 
-    The text is written in one transaction; vectors of texts that did not change are taken over
-    unless `fresh`; the rest is embedded afterwards. Returns when nothing is pending that the
+    The text is written in one transaction, that of a new index in parts, with which the next
+    call goes on after a kill. Vectors of texts that did not change are taken over unless
+    `fresh`; the rest is embedded afterwards. Returns when nothing is pending that the
     model can embed.
     """
     begun = time.perf_counter()
@@ -636,7 +639,33 @@ def _reading_version(ws: Workspace) -> str:
     return f"{GRAMMAR} {types} {days}{tags} {time.timezone} {time.altzone} {time.tzname}"
 
 
+def _fill_index(ws: Workspace, progress: Progress | None) -> None:
+    """Reads the journal into an index that was empty, part by part: a kill loses one part, and
+    the next call goes on.
+    """
+    total = left = len(ws.journal.scan())
+    read = 1
+    while left and read:
+        with ws.index.writing() as writer:
+            ws.index.file.set_meta("filling", 1)
+            until = time.monotonic() + PART_S
+            reading, head = _reading_version(ws), head_state(ws.config.journal)
+            part = _write_changes(ws, writer, reading, head, (), until)
+        left, read = part.unread, part.changed
+        if progress:
+            progress("reading", total - left, total)
+    with ws.index.writing() as writer:
+        if left:  # large files
+            reading, head = _reading_version(ws), head_state(ws.config.journal)
+            _write_changes(ws, writer, reading, head, (), None)
+        writer.end_filling()
+
+
 def _rebuild_text(ws: Workspace, *, fresh: bool, progress: Progress | None) -> int:
+    is_new = not ws.index.signatures() and ws.index.meta("model") is None
+    if not fresh and (is_new or ws.index.meta("filling")):
+        _fill_index(ws, progress)
+        return 0
     rules = read_log(ws.config.state)
     stamps = ws.journal.scan()
     head = head_state(ws.config.journal)

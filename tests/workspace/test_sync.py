@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import tempfile
 import threading
 import time
@@ -20,6 +21,7 @@ from homes import Clock, open_home
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
+from killed import started, was_killed
 from pictures import picture
 from trials import examples
 
@@ -38,6 +40,7 @@ from synaptic import (
 )
 from synaptic.errors import Busy, JournalError, ModelError, NotFound, Refused
 from synaptic.models import Entry, Meaning, Stamp
+from synaptic.workspace import sync
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.readback import read_entries
 from synaptic.workspace.sync import SyncReport, in_step, sync_index, verify_index
@@ -384,6 +387,35 @@ def test_where_only_offsets_change_nothing_is_embedded(
     assert sync_index(filled).changed == 1
     assert embed_pending(filled, budget_s=None) == 0
     assert found(filled, "7th") == ["Entry number 7 about the 7th cable.\n\nMore of it."]
+
+
+def test_a_new_index_goes_on_where_a_rebuild_was_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "journal").mkdir()
+    for number in range(90):
+        (tmp_path / "journal" / f"{number}.md").write_text(f"# Cable {number}\n\nA cable.\n")
+    monkeypatch.setattr(sync, "PART_S", -1.0)
+    steps: list[tuple[str, int, int]] = []
+
+    def die(_: str, done: int, __: int) -> None:
+        if done >= 40:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def work() -> None:
+        with open_home(tmp_path) as ws:
+            rebuild(ws, progress=die)
+
+    assert was_killed(started(work))
+    with open_home(tmp_path) as ws:
+        assert len(ws.index.signatures()) == 40
+        assert rebuild(ws, progress=lambda *step: steps.append(step)).entries == 90
+        assert [one for one in steps if one[0] == "reading"] == [
+            ("reading", done, 90) for done in (60, 80, 90)
+        ]
+        steps.clear()
+        rebuild(ws, progress=lambda *step: steps.append(step))
+        assert steps[0] == ("reading", 1, 90), "a whole index is made anew"
 
 
 def test_another_model_embeds_everything_again(filled: Workspace) -> None:
