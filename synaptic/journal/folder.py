@@ -65,6 +65,7 @@ class Roots:
         }
         # no part of the root around them
         self.apart = {*folders, PICTURE_FOLDER}
+        self.has_globs = bool(globs)
         real = {name: real_path(folder) for name, folder in folders.items()}
         for outer, around in real.items():
             for inner, folder in real.items():
@@ -91,10 +92,6 @@ class Roots:
         """
         pattern = self._excluded.get(root)
         return pattern is not None and bool(pattern.fullmatch(composed_form(path)))
-
-    @property
-    def has_globs(self) -> bool:
-        return bool(self._excluded)
 
     def withholds(self, path: str, root: str = "") -> bool:
         """True if this path within a root, or a folder on it, is not read: it begins with a
@@ -159,25 +156,25 @@ def compare_roots(
     """
     stamps = []
     left_out = []
-    unseen = dict(signatures)
+    seen = []
     for item in _walk_items(roots, only):
         if isinstance(item, LeftOut):
             left_out.append(item)
             continue
-        path, entry, *_ = item
+        path = item[0]
         expected = signatures.get(path)
-        if expected and _has_signature(entry, expected):
-            unseen.pop(path, None)
+        if expected and _has_signature(item[1], expected):
+            seen.append(path)
             continue
         signature = _check_note(roots, item)
         if isinstance(signature, LeftOut):
             left_out.append(signature)
         elif signature:
-            unseen.pop(path, None)
+            seen.append(path)
             if signature != expected:
                 stamps.append(Stamp(path, *signature))
     stamps.sort(key=itemgetter(0))
-    return Comparison(stamps, sorted(unseen), left_out)
+    return Comparison(stamps, sorted(signatures.keys() - seen), left_out)
 
 
 def find_left_out(roots: Roots) -> list[LeftOut]:
@@ -303,6 +300,7 @@ def _walk_items(
         name, _, within = roots.split_path(prefix)
         root = real[join(name, "")]
         start = len(prefix) - len(within)
+        single = roots.single.get(name)
         if not is_readable(name):
             yield LeftOut(prefix, "name")
             continue
@@ -312,9 +310,9 @@ def _walk_items(
                     path = prefix + entry.name
                     if only and not only.startswith(path):
                         continue
-                    if entry.name[0] == "." or roots.excludes(path[start:], name):
+                    if entry.name[0] == "." or (single and single != entry.name):
                         continue
-                    if roots.single.get(name, entry.name) != entry.name:
+                    if roots.has_globs and roots.excludes(path[start:], name):
                         continue
                     if not entry.is_dir(follow_symlinks=False):
                         is_wanted = not only or path == only
