@@ -156,11 +156,10 @@ def walks_in_order(filters: Filters, order: Order) -> list[Walk]:
         projects = [("e.project_key", key) for key in filters.projects]
     elif filters.scope:
         projects = _owners(filters.scope)
-    elif is_by_worth:
-        return [Walk("")]
-    elif filters.types:
-        by_type = "INDEXED BY entry_type"
-        return [Walk(by_type, " AND e.type = ?", (type,)) for type in filters.types]
+    elif filters.types or is_by_worth:
+        by_type = "INDEXED BY entry_worth" if is_by_worth else "INDEXED BY entry_type"
+        types = filters.types or TYPES
+        return [Walk(by_type, " AND e.type = ?", (type,)) for type in types]
     else:
         return [Walk("INDEXED BY entry_at")]
     types = filters.types or TYPES

@@ -121,6 +121,12 @@ def list_repository(ws: Workspace) -> Any:
     )
 
 
+def list_worthiest(ws: Workspace) -> Any:
+    """A list of a briefing outside of any project."""
+    wanted = Filters(types=("decision", "insight"))
+    return in_step(ws, lambda _: ws.index.list_rows(wanted, order="importance", limit=20))
+
+
 class Call(NamedTuple):
     """A call that is measured twice: the first one in a process, as of a command, and the next,
     as of a server. `statements` and `looked_at` are the most that either may take, whatever the
@@ -153,6 +159,7 @@ CALLS = {
     "find, short id": Call(lambda ws, n: find(ws, around=FIRST[9:], limit=10), 34, 60),
     "get": Call(lambda ws, n: get(ws, [FIRST]), 38, 60),
     "brief": Call(lambda ws, n: brief(ws, None, project="garden"), 98, 62),
+    "in no repository": Call(lambda ws, n: list_worthiest(ws), 30, 20),
     "in a repository": Call(lambda ws, n: list_repository(ws), 98, 20),
     "day": Call(lambda ws, n: entries_of_days(ws, str(TODAY)), 30, 60),
     "update": Call(lambda ws, n: update(ws, FIRST, add_tags=[f"seen{n}"]), 95, 95),
