@@ -85,7 +85,7 @@ def record(name: str, rows: Rows) -> None:
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
     )
     records[name] = {
-        "command": " ".join(["bench.py", *sys.argv[1:]]),
+        "command": re.sub(" --cache [^ ]+", "", " ".join(["bench.py", *sys.argv[1:]])),
         "commit": commit.stdout.strip(),
         "date": str(date.today()),
         "rows": rows,
