@@ -430,6 +430,8 @@ def _write_changes(
     head: str,
     written: Sequence[str],
     until: float | None,
+    *,
+    newest_first: bool = True,
 ) -> SyncReport:
     redated = _files_to_reread(ws, reading, head)
     changed = list[Stamp]()
@@ -447,7 +449,7 @@ def _write_changes(
         changed, removed, _ = ws.journal.compare({**signatures, **dict.fromkeys(redated)})
     end = math.inf
     if until is not None:
-        changed = sorted(changed, key=_newness_key, reverse=True)
+        changed = sorted(changed, key=_newness_key, reverse=newest_first)
         if not redated:  # of old rows either all are made anew, or none
             end = until
     left = []
@@ -650,7 +652,8 @@ def _fill_index(ws: Workspace, progress: Progress | None) -> None:
             ws.index.file.set_meta("filling", 1)
             until = time.monotonic() + PART_S
             reading, head = _reading_version(ws), head_state(ws.config.journal)
-            part = _write_changes(ws, writer, reading, head, (), until)
+            # in the order of time the rows take less room
+            part = _write_changes(ws, writer, reading, head, (), until, newest_first=False)
         left, read = part.unread, part.changed
         if progress:
             progress("reading", total - left, total)
