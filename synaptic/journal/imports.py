@@ -22,6 +22,8 @@ from .trash import TrashedText, file_hash
 from .writer import BATCH, LOCK_POLL_S, Draft, Stat
 
 _PICTURE_LINK = re.compile(rb"%b/([^\s()\[\]<>\"']+)" % PICTURE_FOLDER.encode())
+_TAKEN_BACK = "undone"
+"""The box of drafts with the pictures of imports that were taken back."""
 _PAUSE_S = 2 * LOCK_POLL_S
 """The time between two batches: those who wait for the lock look for it that often."""
 _MOST_AT_ONCE = 2_000_000
@@ -157,7 +159,8 @@ def save_picture(journal: Journal, name: str, read: Callable[[], bytes]) -> str:
 
 def remove_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
     """Removes imported pictures (paths with their hashes), except those that were changed or
-    that a note still shows. A note that cannot be read may show each of them.
+    that a note still shows. A note that cannot be read may show each of them. They wait beside
+    the files of drafts, and as long, for `bring_pictures_back`.
     """
     in_use: set[str] = set()
     if pictures and any(one.reason == "unreadable" for one in journal.find_left_out()):
@@ -166,11 +169,27 @@ def remove_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
         with suppress(NotFound):
             in_use.update(map(bytes.decode, _PICTURE_LINK.findall(journal.read(stamp.path))))
     for path, ours in pictures.items():
-        if PurePosixPath(path).name in in_use:
+        name = PurePosixPath(path).name
+        if name in in_use:
             continue
 
-        def drop(data: bytes, status: Stat, ours: str = ours) -> Draft | None:
-            return Draft(None) if status and hash_of_block(data) == ours else None
+        def drop(data: bytes, status: Stat, ours: str = ours, name: str = name) -> Draft | None:
+            if not status or hash_of_block(data) != ours:
+                return None
+            try:
+                journal.draft_files.find(_TAKEN_BACK, name)
+            except NotFound:
+                journal.draft_files.add(_TAKEN_BACK, name, data)
+            return Draft(None)
 
         with journal.writing():
             journal.writer.change(path, drop)
+
+
+def bring_pictures_back(journal: Journal, text: bytes) -> None:
+    """Puts the pictures that a text shows and that `remove_pictures` took away into the
+    journal again.
+    """
+    for name in map(bytes.decode, _PICTURE_LINK.findall(text)):
+        with suppress(NotFound):
+            save_picture(journal, name, journal.draft_files.find(_TAKEN_BACK, name).read_bytes)

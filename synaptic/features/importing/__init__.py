@@ -36,8 +36,12 @@ def take_back_run(
     ws: Workspace, run: LoggedRun, confirms: bool
 ) -> tuple[list[tuple[str, str]], Texts] | None:
     """Takes an import back; returns (the entries that stay, each with the reason; notices), or
-    None for a run that is none.
+    None for a run that is none. Before an import is done again its pictures are brought back.
     """
+    if run.undone_verb == "import":
+        from .import_runs import bring_pictures_of_run_back
+
+        bring_pictures_of_run_back(ws, run.run)
     if run.verb != "import" or run.run not in ws.journal.runs.names():
         return None
     from .import_runs import undo_import

@@ -35,7 +35,13 @@ from ...files import real_path
 from ...journal.changelog import Actor, FileChange, acting, verb_of_undo
 from ...journal.disk import open_to_append, read_state_file
 from ...journal.folder import Roots, is_note, scan_notes
-from ...journal.imports import insert_blocks, remove_blocks, remove_pictures, save_picture
+from ...journal.imports import (
+    bring_pictures_back,
+    insert_blocks,
+    remove_blocks,
+    remove_pictures,
+    save_picture,
+)
 from ...journal.projects import Projects, write_projects
 from ...journal.runs import Block, Run, Runs, hash_of_block
 from ...models import SESSIONS, Entry, Json, Texts, frozen
@@ -572,3 +578,11 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     staying = [(one.id, left[one.id], why.get(one.id, "it was edited")) for one in stays]
     notices = [f"Not read any more: {place}" for place in run.settings.get("sources", ())]
     return Done(run.name, count, tuple(staying), tuple(notices))
+
+
+def bring_pictures_of_run_back(ws: Workspace, run: str) -> None:
+    """Brings the pictures back that the texts show which this run, the undo of an import, took
+    away.
+    """
+    for record in ws.journal.changes_of_run(run):
+        bring_pictures_back(ws.own_journal, b"\n".join(record.befores()))

@@ -431,6 +431,25 @@ def jrnl(path: Path, *entries: str) -> Path:
     )
 
 
+def test_an_import_that_is_done_again_has_its_pictures(home: Home, tmp_path: Path) -> None:
+    put(tmp_path / "n" / "gel.png", PNG)
+    put(tmp_path / "n" / "p.pdf", "A paper.")
+    note = put(tmp_path / "n" / "a.md", "# A\n\n![](gel.png) [p](p.pdf)")
+    home.ask("import", str(note.parent), "--yes")
+
+    def files() -> dict[str, bytes]:
+        paths = [path for path in home.journal.rglob("*") if path.is_file()]
+        return {path.name: path.read_bytes() for path in paths}
+
+    before = files()
+    assert len(before) == 3
+    undone = home.ask("undo")["run"]
+    assert files() == {}
+    shutil.rmtree(note.parent)
+    home.ask("undo", undone)
+    assert files() == before
+
+
 def test_an_import_that_must_stay_is_not_called_taken_back(home: Home, tmp_path: Path) -> None:
     first = home.ask("save", "The first note.")
     home.ask("import", str(put(tmp_path / "n" / "t.md", "# Tris\n\n1M Tris.")), "--yes")
