@@ -520,16 +520,9 @@ def _compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[list[int]
     """The spans in which lines differ: start and end in `old`, and in `new`. They lie between
     lines that stand once in each, without equal lines at their ends.
     """
-    counts = Counter(old), Counter(new)
-    places = {line: at for at, line in enumerate(new) if counts[1][line] == 1}
-    pairs = [
-        (at, places[line])
-        for at, line in enumerate(old)
-        if line in places and counts[0][line] == 1
-    ]
     spans = []
     i = j = 0
-    for i2, j2 in [*_longest_rise(pairs), (len(old), len(new))]:
+    for i2, j2 in [*match_unique_lines(old, new), (len(old), len(new))]:
         ends = i2, j2
         while i < i2 and j < j2 and old[i] == new[j]:
             i, j = i + 1, j + 1
@@ -541,8 +534,15 @@ def _compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[list[int]
     return spans
 
 
-def _longest_rise(pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The most of these pairs of which both numbers rise, by patience sorting."""
+def match_unique_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
+    """The pairs of places of lines that stand once in each sequence: the most of them of which
+    both numbers rise, by patience sorting.
+    """
+    counts = Counter(old)
+    counts_in_new = Counter(new)
+    places = {line: at for at, line in enumerate(new) if counts_in_new[line] == 1}
+    once = [(at, line) for at, line in enumerate(old) if counts[line] == 1]
+    pairs = [(at, places[line]) for at, line in once if line in places]
     tops: list[int] = []
     piles: list[int] = []
     before: list[int] = []

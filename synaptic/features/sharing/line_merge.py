@@ -23,6 +23,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
+from ...journal.changelog import match_unique_lines
 from ...notes.blocks import MASK, decode_as_latin1, scan_structure
 from ...notes.privacy import mask_private
 
@@ -260,7 +261,7 @@ def _align(one: Sequence[bytes], other: Sequence[bytes]) -> list[tuple[int, int]
             b -= 1
             d -= 1
             pairs.append((b, d))
-        anchors = _pairs_of_unique_items(one[a:b], other[c:d])
+        anchors = match_unique_lines(one[a:b], other[c:d])
         if anchors:
             pairs += [(a + i, c + j) for i, j in anchors]
             ends = [(-1, -1), *anchors, (b - a, d - c)]
@@ -271,31 +272,6 @@ def _align(one: Sequence[bytes], other: Sequence[bytes]) -> list[tuple[int, int]
             for block in matcher.get_matching_blocks():
                 pairs += [(a + block.a + at, c + block.b + at) for at in range(block.size)]
     return sorted(pairs)
-
-
-def _pairs_of_unique_items(
-    one: Sequence[bytes], other: Sequence[bytes]
-) -> list[tuple[int, int]]:
-    """The longest rising sequence of pairs of items that stand once in each sequence."""
-    counts = Counter(one)
-    counts_there = Counter(other)
-    places = {item: at for at, item in enumerate(other) if counts_there[item] == 1}
-    once = [(at, item) for at, item in enumerate(one) if counts[item] == 1]
-    common = [(at, places[item]) for at, item in once if item in places]
-    ends: list[int] = []  # of the best sequence of each length
-    last: list[int] = []
-    before = []
-    for number, (_, there) in enumerate(common):
-        length = bisect_left(ends, there)
-        ends[length : length + 1] = [there]
-        last[length : length + 1] = [number]
-        before.append(last[length - 1] if length else -1)
-    rising = []
-    number = last[-1] if last else -1
-    while number >= 0:
-        rising.append(common[number])
-        number = before[number]
-    return rising[::-1]
 
 
 # -- changes that meet
