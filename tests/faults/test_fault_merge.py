@@ -274,9 +274,9 @@ def test_equal_headings_are_told_apart_by_their_text() -> None:
         "## 10:15 Standup\none\nTWO\nthree\nFOUR\n",
     )
     edited = first.replace("four", "four, and five")
-    assert by_entries(day(first, second), day(second), day(edited, second)) == MergedFile(
-        day(edited, second), 0
-    )
+    done = by_entries(day(first, second), day(second), day(edited, second))
+    assert (done.data, done.conflicts) == (day(edited, second), 0)
+    assert [one.kind for one in done.decisions] == ["back"]
 
 
 def test_an_id_given_on_one_side_and_an_edit_on_the_other_meet_in_one_entry() -> None:
@@ -306,9 +306,9 @@ def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
         day(one, three), 0
     )
     edited = two.replace("b\n", "b, edited\n")
-    assert by_entries(day(one, two), day(one), day(one, edited)) == MergedFile(
-        day(one, edited), 0
-    )
+    done = by_entries(day(one, two), day(one), day(one, edited))
+    assert (done.data, done.conflicts) == (day(one, edited), 0)
+    assert [(one.kind, one.about) for one in done.decisions] == [("back", "20261121-bbbbbbbb")]
 
 
 @pytest.mark.parametrize(
