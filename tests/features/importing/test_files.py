@@ -310,13 +310,17 @@ def test_linked_files_come_along_and_no_target_is_lost(ws: Workspace, tmp_path: 
     )
     put(folder / "lab.md", text)
     put(folder / "n.org", "[[file:paper.pdf][org paper]] and more")
+    put(folder / "log.txt", "2022-06-01 Gel ![the gel](<sub/my gel.png>)\n2022-06-02 Next")
+    put(folder / "sub" / "my gel.png", PNG)
     put(folder / "days.md", "## 2024-01-01\n\na\n\n## 2024-01-02\n\nb")
     for name in ("paper.pdf", "sub/raw data.xlsx", "run.py", "unlinked.pdf"):
         put(folder / name, name)
     plan = importing.plan_files(ws, folder)
     importing.write_plan(ws, plan)
     texts = "".join(file.read_text() for file in ws.config.journal.glob("*.md"))
-    paper, data = sorted(ws.config.journal.glob("attachments/imported/*"))
+    stored = {file.suffix: file for file in ws.config.journal.glob("attachments/imported/*")}
+    picture, paper, data = (stored[ending] for ending in (".png", ".pdf", ".xlsx"))
+    assert f"Gel ![the gel](attachments/imported/{picture.name})" in texts
     folder_here = "attachments/imported"
     assert (paper.read_text(), data.read_text()) == ("paper.pdf", "sub/raw data.xlsx")
     assert f"[the paper]({folder_here}/{paper.name})" in texts

@@ -24,7 +24,7 @@ def test_pages_keep_links_tasks_and_pictures(tmp_path: Path) -> None:
         assert [one[0] for one in files] == (
             ["offer-65194c83.pdf"] if form[-2:] == "md" else []
         )
-        assert f"![](attachments/imported/{name})" in kitchen.text and get().startswith(
+        assert f"](attachments/imported/{name})" in kitchen.text and get().startswith(
             b"\xff\xd8\xff"
         )
         assert (

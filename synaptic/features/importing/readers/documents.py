@@ -228,6 +228,7 @@ class _RecordOfKey:
     def __call__(self, key: str) -> Record:
         piece = self.piece
         title, text = _title_and_text(piece)
+        title = self.links.rewrite(title)
         text = self.links.rewrite(text).strip()
         fields = piece.fields
         place = self.file.place
@@ -245,7 +246,7 @@ class _RecordOfKey:
             type=piece.type,
             tags=piece.tags,
             place=place.encode("utf-8", "replace").decode(),
-            pictures=self.links.pictures_in(text),
+            pictures=self.links.pictures_in(f"{title}\n{text}"),
         )
 
 

@@ -17,7 +17,8 @@ from ....journal.shelf import is_attachment
 from .archive import Export, ExportedFile, file_on_disk
 
 _LINK = re.compile(
-    r"(!?)\[([^\]]{0,300})\]\(<?((?:[^()\s<>]|\([^()\s]*\))+)>?(?: \"[^\"]*\")?\)"
+    r"(!?)\[([^\]]{0,300})\]\((?:<([^<>\n]{1,500})>|((?:[^()\s<>]|\([^()\s]*\))+))"
+    r"(?: \"[^\"]*\")?\)"
     r"|(!?)\[\[([^\[\]|#\n]{1,300})((?:#[^\[\]|\n]{0,300})?(?:\|[^\[\]\n]{0,300})?)\]\]"
 )
 """`[words](target)` and `[[target#heading|words]]`, and both with `!` in front."""
@@ -70,9 +71,10 @@ class PageLinks:
         """A link as the entry has it: `[[Title]]` for a page, a path in the journal for a
         picture.
         """
-        is_picture, words, target, is_embed, name, rest = link.groups()
+        is_picture, words, bracketed, plain, is_embed, name, rest = link.groups()
         if name:
             return self._rewrite_wikilink(link[0], name.strip(), rest, is_embed)
+        target = bracketed or plain
         path = normpath(join(dirname(self.name), unquote(target)))
         title = self.title_of(path)
         if title:
@@ -83,7 +85,7 @@ class PageLinks:
                 self.missing.append(target)
             return link[0]
         if is_picture and is_picture_name(path):
-            return self._show(path)
+            return self._show(path, words)
         if is_linked_file(path):
             return f"[{words or basename(path)}]({self._take_along(path)})"
         is_named = basename(path) in words  # the file stays in the export
@@ -100,16 +102,19 @@ class PageLinks:
                 path = places[0] if len(places) == 1 else ""
             if not path and mark:
                 self.missing.append(name)
-            return self._show(path) if path and mark else link
+            words = rest.rpartition("|")[2] if "|" in rest else ""
+            return self._show(path, words) if path and mark else link
         title = self.title_of(name)
         if not title or title.casefold() == name.casefold():
             return link
         words = rest.rpartition("|")[2] if "|" in rest else name
         return f"{mark}[[{title}|{words}]]"
 
-    def _show(self, path: str) -> str:
+    def _show(self, path: str, words: str) -> str:
+        """A picture with the words that describe it; the 300 of `![[gel.png|300]]` is none."""
         read = self.files.picture(path)
-        return f"![]({self._attach(self._identity(path, read), splitext(path)[1], read)})"
+        alt = "" if words.replace("x", "").isdecimal() else words
+        return f"![{alt}]({self._attach(self._identity(path, read), splitext(path)[1], read)})"
 
     def _take_along(self, path: str) -> str:
         """Registers a file and returns its path in the journal, in which its name stands."""
@@ -146,10 +151,10 @@ def pictures_of_file(path: Path, text: str) -> dict[str, ExportedFile]:
     pictures = {}
     folder = real_path(path.parent)
     for link in _LINK.finditer(text):
-        target = link[5] or unquote(link[3])
+        target = link[6] or unquote(link[3] or link[4])
         place = path.parent / normpath(target)
         is_within = real_path(place).is_relative_to(folder)
-        is_taken = is_picture_name(target) or (bool(link[3]) and is_linked_file(target))
+        is_taken = is_picture_name(target) or (not link[6] and is_linked_file(target))
         if is_taken and ":" not in target and is_within and place.is_file():
             pictures[normpath(target)] = file_on_disk(place)
     return pictures
