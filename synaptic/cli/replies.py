@@ -15,8 +15,8 @@ from ..errors import InvalidArgument, NotFound, SynapticError
 from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
 from ..journal.journal import Journal
-from ..journal.losses import put_back_overwritten
-from ..journal.rewriting import keep_opened, note_edit
+from ..journal.losses import find_returned, put_back_overwritten
+from ..journal.rewriting import OpenedFile, keep_opened, note_edit
 from ..models import Entry, Json, Near, SearchResult, Texts
 from ..notes.header import shorten
 from ..render import terminal, wire
@@ -337,6 +337,7 @@ def _texts_before_edit_kept(journal: Journal, path: str, *, waits: bool) -> Iter
             with _said_if_not_kept():
                 ids = note_edit(journal, opened, waits=waits)
                 _put_back_saves(journal, began)
+                _name_returned(journal, opened)
                 if len(ids) == 1:
                     say(
                         f"`synaptic restore {short_id(ids[0])}` brings the text before it back."
@@ -355,6 +356,21 @@ def _put_back_saves(journal: Journal, since: float) -> None:
             f"{short_id(id)} was changed while the editor was open, and the file has another "
             f"text: `synaptic doctor --restore {short_id(id)}` brings that change back."
         )
+
+
+def _name_returned(journal: Journal, opened: OpenedFile) -> None:
+    """Names what was deleted or moved while the editor was open, and stands there again."""
+    for id, moved_to in find_returned(journal, opened.path, opened.at).items():
+        if moved_to:
+            say(
+                f"{short_id(id)} was moved to {moved_to} while the editor was open, and stands "
+                f"in {opened.path} again: remove it from one of them."
+            )
+        else:
+            say(
+                f"{short_id(id)} was deleted while the editor was open, and stands again: "
+                f"`synaptic delete {short_id(id)}` deletes it."
+            )
 
 
 @contextmanager

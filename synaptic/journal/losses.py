@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
 from ..errors import NotFound
@@ -184,6 +184,23 @@ def put_back_overwritten(journal: Journal, since: float) -> tuple[list[str], lis
                 journal.reinsert(loss.text)
                 back.append(loss.id)
     return back, changed
+
+
+def find_returned(journal: JournalFiles, path: str, since: datetime) -> dict[str, str]:
+    """The entries that were deleted or moved since a moment of the journal's clock and that a
+    file shows all the same, as an editor's old buffer brings them back: by id the file to which
+    each was moved, "" for a deleted one.
+    """
+    gone: dict[str, str] = {}
+    for piece in journal.trashed():
+        if piece.at < since:
+            continue
+        if piece.path == path and (piece.why == "delete" or piece.moved_to not in ("", path)):
+            gone[piece.id] = piece.moved_to
+        elif piece.why == "restore" or piece.moved_to == path:
+            gone.pop(piece.id, None)
+    present = find_ids(journal.read_all([path]).get(path, b""))
+    return {id: moved_to for id, moved_to in gone.items() if id in present}
 
 
 def dismiss_losses(journal: Journal, id: str) -> None:

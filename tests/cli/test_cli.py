@@ -848,21 +848,29 @@ def test_what_is_saved_while_an_editor_is_open_is_put_back(
     home: Path, run: Run, tmp_path: Path, on_terminal: Terminal
 ) -> None:
     id = run("save", "The hay is wet.", "--json").id
-    other = run("save", "Call Ida.", "--json").id
-    save = (
-        f"SYNAPTIC_HOME={home} EDITOR= {shlex.join(SYNAPTIC)} {{}} </dev/null >/dev/null 2>&1"
-    )
+    texts = ("Call Ida.", "Old.", "Far.")
+    other, gone, moved = (run("save", text, "--json").id for text in texts)
     buffer = tmp_path / "buffer"
+    commands = (
+        ("save", "Meanwhile."),
+        ("update", other, "--append", "Twice."),
+        ("delete", gone, "--yes"),
+        ("update", moved, "--at", "2026-10-01"),
+    )
+    lines = [shlex.join([*SYNAPTIC, *command]) for command in commands]
     vim = script(
         tmp_path / "bin" / "vim",
-        f'cp "$2" {buffer}; {save.format("save Meanwhile.")}; '
-        f'{save.format(f"update {other} --append Twice.")}; echo more >> {buffer}; cp {buffer} "$2"',
+        f'export SYNAPTIC_HOME={home} EDITOR=\ncp "$2" {buffer}\n'
+        + "".join(f"{line} </dev/null >/dev/null 2>&1\n" for line in lines)
+        + f'echo more >> {buffer}\ncp {buffer} "$2"',
     )
     answer = on_terminal("edit", id, EDITOR=str(vim))
     text = today(home).read_text()
     assert "Meanwhile." in text and "more" in text and "Twice." not in text
     assert "was saved while the editor was open: it was put back." in answer.out
     assert f"`synaptic doctor --restore {other[9:]}`" in answer.out
+    assert f"{gone[9:]} was deleted while the editor was open" in answer.out
+    assert f"{moved[9:]} was moved to 2026-10-01.md while the editor was open" in answer.out
     assert run("doctor", "--restore", other).code == 0
     assert "Twice." in today(home).read_text()
     assert "vanished" not in run("doctor").out
