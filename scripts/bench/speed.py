@@ -15,7 +15,6 @@ import math
 import multiprocessing
 import os
 import re
-import resource
 import shutil
 import statistics
 import subprocess
@@ -148,9 +147,18 @@ def build(home: Path, cache: Path, model: str, pool: list[str]) -> Row:
     size = sum(file.stat().st_size for file in (home / ".state").glob("index*"))
     return {
         "rebuild, s": round(time.process_time() - begun, 1),
-        "its memory at most, MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "its memory at most, MB": peak_memory(),
         "index, MB": size // 2**20,
     }
+
+
+def peak_memory() -> int:
+    """The most memory that this process had so far, in MB; -1 on Windows, which does not say."""
+    if sys.platform == "win32":
+        return -1
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
 
 def opened(home: Path, embedder: FastEmbedder | None = None) -> Workspace:
