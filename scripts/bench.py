@@ -131,6 +131,13 @@ def parser() -> argparse.ArgumentParser:
         help="size of the journal (speed, crowd); several, and how the times grow (speed)",
     )
     top.add_argument(
+        "--among",
+        type=int,
+        default=0,
+        metavar="NUMBER",
+        help="other notes around these (holds)",
+    )
+    top.add_argument(
         "--rates", type=float, nargs="+", default=[10.0, 20.0], help="requests a second (crowd)"
     )
     top.add_argument("--seconds", type=float, default=30, help="of each measurement (crowd)")

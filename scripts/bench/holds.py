@@ -45,6 +45,15 @@ from synaptic.render.fence import count_tokens
 LINKED, WRONG = 0.8, 0.05
 """The shares of right links and of wrong ones that the other agent makes."""
 ASKED_AFTER = timedelta(days=2)
+FIRST_DAY = datetime(2025, 1, 1)
+OTHERS = (
+    "ordered,moved,repaired,checked,cancelled,postponed,finished,measured,upgraded,tested,renamed",
+    "gel,antibody,freezer,budget,offer,invoice,printer,server,backup,garden,database,release,"
+    "cache,queue,login,report,dashboard,sensor,boiler,roof",
+    "before lunch,with the new script,because of the audit,for a customer,after the outage,"
+    "with Ida,on the second try,in the cellar,for next month,without the old key",
+)
+"""What others did, with what, and how: other notes are made of these."""
 AGENTS = ("alone", "right agent", "other agent")
 
 
@@ -108,6 +117,7 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         for number, (notes, scenarios) in enumerate(journals):
             home = scratch / f"{agent.replace(' ', '-')}-{number}"
             history, workspace = save_all(home, embedder, notes, scenarios, agent)
+            save_others(workspace, scenarios, arguments.among)
             asked += ask_all(workspace, history, scenarios)
             names += map(len, history.named)
             workspace.close()
@@ -186,6 +196,21 @@ def save_all(
             update(workspace, receipt.id, supersedes=linked)
     now += ASKED_AFTER
     return History(ids, named), workspace
+
+
+def save_others(workspace: Workspace, scenarios: Sequence[Scenario], number: int) -> None:
+    """Saves so many made-up notes of 500 days into the projects of the scenarios."""
+    chance = random.Random(7)
+    projects = sorted({one.project for one in scenarios}, key=str)
+    for _ in range(number):
+        verbs, things, ways = (chance.choices(words.split(","), k=2) for words in OTHERS)
+        halves = [
+            f"{verb} the {thing} {way}"
+            for verb, thing, way in zip(verbs, things, ways, strict=True)
+        ]
+        at = FIRST_DAY + timedelta(hours=chance.randrange(12_000))
+        text = f"We {halves[0]}, and then {halves[1]}."
+        save(workspace, text, project=chance.choice(projects), at=at.isoformat())
 
 
 def links_of_agent(
