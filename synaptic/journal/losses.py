@@ -172,10 +172,10 @@ def put_back_overwritten(journal: Journal, since: float) -> tuple[list[str], lis
     """
     recent = journal.saved.ids(since)
     lost = [loss for loss in find_losses(journal) if loss.id in recent] if recent else []
-    back = []
-    changed = []
+    back: list[str] = []
+    changed: list[str] = []
     for loss in lost:
-        if not loss.text:
+        if not loss.text or loss.id in (*back, *changed):
             continue
         with journal.writing(), journal.doing("restore", loss.title, entries=[loss.id]):
             if journal.find_or_none(loss.path, loss.id):

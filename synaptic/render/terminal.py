@@ -519,7 +519,9 @@ def run_text(run: LoggedRun) -> str:
     changed, and in which files.
     """
     who = "" if run.who == PERSON else f" by {run.who}"
-    files = run.files[0] if len(run.files) == 1 else file_count_text(len(run.files))
+    files = file_count_text(len(run.files))
+    if 0 < len(run.files) < 3:
+        files = ", ".join(run.files)
     parts = [run.what] if run.what and run.what != files else []
     old, new = run.words
     if old and new:

@@ -134,7 +134,8 @@ def _changed_words(ws: Workspace) -> Iterator[tuple[str, tuple[str, str]]]:
             files[path] = undo_change(record, data)
         first = record.hunks[0]
         texts = bytes_of_text(first.before), masked[first.at : first.at + first.bytes]
-        yield record.run, _cut_words(*map(_visible_lines, texts))
+        changed = _cut_words(*map(_visible_lines, texts))
+        yield record.run, changed if any(changed) else _changed_marks(*texts)
 
 
 def _visible_lines(text: bytes) -> list[str]:
@@ -153,6 +154,20 @@ def _cut_words(old: list[str], new: list[str]) -> tuple[str, str]:
         while old and new and old[at] == new[at]:
             del old[at], new[at]
     before, after = cut_around_change(" ".join(old), " ".join(new))
+    return before[:_MOST_SHOWN], after[:_MOST_SHOWN]
+
+
+def _changed_marks(old: bytes, new: bytes) -> tuple[str, str]:
+    """The marks in comments of entries in which two texts differ: `due=2026-12-01`."""
+    sides = []
+    for text in (old, new):
+        comments = [line for line in text.splitlines() if find_ids(line)]
+        sides.append(dict.fromkeys(mark for line in comments for mark in line.split()))
+    one, other = sides
+    before, after = (
+        b" ".join(mark for mark in own if mark not in others).decode("utf-8", "replace")
+        for own, others in ((one, other), (other, one))
+    )
     return before[:_MOST_SHOWN], after[:_MOST_SHOWN]
 
 

@@ -643,6 +643,15 @@ def test_the_list_tells_updates_of_one_note_apart_and_an_undone_run_once(ws: Wor
     assert len([line for line in lines if "All is dry." in line]) == 1
 
 
+def test_the_list_says_which_mark_changed_and_whither_an_entry_went(ws: Workspace) -> None:
+    update(ws, ID, due="2026-12-01")
+    update(ws, ID, importance=9)
+    update(ws, ID, at="2026-10-01")
+    moved, worth, due, *_ = runs_text(list_runs_with_words(ws)).splitlines()
+    assert 'added "due=2026-12-01"' in due and 'added "importance=9"' in worth
+    assert "2026-10-01.md" in moved and "2 files" not in moved
+
+
 def test_an_id_of_an_undo_needs_four_letters(tmp_path: Path) -> None:
     with open_home(tmp_path) as ws:
         save(ws, "The ferry leaves at nine.")
