@@ -433,7 +433,7 @@ class _Reader:
         last = max(self.text.rfind("\n>>>>>>> "), 0)
         for begin in _CONFLICT.finditer(self.text, self.start, last):
             if not any(start <= begin.start() < end for start, end in structure.opaque):
-                message = "an unfinished git merge left two versions here; make them one"
+                message = "two versions stand here; `synaptic review` makes them one"
                 self._issue(begin.start(), "conflict-marker", message)
 
     def _report_fenced(self, structure: Scan, fence: Unclosed) -> None:
