@@ -82,6 +82,9 @@ class Marks(SharedMarks, total=False):
     names_near: bool
 
 
+_DAY_WITHOUT_COLON = re.compile(
+    r"(?:\d{4}-\d\d-\d\d|\d{1,2}\.\d{1,2}\.\d{4})(?: \d{1,2}:\d\d)?(?=,? +\w)"
+)
 _OPENING_WORD = re.compile(
     r"\s*(?:\*\*|__)?(?P<word>[^\W\d_]{2,20})\s?(?:(?::(?:\*\*|__)|(?:\*\*|__)?:)\s+|：\s*)(?=\S)"
 )
@@ -206,6 +209,11 @@ def _read_own_date(
 
     dated = split_date(content, ws.clock())
     if not dated:
+        day_only = _DAY_WITHOUT_COLON.match(content.lstrip())
+        meant = split_date(f"{day_only[0]}: {content}", ws.clock()) if day_only else None
+        if meant and not meant.is_ahead and meant.moment.date() != ws.today:
+            notice = f"The note is of now; “{meant.phrase}: ...”, with a colon, is of that day."
+            return content, None, (notice,)
         return content, None, ()
     day = parse_moment(dated.moment, ws.clock())
     if dated.is_ahead:

@@ -246,5 +246,8 @@ def test_a_text_that_begins_with_its_date_is_of_that_day(home: Home) -> None:
     whole = home.ask("save", "yesterday 5pm: called Ida", "--at", "now")
     assert whole["date"] == NOW[:10]
     assert home.ask("get", whole["id"])["entries"][0]["content"].startswith("yesterday")
+    bare = home.ask("save", "16.03.2026 14:30 met the publisher")
+    assert bare["date"] == NOW[:10] and "“16.03.2026 14:30: ...”" in bare["notices"][0]
+    assert not home.ask("save", f"{NOW[:10]} standup")["notices"]
     home.env["CLAUDECODE"] = "1"  # an agent's words stay as they are
     assert home.ask("save", "monday: deployed")["date"] == NOW[:10]
