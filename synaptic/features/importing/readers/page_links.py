@@ -87,7 +87,7 @@ class PageLinks:
         if is_picture and is_picture_name(path):
             return self._show(path, words)
         if is_linked_file(path):
-            return f"[{words or basename(path)}]({self._take_along(path)})"
+            return f"[{words or basename(path)}]({self._take_along(path, has_name=True)})"
         is_named = basename(path) in words  # the file stays in the export
         return words if is_named else f"{words} ({unquote(target)})".strip()
 
@@ -112,27 +112,29 @@ class PageLinks:
 
     def _show(self, path: str, words: str) -> str:
         """A picture with the words that describe it; the 300 of `![[gel.png|300]]` is none."""
-        read = self.files.picture(path)
         alt = "" if words.replace("x", "").isdecimal() else words
-        return f"![{alt}]({self._attach(self._identity(path, read), splitext(path)[1], read)})"
+        return f"![{alt}]({self._take_along(path)})"
 
-    def _take_along(self, path: str) -> str:
-        """Registers a file and returns its path in the journal, in which its name stands."""
+    def _take_along(self, path: str, *, has_name: bool = False) -> str:
+        """Registers a file of the export and returns its path in the journal, in which its name
+        stands if it `has_name`.
+        """
         read = self.files.picture(path)
+        identity = f"{self.key} {path}" if self.key else sha256(read()).hexdigest()
         stem, suffix = splitext(basename(path))
-        digest = sha256(self._identity(path, read).encode("utf-8", "surrogatepass")).hexdigest()
-        plain = _NO_WORD.sub("-", stem)[:_NAME_CHARS].strip("-.") or "file"
-        name = f"{plain}-{digest[:8]}{suffix.lower()}"
-        self.pictures[name] = read
-        return f"{PICTURE_FOLDER}/{name}"
+        return self._attach(identity, suffix, read, stem if has_name else None)
 
-    def _identity(self, path: str, read: Callable[[], bytes]) -> str:
-        return f"{self.key} {path}" if self.key else sha256(read()).hexdigest()
-
-    def _attach(self, identity: str, suffix: str, read: Callable[[], bytes]) -> str:
-        """Registers a picture and returns its path in the journal. `read` returns its bytes."""
-        digest = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()
-        name = digest[:32] + suffix.lower()
+    def _attach(
+        self, identity: str, suffix: str, read: Callable[[], bytes], stem: str | None = None
+    ) -> str:
+        """Registers a picture or file and returns its path in the journal. `read` returns its
+        bytes.
+        """
+        name = sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        if stem is not None:
+            plain = _NO_WORD.sub("-", stem)[:_NAME_CHARS].strip("-.") or "file"
+            name = f"{plain}-{name[:8]}"
+        name += suffix.lower()
         self.pictures[name] = read
         return f"{PICTURE_FOLDER}/{name}"
 
