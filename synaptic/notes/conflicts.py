@@ -82,8 +82,6 @@ def without_conflict_marks(text: str) -> str:
 
 def show_versions(text: str) -> str:
     """The text for readers: words in place of git's marks, and no comments in the versions."""
-    if "<<<<<<< " not in text:
-        return text
     parts = []
     at = 0
     for conflict in find_conflicts(text):
