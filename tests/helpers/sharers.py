@@ -23,6 +23,7 @@ from synaptic.features.sharing.syncing import init_sync, sync
 from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.retagging import plan_tag_rename
+from synaptic.workspace.workspace import Workspace
 
 FIRST_DAY = date(2026, 11, 1)
 STEMS = [
@@ -31,6 +32,24 @@ STEMS = [
 _WORD = re.compile(r"w\d{5}x")
 _LINK = re.compile(r"\[\[([^\[\]]+)\]\]")
 _ENTRIES = re.compile(r"(?m)^(?=## )")
+
+
+def share_entry(
+    folder: Path, text: str, at: str, notes: dict[str, str] | None = None
+) -> tuple[Workspace, Workspace, str]:
+    """Two machines with one entry and these notes, and the id of the entry."""
+    git(folder, "init", "-q", "--bare", "-b", "main", "hub.git")
+    desk, laptop = (open_home(folder / name) for name in ("desk", "laptop"))
+    id = save(desk, text, at=at).id
+    for name, content in (notes or {}).items():
+        (desk.config.journal / name).write_text(content)
+    for ws in (desk, laptop):
+        init_sync(load_config(ws.config.home), str(folder / "hub.git"), lambda _: True)
+    machines = [
+        open_home(ws.config.home, sync=load_config(ws.config.home).sync)
+        for ws in (desk, laptop)
+    ]
+    return machines[0], machines[1], id
 
 
 class Sharers:

@@ -11,14 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from homes import open_home
-from hubs import git
 from killed import started, was_killed
+from sharers import share_entry
 from trials import drawn
 
 from synaptic import delete, save, update
 from synaptic.config import load_config
-from synaptic.features.sharing.syncing import init_sync, sync
+from synaptic.features.sharing.syncing import sync
 from synaptic.journal import disk, losses
 from synaptic.workspace.workspace import Workspace
 
@@ -29,16 +28,7 @@ TEXT = "Rowed up to the lock and back again, with Ida and the old dog in the bow
 
 def share(folder: Path) -> tuple[Workspace, Workspace, str]:
     """Two machines that share one day of one entry, and the id of that."""
-    git(folder, "init", "-q", "--bare", "-b", "main", "hub.git")
-    desk, laptop = (open_home(folder / name) for name in ("desk", "laptop"))
-    id = save(desk, TEXT, at="2026-11-20 09:00").id
-    for ws in (desk, laptop):
-        init_sync(load_config(ws.config.home), str(folder / "hub.git"), lambda _: True)
-    machines = [
-        open_home(ws.config.home, sync=load_config(ws.config.home).sync)
-        for ws in (desk, laptop)
-    ]
-    return machines[0], machines[1], id
+    return share_entry(folder, TEXT, "2026-11-20 09:00")
 
 
 @pytest.mark.parametrize(

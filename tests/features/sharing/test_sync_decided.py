@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 from forks import ForkedHome, Forks
-from homes import open_home
-from hubs import git
+from sharers import share_entry
 
 from synaptic import delete, save, update
 from synaptic.config import load_config
-from synaptic.features.sharing.syncing import Synced, describe_sync, init_sync, sync
+from synaptic.features.sharing.syncing import Synced, describe_sync, sync
 from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.mentions import broken_links
 from synaptic.verbs.renaming import plan_rename
@@ -29,18 +28,7 @@ Change = Callable[[Workspace, str], object]
 
 def share(folder: Path, notes: dict[str, str]) -> tuple[Workspace, Workspace, str]:
     """Two machines with one entry and these notes, and the id of the entry."""
-    git(folder, "init", "-q", "--bare", "-b", "main", "hub.git")
-    desk, laptop = (open_home(folder / name) for name in ("desk", "laptop"))
-    id = save(desk, LONG, at="2026-11-10 09:00").id
-    for name, text in notes.items():
-        (desk.config.journal / name).write_text(text)
-    for ws in (desk, laptop):
-        init_sync(load_config(ws.config.home), str(folder / "hub.git"), lambda _: True)
-    machines = [
-        open_home(ws.config.home, sync=load_config(ws.config.home).sync)
-        for ws in (desk, laptop)
-    ]
-    return machines[0], machines[1], id
+    return share_entry(folder, LONG, "2026-11-10 09:00", notes)
 
 
 def sync_all(*machines: Workspace) -> list[Synced]:
