@@ -488,6 +488,10 @@ def test_a_draft_with_a_file_ends_with_its_save(browser: Browser, home: Path) ->
             page.goto(place)
             write(page, f"Seen at {place}")
             expect(page.locator("input[name=draft]")).to_have_count(1)
+            expect(page.locator("#kept")).to_have_text(KEPT)
+            page.evaluate(  # as when the page is left before what is sent was written
+                "() => void (IDBDatabase.prototype.transaction = () => { throw Error('left'); })"
+            )
             page.get_by_role("button", name="Save", exact=True).click()
             expect(page.get_by_role("status")).to_contain_text("Saved")
             page.goto(place)

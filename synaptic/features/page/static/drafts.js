@@ -69,7 +69,8 @@ const isSaved = document.querySelector(".done[role=status]");
 const begin = async () => {
   await takeOver();
   const drafts = await readAll();
-  const isSent = ([name, values]) => JSON.stringify(drafts.get(name)?.values) === JSON.stringify(values);
+  // not compared by its words: a browser may leave a page before it wrote what was sent
+  const isSent = ([name, at]) => drafts.get(name)?.at <= at;
   const saved = isSaved ? readSent().filter(isSent).map(([name]) => name) : [];
   if (saved.length) await drop(saved);
   saved.forEach((name) => drafts.delete(name));
@@ -98,9 +99,9 @@ if (form) {
   let changes = 0;
   const keep = async (words = "Draft kept in this browser") => {
     const number = (changes += 1);
-    await begun; // which reads the draft that this one replaces
     const draft = { at: Date.now(), values: values() };
     const isEmpty = isUntouched();
+    await begun; // which reads the draft that this one replaces
     await change((store) => (isEmpty ? store.delete(here()) : store.put(draft, here())));
     if (number === changes) say(isEmpty ? "" : words);
   };
@@ -144,8 +145,8 @@ if (form) {
   }));
   form.addEventListener("input", () => keep());
   form.addEventListener("submit", () => {
-    keep(); // as it is sent: a save ends the draft that is the same
-    sessionStorage.sent = JSON.stringify([...readSent(), [here(), values()]]);
+    keep(); // as it is sent, which may be refused
+    sessionStorage.sent = JSON.stringify([...readSent(), [here(), Date.now()]]);
   });
   discard.addEventListener("click", () => {
     form.querySelectorAll("input[name=draft]").forEach((one) => one.remove());
