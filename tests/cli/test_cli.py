@@ -1616,6 +1616,7 @@ def test_the_setup_of_an_empty_home_names_the_next_step(run: Run) -> None:
     assert "Next: synaptic save " not in run("init").out
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_an_evaluation_that_is_stopped_leaves_no_copy(
     run: Run, home: Path, tmp_path: Path, by: signal.Signals

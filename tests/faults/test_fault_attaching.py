@@ -96,6 +96,7 @@ def write_next(home: Path) -> None:
 
 
 @pytest.mark.fault(row=2)
+@pytest.mark.sweep("way")
 @pytest.mark.parametrize("step", [*STORED, *SAVED])
 @pytest.mark.parametrize("way", WAYS)
 def test_a_kill_leaves_the_note_with_its_file_or_none_of_them(

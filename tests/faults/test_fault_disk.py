@@ -482,6 +482,7 @@ def test_a_disk_of_few_pages(
         assert journal.count("<!-- syn:") == len(saved) + 1
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("small", ["home", "journal"])
 def test_half_of_it_on_a_full_disk(
     small_disk: SmallDisk, forks: Forks, tmp_path: Path, small: str

@@ -402,6 +402,7 @@ def test_an_update_that_an_old_buffer_undid_is_listed_and_comes_back_once(home: 
 
 
 @pytest.mark.fault(row=4)
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "cut", [b"90 of the", b"\nA long report.", b":00:00"], ids=["text", "body", "comment"]
 )

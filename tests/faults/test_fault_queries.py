@@ -99,6 +99,7 @@ def counts(index: Path) -> dict[str, int]:
         return dict(db.execute("SELECT id, 1 FROM access WHERE count > 0").fetchall())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_query_of_any_size_is_answered(known: tuple[Home, Server], name: str) -> None:
     home, server = known

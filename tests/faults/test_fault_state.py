@@ -61,6 +61,7 @@ def used(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 @pytest.mark.fault(row=10)
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_thing_in_the_place_of_a_state_file_stops_a_person(
     home: ForkedHome, used: tuple[Path, str], kind: str

@@ -211,6 +211,7 @@ def test_mcp_over_stdio_and_a_hook_run_without_them(
     assert "The tea is green." in output
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("package", "args"),
     [

@@ -911,6 +911,7 @@ def stopping(at: ForkedHome, web: Path) -> ForkedHome:
     return at
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("client", ["claude-code", "codex", "gemini"])
 def test_a_session_that_did_something_is_asked_once_for_a_handoff(
     stopping: ForkedHome, web: Path, client: str

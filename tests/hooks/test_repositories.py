@@ -279,6 +279,7 @@ def projects_of(people: People, source: str) -> dict[str, str | None]:
     return {entry["content"]: entry["project"] for entry in found}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("source", ["memories", "claude-code-memory"])
 @pytest.mark.parametrize("kind", ["there", "gone", "plain"])
 def test_both_imports_of_memories_name_one_project(
@@ -444,6 +445,7 @@ def test_what_hooks_push_is_of_the_project_and_of_none(
         assert "project api" in server.text("search", query=PROMPT)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "remote",
     [
@@ -511,6 +513,7 @@ def pack_git(kind: str, folder: Path, victim: Path) -> None:
         (own / "config").write_text(f'[remote "origin"]\n\turl = {ACME}\n')
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "kind",
     [

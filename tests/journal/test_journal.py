@@ -544,6 +544,7 @@ def test_killed_at_each_step_of_an_edit_by_hand(home: ForkedHome, step: str) -> 
     assert [path.name for path in journal.root.iterdir()] == [DAY]
 
 
+@pytest.mark.sweep("finish", "existing")
 @pytest.mark.parametrize("finish", ["undo", "move again"])
 @pytest.mark.parametrize(("existing", "count"), [(True, 3), (False, 3), (True, 1), (False, 1)])
 @pytest.mark.parametrize("step", FAULTS)

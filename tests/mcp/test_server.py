@@ -1402,6 +1402,7 @@ answers.ANSWERS["context_recent"] = noisy
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_at_once_even_during_a_call(
     raw: Callable[..., Raw], home: Path, ending: signal.Signals

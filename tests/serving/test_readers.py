@@ -238,6 +238,7 @@ def test_a_process_without_work_ends(worker: Worker, monkeypatch: pytest.MonkeyP
     assert worker.submit(process_of, "process").result(TIMEOUT_S)[0] != process
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("at_work", [False, True])
 def test_a_killed_server_leaves_no_process_behind(tmp_path: Path, at_work: bool) -> None:
     script = f"""

@@ -583,6 +583,7 @@ def hooks_in(file: Path) -> dict[str, list[dict[str, Any]]]:
     return {event: [hook] for event, hook in each if "synaptic" in hook["command"]}
 
 
+@pytest.mark.sweep("before")
 @pytest.mark.parametrize("name", HOOK_FILES)
 @pytest.mark.parametrize("before", [None, OTHERS_HOOKS])
 def test_hooks_come_and_go_and_what_stands_beside_them_stays(

@@ -79,6 +79,7 @@ def test_an_entry_moves_to_its_day_and_one_undo_takes_it_back(
 ENTRY = "## 09:00 Rowing\n\nUp to the lock.\n"
 
 
+@pytest.mark.sweep("change")
 @pytest.mark.parametrize(
     ("above", "below", "stays"),
     [

@@ -308,6 +308,7 @@ def test_no_way_of_another_puts_a_preference_into_force(at: ForkedHome) -> None:
     assert "Mine" in shown and "Way" not in shown
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("step", ["sync-fetched", "replaced", "replace-swapped"])
 def test_a_peers_rule_waits_while_sync_applies_and_after_a_kill(
     tmp_path: Path, at: ForkedHome, step: str

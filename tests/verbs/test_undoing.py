@@ -396,6 +396,7 @@ KILLED = ("save", "update", "delete", "tick", "move to another day")
 STEPS = [step for step in FAULTS if step not in ("kept-torn", "created", "linked")]
 
 
+@pytest.mark.sweep("verb")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("verb", KILLED)
 def test_a_kill_at_each_step_leaves_each_file_old_or_new_and_undo_goes_back(
@@ -416,6 +417,7 @@ def test_a_kill_at_each_step_leaves_each_file_old_or_new_and_undo_goes_back(
     assert files_of(ws.config.journal) == first
 
 
+@pytest.mark.sweep("verb")
 @pytest.mark.parametrize("step", STEPS)
 @pytest.mark.parametrize("verb", ["update", "tick", "move to another day"])
 def test_a_kill_at_each_step_of_an_undo_is_gone_on_with(
@@ -437,6 +439,7 @@ def test_a_kill_at_each_step_of_an_undo_is_gone_on_with(
     assert files_of(ws.config.journal) == first
 
 
+@pytest.mark.sweep("verb")
 @pytest.mark.parametrize("most_bytes", [0, 300, 900])
 @pytest.mark.parametrize("verb", [*KILLED, "edit on the page", "rename"])
 def test_an_undo_that_finds_no_room_changes_nothing_and_works_afterwards(

@@ -65,6 +65,7 @@ def test_every_processor_embeds_the_same_vectors_as_one(home: Path) -> None:
         os.sched_setaffinity(0, every)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGKILL])
 def test_a_rebuild_that_is_cut_short_keeps_what_it_has(
     home: Path, ending: signal.Signals

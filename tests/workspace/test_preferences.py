@@ -54,6 +54,7 @@ CHANGES: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.sweep("is_rebuilt")
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("is_rebuilt", [False, True])
 def test_a_file_that_no_longer_says_a_rule_ends_it_for_good(

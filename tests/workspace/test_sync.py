@@ -889,6 +889,7 @@ def exchange(index: Path) -> None:
 DAMAGES = (remove_alone, remove_all, truncate, empty, garble, exchange)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("flushed", [True, False])
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_index_under_an_open_workspace_is_made_anew(

@@ -159,6 +159,7 @@ def test_each_file_is_taken_or_named_with_the_reason(ws: Workspace, tmp_path: Pa
     assert counts(take(ws, folder)) == {"known": len(TAKEN)}
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("export", "source"),
     [

@@ -195,6 +195,7 @@ LARGE: dict[str, tuple[str, str, Callable[[], str]]] = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("what", LARGE)
 def test_reading_takes_at_most_100_megabytes(what: str, tmp_path: Path) -> None:
     name, file, make = LARGE[what]
@@ -382,6 +383,7 @@ ODD: tuple[Any, ...] = (
 )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", ["day-one", "jrnl", "claude-ai", "chatgpt"])
 def test_one_wrong_value_costs_one_record(ws: Workspace, name: str, tmp_path: Path) -> None:
     folder = tmp_path / "export"

@@ -62,6 +62,7 @@ def test_each_machine_calls_its_own_text_mine(machines: Machines) -> None:
     assert "<<<<<<< first version" in day(desk) and "ours" not in day(desk)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("answer", "texts"),
     [
@@ -90,6 +91,7 @@ def test_an_answer_keeps_what_was_chosen_and_reaches_the_other_machine(
     assert day(desk) == before
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("chooser", ["desk", "laptop"])
 def test_a_text_that_was_chosen_against_is_not_missed(machines: Machines, chooser: str) -> None:
     desk, laptop = homes = machines.shared("desk", "laptop")
@@ -247,6 +249,7 @@ def made_whole_file_conflict(forks: Forks) -> tuple[Machines, str]:
     return machines, str(finding(laptop)["finding"])
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("answer", ["mine", "theirs", "both"])
 def test_a_kill_in_a_choice_of_a_whole_file_or_in_its_undo_loses_nothing(
     machines: Machines, answer: str
@@ -287,6 +290,7 @@ def test_a_choice_of_a_whole_file_is_undone_on_the_page(machines: Machines) -> N
         assert day(home) == before
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("one", "other", "again"),
     [

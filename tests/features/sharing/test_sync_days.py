@@ -31,6 +31,7 @@ def share(folder: Path) -> tuple[Workspace, Workspace, str]:
     return share_entry(folder, TEXT, "2026-11-20 09:00")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("gone", "other", "days"),
     [

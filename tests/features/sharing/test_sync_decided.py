@@ -64,6 +64,7 @@ BACK = "is back"
 MOVED = "Two machines moved"
 
 
+@pytest.mark.sweep("told")
 @pytest.mark.parametrize(
     ("first", "second", "stands", "told", "words"),
     [
@@ -128,6 +129,7 @@ def test_one_entry_stands_and_both_machines_say_which(
 IDA = "# Ida\n\nLikes tea.\n\nLives in Hull.\n\nSee [[Ida]].\n"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("names", [("people/Ada", "Eda"), ("Ada", "work/Eda"), ("Ada", "Ada")])
 def test_a_note_that_both_renamed_has_one_name_to_which_all_links_lead(
     tmp_path: Path, names: tuple[str, str]
@@ -167,6 +169,7 @@ def test_a_note_that_both_renamed_has_one_name_to_which_all_links_lead(
         ws.close()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", ["deletes", "edits", "renames"])
 def test_a_note_that_one_deleted_and_another_changed_is_back_and_both_say_so(
     tmp_path: Path, first: str

@@ -33,6 +33,7 @@ def contents(home: ForkedHome) -> list[str]:
     return sorted(file.read_text() for file in (home.journal / "attachments").iterdir())
 
 
+@pytest.mark.sweep("when")
 @pytest.mark.parametrize("link", ["", "![[g.txt]]", "[g](g.txt)"])
 @pytest.mark.parametrize("when", ["shared", "before it was shared"])
 def test_each_note_shows_its_own_file(machines: Machines, when: str, link: str) -> None:
@@ -64,6 +65,7 @@ def test_each_note_shows_its_own_file(machines: Machines, when: str, link: str) 
     assert all(home.ask("sync")["notices"] == [] for home in homes)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "step",
     ["sync-made", "sync-merged", "sync-applied", "create-torn", "sync-moved", "sync-pushed"],

@@ -138,6 +138,7 @@ def test_an_odd_file_stays_for_those_who_can_receive_it(machines: Machines) -> N
     assert not git(home.journal, "for-each-ref", "refs/synaptic/held")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("theirs", "ours"), [("a.md", "a.md/b.md"), ("a.md/b.md", "a.md")])
 def test_a_file_stands_where_another_machine_has_a_folder(
     machines: Machines, theirs: str, ours: str
@@ -439,6 +440,7 @@ def hostile(machines: Machines, name: str) -> None:
     git(work, "push", "-q", str(machines.hub), f"{commit}:refs/heads/main")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("name", "rule"),
     [

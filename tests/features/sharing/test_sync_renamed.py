@@ -15,6 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX"
 TEXT = "# Ida\n\nLikes tea.\n\nLives in Hull, by the harbour.\n\nSee [[Ida]].\n"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", ["the one who renames", "the one who edits"])
 def test_an_edit_under_the_old_name_reaches_the_new_one(
     tmp_path: Path, forks: Forks, first: str
@@ -77,6 +78,7 @@ def test_a_secret_that_left_a_note_with_its_name_stops_no_sync(
     assert desk.ask("sync")["sent"] == 2
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("first", ["the one who moves", "the one who saves"])
 def test_an_entry_of_a_day_stays_there_when_all_others_are_moved(
     tmp_path: Path, forks: Forks, first: str
