@@ -2,6 +2,7 @@
 kills, a wrecked index.
 
 python3 scripts/soak.py together --minutes 15
+python3 scripts/soak.py together --minutes 10 --entries 100000 --servers 12
 
 The promise: each text whose save was acknowledged stands in the journal exactly once, and is
 found; by the server that saved it at once.
@@ -20,6 +21,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import httpx
@@ -31,8 +33,8 @@ from served import served
 
 PAUSE_S = 0.3
 """Between two acts of one writer."""
-AGENTS = 6
-"""Servers that save and search at the same time."""
+A_DAY = 30
+"""Entries of a day of the journal that is there before."""
 SOUGHT = 30
 """Texts that are searched for at the end."""
 
@@ -41,13 +43,16 @@ _numbers = itertools.count(1)
 
 @dataclass
 class Soak:
-    """The home, its end, and the texts of acknowledged saves."""
+    """The home, its end, the texts of acknowledged saves, and the number of entries that were
+    there before.
+    """
 
     home: Home
     until: float
     choose: random.Random
     acknowledged: list[str] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
+    entries: int = 0
     kills: int = 0
     merges: int = 0
     wrecks: int = 0
@@ -143,9 +148,10 @@ def by_merges(soak: Soak) -> None:
 
 
 def by_damage(soak: Soak) -> None:
-    """The index is overwritten or removed every 20 seconds."""
-    while time.monotonic() < soak.until - 20:
-        time.sleep(20)
+    """The index is overwritten or removed every 20 seconds, in a large journal less often."""
+    pause = 20 + soak.entries / 500
+    while time.monotonic() < soak.until - pause:
+        time.sleep(pause)
         index = soak.home.index
         with contextlib.suppress(OSError):
             if soak.wrecks % 2:
@@ -159,12 +165,24 @@ def by_damage(soak: Soak) -> None:
 
 WRITERS: tuple[Callable[[Soak], None], ...] = (
     by_command,
-    *AGENTS * (by_agent,),
     on_the_page,
     by_hand,
     by_merges,
     by_damage,
 )
+"""Those of which there is one; servers are as many as asked for."""
+
+
+def write_before(journal: Path, count: int) -> None:
+    """Writes the entries that are there before, in the files of their days."""
+    for first in range(0, count, A_DAY):
+        day = datetime(2024, 12, 31) - timedelta(days=first // A_DAY)
+        numbers = range(first, min(first + A_DAY, count))
+        entries = [
+            f"## {9 + n % A_DAY // 6:02}:{n % 6}0 Before {n}\n\nBerth {n} was let to guest {n * 7 % 991}.\n"
+            for n in numbers
+        ]
+        (journal / f"{day:%Y-%m-%d}.md").write_text("\n".join(entries), encoding="utf-8")
 
 
 def commit(journal: Path) -> None:
@@ -172,9 +190,16 @@ def commit(journal: Path) -> None:
     git(journal, "commit", "-q", "-m", "notes", ok=False)
 
 
+def rebuild(home: Home) -> None:
+    """Rebuilds the index, however long that takes."""
+    process = home.start("rebuild-index")
+    _, words = process.communicate()
+    assert process.returncode == 0, words
+
+
 def judged(soak: Soak) -> list[str]:
     """The promises that did not hold."""
-    soak.home.ask("rebuild-index")
+    rebuild(soak.home)
     texts = [path.read_text(encoding="utf-8") for path in soak.home.journal.rglob("*.md")]
     words = " ".join(texts)
     failures = list(soak.troubles)
@@ -195,13 +220,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=15)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--entries", type=int, default=0, help="that are there before")
+    parser.add_argument("--servers", type=int, default=6, help="that save and search")
     asked = parser.parse_args()
-    begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         home = Home(Path(folder, "home"), {"SYNAPTIC_NOW": "2026-11-23T10:00", "HOME": folder})
         home.ask("init")
+        write_before(home.journal, asked.entries)
+        rebuild(home)
+        begun = time.monotonic()
         soak = Soak(home, begun + asked.minutes * 60, random.Random(asked.seed))
-        threads = [threading.Thread(target=writer, args=(soak,)) for writer in WRITERS]
+        soak.entries = asked.entries
+        writers = [*WRITERS, *asked.servers * (by_agent,)]
+        threads = [threading.Thread(target=writer, args=(soak,)) for writer in writers]
         for thread in threads:
             thread.start()
         for thread in threads:
