@@ -78,6 +78,7 @@ def asked(journal: dict[str, Any], home: Path, model: FastEmbedder) -> list[tupl
 
 
 @pytest.mark.edge
+@pytest.mark.sweep
 def test_of_twelve_right_answers_in_a_new_journal_at_most_one_is_doubted(
     tmp_path: Path, model: FastEmbedder
 ) -> None:

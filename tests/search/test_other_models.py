@@ -61,6 +61,7 @@ def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
 
 
 @pytest.mark.edge
+@pytest.mark.sweep
 def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
     tmp_path: Path, model: FastEmbedder
 ) -> None:

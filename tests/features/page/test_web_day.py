@@ -81,6 +81,7 @@ class Keyboard(Mouse):
         pytest.fail(f"{STOPS} times Tab, and {wanted} has not the focus")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("hand", [Mouse, Keyboard])
 def test_a_day(browser: Browser, tmp_path: Path, hand: type[Mouse]) -> None:
     home, clock = tmp_path / "home", Clock()

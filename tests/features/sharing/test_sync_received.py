@@ -18,7 +18,7 @@ from hubs import DAY, FILE, Machines, day, git, waits
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from outside import SYNAPTIC
-from trials import drawn
+from trials import drawn, examples
 
 from synaptic import open_workspace, save
 from synaptic.config import load_config
@@ -516,7 +516,7 @@ paths = st.lists(segments, min_size=1, max_size=3).map("/".join)
 trees = st.dictionaries(paths, st.sampled_from([FILE, RUN, LINK]), max_size=8)
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[*HealthCheck])
+@settings(max_examples=examples(8, 3), deadline=None, suppress_health_check=[*HealthCheck])
 @given(trees, trees)
 @example({"B.md": FILE}, {"B.md": LINK})
 def test_whatever_another_machine_sends_stays_as_it_is(
