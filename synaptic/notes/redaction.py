@@ -338,32 +338,39 @@ _NEXT_LINE = (
     r"(?:\r?\n[ \t>]{0,12}){1,3}(?:(?:```|~~~)[a-z0-9_+-]{0,20}[ \t]{0,4}\r?\n[ \t>]{0,12})?"
 )
 """From a label to its value below: at most two empty lines, and a fence's first line."""
-_ASSIGNED = (
-    r"(?i)(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
+_LABEL = (
+    r"(?P<word>pass(?:word|wd|wort|ord|phrase|code)?|pwd|secret|token|key"
     r"|credentials?|authorization|psk|pat|NAMES)"
     r"(?:[_-]?(?:base|value|key|[0-9]{1,2})){0,2}(?![A-Za-z0-9_-])"
     r"(?P<close>(?:\\?[\"'`]|\*\*|[\])]){0,3})"
-    r"(?:(?P<whose>(?:[ \t]{1,3}\([^()\n]{1,40}\)|[ "
-    r"\t]{1,3}(?:of|for|to|on|at|in|from|f\u00fcr|vo[nm]|zu[mr]?|del?"
-    r"|d[aeou]s?|para|pour|per|van|voor|till|til|dla|\u0434\u043b\u044f|\u043e\u0442)"
-    r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
-    r"(?:[ "
-    r"\t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)"
-    r"(?:\*\*)?[ \t]{0,40}(?:(?P<below>NEXT_LINE)[ \t>*+:-]{0,12})?(?:\u00ab[ \t]{0,4})?"
-    r"|[ \t]{1,3}(?:(?:(?:was|has been|is|got)[ "
-    r"\t]{1,3})?(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
-    r"|(?:is|was|are|ist|war|lautet|es|est|era|\u00e9|\u00e8|jest|\u00e4r|er)"
-    r"(?:[ \t]{1,3}(?:now|still|currently|jetzt|nun))?)[ \t:]{1,3})"
-    r"|>|(?P<blank>[ \t]{1,4})"
-    r"|[ \t]{0,4}(?:\*\*)?(?P<alone>NEXT_LINE)[ \t>*+:-]{0,12})"
-    r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
 )
-"""A name that ends in one of these words, and the text between the name and its value.
-
-Groups: `whose` matches "of Mailjet". `below`: the value stands in a line below. `blank`: after
-a flag. `alone`: in a line below a heading or a label, without a sign. Without a `sign` it may
-also stand in a sentence or in XML.
-"""
+"""The end of a name of a secret: `DB_PASSWORD`, `"token_2"`, **API key**."""
+_WHOSE = (
+    r"(?P<whose>(?:[ \t]{1,3}\([^()\n]{1,40}\)|[ \t]{1,3}"
+    r"(?:of|for|to|on|at|in|from|f\u00fcr|vo[nm]|zu[mr]?|del?|d[aeou]s?|para|pour|per|van|voor"
+    r"|till|til|dla|\u0434\u043b\u044f|\u043e\u0442)"
+    r"(?:[ \t]{1,3}[^\s:=|]{1,40}){1,6}?))?"
+)
+"""Of what the secret is: " of Mailjet", " (staging)". The sign or verb behind it closes it."""
+_SIGN = (
+    r"[ \t]{0,20}(?P<sign>=>|:=|->|\u2192|={1,3}|:|\uff1a|\||\u662f|\u4e3a|\u306f|\ub294)"
+    r"(?:\*\*)?[ \t]{0,40}(?:(?P<below>NEXT_LINE)[ \t>*+:-]{0,12})?(?:\u00ab[ \t]{0,4})?"
+)
+"""A sign; the value stands behind it, or `below` it."""
+_VERB = (
+    r"[ \t]{1,3}(?:(?:(?:was|has been|is|got)[ \t]{1,3})?"
+    r"(?:changed|reset|set|updated|rotated)[ \t]{1,3}to"
+    r"|(?:is|was|are|ist|war|lautet|es|est|era|\u00e9|\u00e8|jest|\u00e4r|er)"
+    r"(?:[ \t]{1,3}(?:now|still|currently|jetzt|nun))?)[ \t:]{1,3}"
+)
+"""What says so in a sentence: " was changed to "."""
+_TAG_OR_BLANK = r">|(?P<blank>[ \t]{1,4})"
+"""The end of a tag of XML, or the blank behind a flag."""
+_ALONE = r"[ \t]{0,4}(?:\*\*)?(?P<alone>NEXT_LINE)[ \t>*+:-]{0,12}"
+"""The way to a value below a heading or a label without a sign."""
+_SCHEME = r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
+_ASSIGNED = f"(?i){_LABEL}(?:{_WHOSE}(?:{_SIGN}|{_VERB})|{_TAG_OR_BLANK}|{_ALONE}){_SCHEME}"
+"""A name of a secret, and the text between the name and its value."""
 _VALUE = (
     r"(?P<quote>\\?[\"'`])(?P<quoted>[^\n]{1,400}?)(?P=quote)|(?P<bare>[^\s\"'`<>|\\]{1,128})"
 )
@@ -603,27 +610,52 @@ def _is_value(name: re.Match[str], full_name: str, value: str, *, quoted: bool) 
         return name["scheme"] is not None and len(value) >= 12
     if name["alone"] and (word in _KINDS or _looks_random(value)):
         return _looks_random(value)
-    if _is_value_below_label(name) and not _looks_generated(value):
-        return False
-    mixed = _is_mixed(value)
-    # in a sentence, a table or a line of its own it may be a word
-    prose = name["whose"] or name["below"] or name["sign"] in (None, "|", "->", "\u2192")
-    if prose and (not mixed or _is_found_in(_DESCRIPTION, value)):
+    if _may_be_prose(name, value):
         return False
     in_capitals = name["sign"] == "=" and full_name.isupper() and not name["close"]
-    literal = quoted or in_capitals
-    is_attribute = _is_found_in(_ATTRIBUTE, value) and not _looks_random(value)
-    if not literal and (is_attribute or _is_found_in(_CODE, value)):
+    is_literal = quoted or in_capitals
+    if not is_literal and _is_code(value):
         return False
     if word not in _KINDS or word == "passphrase":
-        if not _is_found_in(_LETTER, value):
-            return value.isdigit()
-        if literal and len(value) >= 8:
-            return True
-        return _is_found_in(_DIGIT, value) or _is_found_in(_SYMBOL, value)
+        return _may_be_password(value, is_literal=is_literal)
+    return _may_be_key(value, quoted=quoted, is_literal=is_literal)
+
+
+def _may_be_prose(name: re.Match[str], value: str) -> bool:
+    """True for a value that may be a word, where words stand: below a label, in a sentence, in
+    a table or in a line of its own.
+    """
+    if _is_value_below_label(name) and not _looks_generated(value):
+        return True
+    stands_in_prose = (
+        name["whose"] or name["below"] or name["sign"] in (None, "|", "->", "\u2192")
+    )
+    is_word = not _is_mixed(value) or _is_found_in(_DESCRIPTION, value)
+    return bool(stands_in_prose) and is_word
+
+
+def _is_code(value: str) -> bool:
+    """True for a call, and for an attribute such as `settings.token`."""
+    is_attribute = _is_found_in(_ATTRIBUTE, value) and not _looks_random(value)
+    return is_attribute or _is_found_in(_CODE, value)
+
+
+def _may_be_password(value: str, *, is_literal: bool) -> bool:
+    """True for what people choose: letters with a digit or a sign, or digits alone; in code
+    also a word.
+    """
+    if not _is_found_in(_LETTER, value):
+        return value.isdigit()
+    if is_literal and len(value) >= 8:
+        return True
+    return _is_found_in(_DIGIT, value) or _is_found_in(_SYMBOL, value)
+
+
+def _may_be_key(value: str, *, quoted: bool, is_literal: bool) -> bool:
+    """True for what programs make: long, of letters and digits, and no name of something."""
     if not quoted and _is_found_in(_INNER, value):
         return False
-    named = any(_is_found_in(shape, value) for shape in (_NAME, _CAMEL, _PLACE))
-    if named and (quoted or not literal):
+    is_name = any(_is_found_in(shape, value) for shape in (_NAME, _CAMEL, _PLACE))
+    if is_name and (quoted or not is_literal):
         return False
-    return mixed and len(value) >= (10 if literal else 12)
+    return _is_mixed(value) and len(value) >= (10 if is_literal else 12)
