@@ -18,9 +18,10 @@ from contextlib import (
     nullcontext,
     suppress,
 )
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import uvicorn
 from starlette.applications import Starlette
@@ -31,6 +32,7 @@ from starlette.types import ASGIApp
 
 from ...config import load_config
 from ...errors import ConfigError, InvalidArgument, SynapticError, to_synaptic_error
+from ...models import frozen
 from ...serving.log import SparingHandler
 from ...serving.processes import start_synaptic
 from ...serving.running import RunningServer, announce_server, is_loopback
@@ -89,60 +91,68 @@ async def _show_no_page(_: Request) -> Response:
     return PlainTextResponse("This server has no page, only MCP at /mcp.\n", 404)
 
 
+@frozen
+class Choices:
+    """The options of `synaptic serve`. With a `database` it serves the journals published
+    there, and forwards changes to the server at `writer`. `publish` are names of projects to
+    publish after each save, or None. For a `phone` it asks for the address in the network.
+    """
+
+    host: str
+    port: int | None = None
+    open_it: bool = False
+    read_only: bool = False
+    no_link: bool = False
+    token_file: str | None = None
+    allow_host: Sequence[str] = ()
+    phone: bool = False
+    publish: Sequence[str] | None = None
+    database: str = ""
+    writer: str = ""
+
+    @property
+    def is_local(self) -> bool:
+        """True if the server is only reachable from this machine."""
+        return is_loopback(self.host) and not self.allow_host
+
+    @property
+    def only_shows(self) -> bool:
+        """True if no page of this server changes anything."""
+        return self.read_only or bool(self.database)
+
+
+class _Address(NamedTuple):
+    """Where a server listens: its `names` are those by which a browser may ask for it. A port
+    that `is_fixed` is the same at the next start.
+    """
+
+    listener: Listener
+    url: str
+    port: int
+    names: frozenset[str]
+    is_fixed: bool
+
+
 def serve_site(
     home: str | Path | None,
     make_mcp_app: Callable[[Worker, Tokens, bool, str], Any],
-    *,
-    host: str,
-    port: int | None = None,
-    open_it: bool = False,
-    read_only: bool = False,
-    no_link: bool = False,
-    token_file: str | None = None,
-    allow_host: Collection[str] = (),
-    phone: bool = False,
-    publish: Sequence[str] | None = None,
-    database: str = "",
-    writer: str = "",
+    choices: Choices,
 ) -> None:
-    """Serves the page and MCP over HTTP until Ctrl-C. With a `database` it serves the journals
-    published there, and forwards changes to the server at `writer`. For a `phone` it asks for
-    the address in the network. Raises ConfigError if the address cannot be used, and
-    InvalidArgument.
+    """Serves the page and MCP over HTTP until Ctrl-C. Raises ConfigError if the address cannot
+    be used, and InvalidArgument.
     """
     missing = _error_for_missing_library()
-    if phone:
-        host = _choose_phone_address(host, missing, [allow_host, database, no_link])
-    local = is_loopback(host) and not allow_host
-    tokens = Tokens(home, token_file, of_published=bool(database))
-    grants = tokens.read_grants()  # a file that cannot be used is the first error
-    if not (local or phone or (grants and token_file)):
-        command = f"synaptic token NAME --token-file {tokens.path}"
-        raise InvalidArgument(
-            "A server that listens for other machines needs --token-file with at least one "
-            "token.",
-            f"`{command}` writes one; give that file here, too.",
-        )
-    if port is None:
-        with suppress(ConfigError):  # with a broken one the page says so
-            port = load_config(home).port
-    if phone:
-        port = port or PHONE_PORT
-    is_fixed = bool(port)
-    listening = _open_listener(host, port or 0)
-    address, port = listening.getsockname()[:2]
-    names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), address, *allow_host}
-    if host in ("0.0.0.0", "::"):
-        host = socket.gethostname()
-        names |= {ANY_ADDRESS, host}
-    at = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    if choices.phone:
+        choices = replace(choices, host=_choose_phone_address(choices, missing))
+    tokens = Tokens(home, choices.token_file, of_published=bool(choices.database))
+    _require_tokens(tokens, choices)
+    address = _listen(home, choices)
     running = None
-    if (local or phone) and not missing:
-        running = RunningServer(at, secrets.token_urlsafe(32), time.time())
+    if (choices.is_local or choices.phone) and not missing:
+        running = RunningServer(address.url, secrets.token_urlsafe(32), time.time())
     sessions = Sessions(running)
-    worker = Worker(home, read_only=read_only, address=database)
-    only_shows = read_only or bool(database)
-    code = PhoneCode(at) if phone else None
+    worker = Worker(home, read_only=choices.read_only, address=choices.database)
+    code = PhoneCode(address.url) if choices.phone else None
     site = None
     if not missing:
         from .routes import ROLES
@@ -154,53 +164,93 @@ def serve_site(
             tokens,
             Devices(home),
             ROLES,
-            only_shows,
-            local,
-            is_fixed,
-            writer,
-            code,
+            read_only=choices.only_shows,
+            local=choices.is_local,
+            fixed=address.is_fixed,
+            writer=choices.writer,
+            phone=code,
         )
-    link, way = f"{at}/login?token={sessions.link}", "this link works once"
-    if no_link:
-        sessions.link = ""
-        link = at
+    link = f"{address.url}/login?token={sessions.link}"
+    if choices.no_link:
+        sessions.link, link = "", address.url
+    text = _describe_start(choices, address, link, missing, code)
+    opened = link if choices.open_it and not missing else ""
+    if choices.publish is not None:
+        follow = ("publish", "--follow", *choices.publish)
+        start_synaptic(load_config(home), *follow, parent=True)
+    announcing = _announce_server(home, running, text, opened)
+    refuses = choices.read_only or (bool(choices.database) and not choices.writer)
+    mcp = make_mcp_app(worker, tokens, refuses, choices.writer)
+    app = build_app(site, sessions, address.names, mcp, announcing)
+    _run_server(app, address.listener, behind_proxy=bool(choices.allow_host))
+
+
+def _require_tokens(tokens: Tokens, choices: Choices) -> None:
+    """Raises InvalidArgument for a server that other machines reach without a token."""
+    grants = tokens.read_grants()  # a file that cannot be used is the first error
+    if choices.is_local or choices.phone or (grants and choices.token_file):
+        return
+    raise InvalidArgument(
+        "A server that listens for other machines needs --token-file with at least one token.",
+        f"`synaptic token NAME --token-file {tokens.path}` writes one; give that file here, "
+        "too.",
+    )
+
+
+def _listen(home: str | Path | None, choices: Choices) -> _Address:
+    """Opens the port that was given, or that of the settings, or a free one."""
+    port, host = choices.port, choices.host
+    if port is None:
+        with suppress(ConfigError):  # with a broken one the page says so
+            port = load_config(home).port
+    if choices.phone:
+        port = port or PHONE_PORT
+    listener = _open_listener(host, port or 0)
+    address, bound = listener.getsockname()[:2]
+    names = {"127.0.0.1", "localhost", "::1", host.strip("[]"), address, *choices.allow_host}
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname()
+        names |= {ANY_ADDRESS, host}
+    url = f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}"
+    return _Address(listener, url, bound, frozenset(names), bool(port))
+
+
+def _describe_start(
+    choices: Choices,
+    address: _Address,
+    link: str,
+    missing: SynapticError | None,
+    code: PhoneCode | None,
+) -> str:
+    """The text for the terminal: where the server is, and how a browser is let in."""
+    way = "this link works once"
+    if choices.no_link:
         way = "`synaptic open --page` logs a browser in"
-    text = f"Synaptic is at {link}\n({way}; Ctrl-C ends it). MCP: {at}/mcp"
-    if missing:
-        open_it = False
-        text = f"MCP is at {at}/mcp (Ctrl-C ends it).\nThere is no page. {missing}"
     if code:
         from .phones import phone_text
 
         text = f"Synaptic is at {link}\n(for this computer; {way}; Ctrl-C ends it).\n"
-        text += phone_text(code, port)
-    elif not local:
-        text += f"\n{ADVICE}"
-    if publish is not None:
-        start_synaptic(load_config(home), "publish", "--follow", *publish, parent=True)
-    announcing = _announce_server(home, running, text, link if open_it else "")
-    refuses = read_only or bool(database and not writer)
-    mcp = make_mcp_app(worker, tokens, refuses, writer)
-    app = build_app(site, sessions, names, mcp, announcing)
-    _run_server(app, listening, behind_proxy=bool(allow_host))
+        return text + phone_text(code, address.port)
+    text = f"Synaptic is at {link}\n({way}; Ctrl-C ends it). MCP: {address.url}/mcp"
+    if missing:
+        text = f"MCP is at {address.url}/mcp (Ctrl-C ends it).\nThere is no page. {missing}"
+    return text if choices.is_local else f"{text}\n{ADVICE}"
 
 
-def _choose_phone_address(
-    host: str, missing: SynapticError | None, others: Collection[object]
-) -> str:
-    """Returns the network address at which phones are served. Raises InvalidArgument beside
-    `others`, the flags of another kind of server, and the error of a `missing` library.
+def _choose_phone_address(choices: Choices, missing: SynapticError | None) -> str:
+    """Returns the network address at which phones are served. Raises InvalidArgument beside the
+    flags of another kind of server, and the error of a `missing` library.
     """
     if missing:
         raise missing
-    if any(others):
+    if choices.allow_host or choices.database or choices.no_link:
         raise InvalidArgument(
             "--phone serves this journal in the own network, without a proxy or a database.",
             valid=("--phone", "--phone --host ADDRESS", "--port", "--read-only", "--open"),
         )
     from .phones import choose_address
 
-    return choose_address(host)
+    return choose_address(choices.host)
 
 
 def _error_for_missing_library() -> SynapticError | None:

@@ -85,7 +85,7 @@ def serve(
     from ...mcp.remote import Remote  # slow to import
     from . import app
 
-    return app.serve_site(home, Remote, **choices)
+    return app.serve_site(home, Remote, app.Choices(**choices))
 
 
 def _log_out_browsers(home: str | None, names: Sequence[str]) -> None:

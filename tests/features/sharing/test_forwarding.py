@@ -27,7 +27,7 @@ from synaptic.verbs.saving import save
 READER = """
 from synaptic.mcp.remote import Remote
 from synaptic.features.page import app
-app.serve_site({home!r}, Remote, host="127.0.0.1", writer={writer!r})
+app.serve_site({home!r}, Remote, app.Choices(host="127.0.0.1", writer={writer!r}))
 """
 """Serves a home, and hands writing on."""
 UNKNOWN = "it is not known whether the text was saved"
