@@ -102,6 +102,10 @@ def test_a_sync_counts_entries_and_files_as_a_person_does(machines: Machines) ->
     laptop.ask("update", laptop.ask("search", "milk")["hits"][0]["id"], "--add-tags", "dairy")
     assert laptop.run("sync").out == "Sent: 1 entry in 1 file. Received: nothing.\n"
     assert laptop.run("sync").out == "Sent: nothing. Received: nothing.\n"
+    desk.run("sync")
+    tea = desk.ask("search", "tea")["hits"][0]["id"]
+    desk.ask("update", tea, "--at", "2026-01-02 09:00")
+    assert desk.run("sync").out.startswith("Sent: 1 entry in 2 files.")
 
 
 def test_what_a_person_staged_stays_staged(machines: Machines) -> None:

@@ -101,15 +101,15 @@ def note_paths(repo: Repo, head: str) -> list[str]:
 
 
 def count_entries(repo: Repo, paths: Sequence[str], before: Tree, after: Tree) -> int:
-    """Returns how many entries in these files are new, changed or deleted between the trees
-    `before` and `after`.
+    """Returns how many entries in these files are new, changed, deleted or in another file
+    between the trees `before` and `after`.
     """
-    count = 0
+    ids: set[str] = set()
     notes = [path for path in paths if is_note(path)]
     for path, versions in repo.read_versions(notes, before, after):
         old, new = (_note_entries(repo, path, data) for data in versions)
-        count += len({id for id, _ in old ^ new})
-    return count
+        ids.update(id for id, _ in old ^ new)
+    return len(ids)
 
 
 def _note_entries(repo: Repo, path: str, data: bytes | None) -> set[tuple[str, bytes]]:
