@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import takewhile
 
+from ..config import load_config
 from ..doors import call_features
 from ..errors import Changed, NotFound, Refused
 from ..journal.changelog import (
@@ -403,7 +404,10 @@ def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _L
             for one in own:
                 before = undo_change(one, before)
             return _LaterChange(f"{why} by {record.run} ({record.verb})", record.run)
-    why += ", by hand or by another program"
+    # a server may have been started before `sync --init` wrote the address
+    is_shared = load_config(ws.config.home).sync.url
+    others = "another machine" if is_shared else "another program"
+    why += f", by hand or by {others}"
     entries = [one for one in ws.journal.parse(path, data).entries if one.id in run.entries]
     if entries:
         place = entries[0].there

@@ -90,7 +90,7 @@ def test_lines_that_the_other_machine_changed_are_left_and_named(pair: Pair) -> 
     update(pair.laptop, pair.boiler, content="The boiler is new.")
     pair.share()
     before = notes_of(pair.desk)
-    with pytest.raises(Changed, match=r"another program; near line \d+ it now reads 'The bo"):
+    with pytest.raises(Changed, match=r"another machine; near line \d+ it now reads 'The bo"):
         undo_last(pair.desk)
     assert notes_of(pair.desk) == before
     undo_last(pair.laptop)
