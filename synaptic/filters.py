@@ -141,8 +141,9 @@ class Filter(NamedTuple):
 
     `name`: its name as a parameter and as a flag. `of`: its field in `Filters`, if that has
     another name. `values`: all that are valid, if these are few. `most`: the largest number.
-    `check`: makes a value of one text, or raises InvalidArgument. Checks that know how notes
-    are written stand in `language/query`, because this module is below the notes.
+    `for_experts`: its help stands below that heading. `check`: makes a value of one text, or
+    raises InvalidArgument. Checks that know how notes are written stand in `language/query`,
+    because this module is below the notes.
 
     - `commands` have the flag: `help` explains it, `flags` are its spellings, `metavar` stands
       for its value, and names of the kind `completes` complete it.
@@ -160,6 +161,7 @@ class Filter(NamedTuple):
     of: str = ""
     values: Texts = ()
     most: int = 1_000_000
+    for_experts: bool = False
     check: Callable[[str], Any] = str
     commands: Offers = ()
     help: str = ""
@@ -194,9 +196,9 @@ _ROWS = (
         "texts",
         "tags",
         commands=ALL,
-        help="Entries with one of these tags, with all of a+b; repeatable.",
+        help="Entries with this tag, or with both of a+b; repeated: with any of them.",
         flags=("--tag", "--tags"),
-        metavar="TAGS",
+        metavar="TAG",
         completes="tag",
         tools=LISTS,
         about="any of",
@@ -209,7 +211,7 @@ _ROWS = (
         "texts",
         "projects",
         commands=ALL,
-        help="Entries of these projects; repeatable. '*': all projects alike.",
+        help="Entries of this project; repeatable. '*': all projects alike.",
         completes="project",
         tools=LISTS,
         about="else this one first; *: all alike",
@@ -244,7 +246,7 @@ _ROWS = (
         "texts",
         "files",
         commands=EXPORTS,
-        help="Entries about one of these files; repeatable.",
+        help="Entries that were saved about this file, src/cart.py; repeatable.",
         flags=("--file", "--files"),
         tools=LISTS,
         about="path",
@@ -255,19 +257,22 @@ _ROWS = (
         "texts",
         "paths",
         commands=EXPORTS,
-        help="Entries in these folders or files of the journal: en/, *.md; repeatable.",
+        help="Entries in this folder or file of the journal, Daily/ or *.md; repeatable.",
         key="path",
     ),
     Filter(
         "where",
         "texts",
         commands=EXPORTS,
-        help="NAME=VALUE of front matter or a property; repeat it to require several.",
+        metavar="NAME=VALUE",
+        help="Entries whose front matter or property has this value, author=Zelazny; repeat it "
+        "to require several.",
     ),
     Filter(
         "min_importance",
         "integer",
         most=10,
+        for_experts=True,
         commands=EXPORTS,
         help="0 to 10. An entry without one counts as 5.",
         tools=LISTS,
@@ -277,8 +282,9 @@ _ROWS = (
         "max_importance",
         "integer",
         most=10,
+        for_experts=True,
         commands=LISTS,
-        help="0 to 10.",
+        help="0 to 10. An entry without one counts as 5.",
         tools=LISTS,
         about="0 to 10",
     ),
@@ -317,6 +323,7 @@ _ROWS = (
         "text",
         commands=("find",),
         help="Entries that continue this one.",
+        metavar="ID",
         completes="id",
         tools=("find",),
         about="an id; entries that continue it",
@@ -350,6 +357,7 @@ _ROWS = (
         "links_to",
         "text",
         commands=("find",),
+        metavar="NAME",
         help="Entries that link to this entry or page: an id, title, alias or path.",
     ),
 )

@@ -18,6 +18,7 @@ import typer
 from forks import forked
 
 from synaptic.cli.main import whole_program
+from synaptic.cli.program import GROUPS
 from synaptic.config import load_config
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import STRATEGIES
@@ -70,6 +71,7 @@ def commands() -> dict[str, list[str]]:
         name: [
             option
             for parameter in command.params
+            if not getattr(parameter, "hidden", False)
             for option in (*parameter.opts, *parameter.secondary_opts)
         ]
         for name, command in group.commands.items()
@@ -105,6 +107,19 @@ def test_the_reference_names_every_command_and_no_other() -> None:
     named = [re.match(r"`([a-z-]+)[^`]*`$", cells[0]) for cells in table]
     assert sorted(match[1] for match in named if match) == sorted(commands())
     assert all(len(cells) > 1 and cells[1] for cells in table)
+
+
+def test_the_tables_of_commands_are_what_the_program_declares(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """`scripts/usage.py` writes them; who edits a row by hand, or drops a table, sees it."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import usage
+
+    text = page("docs/USAGE.md")
+    assert usage.with_tables(text) == text
+    assert re.findall("<!-- commands: (.+) -->", text) == [*GROUPS]
+    assert "| `save [TEXT...]` |" in usage.with_tables("<!-- commands: Write -->\n| old |\n")
 
 
 def test_every_tool_is_in_the_readme() -> None:

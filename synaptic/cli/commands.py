@@ -75,17 +75,19 @@ NONE_WAITS = "No preference waits for your yes."
 PROPOSALS = "Rules that you typed in sessions: {}; `synaptic confirm` asks on a terminal."
 
 Words = Sequence[str]
+_PAGE = switch("page", "Open the page that `synaptic serve` shows, logged in.")
 
 
 @command(
     "init",
-    text_option("journal", "The folder of Markdown files to use as journal."),
+    text_option("journal", "The folder of Markdown files.", metavar="FOLDER"),
     opens=False,
 )
 def init(home: str | None, journal: str | None = None) -> None:
-    """Set up the home; adopt a folder of notes.
+    """Begin: make the home, or take a folder of notes that you have as the journal.
 
-    The folder is only read.
+    The folder is only read now; new entries go into it later. Without `init` the first save
+    makes a home of its own.
 
     Example: synaptic init --journal ~/vault/daily
     """
@@ -109,9 +111,11 @@ def init(home: str | None, journal: str | None = None) -> None:
     ),
     *f.MARKS,
     text_option(
-        "at", "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]"
+        "at",
+        "When it happened: 2026-11-21T09:31, yesterday 18:00, 2 hours ago. [default: now]",
+        metavar="TIME",
     ),
-    text_option("parent", "The entry that this one continues.", **ID_COMPLETION),
+    text_option("parent", "The entry that this one continues.", metavar="ID", **ID_COMPLETION),
     text_option("source", "Where the text comes from, if from outside."),
     f.ATTACH,
     switch("pin", "Show it to agents at the start of each session in its project."),
@@ -119,12 +123,12 @@ def init(home: str | None, journal: str | None = None) -> None:
     opens=False,
 )
 def save(home: str | None, text: Words = (), attach: Sequence[Path] = (), **marks: Any) -> None:
-    """Save an entry.
+    """Write something down: a fact, a decision, what you did.
 
-    Without TEXT your editor opens, or standard input is read, as - does. A text that begins
-    with its date has that date: "yesterday 5pm: called Ida"; "Decision: ..." is a decision. A
-    file that it links to is copied beside the note, without the place: ![[gel.png]],
-    ![](./gel.png).
+    Without TEXT your editor opens; in a pipe standard input is read, as - does. A text may
+    begin with its date ("yesterday 5pm: called Ida") or its type ("Decision: ..."). A picture
+    that it shows is copied beside the note, without the place where it was taken:
+    ![[gel.png]], ![](./gel.png).
 
     Example: synaptic save "Chose SQLite: one file, no server." --type decision --tag db
     """
@@ -207,29 +211,37 @@ def analyze(ws: Workspace, note: bool, strategy: str, text: Words = ()) -> None:
 @command(
     "update",
     f.ID,
-    text_option("content", "The new text; - reads standard input."),
-    text_option("append", "Text to add at the end; - reads standard input."),
+    text_option("content", "The new text; - reads standard input.", metavar="TEXT"),
+    text_option("append", "Text to add at the end; - reads standard input.", metavar="TEXT"),
     *f.MARKS,
     f.NEW_TYPE,
     texts_option(
-        "add_tags", "A tag to add; repeatable.", "--add-tag", "--add-tags", **TAG_COMPLETION
+        "add_tags",
+        "A tag to add; repeatable.",
+        "--add-tag",
+        "--add-tags",
+        metavar="TAG",
+        **TAG_COMPLETION,
     ),
     texts_option(
         "remove_tags",
         "A tag to remove; repeatable.",
         "--remove-tag",
         "--remove-tags",
+        metavar="TAG",
         **TAG_COMPLETION,
     ),
     text_option("project", "The project; an empty text removes it.", **PROJECT_COMPLETION),
     text_option(
-        "at", "The day and time when it happened; it moves there. A day alone keeps the time."
+        "at",
+        "The day and time when it happened; it moves there. A day alone keeps the time.",
+        metavar="TIME",
     ),
     f.ATTACH,
     opens=False,
 )
 def update(home: str | None, id: str, attach: Sequence[Path] = (), **changes: Any) -> None:
-    """Change an entry in its file; marks that you do not give stay.
+    """Change an entry in its file; what you do not name stays.
 
     Files to which the new text links are copied beside the note, as by save.
 
@@ -272,8 +284,8 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     """Show an entry to agents at the start of each of their sessions; without an ID, list the
     pinned entries.
 
-    A pin holds for the sessions of the entry's project, or for all if it has none; at most 10
-    are shown. Only a person pins.
+    It is shown in the project of the entry, or in all if it has none; at most 10 are. Only a
+    person pins.
 
     Example: synaptic pin 7k3m9q2x
     """
@@ -301,11 +313,11 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     f.REMOVE,
 )
 def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
-    """Put a preference into force that you typed into a file, that an agent saved, or that came
-    from outside.
+    """Say yes to preferences, the rules for your agents, that wait for it: typed into a file,
+    saved by an agent, or come from outside.
 
-    Each is shown and asked about, on a terminal only: one key answers. Another text of it waits
-    again.
+    Agents follow a preference as a rule only after your yes. Each is shown, on a terminal, and
+    one key answers. If its text changes later, it waits again.
 
     Example: synaptic confirm, synaptic confirm 7k3m9q2x
     """
@@ -337,7 +349,12 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     text_option(
         "project", "[default: the git repository of this folder]", **PROJECT_COMPLETION
     ),
-    text_option("since", "last, p:... of a briefing, or a day. [default: the last hand-off]"),
+    text_option(
+        "since",
+        "Only what is new since then: last (the last briefing here), a day, or p:... from the "
+        "end of a briefing. [default: the last hand-off]",
+        metavar="WHEN",
+    ),
     f.AS_OF,
 )
 def brief(ws: Workspace, project: str | None = None, since: str | None = None) -> None:
@@ -433,11 +450,14 @@ def restore(ws: Workspace, id: str = "") -> None:
 
 @command(
     "undo",
-    argument(str | None, "id", "ID", "Of --list. Without it the last thing that you did."),
+    argument(str | None, "id", "ID", "One that --list shows. [default: the last]"),
     switch("lists", "List what can be taken back, the newest first.", "--list"),
 )
 def undo(ws: Workspace, lists: bool, id: str = "") -> None:
-    """Take the last thing back that you did, or what --list shows by its ID.
+    """Take back the last thing that you did, or one that --list shows.
+
+    A save, an edit, a tick, a rename, an import: it says what it took back, and can be taken
+    back itself.
 
     Example: synaptic undo, synaptic undo --list
     """
@@ -450,19 +470,18 @@ def undo(ws: Workspace, lists: bool, id: str = "") -> None:
     return print_answer(data, terminal.undone_text(undone), undone.notices)
 
 
-@command("tick", f.WORDS, switch("undo", "Take the last tick back."))
+@command("tick", f.WORDS, switch("undo", "The same as `undo`.", hidden=True))
 def tick(ws: Workspace, undo: bool, text: Words = ()) -> None:
-    """Tick a task of any note by its words.
+    """Tick a task of any note by some of its words.
 
-    A task that repeats gets its next date, as in Obsidian Tasks and Logseq.
+    A task that repeats gets its next date, as in Obsidian Tasks and Logseq. `undo` takes a tick
+    back.
 
     Example: synaptic tick call Ida
     """
     if undo == bool(text):
         raise InvalidArgument(
-            "tick takes the words of a task, or --undo.",
-            "`synaptic tasks` lists the open tasks.",
-            valid=("WORDS", "--undo"),
+            "tick takes some words of a task.", "`synaptic tasks` lists the open tasks."
         )
     if undo:
         done = ticking.undo_tick(ws)
@@ -474,24 +493,19 @@ def tick(ws: Workspace, undo: bool, text: Words = ()) -> None:
     place = output_for_workspace(ws).full_path(done.path)
     lines = [f"{opening}: {one_line(done.text)} ({place}:{done.line})"]
     if done.undo:
-        lines.append("`synaptic tick --undo` takes it back.")
+        lines.append(f"`synaptic undo {done.undo}` takes it back.")
     print_answer({"success": True} | wire.as_json(done), "\n".join(lines))
 
 
 @command(
     "open",
-    argument(
-        str | None,
-        "id",
-        "[ID]",
-        "An id, or N for entry N of the last search, find or recent.",
-        **ID_COMPLETION,
-    ),
-    switch("page", "Open the page that `synaptic serve` shows, logged in."),
+    argument(str | None, "id", "ID", "An entry, as for `edit`.", **ID_COMPLETION),
+    _PAGE,
     opens=False,
+    hidden=True,
 )
 def open_(home: str | None, page: bool, id: str = "") -> None:
-    """Open an entry in your editor, or say where it is; with --page open the page.
+    """Open an entry in your editor, as `edit` does; with --page the page, as `today` does.
 
     Example: synaptic open 3, synaptic open --page
     """
@@ -499,8 +513,11 @@ def open_(home: str | None, page: bool, id: str = "") -> None:
         raise InvalidArgument(
             "open takes either the id of an entry or --page.", "As in: synaptic open 3"
         )
-    if not page:
-        return edit(home, id)
+    return _open_page(home) if page else edit(home, id)
+
+
+def _open_page(home: str | None) -> None:
+    """Opens the page of the running server in the browser, by an address that works once."""
     import webbrowser  # only here
 
     from ..serving.running import find_running_server
@@ -514,9 +531,12 @@ def open_(home: str | None, page: bool, id: str = "") -> None:
 
 @command("edit", f.ID_OR_NUMBER, opens=False)
 def edit(home: str | None, id: str) -> None:
-    """Open an entry in your editor, or say where it is.
+    """Open the file of an entry in your editor, at its line.
 
-    Example: synaptic edit 7k3m9q2x
+    The editor is that of $VISUAL or $EDITOR. In a script, or without one, the path and the line
+    are printed. `restore` brings the text before the edit back.
+
+    Example: synaptic edit 7k3m9q2x, synaptic edit 1
     """
     with open_home(home) as ws:
         listing = with_attachments(ws, browse.get(ws, [resolve_id(ws, id)]))
@@ -526,15 +546,20 @@ def edit(home: str | None, id: str) -> None:
     ask_about_new_preferences(home)
 
 
-@command("today", opens=False)
-def today(home: str | None) -> None:
-    """Open today's file, or say where it is.
+@command("today", _PAGE, opens=False)
+def today(home: str | None, page: bool = False) -> None:
+    """Open today's file in your editor; with --page open the page in your browser.
 
-    Example: synaptic today
+    In a script, or without an editor, the path is printed. The page is that of a running
+    `synaptic serve`; the browser is logged in by an address that works once, for a minute.
+
+    Example: synaptic today, synaptic today --page
     """
+    if page:
+        return _open_page(home)
     journal = Journal(load_config(home))
     open_or_print_path(journal, journal.path_of_day(make_clock()()), None)
-    ask_about_new_preferences(home)
+    return ask_about_new_preferences(home)
 
 
 @command(
@@ -545,9 +570,9 @@ def today(home: str | None) -> None:
         "Rename a tag, and the tags below it, in all notes.",
         metavar="OLD NEW",
     ),
-    text_option("undo", "Take the renaming with this name back; without a name list them."),
     f.DRY_RUN,
     f.YES,
+    f.OLD_UNDO,
 )
 def tags(
     ws: Workspace, dry_run: bool, yes: bool, rename: tuple[str, str] | None = None, **undo: str

@@ -20,6 +20,9 @@ from ..models import ORDERS, STRATEGIES, TYPES
 from ..search.ranking import PRESETS, SIGNALS
 from ..verbs.totals import GROUPS
 
+EXPERTS = "For experts"
+"""The heading in the help of the options that ask for knowledge of how a search works."""
+
 
 def _build_parameter(kind: Any, name: str, about: Any, default: Any) -> Parameter:
     return Parameter(
@@ -47,9 +50,12 @@ def option(
     **more: Any,
 ) -> Parameter:
     """Returns the declaration of a flag that takes a value, for `command`. Without `flags` it
-    is named as the parameter `name`.
+    is named as the parameter `name`. Without a `metavar` a number is an N, and any other value
+    is named as the parameter.
     """
-    about = typer.Option(*flags, metavar=metavar or name.upper(), help=help, **more)
+    is_number = kind in (int, float, int | None, float | None)
+    metavar = metavar or ("N" if is_number else name.upper())
+    about = typer.Option(*flags, metavar=metavar, help=help, **more)
     return _build_parameter(kind, name, about, default)
 
 
@@ -57,28 +63,34 @@ text_option = partial(option, str | None)
 texts_option = partial(option, list[str] | None)
 
 
-def switch(name: str, help: str, *flags: str, default: bool | None = False) -> Parameter:
+def switch(
+    name: str, help: str, *flags: str, default: bool | None = False, **more: Any
+) -> Parameter:
     """Returns the declaration of a flag without a value. With the default None, a switch that
     is left out gives None, neither True nor False.
     """
     kind = bool if default is False else bool | None
     flags = flags or (f"--{name.replace('_', '-')}",)
-    return _build_parameter(kind, name, typer.Option(*flags, help=help), default)
+    return _build_parameter(kind, name, typer.Option(*flags, help=help, **more), default)
 
 
 def choice_option(
-    name: str, values: Iterable[str], kind: Any = str | None, default: Any = None
+    name: str,
+    values: Iterable[str],
+    kind: Any = str | None,
+    default: Any = None,
+    help: str = "",
+    **more: Any,
 ) -> Parameter:
-    """Returns the declaration of a flag that takes one of `values`, which the shell
-    completes.
+    """Returns the declaration of a flag that takes one of `values`, which the help lists and
+    the shell completes.
     """
 
     def complete(incomplete: str) -> list[str]:
         return [value for value in values if value.startswith(incomplete)]
 
-    return option(
-        kind, name, f"One of: {', '.join(values)}.", default=default, autocompletion=complete
-    )
+    help = f"{help} One of: {', '.join(values)}.".lstrip()
+    return option(kind, name, help, default=default, autocompletion=complete, **more)
 
 
 def _completion(kind: NameKind) -> dict[str, Any]:
@@ -104,35 +116,57 @@ ID_COMPLETION = _completion("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
 ID = argument(
-    str, "id", "ID", "A whole id, or at least four characters of it.", **ID_COMPLETION
+    str,
+    "id",
+    "ID",
+    "An id, as `recent` and `search` show it; its first four characters are enough.",
+    **ID_COMPLETION,
 )
 ID_OR_NUMBER = argument(
     str,
     "id",
     "ID",
-    "An id, or N for entry N of the last search, find or recent.",
+    "An id, or 3 for the third entry of the last list; a title works, too.",
     **ID_COMPLETION,
 )
 DATE = argument(
-    list[str] | None, "date", "DATE", "2026-11-17, yesterday, last tuesday. [default: today]"
+    list[str] | None, "date", "DAY", "2026-11-17, yesterday, last tuesday. [default: today]"
 )
-AS_JSON = switch("as_json", "Answer in JSON, also errors.", "--json")
+AS_JSON = switch("as_json", "Answer in JSON, errors too.", "--json")
 
 # what an entry is marked with
 NEW_TYPE = choice_option("type", TYPES)
 
 MARKS = (
     text_option("title", "The heading. [default: the first sentence]"),
-    texts_option("tags", "A topic; repeatable.", "--tag", "--tags", **TAG_COMPLETION),
+    texts_option(
+        "tags", "A topic; repeatable.", "--tag", "--tags", metavar="TAG", **TAG_COMPLETION
+    ),
     option(int | None, "importance", "0 to 10. An entry without one counts as 5."),
-    texts_option("files", "A file that the entry is about; repeatable.", "--file", "--files"),
-    texts_option("supersedes", "An entry that this one replaces; repeatable.", **ID_COMPLETION),
-    text_option(
-        "expires",
-        "Rank it lower after this day: 2026-12-31, next friday. An empty text removes it.",
+    texts_option(
+        "files",
+        "A file that the entry is about; repeatable.",
+        "--file",
+        "--files",
+        metavar="FILE",
+    ),
+    texts_option(
+        "supersedes",
+        "An entry that this one replaces; repeatable.",
+        metavar="ID",
+        **ID_COMPLETION,
     ),
     text_option(
-        "due", "Begin each session with it from this day on, until it has the tag done."
+        "expires",
+        "The last day on which it holds; later it ranks lower: 2026-12-31, next friday. An "
+        "empty text removes it.",
+        metavar="DAY",
+    ),
+    text_option(
+        "due",
+        "When it is to be done: `tasks` lists it, and from that day on agents are told, until "
+        "it has the tag done.",
+        metavar="DAY",
     ),
 )
 """The flags that a save sets and an update changes."""
@@ -153,21 +187,26 @@ def _filter_flag(row: Filter) -> Parameter:
     """
     if row.form == "switch":
         return switch(row.name, row.help, *row.flags)
+    panel = {"rich_help_panel": EXPERTS} if row.for_experts else {}
     if row.form == "yes or no":
         dashed = row.name.replace("_", "-")
         flags = f"--{dashed}/--no-{dashed.removeprefix('has-')}"
         return switch(row.name, row.help, flags, default=None)
     kind: Any = {"texts": list[str] | None, "integer": int | None}.get(row.form, str | None)
     if row.values:
-        return choice_option(row.name, row.values, kind=kind)
+        return choice_option(row.name, row.values, kind=kind, help=row.help, **panel)
     more = _COMPLETIONS[row.completes] if row.completes else {}
-    return option(kind, row.name, row.help, *row.flags, metavar=row.metavar, **more)
+    metavar = row.metavar or ("DAY" if row.form == "day" else "")
+    return option(kind, row.name, row.help, *row.flags, metavar=metavar, **more, **panel)
 
 
 _COMPLETIONS = {"tag": TAG_COMPLETION, "project": PROJECT_COMPLETION, "id": ID_COMPLETION}
 _LIST_FILTERS = [row for row in FILTERS.values() if set(LISTS) <= set(row.commands)]
 PROJECT = _filter_flag(FILTERS["project"])
-LIST_FLAGS = (*map(_filter_flag, _LIST_FILTERS), choice_option("order", ORDERS))
+LIST_FLAGS = (
+    *map(_filter_flag, _LIST_FILTERS),
+    choice_option("order", ORDERS, help="Which come first."),
+)
 """The flags of all filters that both `search` and `find` have, and the flag of the order."""
 
 
@@ -183,32 +222,46 @@ def filter_flags(command: str) -> list[Parameter]:
 
 # how they are answered
 AS_OF = text_option(
-    "as_of", "Answer as on that day: 2026-06-01, 'last friday', 'yesterday 18:00'."
+    "as_of",
+    "Answer as on that day: 2026-06-01, 'last friday', 'yesterday 18:00'.",
+    metavar="DAY",
 )
 LIMIT = option(int, "limit", "1 to 100 entries.", default=20)
-STRATEGY = choice_option("strategy", STRATEGIES, default="auto")
-PRESET = choice_option("preset", PRESETS)
+STRATEGY = choice_option(
+    "strategy", STRATEGIES, default="auto", help="How to search.", rich_help_panel=EXPERTS
+)
+PRESET = choice_option(
+    "preset", PRESETS, help="Rank by these weights.", rich_help_panel=EXPERTS
+)
 WEIGHTS = texts_option(
     "weight",
-    f"NAME=N, N from 0 to 1, of {', '.join(SIGNALS)}; repeatable.",
+    f"Change a weight, from 0 to 1, of {', '.join(SIGNALS)}; repeatable.",
     "--weight",
     "--weights",
+    metavar="NAME=N",
+    rich_help_panel=EXPERTS,
 )
 
 SUM = text_option(
     "sum_of", "Add up a field, such as hours:: 1.5 in entries.", "--sum", metavar="FIELD"
 )
-BY = choice_option("by", GROUPS)
+BY = choice_option("by", GROUPS, help="Group the sums.")
 
 # what a command does
 YES = switch("yes", "Do not ask.", "--yes", "-y")
-REMOVE = switch("remove", "Undo it.")
+REMOVE = switch("remove", "Take it out again.")
 CLIENT = argument(
     list[str] | None, "clients", "CLIENT", "[default: all clients on this machine]"
 )
 DRY_RUN = switch("dry_run", "Show the changes without making them.")
+OLD_UNDO = text_option("undo", "The same as `undo NAME`.", hidden=True)
+"""The flag by which a renaming was taken back before `undo` took everything back."""
 
 # the server over HTTP
 READ_ONLY = switch("read_only", "Refuse every change.")
-INSECURE = switch("insecure", "Reach a database elsewhere without sslmode=verify-full.")
-TOKEN_FILE = text_option("token_file", "The file of tokens. [default: tokens.toml in the home]")
+INSECURE = switch(
+    "insecure", "Connect to a database elsewhere without proof that it is that host."
+)
+TOKEN_FILE = text_option(
+    "token_file", "The file of tokens. [default: tokens.toml in the home]", metavar="FILE"
+)

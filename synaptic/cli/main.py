@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import typer
 from typer.main import get_command
+from typer.models import CommandInfo
 
 from .. import doors
 from ..errors import InvalidArgument, SynapticError, to_synaptic_error
@@ -25,7 +26,7 @@ from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
 from ..version import installed_version
 from . import showing
-from .program import app
+from .program import FIRST, LISTS_ALL, app
 
 __all__ = ["main", "program_for", "showing", "whole_program"]
 
@@ -37,6 +38,7 @@ USES = {
     "save": "add create insert log-entry new note remember speichern schreiben write",
     "search": "ask grep query question recall suche suchen",
     "get": "cat entry print read show view zeige",
+    "edit": "editor",
     "recent": "entries last list liste log ls",
     "find": "browse filter timeline",
     "update": "append change modify",
@@ -49,8 +51,8 @@ USES = {
     "today": "diary heute jrnl journal",
     "week": "calendar woche",
     "day yesterday": "gestern yesterday",
-    "tasks": "aufgaben todo todos",
-    "due": "agenda reminders tomorrow upcoming",
+    "tasks": "agenda aufgaben reminders todo todos upcoming",
+    "tasks --due tomorrow": "tomorrow",
     "tags": "labels projects topics",
     "review": "conflict conflicts duplicates merge resolve settle tidy",
     "confirm": "preference preferences rules",
@@ -68,6 +70,7 @@ USES = {
     "--version": "version",
 }
 """By a command of ours the commands of other programs, and other words, that mean it."""
+HELP_FLAGS = ("--help", "-h")
 ALIKE_COMMAND, ALIKE_WORD = 0.7, 0.75
 """How alike (difflib's ratio) a mistyped word is to a command, or to one of these words: `tikc`
 and `tick` are 0.75, `quit` and `gui` 0.57.
@@ -81,8 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # collecting the libraries' garbage at exit took a quarter of a search's time
     atexit.register(gc.freeze)
     args = [_replace_undecodable(arg) for arg in (sys.argv[1:] if argv is None else argv)]
-    if args[:1] == ["help"]:
-        args = [*args[1:], "--help"]
+    args = _read_help_command(args)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
@@ -110,12 +112,41 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2 if isinstance(problem, InvalidArgument) else 1
 
 
+def _read_help_command(args: Sequence[str]) -> list[str]:
+    """Returns the arguments with `help COMMAND` as `COMMAND --help`, and with `--all` before a
+    `--help` without a command, because that ends the reading of flags.
+    """
+    place = _place_of_command(args)
+    head, rest = args[:place], [*args[place:]]
+    if rest[:1] == ["help"]:
+        rest = [*(arg for arg in rest if arg != "help"), "--help"]
+    if {"--all"} < {*rest} <= {"--all", *HELP_FLAGS}:
+        rest = ["--all", "--help"]
+    return [*head, *rest]
+
+
+def _place_of_command(args: Sequence[str]) -> int:
+    """Returns the index of the argument that names the command."""
+    return 2 if args[:1] == ["--home"] else 0
+
+
 def program_for(args: Sequence[str]) -> typer.Typer:
     """Returns the program with the one command that the arguments name, because declaring all
-    commands takes longer than many a command; with all commands if that one is unknown.
+    commands takes longer than many a command; for the help with the first commands; and with
+    all commands if that one is unknown.
     """
-    place = 2 if args[:1] == ["--home"] else 0
-    [name] = args[place : place + 1] or [""]
+    [name] = args[_place_of_command(args) :][:1] or [""]
+    names = FIRST.split() if name in HELP_FLAGS else [name]
+    infos = [info for info in map(_find_command, names) if info]
+    if not infos:
+        return whole_program()
+    program = copy.copy(app)
+    program.registered_commands = infos
+    return program
+
+
+def _find_command(name: str) -> CommandInfo | None:
+    """Returns the declaration of a command; imports no more than it needs for that."""
     for add in (
         None,
         _add_commands,
@@ -127,10 +158,8 @@ def program_for(args: Sequence[str]) -> typer.Typer:
             add(name)
         for info in app.registered_commands:
             if info.name == name:
-                program = copy.copy(app)
-                program.registered_commands = [info]
-                return program
-    return whole_program()
+                return info
+    return None
 
 
 def _add_commands(_: str) -> None:
@@ -278,6 +307,10 @@ def _replace_undecodable(arg: str) -> str:
     return arg.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def _list_all(ctx: typer.Context, wanted: bool) -> None:
+    ctx.meta[LISTS_ALL] = wanted
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         emit(f"synaptic {installed_version()}")
@@ -290,11 +323,19 @@ def _synaptic(
     home: Annotated[
         str | None,
         typer.Option(
-            "--home", metavar="DIR", help="Where Synaptic lives. [SYNAPTIC_HOME or ~/.synaptic]"
+            "--home",
+            metavar="FOLDER",
+            help="Where Synaptic keeps its files. [SYNAPTIC_HOME, else ~/.synaptic]",
         ),
     ] = None,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show it.")
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Show the version."
+        ),
+    ] = False,
+    lists_all: Annotated[
+        bool, typer.Option("--all", callback=_list_all, is_eager=True, hidden=True)
     ] = False,
 ) -> None:
     """The memory that you and your AI agents share: Markdown files, searched by words, meaning

@@ -1,12 +1,12 @@
 """The Typer program of the command line, and the decorator that adds a command to it."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from ..config import load_config
 from ..doors import call_features
@@ -23,39 +23,92 @@ from .replies import IN_JSON
 
 Command = TypeVar("Command", bound=Callable[..., int | None])
 
+FIRST = "save search today recent get edit undo import serve setup status doctor"
+"""The commands that the help lists first, in this order."""
 GROUPS = {
-    "Write": "save update delete restore undo rename tick today edit open",
-    "Find": "search find recent get day week tasks due links tags history",
+    "Write": "save update delete restore undo rename tick today edit",
+    "Find": "search find recent get day week tasks links tags history",
     "Keep tidy": "init import review status doctor backup book export forget",
     "Share": "serve token sync git-setup publish",
     "For your agents": "setup brief pin confirm blame",
     "For experts": "model rebuild-index evaluate analyze replay hook mcp",
 }
-"""The commands under their headings, in the order in which the help lists them."""
+"""All commands under their headings, in the order in which `help --all` lists them."""
+MORE = (
+    ("help --all", "Lists all commands by group; rebuild-index is among them."),
+    ("help COMMAND", "Explains one command and its options."),
+)
+"""The last lines of the help."""
+LISTS_ALL = "synaptic.lists_all"
+"""The key in the context by which the help lists all commands."""
 
 
 class GroupedHelp(TyperGroup):
-    """The program, whose help lists the commands in groups, each with its whole first
-    paragraph.
+    """The program, whose help lists the first commands, or all in groups; each with its whole
+    first paragraph.
     """
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         left = {name: one for name, one in self.commands.items() if not one.hidden}
-        for heading, names in GROUPS.items():
+        groups = GROUPS if ctx.meta.get(LISTS_ALL) else {"Commands": FIRST}
+        for heading, names in groups.items():
             rows = [(name, left.pop(name)) for name in names.split() if name in left]
-            _write_commands(formatter, heading, rows)
-        _write_commands(formatter, "Others", [*left.items()])
+            _write_section(formatter, heading, _first_paragraphs(rows))
+        if groups is GROUPS:
+            _write_section(formatter, "Others", _first_paragraphs(left.items()))
+        else:
+            _write_section(formatter, "More", MORE)
 
 
-def _write_commands(formatter: Any, heading: str, rows: Sequence[tuple[str, Any]]) -> None:
-    """Writes one group of commands into the help."""
-    lines = []
-    for name, one in rows:
-        paragraph, _, _ = inspect.cleandoc(one.help or "").partition("\n\n")
-        lines.append((name, " ".join(paragraph.split())))
-    if lines:
+class SectionedHelp(TyperCommand):
+    """A command whose help lists the options for experts by themselves, and its arguments as a
+    person types them.
+    """
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        return [*map(show_argument, arguments_of(self)), "[OPTIONS]"]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        arguments = [(one.metavar, one.help) for one in arguments_of(self)]
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": arguments, "Options": []}
+        for one in self.get_params(ctx):
+            row = one.get_help_record(ctx)
+            if row and one.param_type_name == "option":
+                heading = getattr(one, "rich_help_panel", None) or "Options"
+                sections.setdefault(heading, []).append(row)
+        for heading, rows in sections.items():
+            _write_section(formatter, heading, rows)
+
+
+def arguments_of(command: Any) -> list[Any]:
+    """Returns the arguments that a command takes by their place."""
+    return [one for one in command.params if one.param_type_name == "argument"]
+
+
+def show_argument(argument: Any) -> str:
+    """Returns an argument as a usage shows it: `ID`, `[ID]` if it may be left out, `[ID...]` if
+    it may be repeated, too.
+    """
+    several = argument.nargs != 1 and " " not in argument.metavar
+    name = f"{argument.metavar}..." if several else argument.metavar
+    return name if argument.required else f"[{name}]"
+
+
+def first_paragraph(help: str | None) -> str:
+    """Returns the first paragraph of the help of a command, as one line."""
+    paragraph, _, _ = inspect.cleandoc(help or "").partition("\n\n")
+    return " ".join(paragraph.split())
+
+
+def _first_paragraphs(commands: Iterable[tuple[str, Any]]) -> list[tuple[str, str]]:
+    return [(name, first_paragraph(one.help)) for name, one in commands]
+
+
+def _write_section(formatter: Any, heading: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Writes a section of the help; nothing if it is empty."""
+    if rows:
         with formatter.section(heading):
-            formatter.write_dl(lines)
+            formatter.write_dl(rows)
 
 
 app = typer.Typer(
@@ -93,14 +146,19 @@ def _finish_rename(ws: Workspace) -> None:
 
 
 def command(
-    name: str, *flags: inspect.Parameter, opens: bool = True, json: bool = True
+    name: str,
+    *flags: inspect.Parameter,
+    opens: bool = True,
+    json: bool = True,
+    hidden: bool = False,
 ) -> Callable[[Command], Command]:
     """Returns a decorator that makes a function the command `name`. The function is called with
     a Workspace, or with the path of the home where `opens` is False. With the flag --as-of the
     Workspace shows the journal at that time.
 
     With `json` it has the flag --json too. Flags that were left out are not passed on, so that
-    the verbs' own defaults hold. An int that it returns is the exit status.
+    the verbs' own defaults hold. An int that it returns is the exit status. A `hidden` command
+    is the old name of another one: it works, and no help lists it.
     """
 
     def register(run: Command) -> Command:
@@ -121,7 +179,7 @@ def command(
         if json:
             parameters.append(AS_JSON)
         run_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        app.command(name)(run_command)
+        app.command(name, cls=SectionedHelp, hidden=hidden)(run_command)
         return run
 
     return register

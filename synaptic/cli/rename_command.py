@@ -37,7 +37,7 @@ def run_rename(
     if not (note and new):
         raise InvalidArgument(
             "rename takes a note and its new name.",
-            valid=("rename NOTE NEW", "rename --undo NAME"),
+            valid=("rename NOTE NEW",),
             hint='For example: synaptic rename "Zelazny" "Roger Zelazny" --dry-run',
         )
     plan = plan_rename(ws, note, new, confirms=is_person())
@@ -72,7 +72,7 @@ def _carry_out(
     if not ask_agreement(command, "Change them?", yes=yes):
         return None
     done = many_edits.make_edits(ws, plan)
-    done_text = f"Done. `synaptic {command} --undo {done.run}` takes it back."
+    done_text = f"Done. `synaptic undo {done.run}` takes it back."
     for path in done.stay:
         done_text += (
             f"\n  stays: {path} (a program changed it again and again; {_NEXT[command]})"

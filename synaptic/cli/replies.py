@@ -194,7 +194,7 @@ def resolve_id(ws: Workspace, name: str) -> str:
     raise InvalidArgument(
         f"The last list has no number {name}.",
         valid=[f"1 to {len(ids)}"] if ids else [],
-        hint="The last `synaptic search`, `find` or `recent` numbers its entries.",
+        hint="`synaptic search`, `find`, `recent` and `tasks` number what they list.",
     )
 
 
@@ -227,7 +227,7 @@ def print_listing(ws: Workspace, listing: Listing, if_none: str = NOTHING_FOUND)
     text = terminal.listing_text(listing, to)
     if listing.facets:
         text += f"\n\n{terminal.facets_text(listing.facets, to)}"
-    _save_last_list(ws, listing.entries)
+    save_last_list(ws, [entry.id for entry in listing.entries])
     _print_results(ws, listing.entries, wire.listing_json(listing), text, if_none)
     if listing.cursor and not IN_JSON.get():
         say(f"{listing.total:,} in all; the next ones: --cursor {listing.cursor}")
@@ -237,7 +237,7 @@ def print_search(ws: Workspace, result: SearchResult) -> None:
     """Prints the hits of a search, and saves their order, so that later commands know them by
     number.
     """
-    _save_last_list(ws, [hit.entry for hit in result.hits])
+    save_last_list(ws, [hit.entry.id for hit in result.hits])
     text = ""
     if result.hits:
         is_hit = build_term_test(result.terms, ws.index.stem)
@@ -268,15 +268,14 @@ def print_totals(ws: Workspace, filters: Filters, sum_of: str, by: str | None) -
     print_answer(wire.totals_json(totals), text, totals.notices)
 
 
-def _save_last_list(ws: Workspace, entries: Sequence[Entry]) -> None:
+def save_last_list(ws: Workspace, ids: Sequence[str]) -> None:
     """Writes the ids of a printed list to a file, so that later commands know the entries by
     their numbers. An empty list leaves the file unchanged.
     """
-    if not entries:
-        return
-    ids = json.dumps([entry.id for entry in entries])
-    with suppress(OSError):  # a home that cannot be written can be read
-        overwrite(ws.config.state / _LAST_LIST, ids.encode(), sync=False)
+    if ids:
+        with suppress(OSError):  # a home that cannot be written can be read
+            path = ws.config.state / _LAST_LIST
+            overwrite(path, json.dumps(ids).encode(), sync=False)
 
 
 def _print_results(

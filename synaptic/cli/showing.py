@@ -12,11 +12,11 @@ from ..doors import call_only_feature
 from ..errors import InvalidArgument
 from ..filters import Filters
 from ..language.query import build_preference
+from ..models import Texts
 from ..render import terminal, wire
 from ..search.search import search as search_journal
 from ..serving.arguments import take_filters
-from ..verbs import brief as brief_verb
-from ..verbs import browse, mentions
+from ..verbs import browse, mentions, to_do
 from ..verbs.attaching import with_attachments
 from ..verbs.mentions import Links
 from ..workspace.workspace import Workspace
@@ -33,8 +33,10 @@ from .replies import (
     print_search,
     print_totals,
     resolve_id,
+    save_last_list,
 )
 
+NOTHING_DUE = "Nothing is due in that time."
 EMBED_MS = 300
 """Milliseconds for which a search may embed new passages before it answers."""
 
@@ -49,24 +51,43 @@ Words = Sequence[str]
         int | None, "limit", "1 to 100 entries. [default: up to 8, while they fit the question]"
     ),
     *f.filter_flags("search"),
-    switch("explain", "Say why each hit has its rank."),
+    f.AS_OF,
+    switch("explain", "Say why each hit has its rank.", rich_help_panel=f.EXPERTS),
     f.STRATEGY,
-    option(float | None, "budget_ms", "Milliseconds that an automatic search may take."),
+    option(
+        float | None,
+        "budget_ms",
+        "Milliseconds that an automatic search may take.",
+        rich_help_panel=f.EXPERTS,
+    ),
     f.PRESET,
     f.WEIGHTS,
     texts_option(
-        "prefer", "Rank entries of this type, tag or project higher, as tag=db; repeatable."
+        "prefer",
+        "Rank entries of this type, tag or project higher: tag=db; repeatable.",
+        metavar="NAME=VALUE",
+        rich_help_panel=f.EXPERTS,
     ),
     option(
         float | None,
         "min_similarity",
         "Leave out entries below this similarity (a cosine, 0 to 1).",
+        rich_help_panel=f.EXPERTS,
     ),
     texts_option(
-        "sub_queries", "One more question for a smart search; repeatable.", "--sub-query"
+        "sub_queries",
+        "One more question for a smart search; repeatable.",
+        "--sub-query",
+        metavar="TEXT",
+        rich_help_panel=f.EXPERTS,
     ),
-    option(int, "max_rounds", "Rounds of a smart search, 0 to 3.", default=2),
-    f.AS_OF,
+    option(
+        int,
+        "max_rounds",
+        "Rounds of a smart search, 0 to 3.",
+        default=2,
+        rich_help_panel=f.EXPERTS,
+    ),
 )
 def search(
     ws: Workspace, text: Words = (), weight: Words = (), prefer: Words = (), **options: Any
@@ -110,7 +131,7 @@ def search(
 def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
     """Show the newest entries.
 
-    With a number, so many; with TEXT, the best matches among the last 50 entries.
+    `recent 5` shows five; with TEXT, those of the last 50 that fit it best.
 
     Example: synaptic recent 5 --project billing
     """
@@ -125,10 +146,18 @@ def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
     f.WORDS,
     *f.LIST_FLAGS,
     *f.filter_flags("find"),
-    text_option("around", "List what happened before and after this entry.", **ID_COMPLETION),
+    text_option(
+        "around",
+        "List what was saved before and after this entry.",
+        metavar="ID",
+        **ID_COMPLETION,
+    ),
     switch("facets", "Also count types, tags and projects."),
     f.LIMIT,
-    text_option("cursor", "Continue the list that ended with this cursor."),
+    text_option(
+        "cursor",
+        "Continue a list that was longer than --limit: its last line names the cursor.",
+    ),
     f.SUM,
     f.BY,
     f.AS_OF,
@@ -165,14 +194,15 @@ def find(
         list[str],
         "ids",
         "ID",
-        "Whole ids, or at least four characters of each.",
+        "An id or its first four characters, 3 for the third entry of the last list, a title "
+        "or a path.",
         **ID_COMPLETION,
     ),
     switch("source", "Also show the lines of the transcript from which the digest was made."),
     f.AS_OF,
 )
 def get(ws: Workspace, ids: Words, source: bool) -> None:
-    """Show whole entries.
+    """Show entries in full, with their links and files.
 
     Example: synaptic get 7k3m9q2x, synaptic get 1
     """
@@ -201,18 +231,6 @@ def history(ws: Workspace, id: str) -> None:
 
 
 @command(
-    "due", text_option("until", "Only what is due by this day: today, friday. [default: any]")
-)
-def due(ws: Workspace, until: str | None = None) -> None:
-    """List entries and tasks that are due, overdue first.
-
-    Example: synaptic due --until friday
-    """
-    entries = brief_verb.due(ws, until)
-    print_listing(ws, browse.Listing(len(entries), entries))
-
-
-@command(
     "links",
     argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
     switch("broken", "List all links that lead nowhere."),
@@ -232,18 +250,56 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
 
 @command(
     "tasks",
-    switch("done", "Finished or open tasks. [default: open]", "--done/--open"),
-    text_option("due", "Only tasks due by this day: today, friday, 'next week'."),
+    text_option(
+        "due",
+        "Only what is due by this day, and what is overdue: today, friday, 'in a month'.",
+        metavar="DAY",
+    ),
+    switch("done", "List finished tasks, by the day of their note.", "--done/--open"),
 )
-def tasks(ws: Workspace, **options: Any) -> None:
-    """List the open tasks of all notes, by day.
+def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
+    """List what is to be done: open tasks of all notes and entries that are due, overdue first.
+
+    A task is a line such as "- [ ] Call Ida due:2026-12-01". Tasks without a day come last.
 
     Example: synaptic tasks --due friday
     """
-    rows = mentions.tasks(ws, **options)
-    print_answer(
-        {"tasks": wire.as_json(rows)}, terminal.tasks_text(rows, output_for_workspace(ws))
-    )
+    if done:
+        rows = mentions.tasks(ws, done=True, due=due)
+        groups = [(task.date or to_do.NO_DAY, task) for task in rows]
+    else:
+        rows = to_do.list_to_do(ws, due)
+        groups = [(to_do.name_due_group(task, ws.today), task) for task in rows]
+    data = {
+        "tasks": [wire.as_json(task) for task in rows if task.line],
+        "entries": [wire.as_json(task) for task in rows if not task.line],
+    }
+    save_last_list(ws, [task.id for task in rows])
+    print_answer(data, terminal.tasks_text(groups, output_for_workspace(ws)))
+
+
+@command(
+    "due",
+    text_option(
+        "until",
+        "What is due by this day: today, friday. [default: in the next 31 days]",
+        metavar="DAY",
+    ),
+    hidden=True,
+)
+def due(ws: Workspace, until: str | None = None) -> None:
+    """List what is due in the next 31 days, overdue first; `tasks` lists all that is to do.
+
+    Example: synaptic due --until friday
+    """
+    due = to_do.list_due(ws, until)
+    notices: Texts = ()
+    if due.later:
+        verb = "is" if due.later == 1 else "are"
+        more = f"`synaptic due --until {due.last_day}`"
+        notices = (f"{due.later:,} more {verb} due later; {more} shows all.",)
+    total = len(due.entries) + due.later
+    print_listing(ws, browse.Listing(total, due.entries, notices=notices), NOTHING_DUE)
 
 
 @command("day", f.DATE, f.SUM, f.BY)

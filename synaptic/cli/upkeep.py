@@ -48,9 +48,9 @@ NEAR = "near"
 """The word behind `review` that asks for pairs of entries that are near each other."""
 
 
-@command("rebuild-index", switch("fresh", "Embed all entries again."))
+@command("rebuild-index", switch("fresh", "Compute all vectors again, too."))
 def rebuild_index(ws: Workspace, fresh: bool) -> None:
-    """Rebuild the index from the Markdown files.
+    """Make the index anew from the Markdown files; nothing in these changes.
 
     Example: synaptic rebuild-index
     """
@@ -60,7 +60,7 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
 
 @command(
     "status",
-    switch("use", "Count by week how many entries agents were shown, opened and did not find."),
+    switch("use", "Count by week what agents were shown, opened, and did not find."),
     switch("days", "Show on which days of the last year you wrote."),
 )
 def status(ws: Workspace, use: bool, days: bool) -> None:
@@ -92,9 +92,9 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
 @command(
     "doctor",
     switch("fix", "Repair what can be repaired safely."),
-    text_option("restore", "Put a vanished entry back."),
-    text_option("dismiss", "Forget a vanished entry."),
-    switch("secrets", "Look for passwords, tokens and keys."),
+    text_option("restore", "Put back an entry that doctor names as vanished.", metavar="ID"),
+    text_option("dismiss", "Leave such an entry out, and name it no more.", metavar="ID"),
+    switch("secrets", "Look for passwords, tokens and keys in your notes."),
     opens=False,
 )
 def run_doctor(
@@ -104,9 +104,9 @@ def run_doctor(
     restore: str | None = None,
     dismiss: str | None = None,
 ) -> int:
-    """Check that all is well.
+    """Check the journal, the index and the setup, and say how to mend what is wrong.
 
-    Exit status 1 while something needs you.
+    The exit status is 1 while something needs you.
 
     Example: synaptic doctor --fix
     """
@@ -164,7 +164,7 @@ def backup(ws: Workspace, to: str) -> None:
     argument(
         list[str] | None,
         "words",
-        "[ANSWER FINDING]",
+        "ANSWER FINDING",
         "An answer and a finding from the list: keep open:7k3m9q2x.",
     ),
     f.PROJECT,
@@ -253,22 +253,22 @@ def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding])
 
 @command(
     "rename",
-    argument(str | None, "note", "[NOTE]", "Its path, name, title, alias or id."),
+    argument(str | None, "note", "NOTE", "Its path, name, title, alias or id."),
     argument(
         str | None,
         "new",
-        "[NEW]",
+        "NEW",
         "A new name; with / a path from the journal's folder on, or a folder: archive/.",
     ),
-    text_option("undo", "Take the rename with this name back; without a name list them."),
     f.DRY_RUN,
     f.YES,
+    f.OLD_UNDO,
 )
 def rename(ws: Workspace, **choices: Any) -> None:
     """Rename a note, and all links to it.
 
     It shows the lines that would change, and asks. Code, private passages and sources that are
-    only read stay as they are.
+    only read stay as they are. `undo` takes it back.
 
     Example: synaptic rename "Roger Zelazny" "Zelazny, Roger" --dry-run
     """
@@ -355,16 +355,16 @@ def export_rows(
     ),
     switch("guidance", "Also add ten lines to CLAUDE.md, AGENTS.md or GEMINI.md."),
     f.DRY_RUN,
-    switch("show", "Show the lines to paste, and into which file.", "--print"),
+    switch("show", "Change nothing: show the lines to paste, and into which file.", "--print"),
     switch("status", "Say where Synaptic is registered."),
     f.REMOVE,
     opens=False,
 )
 def setup(home: str | None, clients: Sequence[str] = (), **options: Any) -> int:
-    """Register Synaptic, and its hooks, with the programs that speak MCP.
+    """Connect your AI agents, such as Claude Code, Codex or Cursor, with Synaptic.
 
-    CLIENT is claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or
-    opencode.
+    It registers the MCP server and its hooks in the configuration of each. CLIENT is
+    claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or opencode.
 
     Example: synaptic setup --dry-run
     """

@@ -276,20 +276,25 @@ def links_text(linked: Links, to: Output) -> str:
     return "\n".join(lines) or "No links."
 
 
-def tasks_text(tasks: Sequence[Task], to: Output) -> str:
-    """Returns the tasks below the day of each, with due date, file and line."""
+def tasks_text(groups: Sequence[tuple[str, Task]], to: Output) -> str:
+    """Returns the tasks below the name of the group of each, with due date, file and line;
+    numbered on a terminal. An entry that is due has no box.
+    """
     lines = []
-    day: str | None = ""
-    for task in tasks:
-        if task.date != day:
-            day = task.date
-            lines.append(to.paint(day or "undated", "bold"))
-        line = f"  [{'x' if task.done else ' '}] {one_line(task.text)}  "
+    heading = ""
+    for number, (group, task) in enumerate(groups, 1):
+        if group != heading:
+            heading = group
+            lines.append(to.paint(heading, "bold"))
+        count = "" if to.width is None else to.paint(f"{number:>3}. ", "dim")
+        box = f"[{'x' if task.done else ' '}] " if task.line else ""
+        line = f"  {count}{box}{one_line(task.text)}  "
         if task.due and task.due not in task.text:
             line += f"due {task.due}  "
         if task.overdue:
             line += f"{to.paint('overdue', 'warning')}  "
-        lines.append(line + to.link(task.path, task.line))
+        id_of_entry = "" if task.line else short_id(task.id)
+        lines.append(line + to.link(task.path, task.line, id_of_entry))
     return "\n".join(lines) or "No such tasks."
 
 

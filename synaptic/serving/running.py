@@ -1,7 +1,7 @@
 """Finds the servers that run on this machine: each writes its address and a key into a file
 that only its user can read.
 
-| step of `synaptic open --page`            | who can take it                     |
+| step of `synaptic today --page`            | who can take it                     |
 |-------------------------------------------|-------------------------------------|
 | read `page-PORT.json` in `.state`         | the user                            |
 | ask that address to sign a text           | the server that wrote the file      |
@@ -89,7 +89,7 @@ def is_loopback(host: str | None) -> bool:
 
 @contextmanager
 def announce_server(home: str | Path | None, running: RunningServer) -> Iterator[None]:
-    """Writes the file by which `open --page` finds this server; deletes it at the end of the
+    """Writes the file by which `today --page` finds this server; deletes it at the end of the
     context.
     """
     port = urlsplit(running.url).port

@@ -181,7 +181,7 @@ def answer_finding(
         done = mend_links(ws, first.path, confirms=confirms)
         files = "1 file" if done.files == 1 else f"{done.files:,} files"
         notice = (
-            f"Links in {files} lead to it again; `synaptic rename --undo {done.run}` undoes it."
+            f"Links in {files} lead to it again; `synaptic undo {done.run}` takes that back."
         )
         return make_receipt(first, notices=[notice])
     if chosen == "keep":

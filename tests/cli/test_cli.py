@@ -29,7 +29,7 @@ from steady import steadily, steady
 from typer.main import get_command
 
 from synaptic.cli.main import USES, main, whole_program
-from synaptic.cli.program import GROUPS
+from synaptic.cli.program import FIRST, GROUPS
 from synaptic.errors import InvalidArgument
 from synaptic.models import TYPES
 from synaptic.serving.editors import command_to_open
@@ -420,8 +420,12 @@ def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, ru
     run("save", "Plan of the day\n\n- [ ] call Ida\n- [ ] buy beans")
     before = today(home).read_bytes()
     answer = run("tick", "call", "ida")
-    assert "Ticked: call Ida (" in answer.out and "tick --undo" in answer.out
+    assert "Ticked: call Ida (" in answer.out
+    command = re.search(r"`synaptic (undo .+)` takes it back", answer.out)
     assert today(home).read_bytes() == before.replace(b"[ ] call", b"[x] call")
+    assert command and run(*command[1].split()).code == 0
+    assert today(home).read_bytes() == before
+    run("tick", "call", "ida")
     assert "Open again: call Ida (" in run("tick", "--undo").out
     assert today(home).read_bytes() == before
     for args in ((), ("--undo", "beans")):
@@ -1413,11 +1417,11 @@ def test_the_help_groups_all_commands_and_cuts_no_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
-    for words in ([], *([name] for name in all_commands())):
+    for words in ([], ["--all"], *([name] for name in all_commands())):
         _, *lines = run(*words, "--help").out.splitlines()
         assert not [line for line in lines if len(line) > 60 or line.endswith(("...", "…"))]
     monkeypatch.setenv("COLUMNS", "80")
-    out = run("--help").out
+    out = run("help", "--all").out
     grouped = " ".join(GROUPS.values()).split()
     assert sorted(grouped) == sorted(all_commands()) and "Others:" not in out
     places = [out.index(f"\n{heading}:\n") for heading in GROUPS]
@@ -1644,9 +1648,13 @@ def test_an_evaluation_that_is_stopped_leaves_no_copy(
 
 def test_alone_it_shows_help(home: Path) -> None:
     answer = shell()
-    assert answer.code == 0
+    assert answer.code == 0 and answer.out == shell("--help").out
+    listed = re.findall(r"^  ([a-z][a-z-]*)  +\w", answer.out, re.MULTILINE)
+    assert listed == FIRST.split() and len(listed) == 12
+    assert "help --all" in answer.out and "rebuild-index" in answer.out
+    everything = shell("help", "--all").out
     assert all(
-        re.search(rf"^  {command}\s+\w", answer.out, re.MULTILINE) for command in COMMANDS
+        re.search(rf"^  {command}\s+\w", everything, re.MULTILINE) for command in COMMANDS
     )
     assert answer.err == ""
     assert not home.exists()
@@ -1662,10 +1670,12 @@ def test_every_command_has_an_example(run: Run, command: str) -> None:
 
 
 def test_help_is_a_command_too_and_shows_the_everyday_first(run: Run) -> None:
-    assert run("help").out == run("--help").out
-    headings = re.findall(r"^(\w[\w ]*):$", run("help").out, re.MULTILINE)
-    assert headings == ["Options", *GROUPS]
+    assert run("help").out == run("--help").out == run("help", "help").out
+    for words in (["help", "--all"], ["--help", "--all"], ["-h", "--all"], ["--all"]):
+        headings = re.findall(r"^(\w[\w ]*):$", run(*words).out, re.MULTILINE)
+        assert headings == ["Options", *GROUPS], words
     text = run("help", "search").out
+    assert text == run("search", "--help").out
     flags = re.findall(r"^  (--[\w-]+)", text, re.MULTILINE)
     assert flags[:5] == ["--type", "--tag", "--project", "--since", "--until"]
     assert "--json" in flags
@@ -1917,6 +1927,58 @@ def test_a_rebuild_counts_and_estimates_nothing(run: Run, on_terminal: Terminal)
     assert "about" not in run("status").out
 
 
+def test_what_is_to_be_done_has_one_order_everywhere(run: Run, notes: Path) -> None:
+    tasks = {
+        "plants": "2026-12-22",
+        "rent": "2026-11-20",
+        "taxes": "2027-02-01",
+        "visa": "2026-12-23",
+        "call": "2026-11-27",
+    }
+    lines = [f"- [ ] {name} due:{day}" for name, day in tasks.items()]
+    (notes / "Plans.md").write_text("\n".join([*lines, "- [ ] some day", ""]))
+    passport = run("save", "Renew the passport.", "--due", "2026-12-01", "--json").id
+    dated = ["Buy", "rent", "Call", "call", "Renew", "plants", "visa", "taxes"]
+
+    def first_words(*command: str) -> list[str]:
+        return re.findall(r"^  (?:\[.\] )?(\w+)", run(*command).out, re.MULTILINE)
+
+    assert first_words("tasks") == [*dated, "some"]
+    assert first_words("tasks", "--due", "2026-12-22") == dated[:6]
+    shown = run("tasks").out
+    assert re.findall(r"^\w.*", shown, re.MULTILINE) == [
+        "Overdue",
+        "This week",
+        "Later",
+        "No day",
+    ]
+    assert f"Renew the passport.  due 2026-12-01  {passport[-8:]}\n" in shown
+    data = run("tasks", "--json").json
+    assert [one["text"] for one in data["entries"]] == ["Renew the passport."]
+    assert len(data["tasks"]) == len(dated)
+    due = run("due", "--json").json
+    assert [one["title"].split()[0] for one in due["entries"]] == dated[:6], "31 days"
+    assert due["total"] == 8
+    more = "2 more are due later; `synaptic due --until 2027-02-01` shows all."
+    assert due["notices"] == [more] and more in run("due").err
+    everything = run("due", "--until", "2027-02-01", "--json").json
+    assert [one["title"].split()[0] for one in everything["entries"]] == dated
+    assert everything["notices"] == []
+
+
+def test_an_old_name_of_a_command_works_and_is_listed_nowhere(
+    run: Run, notes: Path, home: Path
+) -> None:
+    for old, new in (("open", "edit"), ("due", "tasks")):
+        assert old not in all_commands() and new in all_commands()
+        answer = run(old, "--help")
+        assert answer.code == 0 and f"Usage: synaptic {old}" in answer.out
+    id = run("find", "--has-tasks", "--json").json["entries"][0]["id"]
+    assert run("open", id) == run("edit", id), "it says nothing of another name"
+    assert run("today", "--page") == run("open", "--page"), "no server runs here"
+    assert "synaptic serve --open" in run("today", "--page").err
+
+
 def test_open_takes_the_number_of_the_last_list(
     run: Run, notes: Path, home: Path, on_terminal: Terminal
 ) -> None:
@@ -2022,8 +2084,8 @@ def test_what_is_due_or_expires_on_a_weekday_is_the_next_one(
     due = run("tasks", "--due", friday, "--json").json["tasks"]
     assert [(task["due"], task["overdue"]) for task in due] == [
         ("2026-11-20", True),
-        ("2026-11-27", False),
         ("2026-11-23", False),
+        ("2026-11-27", False),
     ]
     shown = run("tasks", "--due", friday).out.splitlines()
     assert [line.split()[2] for line in shown if "overdue" in line] == ["rent"]

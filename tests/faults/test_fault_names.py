@@ -187,6 +187,7 @@ OTHERS = {
     *("replay", "backup", "rename", "tick", "undo", "book"),
 }
 """Commands that change something, serve, or read sessions; all others are asked below."""
+OLD_NAMES = ("open", "due")
 READERS = {
     "search": ["otter"],
     "analyze": ["what about otters?"],
@@ -229,8 +230,8 @@ def zoo_home(tmp_path_factory: pytest.TempPathFactory) -> ForkedHome:
 
 
 def test_every_command_that_reads_answers(zoo_home: ForkedHome) -> None:
-    commands = re.findall(r"(?m)^  ([a-z][a-z-]+)  ", zoo_home.run("--help").out)
-    assert {*commands} == OTHERS | READERS.keys()
+    commands = re.findall(r"(?m)^  ([a-z][a-z-]+)  ", zoo_home.run("help", "--all").out)
+    assert {*commands, *OLD_NAMES} == OTHERS | READERS.keys()
     id = zoo_home.entries()[0]["id"]
     for command, args in READERS.items():
         words = [word.format(id=id) for word in args]

@@ -22,29 +22,34 @@ from .readers.record import IN_PLACE, READERS
     argument(
         list[str] | None,
         "words",
-        "SOURCE|PATH",
-        "Files or folders, each file read by the reader that fits it. Before them may stand a "
-        f"source that reads all of them: {', '.join((*READERS, *IN_PLACE))}; without a path it "
-        "reads where its program keeps its data.",
+        "PATH",
+        "Files or folders; the reader that fits it reads each. Before them may stand a source, "
+        "which then reads all of them, or alone reads where its program keeps its data: "
+        f"{', '.join((*READERS, *IN_PLACE))}.",
     ),
     f.DRY_RUN,
-    text_option("since", "Only records from this day on: 2026-01-01, last month."),
+    text_option(
+        "since", "Only records from this day on: 2026-01-01, last month.", metavar="DAY"
+    ),
     texts_option(
         "project",
         "Only records of this project; records without a project get it. Repeatable.",
         **PROJECT_COMPLETION,
     ),
     text_option(
-        "into", "A folder of the journal for new day files. [default: the journal's day files]"
+        "into",
+        "A folder of the journal for new day files. [default: the journal's day files]",
+        metavar="FOLDER",
     ),
-    text_option("undo", "Undo the import with this name; without a name list them."),
+    text_option(
+        "undo", "Undo the import with this name; without a name list them.", metavar="NAME"
+    ),
     f.YES,
 )
 def _import(ws: Workspace, **choices: Any) -> int:
     """Take in files, folders, and what other programs have written.
 
-    It shows what would come and asks. Without SOURCE and PATH it says what it finds on this
-    machine.
+    It shows what would come and asks. Without PATH it says what it finds on this machine.
 
     Example: synaptic import ~/Notes --dry-run
     """
@@ -56,7 +61,11 @@ def _import(ws: Workspace, **choices: Any) -> int:
 @command(
     "forget",
     option(
-        str, "session", "The client's id of the session, or the id of its digest.", default=...
+        str,
+        "session",
+        "The client's id of the session, or the id of its digest.",
+        default=...,
+        metavar="ID",
     ),
     f.YES,
 )
@@ -76,14 +85,12 @@ def _forget(ws: Workspace, yes: bool, session: str) -> None:
         print_answer({"success": True} | wire.as_json(done), text, done.notices)
 
 
-@command(
-    "replay",
-    option(int | None, "prompts", "At most so many prompts, the newest. [default: 200]"),
-)
+@command("replay", option(int | None, "prompts", "The newest N prompts. [default: 200]"))
 def _replay(ws: Workspace, **choices: Any) -> None:
-    """Ask the prompts of your agents' sessions again, each of the memory of its time.
+    """Measure on your agents' past sessions how often the memory would have helped.
 
-    It counts how often the answer named a file edited later, or an error met later.
+    It asks each prompt again of the memory of its time, and counts how often the answer named a
+    file that was edited later, or an error that was met later.
 
     Example: synaptic replay --prompts 100
     """

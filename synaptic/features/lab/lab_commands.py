@@ -17,14 +17,12 @@ from ...workspace.workspace import Workspace
 from .lab_texts import comparison_text, evaluation_text, models_text
 
 
-@command(
-    "evaluate",
-    option(int | None, "questions", "At most so many questions, 1 to 300. [default: 300]"),
-)
+@command("evaluate", option(int | None, "questions", "1 to 300 questions. [default: 300]"))
 def _evaluate(ws: Workspace, **choices: Any) -> None:
     """Measure how well a search finds your own entries.
 
-    It searches for their titles in a copy of the journal without them.
+    It asks up to 300 of their titles in a copy of the journal that lacks these titles, and
+    counts how far up each entry comes.
 
     Example: synaptic evaluate --questions 100
     """
@@ -48,7 +46,12 @@ def _end_like_control_c() -> None:
 
 @command(
     "model",
-    argument(list[str] | None, "words", "[use NAME|FOLDER]", "The model to use from now on."),
+    argument(
+        list[str] | None,
+        "words",
+        "use NAME",
+        "The model to use from now on: a name of the list, or a folder.",
+    ),
     f.YES,
 )
 def _model(ws: Workspace, yes: bool, words: Sequence[str] = ()) -> None:

@@ -225,7 +225,7 @@ def _describe_start(
     """The text for the terminal: where the server is, and how a browser is let in."""
     way = "this link works once"
     if choices.no_link:
-        way = "`synaptic open --page` logs a browser in"
+        way = "`synaptic today --page` logs a browser in"
     if code:
         from .phones import phone_text
 
@@ -314,7 +314,7 @@ def _open_listener(host: str, port: int) -> Listener:
         raise ConfigError(
             f"{host}:{port} cannot be used: {error}.",
             "Give another --port; 0 takes a free one. Where the page is served there "
-            "already, `synaptic open --page` opens it.",
+            "already, `synaptic today --page` opens it.",
         ) from error
     # without it the end of an answer waits for 40 ms
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

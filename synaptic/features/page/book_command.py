@@ -42,8 +42,8 @@ LOST_SHOWN = 5
 
 @command(
     "book",
-    argument(str | None, "since", "[SINCE]", "The first day: 2026, 2026-11, 'last month'."),
-    argument(str | None, "until", "[UNTIL]", "The last day. [default: the end of SINCE]"),
+    argument(str | None, "since", "SINCE", "The first day: 2026, 2026-11, 'last month'."),
+    argument(str | None, "until", "UNTIL", "The last day. [default: the end of SINCE]"),
     text_option("to", "A new file, or a folder. [default: the title, in this folder]"),
     text_option("title", "The title. [default: what the book is about]"),
     choice_option("photos", EDGES, default="large"),

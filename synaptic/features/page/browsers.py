@@ -225,7 +225,7 @@ async def _change_devices(request: Request) -> Response:
         raise Refused(
             "A browser can stay logged in on the machine of the journal, or with a token for "
             "the page, and only if the server has a fixed port.",
-            "Start `synaptic serve --port 8765` there, then run `synaptic open --page`; for a "
+            "Start `synaptic serve --port 8765` there, then run `synaptic today --page`; for a "
             "phone `synaptic serve --phone`.",
         )
     site.devices.remove(session.device)

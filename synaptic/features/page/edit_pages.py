@@ -1,7 +1,7 @@
 """The page on which a person edits a file of the journal as Markdown, and the page of tasks."""
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -10,10 +10,9 @@ from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.marks import find_tasks, remove_due_date
 from ...render.terminal import run_text
-from ...verbs.brief import due_tasks
 from ...verbs.editing import open_text, write_text
-from ...verbs.mentions import tasks
 from ...verbs.ticking import tick_task, undo_tick
+from ...verbs.to_do import DUE_GROUPS, NO_DAY, list_to_do, name_due_group
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
@@ -138,22 +137,20 @@ async def _tasks_page(request: Request) -> Response:
     by = query.get("by", "due")
     chosen = {name: query[name] for name in GROUPS if query.get(name)}
 
-    def read(ws: Workspace) -> tuple[date, list[Task]]:
-        entries = [one for one in due_tasks(ws) if not one.line]
-        return ws.today, [*tasks(ws), *entries]
+    def read(ws: Workspace) -> tuple[date, Sequence[Task]]:
+        return ws.today, list_to_do(ws)
 
     today, open_tasks = await run_verb(request, read)
-    week = (today + timedelta(days=6)).isoformat()
     groups: dict[str, list[Task]] = {}
     if by not in GROUPS or by == "due":
-        groups = {name: [] for name in ("Overdue", "This week", "Later", "No day")}
+        groups = {name: [] for name in DUE_GROUPS}
     matches = [
         task
-        for task in sorted(open_tasks, key=lambda one: one.due or "9")
-        if all(value in _groups_of_task(task, name, week) for name, value in chosen.items())
+        for task in open_tasks
+        if all(value in _groups_of_task(task, name, today) for name, value in chosen.items())
     ]
     for task in matches:
-        for name in _groups_of_task(task, by, week):
+        for name in _groups_of_task(task, by, today):
             groups.setdefault(name, []).append(task)
     if by in ("project", "tag", "note"):
         groups = dict(sorted(groups.items()))
@@ -172,23 +169,19 @@ async def _tasks_page(request: Request) -> Response:
     )
 
 
-def _groups_of_task(task: Task, by: str, week: str) -> Sequence[str]:
+def _groups_of_task(task: Task, by: str, today: date) -> Sequence[str]:
     """The groups in which a task stands, by day, project, tag or note, or else by when it is
-    due; `week` is the last day of this week.
+    due.
     """
     if by == "day":
-        return [task.date or "No day"]
+        return [task.date or NO_DAY]
     if by == "project":
         return [task.project or "No project"]
     if by == "tag":
         return task.tags or ["No tag"]
     if by == "note":
         return [task.source]
-    if not task.due:
-        return ["No day"]
-    if task.due > week:
-        return ["Later"]
-    return ["Overdue" if task.overdue else "This week"]
+    return [name_due_group(task, today)]
 
 
 async def _tick_task(request: Request) -> Response:

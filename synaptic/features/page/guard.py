@@ -9,10 +9,10 @@
 | a page             | the cookie of a session                                           |
 | a change by a page | an Origin too, the session's `csrf`, and a session that may write |
 
-A session begins with the link that `serve` prints, which works once, with one of `synaptic open
---page`, with the code of `serve --phone`, with the key of a browser that stays logged in, or
-with a token of `tokens.toml` that opens the page. It lives in memory: it ends with the server,
-and after IDLE_S without a request.
+A session begins with the link that `serve` prints, which works once, with one of `synaptic
+today --page`, with the code of `serve --phone`, with the key of a browser that stays logged in,
+or with a token of `tokens.toml` that opens the page. It lives in memory: it ends with the
+server, and after IDLE_S without a request.
 """
 
 import hmac

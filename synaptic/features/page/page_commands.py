@@ -37,7 +37,7 @@ DATABASE_FLAGS = ("read", "publish", "insecure", "writer")
     ),
     switch("phone", "Let a phone in your network in: asks for the address, shows a code."),
     switch("open_it", "Open the page in the browser.", "--open"),
-    switch("no_link", "Print no login; `synaptic open --page` gives one."),
+    switch("no_link", "Print no address to log in; `synaptic today --page` opens one."),
     switch("install", "Serve from each login on this machine on, by systemd or launchd."),
     switch("uninstall", "Undo --install."),
     switch("publish", "Also publish after each save (see `publish`)."),
@@ -56,7 +56,7 @@ DATABASE_FLAGS = ("read", "publish", "insecure", "writer")
 def serve(
     home: str | None, install: bool, uninstall: bool, revoke: Sequence[str] = (), **choices: Any
 ) -> None:
-    """Show the journal as a page, and serve agents over HTTP, until Ctrl-C.
+    """Show the journal as a page in your browser, and serve agents over HTTP, until Ctrl-C.
 
     Example: synaptic serve --open
     """
@@ -107,10 +107,7 @@ def _log_out_browsers(home: str | None, names: Sequence[str]) -> None:
 @command(
     "token",
     argument(
-        str | None,
-        "name",
-        "[NAME]",
-        "The name of its user; entries saved with it are signed so.",
+        str | None, "name", "NAME", "The name of its user; entries saved with it are signed so."
     ),
     text_option(
         "project",

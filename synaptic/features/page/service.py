@@ -58,7 +58,7 @@ def install_service(home: str | None, port: int | None, *, read_only: bool) -> N
     service.file.write_bytes(make(service.file.stem, words))
     emit(f"Wrote {service.file}\nWrote port = {port} to {place / 'config.toml'}")
     _run_manager(service.start)
-    emit("It serves the page from now on, and after each login.\nNext: synaptic open --page")
+    emit("It serves the page from now on, and after each login.\nNext: synaptic today --page")
 
 
 def uninstall_service(home: str | None) -> None:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 @command("git-setup", f.REMOVE, opens=False)
 def git_setup(home: str | None, remove: bool) -> None:
-    """Let git merge the journal entry by entry.
+    """Let git merge the journal entry by entry, for who uses git in place of `sync`.
 
     Once in each clone; nothing in the journal changes.
 
@@ -49,8 +49,10 @@ def git_setup(home: str | None, remove: bool) -> None:
 
 @command(
     "sync",
-    text_option("init", "Share the journal through the git repository at this address."),
-    text_option("allow", "Send the secret with this id all the same."),
+    text_option(
+        "init", "Begin, or join, with the git repository at this address.", metavar="URL"
+    ),
+    text_option("allow", "Send the secret with this id all the same.", metavar="ID"),
     switch(
         "auto",
         "Also after saves and when a session starts; only a person switches it on.",
@@ -129,15 +131,12 @@ def _count_phrase(entries: int, files: int) -> str:
 @command(
     "publish",
     argument(
-        str | None,
-        "address",
-        "[ADDRESS]",
-        "The database, by libpq. [default: SYNAPTIC_DATABASE]",
+        str | None, "address", "ADDRESS", "The database, by libpq. [default: SYNAPTIC_DATABASE]"
     ),
     text_option("journal", "The name of this journal there; it is remembered."),
     switch("follow", "Go on after each change, until Ctrl-C."),
     switch("drop", "Take the journal out of the database."),
-    switch("insecure", "Do not ask the database to prove who it is."),
+    f.INSECURE,
 )
 def _publish(
     ws: Workspace,

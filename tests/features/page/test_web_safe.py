@@ -123,7 +123,7 @@ def test_a_link_lets_one_browser_in(home: Path) -> None:
     with served(home) as server, served(home) as other, ThreadPoolExecutor(8) as pool:
         used = httpx.get(server.link)
         assert used.status_code == 401 and "was used already" in used.text
-        assert "synaptic open --page</code>" in used.text and "`" not in used.text
+        assert "synaptic today --page</code>" in used.text and "`" not in used.text
         link = f"{server.url}/login?token={'x' * 43}"
         assert {
             httpx.get(link).status_code,

@@ -1,0 +1,75 @@
+"""Lists what is to be done, in one order: open tasks of notes, and entries that are due."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from ..language.time_fields import read_date
+from ..models import Entry, Task, frozen
+from ..workspace.workspace import Workspace
+from . import brief, mentions
+
+MONTH_DAYS = 31
+"""The days from today on whose due entries and tasks `list_due` gives."""
+WEEK_DAYS = 6
+"""The days after today that belong to this week."""
+OVERDUE, THIS_WEEK, LATER, NO_DAY = "Overdue", "This week", "Later", "No day"
+DUE_GROUPS = (OVERDUE, THIS_WEEK, LATER, NO_DAY)
+"""The names of the groups by when something is due, in their order."""
+
+
+@frozen
+class DueEntries:
+    """Entries that are due, a task as an entry with the task's title; how many are due later,
+    and the last day of these, `YYYY-MM-DD` or "".
+    """
+
+    entries: tuple[Entry, ...]
+    later: int = 0
+    last_day: str = ""
+
+
+def list_to_do(ws: Workspace, due: str | None = None) -> tuple[Task, ...]:
+    """Returns the open tasks of all notes and the entries that are due, an entry as a task with
+    its title at line 0; with `due` only what is due by its last day, overdue or not.
+
+    First stands what has a day, the earliest first; then tasks without one, of the newest note
+    first. Raises InvalidArgument.
+    """
+    last = (read_date(due, ws.clock(), "due"),) if due else ()
+    due_tasks = brief.due_tasks(ws, *last)
+    places = {_identity(task): place for place, task in enumerate(due_tasks)}
+    tasks = mentions.tasks(ws, due=due)
+    with_day = [one for one in tasks if one.due]
+    with_day += [one for one in due_tasks if not one.line]
+    # a task in an entry that is closed has no place in what is due, and ends its day
+    with_day.sort(key=lambda one: (one.due or "", places.get(_identity(one), len(places))))
+    return *with_day, *(one for one in tasks if not one.due)
+
+
+def list_due(ws: Workspace, until: str | None = None) -> DueEntries:
+    """Returns what is due by the last day of `until`, or without it in the next MONTH_DAYS, in
+    the order of `list_to_do`. Raises InvalidArgument.
+    """
+    entries = brief.due(ws, until)
+    if until:
+        return DueEntries(entries)
+    last = (ws.today + timedelta(days=MONTH_DAYS)).isoformat()
+    soon = [one for one in entries if (one.due or "") <= last]
+    later = entries[len(soon) :]
+    last_day = (later[-1].due or "") if later else ""
+    return DueEntries(tuple(soon), len(later), last_day)
+
+
+def name_due_group(task: Task, today: date) -> str:
+    """Returns the one of DUE_GROUPS in which an open task stands."""
+    if not task.due:
+        return NO_DAY
+    if task.overdue:
+        return OVERDUE
+    week = (today + timedelta(days=WEEK_DAYS)).isoformat()
+    return THIS_WEEK if task.due <= week else LATER
+
+
+def _identity(task: Task) -> tuple[str, str, int]:
+    return task.id, task.path, task.line
