@@ -186,6 +186,7 @@ _ROWS = (
         "types",
         values=TYPES,
         commands=EXPORTS,
+        help="Entries of this type; repeatable.",
         tools=LISTS,
         key="type",
         page="count",

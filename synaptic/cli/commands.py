@@ -347,7 +347,9 @@ def confirm(ws: Workspace, remove: bool, ids: Words = ()) -> None:
 @command(
     "brief",
     text_option(
-        "project", "[default: the git repository of this folder]", **PROJECT_COMPLETION
+        "project",
+        "What an agent of this project is told. [default: the git repository of this folder]",
+        **PROJECT_COMPLETION,
     ),
     text_option(
         "since",

@@ -135,7 +135,7 @@ DATE = argument(
 AS_JSON = switch("as_json", "Answer in JSON, errors too.", "--json")
 
 # what an entry is marked with
-NEW_TYPE = choice_option("type", TYPES)
+NEW_TYPE = choice_option("type", TYPES, help="What it is.")
 
 MARKS = (
     text_option("title", "The heading. [default: the first sentence]"),

@@ -71,6 +71,8 @@ USES = {
 }
 """By a command of ours the commands of other programs, and other words, that mean it."""
 HELP_FLAGS = ("--help", "-h")
+_COMPLETING = {"_SYNAPTIC_COMPLETE", "_SYNAPTIC_JOURNAL_COMPLETE"}
+"""The variables by which a shell asks for completions, which need all commands."""
 ALIKE_COMMAND, ALIKE_WORD = 0.7, 0.75
 """How alike (difflib's ratio) a mistyped word is to a command, or to one of these words: `tikc`
 and `tick` are 0.75, `quit` and `gui` 0.57.
@@ -90,7 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     named = Path(sys.argv[0]).stem == "synaptic-journal"
     try:
-        program = get_command(program_for(args))
+        is_bare = not args and not _COMPLETING & {*os.environ}
+        program = get_command(program_for(["--help"] if is_bare else args))
         args = _complete_bare_undo(args, program)
         code = program.main(
             args=_move_texts_last(_move_excluded_words_last(args), program),
@@ -136,7 +139,7 @@ def program_for(args: Sequence[str]) -> typer.Typer:
     all commands if that one is unknown.
     """
     [name] = args[_place_of_command(args) :][:1] or [""]
-    names = FIRST.split() if name in HELP_FLAGS else [name]
+    names = FIRST.split() if name in (*HELP_FLAGS, "--version") else [name]
     infos = [info for info in map(_find_command, names) if info]
     if not infos:
         return whole_program()

@@ -24,6 +24,7 @@ from . import flags as f
 from .flags import ID_COMPLETION, argument, option, switch, text_option, texts_option
 from .program import command
 from .replies import (
+    NOTHING_FOUND,
     check_sum,
     output_for_workspace,
     print_answer,
@@ -36,7 +37,6 @@ from .replies import (
     save_last_list,
 )
 
-NOTHING_DUE = "Nothing is due in that time."
 EMBED_MS = 300
 """Milliseconds for which a search may embed new passages before it answers."""
 
@@ -299,7 +299,9 @@ def due(ws: Workspace, until: str | None = None) -> None:
         more = f"`synaptic due --until {due.last_day}`"
         notices = (f"{due.later:,} more {verb} due later; {more} shows all.",)
     total = len(due.entries) + due.later
-    print_listing(ws, browse.Listing(total, due.entries, notices=notices), NOTHING_DUE)
+    nothing = f"Nothing is due in the next {to_do.MONTH_DAYS} days."
+    listing = browse.Listing(total, due.entries, notices=notices)
+    print_listing(ws, listing, NOTHING_FOUND if until else nothing)
 
 
 @command("day", f.DATE, f.SUM, f.BY)

@@ -376,7 +376,10 @@ def setup(home: str | None, clients: Sequence[str] = (), **options: Any) -> int:
 @command(
     "hook",
     argument(
-        str, "event", "EVENT", "session-start, user-prompt, stop, pre-compact or session-end."
+        str,
+        "event",
+        "EVENT",
+        "session-start, user-prompt, stop or another that `setup` registers.",
     ),
     text_option("client", "The client that calls it. [default: claude-code]"),
     opens=False,
@@ -404,7 +407,12 @@ def hook(home: str | None, event: str, client: str = "claude-code") -> int:
     return 0
 
 
-@command("mcp", choice_option("tool_list", (WHOLE, SHORT), str, WHOLE), opens=False, json=False)
+@command(
+    "mcp",
+    choice_option("tool_list", (WHOLE, SHORT), str, WHOLE, help="Nine tools, or five."),
+    opens=False,
+    json=False,
+)
 def mcp(home: str | None, tool_list: str = WHOLE) -> None:
     """Serve agents over MCP, on stdin and stdout.
 

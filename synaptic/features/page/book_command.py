@@ -46,8 +46,8 @@ LOST_SHOWN = 5
     argument(str | None, "until", "UNTIL", "The last day. [default: the end of SINCE]"),
     text_option("to", "A new file, or a folder. [default: the title, in this folder]"),
     text_option("title", "The title. [default: what the book is about]"),
-    choice_option("photos", EDGES, default="large"),
-    choice_option("order", ORDERS, default="oldest"),
+    choice_option("photos", EDGES, default="large", help="The size of the pictures."),
+    choice_option("order", ORDERS, default="oldest", help="Which day comes first."),
     *f.filter_flags("book"),
 )
 def write_book(
