@@ -16,7 +16,7 @@ from ..models import Texts
 from ..render import terminal, wire
 from ..search.search import search as search_journal
 from ..serving.arguments import take_filters
-from ..verbs import browse, mentions, to_do
+from ..verbs import browse, mentions
 from ..verbs.attaching import with_attachments
 from ..verbs.mentions import Links
 from ..workspace.workspace import Workspace
@@ -264,6 +264,8 @@ def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
 
     Example: synaptic tasks --due friday
     """
+    from ..verbs import to_do  # only what lists tasks needs it
+
     if done:
         rows = mentions.tasks(ws, done=True, due=due)
         groups = [(task.date or to_do.NO_DAY, task) for task in rows]
@@ -292,6 +294,8 @@ def due(ws: Workspace, until: str | None = None) -> None:
 
     Example: synaptic due --until friday
     """
+    from ..verbs import to_do
+
     due = to_do.list_due(ws, until)
     notices: Texts = ()
     if due.later:
