@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from synaptic.cli.flags import EXPERTS
 from synaptic.cli.main import whole_program
-from synaptic.cli.program import GROUPS, arguments_of, first_paragraph, show_argument
+from synaptic.cli.program import GROUPS, arguments_of, first_paragraph, plurals, show_argument
 
 USAGE = Path(__file__).parent.parent / "docs" / "USAGE.md"
 EVERYWHERE = ("--help", "--json")
@@ -56,7 +56,7 @@ def _flags(command: Any, heading: str | None) -> list[str]:
         is_shown = one.param_type_name == "option" and not one.hidden
         if is_shown and one.rich_help_panel == heading:
             flags += [flag for flag in (*one.opts, *one.secondary_opts) if flag[:2] == "--"]
-    return [flag for flag in flags if flag not in EVERYWHERE and flag[:-1] not in flags]
+    return [flag for flag in flags if flag not in (*EVERYWHERE, *plurals(flags))]
 
 
 if __name__ == "__main__":

@@ -74,8 +74,11 @@ class SectionedHelp(TyperCommand):
         for one in self.get_params(ctx):
             row = one.get_help_record(ctx)
             if row and one.param_type_name == "option":
+                name, about = row
+                for plural in plurals(one.opts):
+                    name = name.replace(f", {plural}", "")
                 heading = getattr(one, "rich_help_panel", None) or "Options"
-                sections.setdefault(heading, []).append(row)
+                sections.setdefault(heading, []).append((name, about))
         for heading, rows in sections.items():
             _write_section(formatter, heading, rows)
 
@@ -92,6 +95,13 @@ def show_argument(argument: Any) -> str:
     several = argument.nargs != 1 and " " not in argument.metavar
     name = f"{argument.metavar}..." if several else argument.metavar
     return name if argument.required else f"[{name}]"
+
+
+def plurals(flags: Sequence[str]) -> list[str]:
+    """Returns the flags that are another one with an s, as `--tags` beside `--tag`; they are
+    read, and no help names them.
+    """
+    return [flag for flag in flags if flag[:-1] in flags]
 
 
 def first_paragraph(help: str | None) -> str:
