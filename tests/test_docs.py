@@ -20,6 +20,7 @@ from forks import forked
 from synaptic.cli.main import whole_program
 from synaptic.cli.program import GROUPS
 from synaptic.config import load_config
+from synaptic.filters import KEYS
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import STRATEGIES
 from synaptic.notes.markdown import parse_entries
@@ -120,6 +121,11 @@ def test_the_tables_of_commands_are_what_the_program_declares(
     assert usage.with_tables(text) == text
     assert re.findall("<!-- commands: (.+) -->", text) == [*GROUPS]
     assert "| `save [TEXT...]` |" in usage.with_tables("<!-- commands: Write -->\n| old |\n")
+
+
+def test_each_key_of_a_query_is_in_the_reference() -> None:
+    shown = " ".join(cells[0] for cells in rows("docs/USAGE.md", "in a query"))
+    assert not [key for key in KEYS if f"`{key.partition(':')[0]}:" not in shown]
 
 
 def test_every_tool_is_in_the_readme() -> None:
