@@ -296,15 +296,15 @@ def due(ws: Workspace, until: str | None = None) -> None:
     """
     from ..verbs import to_do
 
-    due = to_do.list_due(ws, until)
+    soon = to_do.list_due(ws, until)
     notices: Texts = ()
-    if due.later:
-        verb = "is" if due.later == 1 else "are"
-        more = f"`synaptic due --until {due.last_day}`"
-        notices = (f"{due.later:,} more {verb} due later; {more} shows all.",)
-    total = len(due.entries) + due.later
+    if soon.later:
+        verb = "is" if soon.later == 1 else "are"
+        more = f"`synaptic due --until {soon.last_day}`"
+        notices = (f"{soon.later:,} more {verb} due later; {more} shows all.",)
+    total = len(soon.entries) + soon.later
     nothing = f"Nothing is due in the next {to_do.MONTH_DAYS} days."
-    listing = browse.Listing(total, due.entries, notices=notices)
+    listing = browse.Listing(total, soon.entries, notices=notices)
     print_listing(ws, listing, NOTHING_FOUND if until else nothing)
 
 

@@ -94,7 +94,7 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
     switch("fix", "Repair what can be repaired safely."),
     text_option("restore", "Put back an entry that doctor names as vanished.", metavar="ID"),
     text_option("dismiss", "Leave such an entry out, and name it no more.", metavar="ID"),
-    switch("secrets", "Look for passwords, tokens and keys in your notes."),
+    switch("secrets", "Look for passwords, tokens and keys in what is stored."),
     opens=False,
 )
 def run_doctor(
