@@ -190,8 +190,6 @@ class SqliteEngine(Database):
             self.cached("vectors", self._check_vectors)
         nearest = self.vectors.nearest(asked, most, among)
         rowids = [rowid for rowid, _ in nearest]
-        if len(self.vectors.get_vectors(rowids)) < len(rowids):
-            raise IndexFailed("a vector without its chunk", "reset")
         near = cosines_from_distances(self, (distance * distance for _, distance in nearest))
         return self._as_candidates(list(zip(rowids, near, strict=True)))
 

@@ -6,7 +6,8 @@ sqlite-vec 0.1.9 has ways of its own:
 |--------------------------------------------------|----------------------------------------|
 | fills slots of deleted rows in the newest chunk only | `tidy` makes the table anew        |
 | fails on UPDATE of int8                          | `chunk_changed` deletes, `put` inserts |
-| takes no `k` above 4,096                         | `nearest` asks in parts                |
+| takes no `k` above 4,096                         | `nearest` compares all itself          |
+| reads every vector to compare a few              | `nearest` reads those few alone        |
 | lets the first slot win among equal distances    | `nearest` asks on until all are there  |
 | takes NaN without a word                         | `rows.quantise` refuses it             |
 | compares bytes that became zero                  | `chunk.crc` is compared                |
@@ -24,7 +25,8 @@ import json
 import re
 import zlib
 from array import array
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack
 from typing import Any
 
 import apsw
@@ -112,13 +114,32 @@ class Vectors:
         """The number of vectors in the table."""
         return int(self._db.execute("SELECT count(*) FROM chunk_vec_rowids").get)
 
-    def get_vectors(self, rowids: Sequence[int]) -> dict[int, bytes]:
-        """The vectors of these chunks; chunks that have none are left out."""
+    def get_vectors(self, rowids: Collection[int]) -> dict[int, bytes]:
+        """The vectors of these chunks; chunks that have none are left out.
+
+        Each is read alone out of its blob: a statement would read the whole blob, 24 KB.
+        """
         dimensions, _ = self.shape()
-        rows = self._rows(_OF_CHUNKS, dimensions, json.dumps(list(rowids)))
-        for rowid, vector, crc in rows:
-            _check_vector(rowid, vector, crc)
-        return {rowid: vector for rowid, vector, _ in rows}
+        vectors = {}
+        with ExitStack() as stack:
+            blob: apsw.Blob | None = None
+            open_at = None
+            for rowid, crc, at, place in self._rows(_PLACES, json.dumps(list(rowids))):
+                if not isinstance(at, int) or not isinstance(place, int):
+                    raise apsw.CorruptError(f"the vector of chunk {rowid} is missing")
+                if blob is None:
+                    blob = stack.enter_context(self._db.blob_open("main", *_BLOB, at, False))
+                elif at != open_at:
+                    blob.reopen(at)
+                open_at = at
+                begin = place * dimensions
+                if not 0 <= begin <= blob.length() - dimensions:
+                    raise apsw.CorruptError(f"the vector of chunk {rowid} is missing")
+                blob.seek(begin)
+                vector = blob.read(dimensions)
+                _check_vector(rowid, vector, crc)
+                vectors[rowid] = vector
+        return vectors
 
     def stored_since(self, change: int) -> Iterator[Stored]:
         """The vectors that were stored after this change of the index, chunk by chunk of the
@@ -179,40 +200,21 @@ class Vectors:
         if limit <= 0:
             return []
         k = limit + 1
-        while k <= MOST_NEAREST:
-            nearest = self._query_nearest(vector, k, among)
-            if len(nearest) < k:
-                if len(nearest) < len(self._with_vector(among)):
-                    raise apsw.CorruptError("a vector is missing")
-                return nearest[:limit]
-            if nearest[limit - 1][1] < nearest[-1][1]:
+        while among is None and k <= MOST_NEAREST:
+            nearest = sorted(self._rows(_NEAREST, vector, k), key=_distance_key)
+            is_all = len(nearest) < k
+            if is_all and len(nearest) < len(self._rows(_WITH_VECTOR)):
+                raise apsw.CorruptError("a vector is missing")
+            if is_all or nearest[limit - 1][1] < nearest[-1][1]:
+                rowids = [rowid for rowid, _ in nearest[:limit]]
+                if len(self.get_vectors(rowids)) < len(rowids):
+                    raise apsw.CorruptError("a vector without its chunk")
                 return nearest[:limit]
             k *= 4  # equals beyond the last one may be of later chunks
-        nearest = []
-        rowids = self._with_vector(among)
-        for begin in range(0, len(rowids), MOST_NEAREST):
-            part = rowids[begin : begin + MOST_NEAREST]
-            ranked = self._query_nearest(vector, len(part), part)
-            if len(ranked) < len(part):
-                raise apsw.CorruptError("a vector is missing")
-            nearest += ranked
-        return sorted(nearest, key=_distance_key)[:limit]
-
-    def _query_nearest(
-        self, vector: bytes, k: int, among: Collection[int] | None
-    ) -> list[tuple[int, float]]:
         if among is None:
-            rows = self._rows(_NEAREST, vector, k)
-        else:
-            rows = self._rows(_NEAREST_AMONG, vector, k, json.dumps(list(among)))
-        return sorted(rows, key=_distance_key)
-
-    def _with_vector(self, among: Collection[int] | None) -> list[int]:
-        """The chunks of `among`, or all, that have a vector."""
-        if among is None:
-            return [rowid for (rowid,) in self._rows(_WITH_VECTOR)]
-        these = json.dumps(list(among))
-        return [rowid for (rowid,) in self._rows(_WITH_VECTOR_AMONG, these)]
+            among = [rowid for (rowid,) in self._rows(_WITH_VECTOR)]
+        distances = _distances_from(vector, self.get_vectors(among))
+        return sorted(distances.items(), key=_distance_key)[:limit]
 
     def _rows(self, sql: str, *values: Any) -> list[Any]:
         return self._db.execute(sql, values).fetchall()
@@ -249,7 +251,7 @@ class Vectors:
             return str(error)
         if number != len(places):
             return f"{len(places) - number} vectors belong to no passage"
-        self._query_nearest(bytes(made_for), 1, None)
+        self._rows(_NEAREST, bytes(made_for), 1)
         return None
 
 
@@ -273,6 +275,18 @@ def _used_slots(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
             yield place, rowid
 
 
+def _distances_from(vector: bytes, stored: Mapping[int, bytes]) -> dict[int, float]:
+    """The distances of stored vectors from this one, as vec0 rounds them."""
+    import numpy as np
+
+    asked = np.frombuffer(vector, np.int8).astype(np.int32)
+    vectors = np.frombuffer(b"".join(stored.values()), np.int8).reshape(-1, len(vector))
+    differences = vectors - asked
+    squares = np.einsum("ij,ij->i", differences, differences)
+    distances = np.sqrt(squares.astype(np.float32)).tolist()
+    return dict(zip(stored, distances, strict=True))
+
+
 def _distance_key(neighbour: tuple[int, float]) -> tuple[float, int]:
     rowid, distance = neighbour
     return distance, -rowid
@@ -283,14 +297,12 @@ _COLUMNS = "SELECT group_concat(name) FROM pragma_table_info(?)"
 _INSERT = "INSERT INTO chunk_vec (rowid, embedding) VALUES (?, vec_int8(?))"
 _USE = "SELECT (SELECT count(*) FROM chunk_vec_chunks), (SELECT count(*) FROM chunk_vec_rowids)"
 _NEAREST = "SELECT rowid, distance FROM chunk_vec WHERE embedding MATCH vec_int8(?) AND k = ?"
-_NEAREST_AMONG = f"{_NEAREST} AND rowid IN {BOUND_LIST}"
-_OF_CHUNKS = f"""
-    SELECT c.rowid, substr(v.vectors, 1 + r.chunk_offset * ?1, ?1), c.crc
+_BLOB = ("chunk_vec_vector_chunks00", "vectors")
+_PLACES = f"""
+    SELECT c.rowid, c.crc, r.chunk_id, r.chunk_offset
     FROM chunk c LEFT JOIN chunk_vec_rowids r ON r.rowid = c.rowid
-    LEFT JOIN chunk_vec_vector_chunks00 v ON v._rowid_ = r.chunk_id
-    WHERE c.rowid IN {BOUND_LIST.replace("?", "?2")} AND c.vector > 0"""
+    WHERE c.rowid IN {BOUND_LIST} AND c.vector > 0"""
 _WITH_VECTOR = "SELECT rowid FROM chunk WHERE vector > 0"
-_WITH_VECTOR_AMONG = f"SELECT rowid FROM chunk WHERE rowid IN {BOUND_LIST} AND vector > 0"
 _CHUNKS = "SELECT chunk_id, validity, rowids FROM chunk_vec_chunks"
 _ALL_BLOBS = """
     SELECT c.validity, c.rowids, v.vectors
