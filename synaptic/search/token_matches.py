@@ -7,7 +7,7 @@ rotated basis in place of vectors (ITQ, Gong and Lazebnik 2011).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -31,23 +31,35 @@ def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> d
         return {}
     asked = meaning.tokens * idf_shares(evidence, meaning.words)
     matches = best_matches(asked, [codes for _, codes in coded])
-    rows = [row for row, _ in coded]
-    places = {(r.standing.path, r.standing.seq): r.rowid for r in ranked}
-    best: dict[int, Matrix] = {}
-    for row, match in zip(rows, matches, strict=True):
-        best[row] = np.maximum(best.get(row, match), match)
-    beside: dict[int, Matrix] = {}
-    for (path, seq), row in places.items():
-        for other in (places.get((path, seq - 1)), places.get((path, seq + 1))):
-            if other in best:
-                match = BESIDE * best[other]
-                beside[row] = np.maximum(beside.get(row, match), match)
-    scores: dict[int, float] = {}
-    for row, match in zip(rows, matches, strict=True):
-        score = float(np.maximum(beside.get(row, match), match).sum())
-        scores[row] = max(scores.get(row, 0.0), score)
+    rows = list(dict.fromkeys(row for row, _ in coded))
+    number = {row: at for at, row in enumerate(rows)}
+    of_match = np.array([number[row] for row, _ in coded])
+    best = np.full((len(rows), matches.shape[1]), -np.inf, np.float32)
+    np.maximum.at(best, of_match, matches)
+    own, others = _pair_neighbours(ranked, number)
+    beside = np.full_like(best, -np.inf)
+    np.maximum.at(beside, own, BESIDE * best[others])
+    matches = np.maximum(matches, beside[of_match])
+    sums = np.zeros(len(rows), np.float32)
+    np.maximum.at(sums, of_match, matches.sum(axis=1))
+    scores = dict(zip(rows, sums.tolist(), strict=True))
     mean, deviation = usual_closeness(evidence, asked)
     return {row: (score - mean) / deviation for row, score in scores.items()}
+
+
+def _pair_neighbours(ranked: Ranking, number: Mapping[int, int]) -> tuple[list[int], list[int]]:
+    """The numbers of entries that stand beside another one, and of that one, in pairs."""
+    places = {}
+    for r in ranked:
+        if r.rowid in number:
+            places[r.standing.path, r.standing.seq] = number[r.rowid]
+    own, others = [], []
+    for (path, seq), at in places.items():
+        for place in ((path, seq - 1), (path, seq + 1)):
+            if place in places:
+                own.append(at)
+                others.append(places[place])
+    return own, others
 
 
 def idf_shares(evidence: Evidence, asked: Sequence[str]) -> Matrix:
