@@ -174,10 +174,10 @@ class _Closeness:
         cosines = self._evidence.index.scale_cosines(self._vectors @ vector)
         deviations = (cosines - mean) / deviation
         near = (deviations >= LEAST_DEVIATIONS).nonzero()[0].tolist()
-        project, position = hit.standing.project, hit.standing.position
-        return [
-            (self._candidates[other], float(deviations[other]))
-            for other in near
-            if self._candidates[other].standing.project == project
-            and self._candidates[other].standing.position > position
-        ]
+        later = []
+        for at in near:
+            other = self._candidates[at]
+            is_same = other.standing.project == hit.standing.project
+            if is_same and other.position > hit.position:
+                later.append((other, float(deviations[at])))
+        return later

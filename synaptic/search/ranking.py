@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -12,7 +12,7 @@ from ..errors import InvalidArgument, check_range, match_valid_name
 from ..models import DEFAULT_IMPORTANCE, Order, Signals, Texts, Vector
 
 if TYPE_CHECKING:
-    from ..index.rows import RankingFacts
+    from ..index.rows import RankingFacts, TimelinePosition
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -62,10 +62,12 @@ class Ranked:
     met: Texts = ()
     symbolic: float = 0.5
     also: tuple[int, ...] = ()
+    rowid: int = field(init=False)
+    position: TimelinePosition = field(init=False)
 
-    @property
-    def rowid(self) -> int:
-        return self.standing.rowid
+    def __post_init__(self) -> None:
+        self.rowid = self.standing.rowid
+        self.position = self.standing.position
 
     @property
     def signals(self) -> Signals:
@@ -96,7 +98,7 @@ Ranking: TypeAlias = list[Ranked]
 
 def sort_by_score(ranked: Iterable[Ranked]) -> Ranking:
     """Candidates sorted by score, best first; of equal scores the later entry first."""
-    return sorted(ranked, key=lambda r: (r.score, r.standing.position), reverse=True)
+    return sorted(ranked, key=lambda r: (r.score, r.position), reverse=True)
 
 
 def sort_ranking(ranked: Ranking, order: Order) -> Ranking:
@@ -105,7 +107,7 @@ def sort_ranking(ranked: Ranking, order: Order) -> Ranking:
     """
     if order == "relevance":
         return list(ranked)
-    by_time = sorted(ranked, key=lambda r: r.standing.position, reverse=order != "oldest")
+    by_time = sorted(ranked, key=lambda r: r.position, reverse=order != "oldest")
     by_time.sort(key=lambda r: not r.standing.dated)
     if order == "importance":
         by_time.sort(key=lambda r: r.signals.importance, reverse=True)
