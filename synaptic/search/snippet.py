@@ -9,8 +9,8 @@ from ..language.words import words
 
 SHORT = 40
 """A turn of a talk with fewer characters than this is not understood alone. By eye."""
-BEGINNING = 1_000
-"""The number of characters in which the first word of a text is looked for."""
+SOON, BEGINNING = 100, 1_000
+"""The numbers of characters in which the first word of a text is looked for."""
 
 _NOTES = Words("notes")
 _SPEAKER = re.compile(r"\A[^:\n]{1,40}: ")
@@ -27,7 +27,10 @@ def stands_alone(text: str) -> bool:
     """
     speaker = _SPEAKER.match(text)
     turn = text[speaker.end() :] if speaker else text
-    first = next((word for _, word in words(turn[:BEGINNING])), "")
+    begins = words(turn[:SOON])
+    if len(begins) < 2:  # the first may be cut, or come later
+        begins = words(turn[:BEGINNING])
+    first = begins[0][1] if begins else ""
     return first not in _NOTES.table("pronouns") and (turn == text or len(turn) >= SHORT)
 
 
