@@ -170,11 +170,13 @@ def compare_roots(
         if isinstance(signature, LeftOut):
             left_out.append(signature)
         elif signature:
-            seen.append(path)
+            if path in signatures:
+                seen.append(path)
             if signature != expected:
                 stamps.append(Stamp(path, *signature))
     stamps.sort(key=itemgetter(0))
-    return Comparison(stamps, sorted(signatures.keys() - seen), left_out)
+    gone = sorted(signatures.keys() - seen) if len(seen) < len(signatures) else []
+    return Comparison(stamps, gone, left_out)
 
 
 def find_left_out(roots: Roots) -> list[LeftOut]:
@@ -225,11 +227,12 @@ def _has_signature(entry: os.DirEntry[str], signature: FileSignature) -> bool:
     """True if the listed file still has this signature. False for a link, which is checked
     each time.
     """
+    if entry.is_symlink() or not is_readable(entry.name):
+        return False
     try:
-        is_equal = file_signature(_status(entry)) == signature
+        return file_signature(_status(entry)) == signature
     except OSError:
         return False
-    return is_equal and not entry.is_symlink() and is_readable(entry.name)
 
 
 def _check_note(roots: Roots, item: _Item) -> FileSignature | LeftOut | None:
