@@ -156,6 +156,8 @@ def walks_in_order(filters: Filters, order: Order) -> list[Walk]:
         projects = [("e.project_key", key) for key in filters.projects]
     elif filters.scope:
         projects = _owners(filters.scope)
+    elif filters.sessions:
+        return [Walk("INDEXED BY entry_session_worth")]
     elif filters.types or is_by_worth:
         by_type = "INDEXED BY entry_worth" if is_by_worth else "INDEXED BY entry_type"
         types = filters.types or TYPES

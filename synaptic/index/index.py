@@ -309,6 +309,11 @@ class Index:
         rows = self.engine.rows(sql, json.dumps(list(chunk_rowids)))
         return {row[0]: Passage(*row) for row in rows}
 
+    def text_hashes(self, chunk_rowids: Sequence[int]) -> dict[int, int]:
+        """The hash of the text of each of these chunks."""
+        sql = f"SELECT rowid, hash FROM chunk WHERE rowid IN {BOUND_LIST}"
+        return dict(self.engine.rows(sql, json.dumps(chunk_rowids)))
+
     def vocabulary(self) -> Vocabulary:
         """The tags and projects that entries are marked with."""
 
@@ -513,8 +518,11 @@ class Index:
 
     def project_names(self, scope: Scope) -> list[str]:
         """The names of projects that the entries of a scope bear, the most frequent first."""
-        condition, values = filter_conditions(Filters(scope=scope))
-        return self.engine.column(PROJECT_NAMES.format(condition), *values)
+        names = self.engine.cached("names of scopes", dict[Scope, list[str]])
+        if scope not in names:
+            condition, values = filter_conditions(Filters(scope=scope))
+            names[scope] = self.engine.column(PROJECT_NAMES.format(condition), *values)
+        return names[scope]
 
     def names_of_remote(self, remote: str) -> list[str]:
         """The names of projects that the entries with this remote bear, the most frequent

@@ -79,6 +79,7 @@ CREATE INDEX entry_date ON entry (date) WHERE dated = 1;
 CREATE INDEX entry_type ON entry (type, dated, at);
 CREATE INDEX entry_worth ON entry (type, coalesce(importance, 5), dated, at);
 CREATE INDEX entry_session ON entry (dated, at) WHERE via IN {sessions};
+CREATE INDEX entry_session_worth ON entry (coalesce(importance, 5), dated, at) WHERE via IN {sessions};
 CREATE INDEX entry_parent ON entry (parent) WHERE parent IS NOT NULL;
 CREATE INDEX entry_copy ON entry (twin) WHERE twin = 1;
 CREATE INDEX entry_project ON entry (project_key, remote, root);

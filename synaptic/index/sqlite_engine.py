@@ -20,6 +20,7 @@ from .database import Database, tokenizer_arguments
 from .engine import cosines_from_distances
 from .rows import Candidate, quantise
 from .sqlite_errors import as_index_errors
+from .vectors import Neighbour, nearest_of
 
 if TYPE_CHECKING:
     from .sketch import Rough, Sketch
@@ -188,7 +189,7 @@ class SqliteEngine(Database):
             among = self._sketch_candidates(asked, OVERSAMPLED * most, passing)
         else:
             self.cached("vectors", self._check_vectors)
-        nearest = self.vectors.nearest(asked, most, among)
+        nearest = self._nearest(asked, most, among)
         rowids = [rowid for rowid, _ in nearest]
         near = cosines_from_distances(self, (distance * distance for _, distance in nearest))
         return self._as_candidates(list(zip(rowids, near, strict=True)))
@@ -208,7 +209,14 @@ class SqliteEngine(Database):
         self._was_asked_for_likely = among is None
         if among is None:
             return self.vectors.scan_nearest(vector, count)
-        return [rowid for rowid, _ in self.vectors.nearest(quantise(vector), count, among)]
+        return [rowid for rowid, _ in self._nearest(quantise(vector), count, among)]
+
+    def _nearest(
+        self, vector: bytes, limit: int, among: Sequence[int] | None
+    ) -> list[Neighbour]:
+        if among is None:
+            return self.vectors.nearest(vector, limit)
+        return nearest_of(self.vectors_of(among), vector, limit)
 
     def _check_vectors(self) -> None:
         """Compares all vectors with their checksums. Raises apsw.CorruptError."""

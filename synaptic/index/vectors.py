@@ -6,8 +6,8 @@ sqlite-vec 0.1.9 has ways of its own:
 |--------------------------------------------------|----------------------------------------|
 | fills slots of deleted rows in the newest chunk only | `tidy` makes the table anew        |
 | fails on UPDATE of int8                          | `chunk_changed` deletes, `put` inserts |
-| takes no `k` above 4,096                         | `nearest` compares all itself          |
-| reads every vector to compare a few              | `nearest` reads those few alone        |
+| takes no `k` above 4,096                         | `nearest_of` compares all of them      |
+| reads every vector to compare a few              | `nearest_of` compares what was read    |
 | lets the first slot win among equal distances    | `nearest` asks on until all are there  |
 | takes NaN without a word                         | `rows.quantise` refuses it             |
 | compares bytes that became zero                  | `chunk.crc` is compared                |
@@ -58,6 +58,9 @@ SHADOWS = {
 
 Stored = tuple[int, bytes]
 """The rowid of a chunk, and its int8 vector."""
+
+Neighbour = tuple[int, float]
+"""The rowid of a chunk, and the distance of its vector."""
 
 
 def vector_checksum(vector: bytes) -> int:
@@ -190,17 +193,12 @@ class Vectors:
         nearest: list[int] = of_slots[np.argsort(-closeness, kind="stable")].tolist()
         return nearest
 
-    def nearest(
-        self, vector: bytes, limit: int, among: Collection[int] | None = None
-    ) -> list[tuple[int, float]]:
-        """(chunk, distance) of the nearest vectors, nearest first; of equals the later chunk.
-
-        Only chunks of `among` count, if given; those without a vector are left out.
-        """
+    def nearest(self, vector: bytes, limit: int) -> list[Neighbour]:
+        """The nearest vectors of all, by vec0, nearest first; of equals the later chunk."""
         if limit <= 0:
             return []
         k = limit + 1
-        while among is None and k <= MOST_NEAREST:
+        while k <= MOST_NEAREST:
             nearest = sorted(self._rows(_NEAREST, vector, k), key=_distance_key)
             is_all = len(nearest) < k
             if is_all and len(nearest) < len(self._rows(_WITH_VECTOR)):
@@ -211,10 +209,8 @@ class Vectors:
                     raise apsw.CorruptError("a vector without its chunk")
                 return nearest[:limit]
             k *= 4  # equals beyond the last one may be of later chunks
-        if among is None:
-            among = [rowid for (rowid,) in self._rows(_WITH_VECTOR)]
-        distances = _distances_from(vector, self.get_vectors(among))
-        return sorted(distances.items(), key=_distance_key)[:limit]
+        rowids = [rowid for (rowid,) in self._rows(_WITH_VECTOR)]
+        return nearest_of(self.get_vectors(rowids), vector, limit)
 
     def _rows(self, sql: str, *values: Any) -> list[Any]:
         return self._db.execute(sql, values).fetchall()
@@ -275,8 +271,10 @@ def _used_slots(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
             yield place, rowid
 
 
-def _distances_from(vector: bytes, stored: Mapping[int, bytes]) -> dict[int, float]:
-    """The distances of stored vectors from this one, as vec0 rounds them."""
+def nearest_of(stored: Mapping[int, bytes], vector: bytes, limit: int) -> list[Neighbour]:
+    """The nearest of these vectors, by the distances that vec0 gives, nearest first; of equals
+    the later chunk.
+    """
     import numpy as np
 
     asked = np.frombuffer(vector, np.int8).astype(np.int32)
@@ -284,10 +282,11 @@ def _distances_from(vector: bytes, stored: Mapping[int, bytes]) -> dict[int, flo
     differences = vectors - asked
     squares = np.einsum("ij,ij->i", differences, differences)
     distances = np.sqrt(squares.astype(np.float32)).tolist()
-    return dict(zip(stored, distances, strict=True))
+    ranked = sorted(zip(stored, distances, strict=True), key=_distance_key)
+    return ranked[: max(0, limit)]
 
 
-def _distance_key(neighbour: tuple[int, float]) -> tuple[float, int]:
+def _distance_key(neighbour: Neighbour) -> tuple[float, int]:
     rowid, distance = neighbour
     return distance, -rowid
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple, TypeAlias
 
 from ..filters import Filters
 from ..index.rows import Candidate, RankingFacts, from_microseconds, unit_vectors
 from ..language.query import ParsedQuery
 from ..language.words import fts5_expression, stems, words
-from ..models import Entry, Meaning, Mode, Round, SubQuery, Texts, Vector
+from ..models import Entry, Matrix, Meaning, Mode, Round, SubQuery, Texts, Vector
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
 from .plan import QueryPlan, complete_plan
@@ -220,12 +220,17 @@ class Evidence:
         """The stems of the words of a text."""
         return stems(text, self.stem)
 
+    @cached_property
+    def sample(self) -> tuple[Matrix, list[bytes]]:
+        """The vectors and token codes of a sample of the journal."""
+        return self.index.sample_passages()
+
     def usual_cosine(self, vector: Vector) -> tuple[float, float]:
         """Mean and standard deviation of the cosines of this vector with a sample of the
         journal, without the passage of this vector and its copies: in a small journal they
         would make all others look far.
         """
-        vectors, _ = self.index.sample_passages()
+        vectors, _ = self.sample
         cosines = self.index.scale_cosines(vectors @ vector)
         others = cosines[cosines < SAME_TEXT]
         return usual_mean_and_deviation(others, ANY_MEAN, ANY_DEVIATION)

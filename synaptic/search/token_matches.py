@@ -89,6 +89,6 @@ def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
     """Mean and standard deviation of the closeness of the question's tokens to a sample of the
     journal.
     """
-    _, codes = evidence.index.sample_passages()
+    _, codes = evidence.sample
     sums = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
     return usual_mean_and_deviation(sums, ANY_MEAN, ANY_DEVIATION)

@@ -24,7 +24,7 @@ from synaptic import Workspace, delete, save, search
 from synaptic.index.rows import quantise
 from synaptic.index.sketch import Sketch
 from synaptic.index.sqlite_engine import SqliteEngine
-from synaptic.index.vectors import DEAD_OF, LARGE, SMALL, vector_checksum
+from synaptic.index.vectors import DEAD_OF, LARGE, SMALL, nearest_of, vector_checksum
 from synaptic.workspace.sync import in_step, rebuild
 
 pytestmark = pytest.mark.fault(row=6)
@@ -78,7 +78,10 @@ class Table:
         return [int(np.frombuffer(self.expected[rowid], np.int8) @ asked) for rowid in rowids]
 
     def agree(self, vector: bytes, limit: int, among: set[int] | None) -> None:
-        found = self.vectors.nearest(vector, limit, None if among is None else sorted(among))
+        if among is None:
+            found = self.vectors.nearest(vector, limit)
+        else:
+            found = nearest_of(self.vectors.get_vectors(among), vector, limit)
         assert [rowid for rowid, _ in found] == self.nearest(vector, limit, among)
 
 

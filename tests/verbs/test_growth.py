@@ -122,9 +122,17 @@ def list_repository(ws: Workspace) -> Any:
 
 
 def list_worthiest(ws: Workspace) -> Any:
-    """A list of a briefing outside of any project."""
+    """The lists of a briefing outside of any project: what was saved, and digests."""
     wanted = Filters(types=("decision", "insight"))
-    return in_step(ws, lambda _: ws.index.list_rows(wanted, order="importance", limit=20))
+    digests = Filters(types=("progress", "insight"), sessions=True)
+
+    def ask(_: object) -> list[list[int]]:
+        return [
+            ws.index.list_rows(filters, order="importance", limit=20)
+            for filters in (wanted, digests)
+        ]
+
+    return in_step(ws, ask)
 
 
 class Call(NamedTuple):
@@ -179,8 +187,7 @@ GROWS = (
     ),
     ("FROM chunk ORDER BY hash, rowid LIMIT ?", "a sample: of 2,048 passages at most"),
     ("ORDER BY c.hash, c.rowid LIMIT ?", "the project, where the sample has too few of it"),
-    ('from "main"."chunk_vec_chunks"', "vec0 looks for the slots of the vectors it compares"),
-    ("FROM chunk_vec WHERE embedding MATCH", "the candidates of a large journal are compared"),
+    ("SELECT c.rowid, c.crc, r.chunk_id", "the candidates of a large journal are compared"),
     ("FROM chunk_vec_chunks c JOIN", "a search by meaning reads all vectors once a process"),
     ("SELECT count(*) FROM chunk_fts", "how rare a word is: the passages with it are counted"),
     ("SELECT pgno FROM 'main'.'chunk_fts_idx'", "FTS5 keeps more segments, to be merged"),
