@@ -1,6 +1,7 @@
 """Times a search, a save and a cold command, and the memory of a server.
 
-With several sizes (`--entries 1000,10000`) it shows how what a call costs grows instead. A
+With several sizes (`--entries 1000,10000`) it shows how what a call costs grows instead, beside
+FTS5 alone. A
 journal holds `--entries` entries of sentences from `--notes`, or from the project's own
 documents. The vector of a passage is put together of those of its sentences and some noise;
 questions and new entries are embedded by the model.
@@ -191,7 +192,7 @@ def growth(homes: dict[int, Path], pool: list[str]) -> list[Row]:
     costs = {}
     for entries, home in homes.items():
         built = json.loads((home / BUILT).read_text())
-        costs[entries] = processor_times(home, pool) | built
+        costs[entries] = processor_times(home, pool) | built | fts5_alone(home, pool, entries)
     first, *_, last = homes
     rows = []
     for name in costs[first]:
@@ -246,11 +247,27 @@ def processor_times(home: Path, pool: list[str]) -> dict[str, float]:
     return costs
 
 
+def fts5_alone(home: Path, pool: list[str], entries: int) -> dict[str, float]:
+    """The costs of the same texts and questions in a table of FTS5, and nothing else."""
+    new = [*entry_texts(pool, CALLS, seed=7)]
+    asked = [words_of(text) for text in queries(pool, CALLS)]
+    lines = map(json.dumps, [new, asked, *entry_texts(pool, entries)])
+    command = [sys.executable, Path(__file__).with_name("fts5.py"), home / "fts5.db"]
+    done = subprocess.run(
+        command, input="\n".join(lines), capture_output=True, check=True, text=True
+    )
+    return {f"FTS5 alone: {name}": cost for name, cost in json.loads(done.stdout).items()}
+
+
+def words_of(text: str) -> str:
+    """The query of FTS5 for any of the words of a question."""
+    return " OR ".join(map(fts5_expression, search_terms(text)))
+
+
 def score_matches(workspace: Workspace, text: str) -> None:
     """Scores each passage with a word of the question, by FTS5 alone."""
     sql = "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ? ORDER BY bm25(chunk_fts) LIMIT ?"
-    terms = map(fts5_expression, search_terms(text))
-    workspace.index.file.rows(sql, " OR ".join(terms), DEPTH)
+    workspace.index.file.rows(sql, words_of(text), DEPTH)
 
 
 def stat_files(folder: Path) -> None:
