@@ -9,12 +9,10 @@ from itertools import chain
 
 from ..errors import InvalidArgument, match_valid_name
 from ..filters import Filters
-from ..language.analysis.asked import read_question
 from ..models import Entry, Texts, frozen
 from ..notes.amounts import HOURS, Amount, read_amount, read_hours_in_text
 from ..notes.blocks import without_code
 from ..notes.marks import field_name, field_words, fields_of_front_matter, properties_in_text
-from ..search.planner import filter_by_asked_time
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .browse import export
@@ -221,6 +219,10 @@ def sum_asked(ws: Workspace, query: str, filters: Filters) -> tuple[Totals, Filt
     The field is `hours`, or else the first that has amounts. None for another question, without
     amounts, and above MOST_ENTRIES entries.
     """
+    # imported late: every list names GROUPS, and few questions come here
+    from ..language.analysis.asked import read_question
+    from ..search.planner import filter_by_asked_time
+
     asked = read_question(query, today=ws.today)
     wanted = filter_by_asked_time(filters, asked)
     if wanted == filters:
