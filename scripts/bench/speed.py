@@ -252,7 +252,8 @@ def fts5_alone(home: Path, pool: list[str], entries: int) -> dict[str, float]:
     new = [*entry_texts(pool, CALLS, seed=7)]
     asked = [words_of(text) for text in queries(pool, CALLS)]
     lines = map(json.dumps, [new, asked, *entry_texts(pool, entries)])
-    command = [sys.executable, Path(__file__).with_name("fts5.py"), home / "fts5.db"]
+    script = Path(__file__).with_name("fts5.py")
+    command = [sys.executable, str(script), str(home / "fts5.db")]
     done = subprocess.run(
         command, input="\n".join(lines), capture_output=True, check=True, text=True
     )
