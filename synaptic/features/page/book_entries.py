@@ -43,7 +43,10 @@ from .rendering import markdown_to_line, render_markdown
 from .site import TEMPLATES
 
 STEP_S, STEP_BYTES = 0.5, 4_000_000
-"""Seconds and bytes after which a step of a book ends, so that a server answers others."""
+"""Seconds and bytes after which a step of a book ends, so that a server answers others. What
+comparing and reading the files takes does not count: else a busy machine would read a hundred
+entries for each one that it renders.
+"""
 PICTURES = "pictures"
 """The folder of the pictures beside the HTML of a book in a zip."""
 _ELEMENT = re.compile(r'<([a-z][a-z0-9]*)((?: [a-z-]+="[^"]*")*)>')
@@ -115,10 +118,10 @@ def plan_entries(
     """Returns the first of these entries as a book has them, as many as STEP_S allows, at least
     one; None for one that is gone or empty.
     """
-    until = time.monotonic() + STEP_S
 
     def run(_: object) -> list[Entry | None]:
         entries = _read_with_text(ws, ids)
+        until = time.monotonic() + STEP_S
         some: list[Entry | None] = []
         for id in ids:
             if some and time.monotonic() > until:
@@ -130,8 +133,10 @@ def plan_entries(
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
     planned: list[PlannedEntry | None] = []
-    for entry in in_step(ws, run):
-        if planned and time.monotonic() > until + STEP_S:
+    entries = in_step(ws, run)
+    until = time.monotonic() + STEP_S
+    for entry in entries:
+        if planned and time.monotonic() > until:
             break
         if not entry:
             planned.append(None)
@@ -151,14 +156,14 @@ def render_entries(
     """Returns the first of these entries as HTML, as many as STEP_S and STEP_BYTES allow, at
     least one; None for one that is gone or has become empty.
     """
+    texts = in_step(ws, lambda _: _render_texts(ws, ids, inside))
     until = time.monotonic() + STEP_S
-    texts = in_step(ws, lambda _: _render_texts(ws, ids, inside, until))
     shelf = open_attachments(ws, tokens)
     listing = cache(files_by_name)
     entries: list[BookEntry | None] = []
     size = 0
     for text in texts:
-        if entries and (size > STEP_BYTES or time.monotonic() > until + STEP_S):
+        if entries and (size > STEP_BYTES or time.monotonic() > until):
             break
         entry = text and _BookRendering(text, style, shelf, listing).entry()
         if entry:
@@ -213,12 +218,13 @@ def _estimate_pictures(
 
 
 def _render_texts(
-    ws: Workspace, ids: Sequence[str], inside: Inside, until: float
+    ws: Workspace, ids: Sequence[str], inside: Inside
 ) -> list[_RenderedText | None]:
-    """Renders the texts of the first of these entries, until the `time.monotonic` is `until`;
-    None for one that says nothing.
+    """Renders the texts of the first of these entries, as many as STEP_S allows; None for one
+    that says nothing.
     """
     entries = _read_with_text(ws, ids)
+    until = time.monotonic() + STEP_S
     superseded = ws.index.superseded_by(list(entries))
     texts: list[_RenderedText | None] = []
     for id in ids:

@@ -9,14 +9,19 @@ import zipfile
 from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from bs4 import BeautifulSoup
 from forks import ForkedHome
+from homes import open_home
 from PIL import Image
 from playwright.sync_api import Browser
 from served import Served, served
 
+from synaptic import save
+from synaptic.features.page import book_entries
 from synaptic.features.page.book import default_title
 from synaptic.filters import Filters
 
@@ -223,6 +228,32 @@ def test_others_are_answered_while_a_book_is_read_slowly(tmp_path: Path) -> None
         assert "It came meanwhile." in server.shown("/")
         book = b"".join([begin, *parts]).decode()
     assert len(re.findall("<article", book)) == 20 and book.rstrip().endswith("</html>")
+
+
+def test_a_step_of_a_book_renders_all_that_it_read_however_long_reading_took(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(book_entries, "time", SimpleNamespace(monotonic=lambda: now))
+    with open_home(tmp_path / "home") as ws:
+        ids = [save(ws, f"Note {number}.").id for number in range(5)]
+        compare = ws.journal.compare
+
+        def compare_slowly(*values: Any) -> Any:
+            nonlocal now
+            now += 60
+            return compare(*values)
+
+        monkeypatch.setattr(ws.journal, "compare", compare_slowly)
+        planned = book_entries.plan_entries(ws, ids=ids, tokens=tmp_path / "none", edges=(1,))
+        inside = book_entries.Inside(frozenset(ids), frozenset())
+        style = book_entries.PictureStyle(1, is_inline=True)
+        rendered = book_entries.render_entries(
+            ws, ids=ids, inside=inside, style=style, tokens=tmp_path / "none"
+        )
+    assert now >= 120
+    assert [one and one.id for one in planned] == ids
+    assert [one and one.id for one in rendered] == ids
 
 
 def test_the_command_writes_a_whole_new_file_or_none(home: Path, tmp_path: Path) -> None:
