@@ -1,5 +1,5 @@
 """Rough copies of all vectors of a large journal, by which the few that may be nearest are
-picked; vec0 then compares these in full.
+picked; their vectors are then read from the table and compared in full.
 
 The sketch keeps three bits of each component: whether it lies above each of the LEVELS. The
 number of bits in which two vectors differ estimates their distance. Signs alone miss some of
