@@ -310,10 +310,11 @@ def _walk_items(
         try:
             with _open_listing(root, within) as (held, entries):
                 for entry in entries:
-                    path = prefix + entry.name
+                    entry_name = entry.name
+                    path = prefix + entry_name
                     if only and not only.startswith(path):
                         continue
-                    if entry.name[0] == "." or (single and single != entry.name):
+                    if entry_name[0] == "." or (single and single != entry_name):
                         continue
                     if roots.has_globs and roots.excludes(path[start:], name):
                         continue
@@ -386,7 +387,7 @@ def is_logseq_graph(folder: Path) -> bool:
 
 def is_note(path: str) -> bool:
     """True if a file of this name is read: `*.md` and `*.markdown`, in capitals too."""
-    return path.lower().endswith(_NOTES)
+    return path.endswith(_NOTES) or path.lower().endswith(_NOTES)
 
 
 def stat_reader(system: str) -> Callable[[os.DirEntry[str]], os.stat_result]:

@@ -56,8 +56,8 @@ HTML_BYTES = 100_000_000
 FRAME_BYTES = 500
 """Bytes of HTML around the text of an entry, to estimate the size of a book."""
 UNDATED = "Without a date"
-PLANNED, RENDERED = 200, 100
-"""The most entries of one step of a plan, and of a book."""
+PLANNED, RENDERED = 1_000, 500
+"""The most entries of one step of a plan, and of a book: a step compares all files."""
 
 
 Piece = tuple[str, Mapping[str, bytes]]
