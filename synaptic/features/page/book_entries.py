@@ -176,11 +176,11 @@ def _read_with_text(ws: Workspace, ids: Sequence[str]) -> dict[str, Entry]:
     """Reads the entries by id, in the order of the ids, without those that say nothing: a
     section of a daily note or a file that is only a heading, or one whose text is all private.
     """
-    known = ws.index.rows_of_ids(ids)
+    row_by_id = ws.index.rows_of_ids(ids)
     rowids = {}
     for id in ids:
         with suppress(NotFound):  # it was deleted while the book was made
-            rowids[id] = known.get(id) or ws.index.resolve(id).rowid
+            rowids[id] = row_by_id.get(id) or ws.index.resolve(id).rowid
     bodies = read_bodies(ws, list(rowids.values()))
     entries = {}
     for id, rowid in rowids.items():
