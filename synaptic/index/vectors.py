@@ -278,7 +278,10 @@ def nearest_of(stored: Mapping[int, bytes], vector: bytes, limit: int) -> list[N
     import numpy as np
 
     asked = np.frombuffer(vector, np.int8).astype(np.int32)
-    vectors = np.frombuffer(b"".join(stored.values()), np.int8).reshape(-1, len(vector))
+    joined = b"".join(stored.values())
+    if len(joined) != len(stored) * len(vector):
+        raise apsw.CorruptError("a vector has a wrong length")
+    vectors = np.frombuffer(joined, np.int8).reshape(-1, len(vector))
     differences = vectors - asked
     squares = np.einsum("ij,ij->i", differences, differences)
     distances = np.sqrt(squares.astype(np.float32)).tolist()

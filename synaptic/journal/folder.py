@@ -170,13 +170,11 @@ def compare_roots(
         if isinstance(signature, LeftOut):
             left_out.append(signature)
         elif signature:
-            if path in signatures:
-                seen.append(path)
+            seen.append(path)
             if signature != expected:
                 stamps.append(Stamp(path, *signature))
     stamps.sort(key=itemgetter(0))
-    gone = sorted(signatures.keys() - seen) if len(seen) < len(signatures) else []
-    return Comparison(stamps, gone, left_out)
+    return Comparison(stamps, sorted(signatures.keys() - seen), left_out)
 
 
 def find_left_out(roots: Roots) -> list[LeftOut]:
