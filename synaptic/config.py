@@ -122,6 +122,7 @@ class Config:
     `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
     `at_tags`: `@name` in a text is the tag `name`, as in jrnl. `hours_in_text`: `(2h)` and
     `(1:30)` in a text count as its hours.
+    `is_model_named`: config.toml or SYNAPTIC_MODEL names `model`.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
     `tool_list`: the tools that `synaptic setup` gives each client, as in `serving/tool_lists`.
@@ -138,6 +139,7 @@ class Config:
     capture_into: Literal["sessions", "journal"] = "sessions"
     exclude: tuple[str, ...] = ()
     model: str = DEFAULT_MODEL
+    is_model_named: bool = False
     threads: int = 1
     project: str | None = None
     capture: bool = False
@@ -200,6 +202,7 @@ def load_config(home: str | Path | None = None, *, for_agent: bool = False) -> C
     for key in ("journal", "model", "project"):
         if override := os.environ.get(f"SYNAPTIC_{key.upper()}"):
             values[key] = override
+    values["is_model_named"] = "model" in values
     if values.get("model") == FORMER_MODEL:
         values["model"] = DEFAULT_MODEL
     folder = root / expand_path(values.pop("journal", "journal"), f"{path}: journal")

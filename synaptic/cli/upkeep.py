@@ -54,7 +54,8 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
 
     Example: synaptic rebuild-index
     """
-    report = rebuild(ws, fresh=fresh, progress=terminal.build_progress_report())
+    progress = terminal.build_progress_report()
+    report = rebuild(ws, fresh=fresh, by_language=True, progress=progress)
     print_answer(wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 

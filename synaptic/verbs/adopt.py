@@ -7,18 +7,10 @@ import os
 import re
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from ..config import (
-    DEFAULT_MODEL,
-    MULTILINGUAL_MODEL,
-    expand_path,
-    is_day_file_setting,
-    load_config,
-    resolve_home,
-)
+from ..config import expand_path, is_day_file_setting, load_config, resolve_home
 from ..errors import JournalError
 from ..files import read_regular_file
 from ..journal.folder import Roots, is_logseq_graph, scan_notes
@@ -30,8 +22,8 @@ from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import path_without_conflict_mark
 from ..notes.dates import date_in_name
 from ..notes.day_layout import USUAL, layout_of
-from ..workspace.embed import is_journal_foreign, language_notice
-from ..workspace.workspace import Workspace, open_workspace
+from ..workspace.embed import language_notice, take_model_of_language
+from ..workspace.workspace import open_workspace
 from .browse import LEFT_OUT_SHOWN, status
 from .templates import glob_of_templates, obsidian_setting, template_folders
 
@@ -121,7 +113,9 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     lacking = {key: value for key, value in fitting.items() if before.get(key) != value}
     with open_workspace(load_config(home)) as ws:
         contents = status(ws)
-        chosen = _choose_model(ws, before) if journal is not None else ()
+        # another model embeds every note anew: where vectors are, a rebuild takes it
+        is_new = journal is not None and not ws.index.meta("model")
+        chosen = take_model_of_language(ws) if is_new else ()
         # `doctor` names copies by programs that sync files
         issues = (
             issue
@@ -146,25 +140,6 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
                 *(() if chosen else language_notice(ws)),
             ),
         )
-
-
-def _choose_model(ws: Workspace, before: Json) -> Texts:
-    """Names the multilingual model in config.toml if most notes are not English, and returns a
-    sentence that says so.
-
-    Only in a home that has no vectors yet, and whose settings, `before`, name no model: another
-    model later embeds every note anew, which `synaptic model use` does.
-    """
-    if "model" in before or ws.config.model != DEFAULT_MODEL or ws.index.meta("model"):
-        return ()
-    if not is_journal_foreign(ws):
-        return ()
-    write_setting(ws.config.home, "model", MULTILINGUAL_MODEL)
-    ws.index.file.copy_to(replace(ws.config, model=MULTILINGUAL_MODEL).index_file)
-    return (
-        "Most of these notes are not English, so they are searched by "
-        f"{MULTILINGUAL_MODEL}, which reads about 100 languages.",
-    )
 
 
 def _refuse_exposed_home(home: Path, journal: Path) -> None:

@@ -9,15 +9,17 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ..config import DEFAULT_MODEL, MULTILINGUAL_MODEL
-from ..errors import Busy, IndexBusy, IndexFailed, JournalError, ModelError
+from ..errors import Busy, ConfigError, IndexBusy, IndexFailed, JournalError, ModelError
 from ..files import file_lock
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.embedding import measure_usual_cosine
 from ..journal.disk import overwrite, read_state_file
+from ..journal.settings import write_setting
 from ..language.lexicon import is_foreign
 from ..models import Meaning, Texts
 from .readback import Stale, read_hits, texts_to_embed
@@ -36,6 +38,10 @@ MIN_SAMPLED = 10
 FOREIGN = (
     "Most of these notes are not English, and the model in use reads English best: "
     f"`synaptic model use {MULTILINGUAL_MODEL}` changes to one that is here already."
+)
+TAKEN = (
+    f"Most of these notes are not English, so they are searched by {MULTILINGUAL_MODEL}, which "
+    "reads about 100 languages."
 )
 
 MAX_WORKERS = 8
@@ -126,6 +132,24 @@ def language_notice(ws: Workspace) -> Texts:
         if foreign:
             return (FOREIGN,)
     return ()
+
+
+def take_model_of_language(ws: Workspace) -> Texts:
+    """Names the multilingual model in config.toml if most of the indexed notes are not English
+    and nobody has named a model; returns a sentence that says so.
+
+    The index of that model begins as a copy of this one. Where there is one, a person has tried
+    the model and left it. Where config.toml cannot be written, `language_notice` tells.
+    """
+    other = replace(ws.config, model=MULTILINGUAL_MODEL).index_file
+    if ws.config.is_model_named or other.exists() or not is_journal_foreign(ws):
+        return ()
+    try:
+        write_setting(ws.config.home, "model", MULTILINGUAL_MODEL)
+    except (ConfigError, JournalError):
+        return ()
+    ws.index.file.copy_to(other)
+    return (TAKEN,)
 
 
 def is_journal_foreign(ws: Workspace) -> bool | None:

@@ -44,9 +44,11 @@ def notes(home: ForkedHome) -> None:
     (home.journal / "2026-11-20.md").write_text("\n".join(blocks))
 
 
-def panel(home: ForkedHome, name: str) -> None:
+def panel(home: ForkedHome, name: str, count: int | None = None) -> None:
+    """The first `count` notes of a journal of the panel."""
     home.journal.mkdir(parents=True)
-    for entry in json.loads((PANEL / f"{name}.json").read_text(encoding="utf-8"))["entries"]:
+    told = json.loads((PANEL / f"{name}.json").read_text(encoding="utf-8"))
+    for entry in told["entries"][:count]:
         with (home.journal / f"{entry['at'][:10]}.md").open("a", encoding="utf-8") as file:
             file.write(f"## {entry['at'][11:16]} {entry['title']}\n\n{entry['text']}\n\n")
 
@@ -194,6 +196,57 @@ def test_init_takes_the_model_that_reads_the_vault(home: ForkedHome) -> None:
     assert MULTILINGUAL_MODEL not in home.run("init", "--journal", str(home.journal)).text
 
 
+@pytest.mark.parametrize("name", ["german", "japanese"])
+def test_a_rebuild_takes_the_model_that_reads_the_journal(home: ForkedHome, name: str) -> None:
+    """Who writes German from the first day has no vault for `init` to judge."""
+    panel(home, name, 14)
+    home.run("search", "2026")
+    rebuilt = home.run("rebuild-index")
+    [line] = [line for line in rebuilt.err.splitlines() if FOREIGN in line]
+    assert MULTILINGUAL_MODEL in line and rebuilt.code == 0
+    settings = tomllib.loads((home.path / "config.toml").read_text())
+    assert settings == {"model": MULTILINGUAL_MODEL}
+    status = home.ask("status")
+    assert (
+        status["model"].startswith(f"{MULTILINGUAL_MODEL}@") and not status["pending_vectors"]
+    )
+    assert FOREIGN not in home.run("rebuild-index").text + home.run("search", "2026").text
+
+
+@pytest.mark.parametrize(
+    "kind", ["English", "few", "named", "in the environment", "tried", "unwritable"]
+)
+def test_a_rebuild_leaves_the_model(home: ForkedHome, kind: str) -> None:
+    """It leaves a model that reads the notes or was named by a person, and few notes; where the
+    choice cannot be written, the notice stays.
+    """
+    panel(home, "project" if kind == "English" else "german", 6 if kind == "few" else 14)
+    config = home.path / "config.toml"
+    if kind == "named":
+        config.write_text(f'model = "{DEFAULT_MODEL}"\n')
+    elif kind == "unwritable":
+        config.symlink_to(home.path / "gone" / "config.toml")
+    elif kind == "tried":
+        home.run("model", "use", MULTILINGUAL_MODEL, "--yes")
+        config.unlink()
+    environment = {"SYNAPTIC_MODEL": DEFAULT_MODEL} if kind == "in the environment" else {}
+    rebuilt = home.run("rebuild-index", **environment)
+    assert rebuilt.code == 0 and MULTILINGUAL_MODEL not in rebuilt.text
+    status = home.ask("status")
+    assert status["model"].startswith(f"{DEFAULT_MODEL}@")
+    told = any(FOREIGN in notice for notice in status["notices"])
+    assert told == (kind not in ("English", "few"))
+
+
+def test_a_person_goes_back_from_the_model_that_a_rebuild_took(home: ForkedHome) -> None:
+    panel(home, "german", 14)
+    home.run("search", "Garten", "--strategy", "semantic")
+    home.run("rebuild-index")
+    assert home.run("model", "use", DEFAULT_MODEL, "--yes").code == 0
+    assert FOREIGN not in home.run("rebuild-index").text
+    assert home.ask("status")["model"].startswith(f"{DEFAULT_MODEL}@")
+
+
 def test_the_language_is_not_judged_by_a_note_that_changed(home: ForkedHome) -> None:
     """It is judged at the next call, and no command fails for it."""
     panel(home, "german")
@@ -213,7 +266,7 @@ def test_init_leaves_a_model_that_is_in_use(home: ForkedHome, kind: str) -> None
     if kind == "named":
         home.path.joinpath("config.toml").write_text(f'model = "{DEFAULT_MODEL}"\n')
     else:
-        home.run("rebuild-index")
+        home.run("search", "Garten", "--strategy", "semantic")
     home.run("init", "--journal", str(home.journal))
     assert home.ask("model")["models"][0]["in_use"], "the first is the default"
 
