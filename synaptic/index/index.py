@@ -827,6 +827,11 @@ class Index:
             AND (?1 IS NULL OR c.rowid {beyond} ?1) ORDER BY c.rowid {order} LIMIT ?2"""
         return [Passage(*row) for row in self.engine.rows(sql, after, limit)]
 
+    def pending_among(self, chunk_rowids: Sequence[int]) -> list[int]:
+        """Those of these chunks that have no vector yet."""
+        sql = f"SELECT rowid FROM chunk WHERE vector = 0 AND rowid IN {BOUND_LIST}"
+        return self.engine.column(sql, json.dumps(list(chunk_rowids)))
+
     def signatures(self) -> Mapping[str, FileSignature | None]:
         """Maps the path of each indexed file to its FileSignature; None for a file that changed
         too shortly before it was read. Cached in memory.

@@ -5,7 +5,7 @@ journal.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property, partial
 from typing import NamedTuple, TypeAlias
@@ -271,6 +271,11 @@ class Evidence:
         cosines = self.cosines(rowids, self.vector)
         apart = {row: (cosine - usual) / (1 - usual) for row, cosine in cosines.items()}
         return [max(0.0, apart[row]) if row in apart else None for row in rowids]
+
+    def without_vector(self, rowids: Collection[int]) -> set[int]:
+        """Those of these entries of which the best passage is not embedded yet."""
+        chunks = {self.chunk(row): row for row in rowids}
+        return {chunks[chunk] for chunk in self.index.pending_among([*chunks])}
 
     def standings(self, rowids: Sequence[int]) -> list[RankingFacts]:
         """The metadata (`Standing`) of these entries, superseded ones too; `superseded_by`

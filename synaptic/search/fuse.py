@@ -61,6 +61,7 @@ def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Qu
     if query.meaning:
         usual, deviation = evidence.usual_cosine(query.meaning.vector)
         near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
+        _let_words_tell(near, words, evidence.without_vector(words))
         rankings["semantic"] = select_deviations(near, rows)
     if query.meaning and len(lists) == 2:
         language = evidence.language_familiarity(usual)
@@ -70,10 +71,7 @@ def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Qu
 
         tokens = token_deviations(evidence, query.meaning, ranked)
         if tokens:
-            nearest = max(tokens.values())
-            best = max(words.values(), default=0.0) or 1.0
-            for row in rows - tokens.keys():  # not embedded yet: words tell for it
-                tokens[row] = nearest * words.get(row, 0.0) / best
+            _let_words_tell(tokens, words, rows - tokens.keys())
             floors["tokens"] = NEAR
             rankings["tokens"] = select_deviations(tokens, rows)
             weights["tokens"] *= language * min(1.0, PIECES / len(query.meaning.words))
@@ -89,6 +87,18 @@ def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Qu
         scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
     for r in ranked:
         r.score = scores[r.rowid]
+
+
+def _let_words_tell(
+    deviations: dict[int, float], words: Mapping[int, float], rows: Collection[int]
+) -> None:
+    """Gives entries that are not embedded yet the value of the nearest one, as far as their
+    words fit; else each entry with a vector would be before them.
+    """
+    nearest = max(deviations.values(), default=0.0)
+    best = max(words.values(), default=0.0) or 1.0
+    for row in rows:
+        deviations[row] = nearest * words.get(row, 0.0) / best
 
 
 def select_deviations(

@@ -230,6 +230,24 @@ def test_those_without_a_vector_yet_keep_their_places(
         }
 
 
+def test_what_was_just_typed_is_found_before_what_is_like_it(
+    model: FastEmbedder, tmp_path: Path, clock: Clock
+) -> None:
+    """A busy machine has not embedded it yet, by meaning a hundred others are near, and its day
+    is an old one.
+    """
+    with open_home(tmp_path, embedder=model, clock=clock) as ws:
+        like_it = [f"agent{n}word was saved by an agent." for n in range(100)]
+        others = [f"Berth {n} was let to guest {n * 7 % 91}." for n in range(300)]
+        save_all(ws, [(text, {}) for text in (*like_it, *others)])
+        embed_pending(ws, budget_s=None)
+        typed = ws.config.journal / "2026-03-01.md"
+        typed.write_text("## 08:00 agent777word was saved by an agent.\n")
+        first, *_ = search(ws, "agent777word", limit=20, embed_ms=0).hits
+        assert first.entry.title == "agent777word was saved by an agent."
+        assert ws.index.counts().pending_entries == 1
+
+
 def test_a_stray_word_puts_at_most_one_other_matter_first(
     model: FastEmbedder, tmp_path: Path
 ) -> None:
