@@ -16,12 +16,15 @@ MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
 
 _STAMP = re.compile(r"[\d-]{10}t")
+_AT = r"(?<!\S)(?:at|um|om|à|a las?|alle|às|as|в|kl\.?) "
 _CLOCK = re.compile(
-    r"(?:(?<!\S)(?:at|um|om|à|a las?|alle|às|as|в|kl\.?) )?(?<![^\s\u3040-\u30ff\u3400-\u9fff])"
+    rf"(?:{_AT})?(?<![^\s\u3040-\u30ff\u3400-\u9fff])"
     r"(\d{1,2})(?:[:h](\d\d))?(?::(\d\d))?"
     r"(?: ?([ap])m| ?(?:uhr|uur|heures?|h|시)|[时時点點]|(?<=[:h]\d\d))(?!\S)"
 )
 """18:00, 18:00:30, 6pm, 6:30 pm; um 18 Uhr, à 18h30, alle 18:00, в 18:00, 18時."""
+_BARE_HOUR = re.compile(rf"{_AT}(\d{{1,2}})()()()(?!\S)")
+"""At 8, um 18."""
 _DOTTED = re.compile(r"(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[0-2])\.")
 """19.11. and 5.3., a day and a month."""
 _EITHER_ORDER = re.compile(r"(\d\d?)/(\d\d?)")
@@ -143,7 +146,7 @@ def _read_days(
         return now.replace(tzinfo=None), now.replace(tzinfo=None)
     clock = usual_clock or now.time()
     rest = value
-    match = _CLOCK.search(value)
+    match = _CLOCK.search(value) or _BARE_HOUR.search(value)
     if match:
         clock = _time_of_day(match)
         parts = (value[: match.start()], value[match.end() :])
