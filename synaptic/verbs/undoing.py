@@ -23,6 +23,7 @@ from ..journal.changelog import (
     CannotUndo,
     Deed,
     FileChange,
+    find_spans,
     hash_or_none,
     make_record,
     undo_change,
@@ -474,7 +475,10 @@ def _plan_files(ws: Workspace, run: LoggedRun, records: Sequence[FileChange]) ->
         try:
             if run.verb in EXACTLY and hash_or_none(present) not in (record.was, record.now):
                 raise CannotUndo("something was written since")
-            plan.wanted[path] = undo_change(record, present)
+            wanted = undo_change(record, present)
+            if wanted is not None and hash_or_none(present) != record.now:
+                _check_nothing_loose(ws, record, present or b"", wanted)
+            plan.wanted[path] = wanted
         except CannotUndo as error:
             plan.stay[path] = str(error)
             plan.wanted[path] = plan.present[path]
@@ -484,6 +488,24 @@ def _plan_files(ws: Workspace, run: LoggedRun, records: Sequence[FileChange]) ->
         if record.now == NO_FILE:
             plan.modes[path] = record.mode
     return plan
+
+
+def _check_nothing_loose(
+    ws: Workspace, record: FileChange, present: bytes, wanted: bytes
+) -> None:
+    """Raises CannotUndo where an entry would go, and leave what was typed into it since to the
+    entry above.
+    """
+    stays = {entry.id for entry in ws.journal.parse(record.path, wanted).entries}
+    spans = find_spans(record, present)
+    for entry in ws.journal.parse(record.path, present).entries:
+        at, end = entry.there.start, entry.there.end
+        loose = b""
+        for start, stop, _ in spans:
+            loose += present[at : min(start, end)]
+            at = max(at, stop)
+        if entry.id not in stays and (loose + present[at:end]).strip():
+            raise CannotUndo("something was typed into it since")
 
 
 def _check_rules(ws: Workspace, path: str, present: bytes, wanted: bytes) -> None:

@@ -202,6 +202,22 @@ def edit_by_hand(ws: Workspace, path: str, old: str, new: str) -> None:
     in_step(ws, lambda _: None)
 
 
+@pytest.mark.parametrize("typed", ["Set to 20.\n", "\n- [ ] buy oil\n", "### Later\n\nMore.\n"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_no_undo_leaves_what_was_typed_into_an_entry_to_another(
+    ws: Workspace, typed: str, is_first: bool
+) -> None:
+    if not is_first:
+        save(ws, "The laptop gets Debian.")
+    save(ws, "The heating is on.")
+    file = ws.config.journal / f"{ws.today}.md"
+    before = file.read_text()
+    file.write_text(before + typed)
+    with pytest.raises(Changed, match="something was typed into it since, by hand"):
+        undo_last(ws)
+    assert file.read_text() == before + typed
+
+
 def test_a_refused_undo_names_the_hand_edit_and_a_step_that_works(ws: Workspace) -> None:
     """Another change of that file does not stand in the way, and is not named."""
     save(ws, "Before it.")
