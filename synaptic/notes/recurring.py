@@ -24,7 +24,7 @@ REPEATS = "🔁"
 _RULE = re.compile(rf"{REPEATS}\ufe0f?[ \t]*(\w[\w, !]*?)[ \t]*(?=$|[^\w, !])")
 _DATE = "[ ]?([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _DATES = {
-    "due": re.compile(rf"[📅📆🗓]\ufe0f?{_DATE}"),
+    "due": re.compile(rf"(?:[📅📆🗓]\ufe0f?|\b[Dd]ue::?){_DATE}"),
     "scheduled": re.compile(rf"[⏳⌛]\ufe0f?{_DATE}"),
     "start": re.compile(rf"🛫\ufe0f?{_DATE}"),
 }

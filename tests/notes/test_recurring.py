@@ -24,6 +24,8 @@ TODAY = date(2022, 2, 13)
     ("words", "after"),
     [
         ("take 🔁 every Sunday 📅 2021-04-25", "take 🔁 every Sunday 📅 2021-05-02"),
+        ("empty due:2021-04-25 🔁 every week", "empty due:2021-05-02 🔁 every week"),
+        ("empty [due:: 2021-04-25] 🔁 every week", "empty [due:: 2021-05-02] 🔁 every week"),
         ("sweep 🔁 every week ⏳ 2021-02-06", "sweep 🔁 every week ⏳ 2021-02-13"),
         (
             "sweep 🔁 every week when done ⏳ 2021-02-06",
