@@ -128,7 +128,7 @@ def find_open_task(ws: Workspace, words: str) -> Task:
             matches.append(task)
     exact = [task for task in matches if task.text.casefold().split() == asked]
     if not asked or not matches:
-        raise NotFound(f"No open task holds {words[:60]!r}.", "`synaptic tasks` lists them.")
+        raise _no_task_error(ws, words)
     if len(exact or matches) > 1:
         raise Ambiguous(
             f"{len(matches):,} open tasks hold {words[:60]!r}.",
@@ -136,6 +136,22 @@ def find_open_task(ws: Workspace, words: str) -> Task:
             valid=tuple(f"{task.text[:60]} ({task.path}:{task.line})" for task in matches[:5]),
         )
     return (exact or matches)[0]
+
+
+def _no_task_error(ws: Workspace, words: str) -> NotFound:
+    """The error for words that no open task holds; for those of an entry that is due, with the
+    way to close it.
+    """
+    from .brief import due  # only here: it ranks what a session is told
+
+    asked = words.casefold().split()
+    for entry in due(ws) if asked else ():
+        if all(word in entry.title.casefold() for word in asked):
+            return NotFound(
+                f"{entry.title[:60]!r} is an entry that is due, without a box to tick.",
+                f"`synaptic update {entry.short_id} --add-tag done` closes it.",
+            )
+    return NotFound(f"No open task holds {words[:60]!r}.", "`synaptic tasks` lists them.")
 
 
 def undo_tick(ws: Workspace, key: str = "") -> Ticked:

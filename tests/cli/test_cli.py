@@ -416,6 +416,14 @@ def test_a_save_on_a_terminal_names_the_nearest_entry_in_one_line(
         assert "Near:" not in run("save", f"{later} {flags}", *api, *flags).err
 
 
+def test_a_tick_of_an_entry_that_is_due_says_how_to_close_it(run: Run) -> None:
+    run("save", "Renew the TLS certificate", "--due", "friday")
+    answer = run("tick", "tls")
+    assert answer.code == 1 and "is an entry that is due, without a box" in answer.err
+    [step] = re.findall(r"`synaptic (update \S+ --add-tag done)`", answer.err)
+    assert run(*step.split()).code == 0 and "TLS" not in run("tasks").out
+
+
 def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, run: Run) -> None:
     run("save", "Plan of the day\n\n- [ ] call Ida\n- [ ] buy beans")
     before = today(home).read_bytes()
