@@ -73,8 +73,7 @@ WITHOUT = (
     Variant("k=60 instead of 2", replace(DEFAULT, k=2.0)),
     Variant("tokens twice instead of once", replace(DEFAULT, weights=EQUAL)),
     Variant("the floor of meaning", constants={("fuse", "NEAR"): 0.0}),
-    Variant("the floor of words", constants={("fuse", "whole_idf"): lambda *_: 0.0}),
-    Variant("the newest, where asked for", constants={("later", "ALIKE_ASKED"): 0.58}),
+    Variant("the floor of words", constants={("fuse", "score_of_all_words"): lambda *_: 0.0}),
     Variant("hybrid instead of smart", DEFAULT, "smart"),
 )
 """The default without one rule each."""
