@@ -181,7 +181,7 @@ def test_large_type_is_kept_by_the_browser_and_nothing_scrolls_sideways(
             page.set_viewport_size({"width": width, "height": 400})
             page.goto(address)
             size = "getComputedStyle(document.documentElement).fontSize"
-            page.wait_for_function(f"{size} !== '{normal}'")
+            page.wait_for_function(f"() => {size} !== '{normal}'")
             overflow = "document.documentElement.scrollWidth - innerWidth"
             assert page.evaluate(overflow) <= 0, (address, width)
             page.locator(".menu summary").first.click()

@@ -200,7 +200,7 @@ def test_what_is_printed_has_the_whole_texts_and_no_forms(
     page.get_by_role("link", name="Print").first.click()
     expect(page.get_by_role("heading", level=1)).to_have_text("2026-09-01 to 2026-09-30")
     expect(page.get_by_text("The last line.")).to_be_visible()
-    page.wait_for_function("window.asked === 1")
+    page.wait_for_function("() => window.asked === 1")
     pdf = page.pdf()
     assert pdf.startswith(b"%PDF") and len(re.findall(rb"/Type\s*/Page\b", pdf)) > 1
     page.goto("/day/2026-11-24")
