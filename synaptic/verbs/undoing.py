@@ -505,7 +505,7 @@ def _check_nothing_loose(
             loose += present[at : min(start, end)]
             at = max(at, stop)
         if entry.id not in stays and (loose + present[at:end]).strip():
-            raise CannotUndo("something was typed into it since")
+            raise CannotUndo("something was typed into its entry since")
 
 
 def _check_rules(ws: Workspace, path: str, present: bytes, wanted: bytes) -> None:

@@ -213,7 +213,7 @@ def test_no_undo_leaves_what_was_typed_into_an_entry_to_another(
     file = ws.config.journal / f"{ws.today}.md"
     before = file.read_text()
     file.write_text(before + typed)
-    with pytest.raises(Changed, match="something was typed into it since, by hand"):
+    with pytest.raises(Changed, match="something was typed into its entry since, by hand"):
         undo_last(ws)
     assert file.read_text() == before + typed
 
