@@ -19,11 +19,11 @@ _STAMP = re.compile(r"[\d-]{10}t")
 _AT = r"(?<!\S)(?:at|um|om|à|a las?|alle|às|as|в|kl\.?) "
 _CLOCK = re.compile(
     rf"(?:{_AT})?(?<![^\s\u3040-\u30ff\u3400-\u9fff])"
-    r"(\d{1,2})(?:[:h](\d\d))?(?::(\d\d))?"
-    r"(?: ?([ap])m| ?(?:uhr|uur|heures?|h|시)|[时時点點]|(?<=[:h]\d\d))(?!\S)"
+    r"(?P<hour>\d{1,2})(?:[:h](?P<minute>\d\d))?(?::(?P<second>\d\d))?"
+    r"(?: ?(?P<half>[ap])m| ?(?:uhr|uur|heures?|h|시)|[时時点點]|(?<=[:h]\d\d))(?!\S)"
 )
 """18:00, 18:00:30, 6pm, 6:30 pm; um 18 Uhr, à 18h30, alle 18:00, в 18:00, 18時."""
-_BARE_HOUR = re.compile(rf"{_AT}(\d{{1,2}})()()()(?!\S)")
+_BARE_HOUR = re.compile(rf"{_AT}(?P<hour>\d{{1,2}})(?!\S)")
 """At 8, um 18."""
 _DOTTED = re.compile(r"(0?[1-9]|[12]\d|3[01])\.(0?[1-9]|1[0-2])\.")
 """19.11. and 5.3., a day and a month."""
@@ -186,10 +186,10 @@ def _days_of_phrase(text: str, when: When) -> tuple[date | None, date | None]:
 
 
 def _time_of_day(match: re.Match[str]) -> time:
-    hour = int(match[1])
-    minute = int(match[2] or 0)
-    second = int(match[3] or 0)
-    half = match[4]
+    pieces = match.groupdict()
+    hour = int(pieces["hour"])
+    minute, second = (int(pieces.get(name) or 0) for name in ("minute", "second"))
+    half = pieces.get("half")
     if half and not 1 <= hour <= 12:
         raise ValueError(f"no hour {hour} of half a day")
     if half:
