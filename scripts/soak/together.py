@@ -229,8 +229,8 @@ def main() -> int:
         write_before(home.journal, asked.entries)
         rebuild(home)
         begun = time.monotonic()
-        soak = Soak(home, begun + asked.minutes * 60, random.Random(asked.seed))
-        soak.entries = asked.entries
+        until, choose = begun + asked.minutes * 60, random.Random(asked.seed)
+        soak = Soak(home, until, choose, entries=asked.entries)
         writers = [*WRITERS, *asked.servers * (by_agent,)]
         threads = [threading.Thread(target=writer, args=(soak,)) for writer in writers]
         for thread in threads:
