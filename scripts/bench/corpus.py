@@ -19,7 +19,7 @@ from synaptic.language.lexicon import STOP_WORDS
 from synaptic.notes.markdown import compose_entry, new_id, render_entry
 
 Key = TypeVar("Key", bound=Hashable)
-Said = tuple[Key, datetime, Mapping[str, str]]
+Said = tuple[Key, datetime, Mapping[str, Any]]
 """A key of an entry, its time, and its text, type and title."""
 
 PER_DAY = 30
@@ -56,12 +56,20 @@ def read(name: str) -> Any:
     return json.loads((DATA / name).read_text(encoding="utf-8"))
 
 
-def rendered(at: datetime, one: Mapping[str, str]) -> tuple[str, str]:
-    """The id of an entry with this text, type and title, and its lines in a day file."""
+def rendered(at: datetime, one: Mapping[str, Any]) -> tuple[str, str]:
+    """The id of an entry with this text, type and title, and its lines in a day file. It
+    supersedes those of `supersedes`.
+    """
     aware = at.replace(tzinfo=None).astimezone()
     id = new_id(aware.date())
-    type = one.get("type", "note")
-    entry, _ = compose_entry(one["text"], id=id, at=aware, type=type, title=one.get("title"))
+    entry, _ = compose_entry(
+        one["text"],
+        id=id,
+        at=aware,
+        type=one.get("type", "note"),
+        title=one.get("title"),
+        supersedes=one.get("supersedes", ()),
+    )
     return entry.id, render_entry(entry) + "\n"
 
 
@@ -70,7 +78,8 @@ def write_days(home: Path, said: Iterable[Said[Key]]) -> dict[Key, str]:
     (home / "journal").mkdir(parents=True)
     ids: dict[Key, str] = {}
     for key, at, one in said:
-        ids[key], text = rendered(at, one)
+        older = [ids[other] for other in one.get("supersedes", ())]
+        ids[key], text = rendered(at, {**one, "supersedes": older})
         with (home / "journal" / f"{at:%Y-%m-%d}.md").open("a", encoding="utf-8") as file:
             file.write(text)
     return ids

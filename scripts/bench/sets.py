@@ -12,10 +12,11 @@
 
 Sets whose files are not at hand are left out.
 
-With --unseen there are seven others instead, on which no rule was chosen, all from tests/data/panel:
+With --unseen there are twelve others instead, on which no rule was chosen, all from tests/data/panel:
 what a companion remembers of its user, meetings, a life log in English and in Chinese, articles in
-English, in twelve languages, and asked in another language than their own. Half of the questions may
-be looked at (`look`); the other half is for reports alone (`held`).
+English, in twelve languages, and asked in another language than their own; decision records,
+odd ways of asking, and journals in Spanish, Turkish and
+Arabic. Half of the questions may be looked at (`look`); the other half is for reports alone (`held`).
 """
 
 from __future__ import annotations
@@ -48,6 +49,11 @@ UNSEEN = (
     "articles_en",
     "articles_own",
     "articles_across",
+    "decisions",
+    "asked",
+    "spanish",
+    "turkish",
+    "arabic",
 )
 
 Asked = tuple[str, Iterable[str]]
@@ -148,10 +154,14 @@ class Maker:
             yield self.told(told["name"], told)
 
     def told(self, name: str, told: dict[str, Any]) -> Corpus:
-        """The journal of these entries and questions, asked 30 days after its last entry."""
+        """The journal of these entries and questions, asked at its `now`, else 30 days after
+        its last entry.
+        """
         said = [(one["id"], datetime.fromisoformat(one["at"]), one) for one in told["entries"]]
         asked = [(one["question"], one["answers"]) for one in told["questions"]]
-        return self.journal(name, said, asked, timedelta(days=30))
+        last = said[-1][1]
+        now = datetime.fromisoformat(told.get("now", f"{last + timedelta(days=30)}"))
+        return self.journal(name, said, asked, now - last)
 
     def journal(
         self, name: str, said: Sequence[Said[str]], asked: Iterable[Asked], later: timedelta
