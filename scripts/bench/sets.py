@@ -12,11 +12,11 @@
 
 Sets whose files are not at hand are left out.
 
-With --unseen there are thirteen others instead, on which no rule was chosen, all from tests/data/panel:
+With --unseen there are fourteen others instead, on which no rule was chosen, all from tests/data/panel:
 what a companion remembers of its user, meetings, a life log in English and in Chinese, articles in
-English, in twelve languages, and asked in another language than their own; decision records, exact
-spans of long passages, odd ways of asking, and journals in Spanish, Turkish and Arabic. Half of the
-questions may be looked at (`look`); the other half is for reports alone (`held`).
+English, in twelve languages, and asked in another language than their own; decision records, code
+documentation, exact spans of long passages, odd ways of asking, and journals in Spanish, Turkish and
+Arabic. Half of the questions may be looked at (`look`); the other half is for reports alone (`held`).
 """
 
 from __future__ import annotations
@@ -50,6 +50,7 @@ UNSEEN = (
     "articles_own",
     "articles_across",
     "decisions",
+    "codedocs",
     "passages",
     "asked",
     "spanish",
