@@ -199,7 +199,8 @@ def _count_use(ws: Workspace, name: str, call: Call, data: Json) -> None:
     else:
         counts = {"shown": number}
     if name == "context_search":
-        nothing = not number or NOTHING_CLOSE in data["notices"]
+        is_doubted = any(one.startswith(NOTHING_CLOSE) for one in data["notices"])
+        nothing = not number or is_doubted
         counts |= {"searches": 1, "nothing_found": int(nothing)}
     ws.index.counters.count_use(call.client or "unnamed", ws.today, **counts)
 

@@ -287,8 +287,11 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     return Judgement(shares, fitting, is_close, signs)
 
 
-def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) -> Texts:
-    """The notices of an answer for the user, most important first: if nothing is close, that.
+def write_notices(
+    attempt: Attempt, report: SyncReport, remarks: Sequence[str], absent: str
+) -> Texts:
+    """The notices of an answer for the user, most important first: if nothing is close, that,
+    and in the same line which names are `absent` from the journal.
 
     While passages have no vectors yet, something may be close and was not found: a notice says
     so, with the command that helps.
@@ -300,7 +303,7 @@ def write_notices(attempt: Attempt, report: SyncReport, remarks: Sequence[str]) 
     if report.pending_entries or not passing:
         entries = evidence.index.counts().entries
     is_unfinished = report.pending_entries > 0 and not evidence.trouble
-    notices = [] if attempt.close else [NOTHING_CLOSE]
+    notices = [] if attempt.close else [f"{NOTHING_CLOSE} {absent}".rstrip()]
     if is_unfinished:
         unfinished = (
             f"{report.pending_entries:,} of {entries:,} notes cannot be found by meaning yet, "

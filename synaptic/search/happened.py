@@ -48,7 +48,7 @@ def count_events_and_clean_notices(
     """
     counted = count_events(ws, query, filters)
     if counted:
-        others = [notice for notice in result.notices if notice != NOTHING_CLOSE]
+        others = [notice for notice in result.notices if not notice.startswith(NOTHING_CLOSE)]
         result = replace(result, notices=tuple(others))
     return counted, result
 

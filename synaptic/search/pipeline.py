@@ -65,8 +65,9 @@ def answer_query(query: str, evidence: Evidence, report: SyncReport) -> SearchRe
     searched = attempt.evidence.plan.parsed.terms
     # a word in whose place another was searched has its notice
     missing = [name for name in missing_names(evidence) if name.lower() in searched]
-    if missing:
-        notices.append(f"{ABSENT}: {', '.join(missing)}.")
+    absent = f"{ABSENT}: {', '.join(missing)}." if missing else ""
+    if absent and attempt.close:
+        notices.append(absent)
     is_cut = plan.only_fitting or plan.ends_itself
     return SearchResult(
         query=query,
@@ -76,7 +77,7 @@ def answer_query(query: str, evidence: Evidence, report: SyncReport) -> SearchRe
         total=len(attempt.hits if is_cut else attempt.passing),
         hits=attempt.hits,
         terms=attempt.evidence.plan.parsed.terms,
-        notices=write_notices(attempt, report, notices),
+        notices=write_notices(attempt, report, notices, absent),
         plan=plan_as_json(plan) if plan.explain else None,
         rounds=tuple(evidence.rounds) if plan.explain else (),
     )

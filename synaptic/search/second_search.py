@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ..filters import Filters
 from ..language.analysis.asked import QUESTIONS
-from ..language.lexicon import TYPE_WORDS
+from ..language.lexicon import TYPE_WORDS, is_tool
 from ..language.query import merge_filters
 from ..language.tongues import guess_languages
 from ..language.words import is_sign, words
@@ -200,7 +200,8 @@ def find_names(evidence: Evidence) -> dict[str, str]:
     """Maps the terms of the question that are names or rare words to their spelling in the
     question: `Vue`, `pgbouncer`. Empty for a question that is not in English.
 
-    A word is rare if the model splits it into several tokens.
+    A word is rare if the model splits it into several tokens; the only word of a query counts
+    as a name.
 
     Measured on tests/data/panel (begun, beliefs, project): a name that no entry holds is in 49
     of 120 questions without an answer, and in 17 of 300 with one.
@@ -213,9 +214,11 @@ def find_names(evidence: Evidence) -> dict[str, str]:
     typed_names = " ".join((*NAME.findall(text), *_CAPITALS.findall(text)))
     named = {word for _, word in words(typed_names)}
     names = {}
+    is_alone = len(evidence.plan.parsed.terms) == 1
     for start, word in words(text):
         is_sought = word.isascii() and word in evidence.plan.parsed.terms
-        if is_sought and (word in named or pieces[word] > 1):
+        is_name = word in named or pieces[word] > 1 or is_tool(word)
+        if is_sought and (is_name or is_alone):
             names[word] = text[start : start + len(word)]
     return names
 

@@ -199,7 +199,7 @@ def test_words_that_stand_there_are_no_doubt_before_there_are_vectors(
             assert is_alone and [hit.entry.title for hit in found.hits[:1]] == ["Regatta"]
             assert not any("no close match" in notice for notice in found.notices)
             doubted = search(ws, "zzzz qqqq vaccination ferry")
-            assert doubted.hits and doubted.notices[0] == NOTHING_CLOSE
+            assert doubted.hits and doubted.notices[0].startswith(NOTHING_CLOSE)
             assert "cannot be found by meaning yet" in doubted.notices[1]
 
 

@@ -155,7 +155,11 @@ def test_an_entry_shows_the_chain_that_it_is_in(ws: Workspace) -> None:
 )
 def test_names_that_nobody_wrote_are_told(ws: Workspace, query: str, said: str) -> None:
     notices = [one for one in search(ws, query).notices if "No entry holds" in one]
-    assert notices == ([said] if said else [])
+    assert len(notices) == bool(said) and all(one.endswith(said) for one in notices)
+
+
+def test_one_line_says_that_nothing_is_close_and_what_is_in_no_entry(ws: Workspace) -> None:
+    assert search(ws, "turtles").notices == (f"{NOTHING_CLOSE} No entry holds: turtles.",)
 
 
 @pytest.mark.parametrize(
