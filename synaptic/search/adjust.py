@@ -44,12 +44,14 @@ def is_ordered_by_score(evidence: Evidence) -> bool:
 
 def lower_other_projects(ranked: Ranking, evidence: Evidence) -> Ranking:
     """Lowers the scores of entries of other projects, if the asker's project is among the
-    candidates.
+    candidates. A note without a project is of none.
     """
     own = evidence.plan.project
     if own is None or own not in {r.standing.project for r in ranked}:
         return ranked
-    return multiply_scores(ranked, OTHER_PROJECT, lambda r: r.standing.project != own)
+    return multiply_scores(
+        ranked, OTHER_PROJECT, lambda r: r.standing.project not in (own, None)
+    )
 
 
 def lower_expired(ranked: Ranking, evidence: Evidence) -> Ranking:

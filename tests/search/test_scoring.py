@@ -19,6 +19,7 @@ from synaptic.errors import InvalidArgument
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.rows import RankingFacts
 from synaptic.models import Signals
+from synaptic.search.adjust import OTHER_PROJECT
 from synaptic.search.ranking import PRESETS, SIGNALS, Ranked, choose_weights, weighted_mean
 
 
@@ -371,3 +372,15 @@ def test_the_flags_say_what_the_parameters_say(home: Home) -> None:
     ):
         answer = home.run("search", "sqlite", *wrong, "--json")
         assert answer.code == 2 and answer.json["error"]["valid"]
+
+
+def test_only_what_is_of_another_project_is_ranked_lower(tmp_path: Path) -> None:
+    scores = {}
+    for asker in ("ledger", None):
+        with open_home(tmp_path / str(asker), project=asker) as ws:
+            for project in ("ledger", "", "dock"):
+                save(ws, f"The kestrel {project} nests.", project=project, force=True)
+            hits = search(ws, "kestrel nests", explain=True).hits
+            scores[asker] = {one.entry.project: one.why.combined for one in hits if one.why}
+    factors = {of: scores["ledger"][of] / scores[None][of] for of in ("ledger", None, "dock")}
+    assert factors == pytest.approx({"ledger": 1, None: 1, "dock": OTHER_PROJECT}, abs=1e-4)
