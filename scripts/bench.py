@@ -48,7 +48,7 @@ BENCHES = {
     "repositories": "labelled questions to three repositories' entries, beside ripgrep",
     "helps": "sessions of agents: do brief, prompt hook and search show the entry that helps?",
     "prompts": "the curves by which the hook of a prompt speaks, fitted anew",
-    "peers": "grep, a flat file, basic-memory and Synaptic: the same notes and questions",
+    "peers": "the same notes and questions through grep and five other programs",
     "speed": "time of a search, a save and a cold command; memory of a server",
     "crowd": "times of 16 clients of one server at a given rate; its memory",
     "published": "a published index beside the journal's own: answers, times, size",
@@ -84,8 +84,9 @@ def record(name: str, rows: Rows) -> None:
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
     )
+    command = re.sub(" --cache [^ ]+", "", " ".join(["bench.py", *sys.argv[1:]]))
     records[name] = {
-        "command": re.sub(" --cache [^ ]+", "", " ".join(["bench.py", *sys.argv[1:]])),
+        "command": re.sub(f"(--(?:{'|'.join(FILES)})) [^ ]+", r"\1 FILE", command),
         "commit": commit.stdout.strip(),
         "date": str(date.today()),
         "rows": rows,
@@ -144,11 +145,10 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("--upkeep", action="store_true", help="beside reviews (crowd)")
     top.add_argument("--kills", type=int, default=0, help="of the server meanwhile (crowd)")
     top.add_argument("--against", type=Path, metavar="DIR", help="another checkout (crowd)")
-    top.add_argument(
-        "--basic-memory", metavar="COMMAND", help="that program, to be asked as well (peers)"
-    )
     top.add_argument("--parts", nargs="+", default=["panel"], help="of a bench (published)")
-    top.add_argument("--cache", type=Path, metavar="DIR", help="keep large journals here")
+    top.add_argument(
+        "--cache", type=Path, metavar="DIR", help="keep large journals and peers here"
+    )
     top.add_argument(
         "--without", metavar="PASS", help="a pass that is left out; in benches without a server"
     )

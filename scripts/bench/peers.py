@@ -1,18 +1,22 @@
-"""The same notes and questions through four ways to remember: grep, one flat file, basic-memory
-and Synaptic.
+"""The same notes and questions through other programs that remember, and through Synaptic.
 
 | way | what the agent does | what it reads |
 |---|---|---|
-| grep | `grep -i` for each word of the question that is no stop word | all lines found |
 | flat file | nothing: the file is pasted into each session | the whole file |
-| basic-memory | calls `search_notes` with nothing but the question | the answer |
-| basic-memory, by meaning | the same, with `search_type` vector and no least similarity | the answer |
-| Synaptic | calls `context_search` with nothing but the question, in no project | the answer |
+| grep | `grep -i` for each word of the question that is no stop word | all lines found |
+| basic-memory | calls `search_notes`, as it comes, and by meaning alone | the answer |
+| memsearch | `MemSearch.search` | the parts found |
+| qmd | `qmd query` with those words: by meaning it needs models from the web | its output |
+| markdown-memory | calls `search_docs` | the answer |
+| mcp-memory-service | saves by `memory_store`, calls `memory_search` | the answer |
+| Synaptic | calls `context_search`, in no project | the answer |
 
-grep's files count in the order of their rarest word, as if the agent tried that word first. Both
-servers are real, asked over stdio, and wholly indexed. Tokens are counted alike for all.
+Each is asked for ten. grep's files count in the order of their rarest word, as if the agent tried
+that word first. Tokens are counted alike for all.
 
-basic-memory takes its settings from the environment (BASIC_MEMORY_*, HF_*).
+Each peer is installed from its package index into a folder below --cache, and runs with its own
+defaults. Those that can ask a server of vectors have Synaptic's model: so none is downloaded, and
+the searches are compared. A peer that fails is a row with its reason.
 """
 
 from __future__ import annotations
@@ -21,298 +25,460 @@ import argparse
 import asyncio
 import json
 import os
+import platform
+import random
+import re
 import shutil
 import subprocess
 import sys
-import tarfile
-import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from corpus import indexed, read, write_days
+from corpus import read
 from mcp import Client, StdioServerParameters
-from sets import Question, entries, turns_of
+from panel import mean, measures
+from sets import Corpus, Maker, Question, entries
 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language.lexicon import STOP_WORDS
 from synaptic.language.words import words
+from synaptic.models import Entry
 from synaptic.render.fence import count_tokens
 
-SYNAPTIC = str(Path(sys.executable).with_name("synaptic"))
-EARLY = 5
-"""An answer counts if the right note is among so many."""
-BASIC_MEMORY: dict[str, dict[str, Any]] = {
-    "basic-memory": {},
-    "basic-memory, by meaning": {"search_type": "vector", "min_similarity": 0},
-}
-"""The arguments beside the question."""
+SETS = {"companion": "companion", "sentences": "beliefs", "log": "project"}
+"""Their names in tests/data/panel."""
+MOST_NOTES = 260
+MOST_QUESTIONS = 60
+TIMEOUT_S = 300.0
+"""Of one command, and of all questions to a server."""
+BEGINS_ERROR = re.compile("(npm )?error", re.IGNORECASE)
+LOADS_EXTENSIONS = (
+    "import sys, pysqlite3.dbapi2 as own;"
+    "sys.modules.update({'sqlite3': sys.modules['pysqlite3'], 'sqlite3.dbapi2': own})\n"
+)
+"""A peer's SQLite can load its index of vectors, also where Python's own cannot."""
 
 
 @dataclass(frozen=True)
 class NoteSet:
-    """A folder of notes, Synaptic's home with the same notes, and questions."""
-
     name: str
     notes: Path
     home: Path
+    """Of Synaptic, with the same notes."""
     files: Mapping[str, str]
     """The note's file by the short id of its entry."""
     questions: Sequence[Question]
+    """Their `wanted` are files."""
     now: datetime
 
 
 @dataclass(frozen=True)
 class Answer:
     files: Sequence[str]
-    """The notes that are named, the best first."""
-    tokens: int
-    seconds: float
+    """The notes that are named, the best first; a long one perhaps twice."""
+    text: str
+
+
+class Peer:
+    """A program that remembers; its class says how its users ask it."""
+
+    name = package = ""
+    python = sys.executable
+    settings = ""
+    """For its environment; {vectors} is the address of a server of vectors."""
+    tools: int | str = ""
+    """The tokens of what a session reads before its first call."""
+
+    def __init__(self, cache: Path, home: Path, vectors: str) -> None:
+        self.folder = cache / self.package.rpartition("/")[2]
+        self.home = home / (self.package or self.name)
+        self.vectors = vectors
+
+    def install(self) -> None:
+        """Makes its environment, once."""
+        if self.package and not (self.folder / "installed").exists():
+            own = str(self.folder / "bin" / "python")
+            self.run(self.python, "-m", "venv", "--clear", str(self.folder), own_home=False)
+            wanted = (self.package, "pysqlite3-binary")
+            self.run(own, "-m", "pip", "install", "-q", *wanted, own_home=False)
+            for site in self.folder.glob("lib/python*/site-packages"):
+                (site / "extensions.pth").write_text(LOADS_EXTENSIONS, encoding="utf-8")
+            (self.folder / "installed").touch()
+
+    def add(self, notes: NoteSet) -> None:
+        """Reads the notes, which are copied into `home/notes`."""
+
+    def ask(self, notes: NoteSet) -> list[Answer]:
+        return [self.answer(question.text) for question in notes.questions]
+
+    def answer(self, question: str) -> Answer:
+        raise NotImplementedError
+
+    def environment(self) -> dict[str, str]:
+        own = dict(one.split("=") for one in self.settings.format(vectors=self.vectors).split())
+        path = f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}"
+        return {"HOME": str(self.home), "PATH": path, "OMP_NUM_THREADS": "1", **own}
+
+    def run(self, *command: str, own_home: bool = True) -> str:
+        """The output. Raises RuntimeError with the line of a failed command that says why."""
+        done = subprocess.run(
+            command,
+            cwd=self.home,
+            env=self.environment() if own_home else None,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=TIMEOUT_S,
+            check=False,
+        )
+        if done.returncode:
+            lines = [*f"{command[0]} failed\n{done.stderr}{done.stdout}".strip().splitlines()]
+            raise RuntimeError(next(filter(BEGINS_ERROR.match, lines), lines[-1]))
+        return done.stdout
+
+
+class Grep(Peer):
+    name = "grep"
+
+    def answer(self, question: str) -> Answer:
+        outputs = []
+        for word in content_words(question):
+            grep = ["grep", "-rinF", "--include=*.md", "-e", word, "."]
+            done = subprocess.run(
+                grep, cwd=self.home / "notes", capture_output=True, check=False
+            )
+            outputs.append(done.stdout.decode("utf-8", "replace").splitlines())
+        lines = dict.fromkeys(line for output in sorted(outputs, key=len) for line in output)
+        files = [line.removeprefix("./").partition(":")[0] for line in lines]
+        return Answer(files, "\n".join(lines))
+
+
+class MemSearch(Peer):
+    name = package = "memsearch"
+    settings = "OPENAI_BASE_URL={vectors}/v1 OPENAI_API_KEY=none"
+
+    def add(self, notes: NoteSet) -> None:
+        self.python_says("await memory.index()")
+
+    def ask(self, notes: NoteSet) -> list[Answer]:
+        asked = [question.text for question in notes.questions]
+        answers = self.python_says(f"return [await memory.search(one) for one in {asked!r}]")
+        texts = [json.dumps(hits) for hits in answers]
+        folder = self.home / "notes"
+        files = [[os.path.relpath(hit["source"], folder) for hit in hits] for hits in answers]
+        return [Answer(*pair) for pair in zip(files, texts, strict=True)]
+
+    def python_says(self, code: str) -> Any:
+        lines = (
+            "import asyncio, json, memsearch",
+            "memory = memsearch.MemSearch(['notes'], embedding_model='any')",
+            f"async def main(): {code}",
+            "print(json.dumps(asyncio.run(main())))",
+        )
+        return json.loads(self.run("python", "-c", "\n".join(lines)))
+
+
+class Qmd(Peer):
+    name = "qmd, by words"
+    package = "@tobilu/qmd"
+
+    def install(self) -> None:
+        """Installs Node.js as well: it needs a newer one than many have."""
+        machine = {"x86_64": "x64"}.get(platform.machine(), "arm64")
+        node = f"node-{platform.system().lower()}-{machine}"
+        if not (self.folder / "bin").exists():
+            wanted = (f"{node}@24", f"{self.package}@2")
+            self.run("npm", "install", "--prefix", str(self.folder), *wanted, own_home=False)
+            (self.folder / "bin").mkdir()
+            for name, target in (("node", f"{node}/bin/node"), ("qmd", ".bin/qmd")):
+                (self.folder / "bin" / name).symlink_to(self.folder / "node_modules" / target)
+
+    def add(self, notes: NoteSet) -> None:
+        self.run("qmd", "collection", "add", "notes", "--name", "notes")
+
+    def answer(self, question: str) -> Answer:
+        asked = "\n".join(f"lex: {word}" for word in content_words(question))
+        text = self.run("qmd", "query", "--no-rerank", "--json", "-n", "10", asked)
+        hits = json.loads(text) if text.startswith("[") else []
+        return Answer([hit["file"].removeprefix("qmd://notes/") for hit in hits], text)
+
+
+class Server(Peer):
+    """A peer that is asked over stdio."""
+
+    command = tool = ""
+    values: Sequence[tuple[str, Any]] = (("limit", 10),)
+    """The arguments beside the question."""
+    as_data: Sequence[tuple[str, Any]] = ()
+    """Those that bring JSON, where the answer to an agent is none."""
+
+    def ask(self, notes: NoteSet) -> list[Answer]:
+        return asyncio.run(asyncio.wait_for(self.converse(notes), TIMEOUT_S))
+
+    async def converse(self, notes: NoteSet) -> list[Answer]:
+        program, *options = self.command.split()
+        server = StdioServerParameters(
+            command=program, args=options, env=self.environment(), cwd=str(self.home)
+        )
+        answers = []
+        async with Client(server) as client:
+            tools = (await client.list_tools()).tools
+            shapes = [(one.name, one.description, one.input_schema) for one in tools]
+            self.tools = count_tokens(json.dumps(shapes))
+            await self.tell(client)
+            for question in notes.questions:
+                asked = {"query": question.text, **dict(self.values)}
+                text = data = await self.call(client, self.tool, asked)
+                if self.as_data:
+                    data = await self.call(client, self.tool, asked | dict(self.as_data))
+                answers.append(Answer(self.files(data), text))
+        return answers
+
+    async def call(self, client: Client, tool: str, values: Mapping[str, Any]) -> str:
+        answer = await client.call_tool(tool, {**values})
+        text: str = getattr(answer.content[0], "text", "")
+        if answer.is_error:
+            raise RuntimeError(text)
+        return text
+
+    async def tell(self, client: Client) -> None:
+        """Saves the notes by tools, where there is no other way."""
+
+    def files(self, data: str) -> list[str]:
+        return [hit["file_path"] for hit in json.loads(data)["results"]]
+
+
+class BasicMemory(Server):
+    name = package = "basic-memory"
+    python = "python3.12"
+    settings = (
+        "BASIC_MEMORY_SEMANTIC_EMBEDDING_PROVIDER=openai "
+        "BASIC_MEMORY_SEMANTIC_EMBEDDING_MODEL=any "
+        "BASIC_MEMORY_SEMANTIC_EMBEDDING_DIMENSIONS=384 "
+        "BASIC_MEMORY_SEMANTIC_EMBEDDING_API_KEY=none "
+        "BASIC_MEMORY_SEMANTIC_EMBEDDING_API_BASE={vectors}/v1"
+    )
+    command = "basic-memory mcp"
+    tool = "search_notes"
+    values: Sequence[tuple[str, Any]] = ()
+    as_data = (("output_format", "json"),)
+
+    def add(self, notes: NoteSet) -> None:
+        self.run("basic-memory", "project", "add", "notes", "notes", "--default")
+        self.run("basic-memory", "reindex")
+
+
+class BasicMemoryByMeaning(BasicMemory):
+    name = "basic-memory, by meaning"
+    values = (("search_type", "vector"), ("min_similarity", 0))
+
+
+class MarkdownMemory(Server):
+    name = package = "markdown-memory"
+    command = "markdown-memory --docs-dir notes --no-auto-index"
+    tool = "search_docs"
+
+    async def tell(self, client: Client) -> None:
+        await self.call(client, "index_directory", {})
+
+
+class McpMemoryService(Server):
+    name = package = "mcp-memory-service"
+    settings = (
+        "MCP_EXTERNAL_EMBEDDING_URL={vectors}/v1/embeddings "
+        "MCP_EXTERNAL_EMBEDDING_MODEL=any MCP_MEMORY_STORAGE_BACKEND=sqlite_vec"
+    )
+    command = "memory server"
+    tool = "memory_search"
+
+    async def tell(self, client: Client) -> None:
+        self.file_by_hash: dict[str, str] = {}
+        root = self.home / "notes"
+        for path in sorted(root.rglob("*.md")):
+            file = path.relative_to(root).as_posix()
+            saved = {"content": path.read_text("utf-8"), "conversation_id": file}
+            said = ""
+            with suppress(RuntimeError):  # it refuses the same text twice
+                said = await self.call(client, "memory_store", saved)
+            self.file_by_hash |= dict.fromkeys(re.findall("[0-9a-f]{64}", said), file)
+        if not self.file_by_hash:
+            raise RuntimeError("memory_store saved no note")
+
+    def files(self, data: str) -> list[str]:
+        return [self.file_by_hash[hash] for hash in re.findall("Hash: ([0-9a-f]{64})", data)]
+
+
+class Synaptic(Server):
+    name = "Synaptic"
+    command = f"{Path(sys.executable).with_name('synaptic')} mcp"
+    tool = "context_search"
+    as_data = (("format", "json"),)
+
+    def add(self, notes: NoteSet) -> None:
+        self.file_by_id = notes.files
+        self.settings = f"SYNAPTIC_HOME={notes.home} SYNAPTIC_NOW={notes.now.isoformat()}"
+
+    def files(self, data: str) -> list[str]:
+        return [self.file_by_id[short_id(hit["id"])] for hit in json.loads(data)["hits"]]
+
+
+WAYS = (
+    Grep,
+    BasicMemory,
+    BasicMemoryByMeaning,
+    MemSearch,
+    Qmd,
+    MarkdownMemory,
+    McpMemoryService,
+)
 
 
 def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
-    """A row for each set of notes and way, and the tokens of each server's tools."""
+    """A row for each set of notes and way."""
+    cache = (arguments.cache or scratch / "peers").resolve()
     embedder = FastEmbedder(DEFAULT_MODEL, cache=scratch / "models")
     rows = []
-    tools: dict[str, int] = {}
-    for notes in _sets(arguments, scratch, embedder):
-        rows.append(_flat_row(notes))  # before basic-memory writes marks into the notes
-        answers = {"grep": [_grep(notes.notes, question.text) for question in notes.questions]}
-        if arguments.basic_memory:
-            _index_with_basic_memory(arguments.basic_memory, notes)
-            for way, values in BASIC_MEMORY.items():
-                asked = _ask_basic_memory(arguments.basic_memory, notes, values)
-                tools["basic-memory"], answers[way] = asyncio.run(asked)
-        tools["Synaptic"], answers["Synaptic"] = asyncio.run(_ask_synaptic(notes))
-        for way, replies in answers.items():
-            rows.append(_row(notes, way, replies))
-    costs = [{"server": name, "tokens of its tools": tokens} for name, tokens in tools.items()]
-    return rows + costs
+    with vectors_server(embedder) as vectors:
+        for notes in sets(arguments, scratch, embedder):
+            texts = [path.read_text("utf-8") for path in sorted(notes.notes.rglob("*.md"))]
+            tokens = count_tokens("\n".join(texts))
+            rows.append(row(notes, "flat file", "all is read", "", tokens, ""))
+            for way in (*WAYS, Synaptic):
+                peer = way(cache, scratch / "homes" / notes.name, vectors)
+                rows.append(row(notes, peer.name, *measured(notes, peer)))
+                print(f"  {rows[-1]}", file=sys.stderr)
+    return rows
 
 
-def _sets(
+def sets(
     arguments: argparse.Namespace, scratch: Path, embedder: FastEmbedder
 ) -> Iterator[NoteSet]:
-    """The sets whose files are at hand."""
-    yield _team(scratch / "team", embedder)
+    """The vault only where its file is at hand."""
+    maker = Maker(arguments, scratch / "synaptic", embedder)
+    for name, file in SETS.items():
+        told = read(f"panel/{file}.json")
+        journals = told.get("journals", [told])
+        said = sorted(chain(*(one["entries"] for one in journals)), key=lambda one: one["at"])
+        asked = [*chain(*(one["questions"] for one in journals))]
+        corpus = maker.told(name, {"entries": said[:MOST_NOTES], "questions": asked})
+        yield as_files(corpus, scratch / "notes" / name)
     if arguments.vaults:
-        for name in ("obsidian", "logseq"):
-            yield _vault(arguments.vaults, name, scratch, embedder)
-    if arguments.locomo:
-        first, _, last = arguments.split.partition("-")
-        for number in range(int(first), int(last or first) + 1):
-            yield _talk(arguments.locomo, number, scratch, embedder)
+        yield as_files(maker.vault("obsidian"), None)
 
 
-def _team(scratch: Path, embedder: FastEmbedder) -> NoteSet:
-    """What a team's agents saved in three repositories; the rules were done before it."""
-    team = read("repositories_two.json")
-    entry_rows = [
-        (one["id"], datetime.fromisoformat(one["at"]), one) for one in team["entries"]
-    ]
-    notes = scratch / "notes"
-    notes.mkdir(parents=True)
-    for key, at, entry in entry_rows:
-        front = {"title": entry["title"], "type": entry["type"], "created": at.isoformat()}
-        front["tags"] = [entry["project"]]
-        _write_note(notes / f"{key}.md", front, entry["text"])
-    now = datetime.fromisoformat(team["now"])
-    files = _in_day_files(scratch / "home", entry_rows, embedder, now)
-    asked = [(one["question"], one["entry_ids"]) for one in team["questions"]]
-    return NoteSet("team", notes, scratch / "home", files, _of_keys(asked), now)
-
-
-def _talk(source: Path, number: int, scratch: Path, embedder: FastEmbedder) -> NoteSet:
-    """A talk of LoCoMo, one note a turn, asked an hour after the last."""
-    scratch = scratch / f"talk-{number}"
-    sample = json.loads(source.read_text(encoding="utf-8"))[number - 1]
-    turns = sorted(turns_of(sample["conversation"]), key=lambda turn: turn[1])
-    notes = scratch / "notes"
-    notes.mkdir(parents=True)
-    keys = {}
-    for key, at, turn in turns:
-        keys[key] = key.replace(":", "-").lower()
-        front = {"title": keys[key], "created": at.isoformat()}
-        _write_note(notes / f"{keys[key]}.md", front, turn["text"])
-    now = turns[-1][1] + timedelta(hours=1)
-    renamed = [(keys[key], at, turn) for key, at, turn in turns]
-    files = _in_day_files(scratch / "home", renamed, embedder, now)
-    answerable = [one for one in sample["qa"] if one["category"] != 5]
-    asked = []
-    for one in answerable:
-        evidence = [keys[id] for id in one["evidence"] if id in keys]
-        asked.append((one["question"], evidence))
-    return NoteSet(
-        f"LoCoMo {number}", notes, scratch / "home", files, _of_keys(asked), now.astimezone()
-    )
-
-
-def _vault(source: Path, name: str, scratch: Path, embedder: FastEmbedder) -> NoteSet:
-    """A vault of somebody else, as it is."""
-    with tarfile.open(source) as opened:
-        opened.extractall(scratch / "vaults", filter="data")
-    notes = scratch / name / "notes"
-    home = scratch / name / "home"
-    shutil.copytree(scratch / "vaults" / name, notes)
-    shutil.copytree(notes, home / "journal")
-    now = datetime(2026, 11, 20, 20).astimezone()
+def as_files(corpus: Corpus, folder: Path | None) -> NoteSet:
+    """Each entry as a Markdown file in the folder; without one, the journal as it is."""
     files = {}
-    for entry in entries(indexed(home, embedder, now)):
-        if entry.place:
-            files[_short(entry.id)] = entry.place.path
-    asked = [one for one in read("vault_questions.json") if one["vault"] == name]
-    questions = [Question(one["question"], frozenset({one["file"]})) for one in asked]
-    return NoteSet(name, notes, home, files, questions, now)
+    for number, entry in enumerate(entries(corpus.workspace), start=1):
+        if folder is None:
+            files[entry.id] = entry.place.path if entry.place else ""
+        else:
+            files[entry.id] = f"note-{number}.md"
+            write_note(folder / files[entry.id], entry)
+    asked = [
+        Question(one.text, frozenset(files[id] for id in one.wanted))
+        for one in corpus.questions
+    ]
+    drawn = random.Random(0).sample(asked, min(MOST_QUESTIONS, len(asked)))
+    config, now = corpus.workspace.config, corpus.workspace.clock()
+    corpus.workspace.close()
+    by_short_id = {short_id(id): file for id, file in files.items()}
+    return NoteSet(corpus.name, folder or config.journal, config.home, by_short_id, drawn, now)
 
 
-def _write_note(path: Path, front: Mapping[str, Any], text: str) -> None:
-    lines = [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in front.items()]
-    path.write_text("\n".join(["---", *lines, "---", "", text, ""]), encoding="utf-8")
+def write_note(path: Path, entry: Entry) -> None:
+    begins_so = entry.content.startswith(entry.title.rstrip("…"))
+    titled = [] if begins_so else [f"title: {json.dumps(entry.title)}"]
+    heading = [] if begins_so else [f"# {entry.title}", ""]
+    lines = [
+        "---",
+        *titled,
+        f"created: {entry.at:%Y-%m-%d}",
+        "---",
+        "",
+        *heading,
+        entry.content,
+    ]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
-def _in_day_files(
-    home: Path, rows: Iterable[Any], embedder: FastEmbedder, now: datetime
-) -> dict[str, str]:
-    """The note's file by the short id of its entry; the journal is written and indexed."""
-    ids = write_days(home, rows)
-    indexed(home, embedder, now)
-    return {_short(id): f"{key}.md" for key, id in ids.items()}
+def content_words(question: str) -> list[str]:
+    return sorted({word for _, word in words(question)} - STOP_WORDS)
 
 
-def _short(id: str) -> str:
+def short_id(id: str) -> str:
     return id.rpartition("-")[2]
 
 
-def _of_keys(asked: Iterable[tuple[str, Sequence[str]]]) -> list[Question]:
-    """The questions that some note answers."""
-    return [
-        Question(text, frozenset(f"{key}.md" for key in keys)) for text, keys in asked if keys
+@contextmanager
+def vectors_server(embedder: FastEmbedder) -> Iterator[str]:
+    """The address of a server of the model's vectors, in the form that OpenAI's has."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+            texts = [asked] if isinstance(asked, str) else asked
+            vectors = [embedder.embed_passage(text).vector.tolist() for text in texts]
+            data = [{"index": place, "embedding": one} for place, one in enumerate(vectors)]
+            usage = {"prompt_tokens": 0, "total_tokens": 0}
+            answer = {"object": "list", "model": "any", "data": data, "usage": usage}
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *_: Any) -> None:
+            """Stays silent."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def measured(notes: NoteSet, peer: Peer) -> tuple[Any, ...]:
+    """The measures of a peer, or the reason why there are none."""
+    is_new = not peer.home.exists()
+    if is_new:
+        shutil.copytree(notes.notes, peer.home / "notes")
+    try:
+        peer.install()
+        if is_new:
+            peer.add(notes)
+        answers = peer.ask(notes)
+    except Exception as error:  # whatever it is, the others are measured
+        return f"skipped: {reason(error)}", "", "", ""
+    found = [
+        measures([*dict.fromkeys(answer.files)], question.wanted)
+        for question, answer in zip(notes.questions, answers, strict=True)
     ]
+    recall, ndcg = (f"{mean(values):.3f}" for values in zip(*found, strict=True))
+    tokens = round(median(count_tokens(answer.text) for answer in answers))
+    return recall, ndcg, tokens, peer.tools
 
 
-def _grep(notes: Path, question: str) -> Answer:
-    begun = time.perf_counter()
-    outputs = []
-    for word in sorted({word for _, word in words(question)} - STOP_WORDS):
-        grep = ["grep", "-rinF", "--include=*.md", "-e", word, "."]
-        done = subprocess.run(grep, cwd=notes, capture_output=True, check=False)
-        outputs.append(done.stdout.decode("utf-8", "replace").splitlines())
-    seconds = time.perf_counter() - begun
-    lines = dict.fromkeys(line for output in sorted(outputs, key=len) for line in output)
-    files = dict.fromkeys(line.removeprefix("./").partition(":")[0] for line in lines)
-    return Answer([*files], count_tokens("\n".join(lines)), seconds)
+def reason(error: BaseException) -> str:
+    """The first line of what went wrong, without folders and without a table's sign."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    said = f"{error}".strip() or type(error).__name__
+    return re.sub(r"/\S+/", "", said.splitlines()[0]).replace("|", "/")[:200]
 
 
-def _index_with_basic_memory(command: str, notes: NoteSet) -> None:
-    environment = _basic_memory_environment(notes)
-    for arguments in (["project", "add", "notes", str(notes.notes), "--default"], ["reindex"]):
-        subprocess.run([command, *arguments], env=environment, capture_output=True, check=True)
-
-
-def _basic_memory_environment(notes: NoteSet) -> dict[str, str]:
-    """A home of its own, and the settings that the user gave."""
-    own = {"HOME": str(notes.home), "BASIC_MEMORY_CONFIG_DIR": str(notes.home / "basic-memory")}
-    passed = ("BASIC_MEMORY_", "HF_", "PATH")
-    return {name: value for name, value in os.environ.items() if name.startswith(passed)} | own
-
-
-async def _ask_basic_memory(
-    command: str, notes: NoteSet, values: Mapping[str, Any]
-) -> tuple[int, list[Answer]]:
-    answers = []
-    environment = _basic_memory_environment(notes)
-    async with _server(command, environment, notes.home) as client:
-        tokens_of_tools = await _tokens_of_tools(client)
-        for question in notes.questions:
-            asked = {"query": question.text, **values}
-            begun = time.perf_counter()
-            text = await _call(client, "search_notes", asked)
-            seconds = time.perf_counter() - begun
-            data = await _call(client, "search_notes", {**asked, "output_format": "json"})
-            hits = json.loads(data).get("results", [])
-            files = [hit["file_path"] for hit in hits]
-            answers.append(Answer(files, count_tokens(text), seconds))
-    return tokens_of_tools, answers
-
-
-async def _ask_synaptic(notes: NoteSet) -> tuple[int, list[Answer]]:
-    answers = []
-    environment = {
-        "HOME": str(notes.home),
-        "PATH": os.environ["PATH"],
-        "SYNAPTIC_HOME": str(notes.home),
-        "SYNAPTIC_NOW": notes.now.isoformat(),
-    }
-    async with _server(SYNAPTIC, environment, notes.home) as client:
-        tokens_of_tools = await _tokens_of_tools(client)
-        for question in notes.questions:
-            begun = time.perf_counter()
-            text = await _call(client, "context_search", {"query": question.text})
-            seconds = time.perf_counter() - begun
-            asked = {"query": question.text, "format": "json"}
-            hits = json.loads(await _call(client, "context_search", asked))["hits"]
-            files = dict.fromkeys(notes.files[_short(hit["id"])] for hit in hits)
-            answers.append(Answer([*files], count_tokens(text), seconds))
-    return tokens_of_tools, answers
-
-
-@asynccontextmanager
-async def _server(
-    command: str, environment: dict[str, str], folder: Path
-) -> AsyncIterator[Client]:
-    server = StdioServerParameters(
-        command=command, args=["mcp"], env=environment, cwd=str(folder)
-    )
-    async with Client(server) as client:
-        yield client
-
-
-async def _call(client: Client, tool: str, values: Mapping[str, Any]) -> str:
-    answer = await client.call_tool(tool, {**values})
-    return getattr(answer.content[0], "text", "")
-
-
-async def _tokens_of_tools(client: Client) -> int:
-    """The tokens of what a session reads before its first call."""
-    tools = (await client.list_tools()).tools
-    shapes = [
-        {"name": tool.name, "description": tool.description, "input": tool.input_schema}
-        for tool in tools
-    ]
-    return count_tokens(json.dumps(shapes))
-
-
-def _flat_row(notes: NoteSet) -> dict[str, Any]:
-    texts = [path.read_text("utf-8") for path in sorted(notes.notes.rglob("*.md"))]
-    return {
-        "notes": notes.name,
-        "way": "flat file",
-        "questions": len(notes.questions),
-        f"among first {EARLY}": "all is read",
-        "first": "",
-        "tokens": count_tokens("\n".join(texts)),
-        "tokens, most": "",
-        "seconds": "",
-    }
-
-
-def _row(notes: NoteSet, way: str, answers: Sequence[Answer]) -> dict[str, Any]:
-    early = first = 0
-    for question, answer in zip(notes.questions, answers, strict=True):
-        early += bool(question.wanted & {*answer.files[:EARLY]})
-        first += bool(question.wanted & {*answer.files[:1]})
-    return {
-        "notes": notes.name,
-        "way": way,
-        "questions": len(notes.questions),
-        f"among first {EARLY}": early,
-        "first": first,
-        "tokens": round(median(answer.tokens for answer in answers)),
-        "tokens, most": max(answer.tokens for answer in answers),
-        "seconds": f"{median(answer.seconds for answer in answers):.3f}",
-    }
+def row(notes: NoteSet, way: str, *values: Any) -> dict[str, Any]:
+    names = ("recall@10", "nDCG@10", "tokens of an answer", "tokens of its tools")
+    about = {"notes": notes.name, "questions": len(notes.questions), "way": way}
+    return about | dict(zip(names, values, strict=True))
