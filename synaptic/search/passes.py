@@ -31,8 +31,6 @@ from .second_search import (
     Search,
     asks_for_former,
     correct_spelling,
-    list_preferred_time,
-    misses_preferred_time,
     misses_words,
     search_parts,
     show_replaced,
@@ -154,13 +152,6 @@ PASSES: tuple[Pass, ...] = (
         change=show_replaced,
         bench="passes",
         figure="docs/USAGE.md promises it",
-    ),
-    AnswerPass(
-        name="its-time",
-        applies=misses_preferred_time,
-        change=list_preferred_time,
-        bench="passes",
-        figure="the second team: nDCG@10 +.015; LoCoMo 4 and 5: -.001; 1 answer each",
     ),
     AnswerPass(
         name="identifiers",

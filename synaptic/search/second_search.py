@@ -1,5 +1,5 @@
-"""Answer passes that search a second time: with replaced entries, for a time only, or with
-corrected spelling. `passes` has their order and their figures.
+"""Answer passes that search a second time: with replaced entries, or with other words.
+`passes` has their order and their figures.
 """
 
 import re
@@ -8,22 +8,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ..filters import Filters
 from ..language.analysis.asked import QUESTIONS
 from ..language.lexicon import TYPE_WORDS, is_tool
-from ..language.query import merge_filters
 from ..language.tongues import guess_languages
 from ..language.words import is_sign, words
 from ..models import Hit
-from .doubt import MOST_HITS, Attempt
+from .doubt import Attempt
 from .evidence import Evidence, replace_words
 from .near import NAME
 
 Search: TypeAlias = Callable[..., Attempt]
 """A function that runs a search with the given evidence, and `because` it is asked for."""
-
-BY_TIME = "Nothing fits the other words; these are the entries of that time, newest first."
-BEHIND = "Behind what comes nearest stand entries of the time that is named."
 
 REASONS = 3
 """If the question asks for a reason, replaced entries among this many first hits are shown. By
@@ -78,33 +73,6 @@ def put_beside_later(
             place = ids.index(hit.superseded_by) + (not above)
         result.insert(place, hit)
     return tuple(result)
-
-
-def misses_preferred_time(attempt: Attempt) -> bool:
-    """True if the question prefers a time, but nothing close to it is from that time."""
-    request = attempt.evidence.plan
-    prefers_time = request.prefer.since or request.prefer.until
-    return bool(prefers_time) and not (attempt.close or request.parsed.phrases)
-
-
-def list_preferred_time(attempt: Attempt, search: Search) -> Attempt:
-    """Adds entries of the preferred time behind the answer, the newest first."""
-    request = attempt.evidence.plan
-    time = Filters(since=request.prefer.since, until=request.prefer.until)
-    evidence = attempt.evidence.of(
-        parsed=replace(request.parsed, text="", terms=()),
-        filters=merge_filters(request.filters, time),
-        prefer=Filters(),
-        order="newest",
-        limit=request.limit or MOST_HITS,
-    )
-    ids = {hit.entry.id for hit in attempt.hits}
-    others = [hit for hit in search(evidence).hits if hit.entry.id not in ids]
-    hits = (*attempt.hits, *others)[: request.limit or MOST_HITS]
-    if len(hits) == len(attempt.hits):
-        return attempt
-    notice = BEHIND if attempt.hits else BY_TIME
-    return replace(attempt, hits=hits, notices=(*attempt.notices, notice))
 
 
 def misses_words(attempt: Attempt) -> bool:
