@@ -12,6 +12,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "scripts"))
 
+import check_wheel
 import environment
 
 PLACE = "https://user:word@index.example/simple"
@@ -82,3 +83,42 @@ def test_an_installation_says_what_it_does_and_shows_pips_words_only_if_it_fails
     assert (tmp_path / "in" / "medlar.py").exists()
     assert not environment.install(Path(sys.executable), [*offline, "sorb"])
     assert "No matching distribution found for sorb" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("tag", "said"),
+    [("v0.0.1", "tag v{version}"), ("{version}", "tag v{version}"), ("v{version}", "")],
+)
+def test_a_release_has_the_tag_of_its_version(tag: str, said: str) -> None:
+    version = check_wheel.project_version()
+    fault = check_wheel.fault_of_tag(tag.format(version=version))
+    assert fault.endswith(said.format(version=version)) and bool(fault) == bool(said)
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        ("pass", "does not show 'JWT token refresh'"),
+        ("raise SystemExit('no index')", "no index"),
+    ],
+)
+def test_the_first_minute_fails_with_a_program_that_finds_nothing(
+    program: str, said: str
+) -> None:
+    broken = check_wheel.Program([sys.executable, "-S", "-c", program], {})
+    with pytest.raises(check_wheel.Unavailable, match=said):
+        check_wheel.first_minute(broken)
+
+
+def test_an_agent_is_not_answered_by_a_server_that_ends() -> None:
+    broken = check_wheel.Program([sys.executable, "-S", "-c", "input()"], {})
+    with pytest.raises(check_wheel.Unavailable, match="ended without an answer to initialize"):
+        check_wheel.ask_as_agent(broken, "login")
+
+
+def test_the_five_largest_packages_are_named(tmp_path: Path) -> None:
+    for megabytes, name in enumerate(("pip", "f", "e", "d", "c", "b", "numpy", "numpy.libs")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_bytes(b"x" * megabytes * 1_000_000)
+    described = check_wheel.describe_sizes(tmp_path)
+    assert described == "installed: 28 MB, of which numpy 13, b 5, c 4, d 3, e 2"

