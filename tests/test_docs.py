@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import pytest
 import typer
+import yaml
 from forks import forked
 
 from synaptic.cli.main import whole_program
@@ -33,8 +35,12 @@ PAGES = (
     "README.md",
     "SECURITY.md",
     "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "AGENTS.md",
     *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
 )
+FORGE = sorted(str(path.relative_to(ROOT)) for path in (ROOT / ".github").rglob("*.*"))
+"""The files that a forge reads: workflows, forms, the template of a pull request."""
 OTHER_HOMES = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME")
 """Where clients may keep their files instead of the home folder."""
 
@@ -290,10 +296,96 @@ def test_every_link_leads_somewhere(name: str) -> None:
         assert not anchor or anchor in anchors(os.path.relpath(linked, ROOT)), target
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [*PAGES, *FORGE])
 def test_every_script_and_data_file_named_is_there(name: str) -> None:
     named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\.\w+", page(name)))
     assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
+
+
+CALL = re.compile(
+    r"(?:^\$ |`(?:[\w./~-]*/)?)synaptic(?: --home [^\s`]+)? ([a-z][\w-]*)([^`\n|;&]*)",
+    re.MULTILINE,
+)
+"""`$ synaptic save "A text." --tag db`, or the same in a sentence."""
+
+
+@cache
+def options_of_all() -> dict[str, set[str]]:
+    """The options of each command, also of those that other programs call."""
+    program = typer.main.get_command(whole_program())
+    assert hasattr(program, "commands")
+    shared = {option for parameter in program.params for option in parameter.opts}
+    own = {
+        name: {option for parameter in command.params for option in parameter.opts}
+        | {option for parameter in command.params for option in parameter.secondary_opts}
+        for name, command in program.commands.items()
+    }
+    return {name: options | shared | {"--help"} for name, options in own.items()}
+
+
+def wrong_calls(text: str) -> list[str]:
+    """The commands in a text that Synaptic lacks, and those with a flag that they lack."""
+    options = options_of_all() | {"help": {"--all"}}
+    wrong = []
+    for command, rest in CALL.findall(text):
+        flags = set(re.findall(r"(?<=\s)--[a-z][a-z-]*", rest))
+        if not flags <= options.get(command, set()) or command not in options:
+            wrong.append(f"{command}{rest}")
+    return wrong
+
+
+@pytest.mark.parametrize("name", [*PAGES, *FORGE])
+def test_every_command_named_runs(name: str) -> None:
+    assert wrong_calls(page(name)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("$ synaptic serach login", ["serach login"]),
+        ("Run `synaptic today` and `.venv/bin/synaptic --home /tmp/a rebuild`.", ["rebuild"]),
+        ("`synaptic search x --sicne May`", ["search x --sicne May"]),
+        ('`synaptic save "A text." --tag db`, `synaptic help save`', []),
+    ],
+)
+def test_a_command_that_is_none_is_found(text: str, wrong: list[str]) -> None:
+    assert wrong_calls(text) == wrong
+
+
+def test_each_step_of_a_workflow_is_a_script_or_an_action_of_a_version(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each can be run without a forge, and none is given a secret."""
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    import check_wheel
+
+    workflows = [name for name in FORGE if "/workflows/" in name]
+    assert len(workflows) == 2
+    for name in workflows:
+        workflow = yaml.safe_load(page(name))
+        assert workflow["permissions"] == {"contents": "read"}
+        assert "secrets." not in page(name)
+        lists = [job.get("steps", []) for job in workflow["jobs"].values()]
+        for step in itertools.chain(*lists):
+            lines = step.get("run", "").splitlines()
+            action, _, version = step.get("uses", "").partition("@")
+            assert bool(lines) != bool(action and version), step
+            for line in lines:
+                script, *options = shlex.split(line.removeprefix("python "))
+                assert script.startswith(("scripts/", ".ci/")) and (ROOT / script).is_file()
+                if script == "scripts/check_wheel.py":
+                    assert check_wheel.parse(options).ways == ["pip", "pipx", "uvx"]
+
+
+def test_a_form_asks_each_thing_once_and_the_template_has_three_lines() -> None:
+    forms = [yaml.safe_load(page(name)) for name in FORGE if "ISSUE_TEMPLATE" in name]
+    assert len(forms) == 2
+    for form in forms:
+        assert form["name"] and form["description"]
+        ids = [field["id"] for field in form["body"]]
+        labels = [field["attributes"]["label"] for field in form["body"]]
+        assert len(ids) == len(set(ids)) == len(set(labels))
+    assert len(page(".github/pull_request_template.md").splitlines()) == 3
 
 
 def test_nothing_speaks_of_a_machine_or_an_index() -> None:
