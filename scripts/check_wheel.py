@@ -20,6 +20,7 @@ import tempfile
 import threading
 import tomllib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -216,8 +217,11 @@ def ask_as_agent(program: Program, question: str) -> str:
             request(server, "notifications/initialized", {})
             answer = request(server, "tools/call", call, id=2)
         finally:
+            assert server.stdin
+            with suppress(OSError):  # it may have ended
+                server.stdin.close()
+            server.wait()  # it ends by itself: uvx is only its parent, and would be killed alone
             limit.cancel()
-            server.kill()
     return json.dumps(answer)
 
 
