@@ -213,7 +213,7 @@ def doubts(seen: Sequence[Seen], weights: Matrix) -> tuple[float, float]:
 
 def closest(one: Seen, weights: Matrix) -> float:
     """The closeness of the best hit."""
-    return float((one.signs[:LOOKED_AT] @ weights).max())
+    return float(np.max(one.signs[:LOOKED_AT] @ weights))
 
 
 def best_hit(one: Seen, weights: Matrix) -> int:
@@ -228,7 +228,7 @@ def chance_weights(seen: Sequence[Seen], weights: Matrix) -> Matrix:
     shares: list[float] = []
     for one in seen:
         close = one.signs @ weights
-        best = float(close[:LOOKED_AT].max())
+        best = float(np.max(close[:LOOKED_AT]))
         for own, share, is_right in zip(close, one.shares, one.right, strict=True):
             signs.append((best, best - own, share, 1.0))
             right.append(is_right)

@@ -14,6 +14,7 @@ import argparse
 import json
 import random
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -79,6 +80,7 @@ def turned(apart: Array, source: np.random.Generator) -> Array:
     _, directions = np.linalg.eigh(apart.T @ apart)
     components = directions[:, -TOKEN_BITS:]
     placed = apart @ components
+    turn: npt.NDArray[np.floating[Any]]
     turn, _ = np.linalg.qr(source.standard_normal((TOKEN_BITS, TOKEN_BITS)))
     for _ in range(ROUNDS):
         left, _, right = np.linalg.svd(np.sign(placed @ turn).T @ placed)
