@@ -11,7 +11,7 @@ from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidArgument
-from ..filters import FILTERS, Filter, Form
+from ..filters import FILTERS, Form
 from ..kinds import guidance_text
 from ..models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ..search.ranking import PRESETS
@@ -72,12 +72,11 @@ _SCHEMAS: Json = {
     "PRESET": {"type": "string", "enum": list(PRESETS)},
     "FORMAT": {"type": "string", "enum": list(FORMATS)},
 }
-"""The schemas of parameters by the words of the tables below. No schema has a list of types:
-some clients accept only one type.
+"""The schemas of parameters by kind. No schema has a list of types: some clients accept only
+one type.
 """
 
-
-_FILTER_SCHEMAS: Mapping[Form, str] = {
+_KINDS_BY_FORM: Mapping[Form, str] = {
     "texts": "list",
     "text": "text",
     "day": "text",
@@ -85,39 +84,30 @@ _FILTER_SCHEMAS: Mapping[Form, str] = {
     "switch": "switch",
     "yes or no": "switch",
 }
-"""By form of a filter: the word of _SCHEMAS for its parameter."""
+"""By form of a filter: the kind of its parameter."""
 
 
-def _parse_schemas(lines: str) -> dict[str, Json]:
-    """Returns the schemas of parameters from lines with a name, a word of _SCHEMAS, and a
-    description. A line with a name alone is a filter.
-    """
-    schemas: dict[str, Json] = {}
-    for line in lines.strip().splitlines():
-        name, *rest = line.split(maxsplit=2)
-        if not rest:
-            schemas |= _filter_schema(FILTERS[name])
-            continue
-        kind, *about = rest
-        schemas[name] = _SCHEMAS[kind] | dict(zip(["description"], about, strict=False))
+def _parameter(kind: str, about: str = "") -> Json:
+    """Returns the schema of a parameter of this kind, a key of _SCHEMAS."""
+    return _SCHEMAS[kind] | ({"description": about} if about else {})
+
+
+def _filters(*names: str) -> dict[str, Json]:
+    """Returns the schemas of the parameters that are these filters."""
+    schemas = {}
+    for name in names:
+        row = FILTERS[name]
+        schemas[name] = _parameter(_KINDS_BY_FORM[row.form], row.about)
     return schemas
 
 
-def _filter_schema(row: Filter) -> dict[str, Json]:
-    about = {"description": row.about} if row.about else {}
-    return {row.name: _SCHEMAS[_FILTER_SCHEMAS[row.form]] | about}
-
-
-def _option_schemas(verb: str, lines: str) -> dict[str, Json]:
-    """Returns the schemas of the options of a tool: of the `lines`, then of each filter of the
-    tool that has no line.
+def _add_other_filters(verb: str, options: Mapping[str, Json]) -> dict[str, Json]:
+    """Returns the options of a tool, and behind them each filter that it takes and that is
+    neither an option yet nor a parameter.
     """
-    schemas = _parse_schemas(lines)
-    placed = {*schemas, *_parse_schemas(_FILTERS)}
-    for row in FILTERS.values():
-        if verb in row.tools and row.name not in placed:
-            schemas |= _filter_schema(row)
-    return schemas
+    named = {*options, *_FILTERS}
+    others = [name for name in FILTERS if verb in FILTERS[name].tools and name not in named]
+    return {**options, **_filters(*others)}
 
 
 class Tool(NamedTuple):
@@ -369,55 +359,49 @@ def _short_repr(value: Any) -> str:
 # -- the tools
 # ------------------------------------------------------------------------------------------
 
-_FILTERS = """
-type
-tag
-file
-project
-since
-until
-"""
-_MORE_FILTERS = """
-as_of text a day or time: as the journal was then
-order ORDER the order of the answer
-include_superseded
-sessions
-days
-min_importance
-max_importance
-format FORMAT concise is the default, detailed shows all marks, json is for programs
-"""
-_SEARCH_OPTIONS = f"""
-limit integer 1 to 100; without it an answer ends where nothing more fits, at most 8
-{_MORE_FILTERS.strip()}
-explain switch the reasons for each place
-prefer object types, tags, projects to raise, not to require
-strategy STRATEGY how to search; auto is the default
-preset PRESET named weights
-weights object semantic, lexical, symbolic, recency, importance, access: 0 to 1 each
-min_similarity number 0 to 1, the least cosine of meaning
-budget_ms number milliseconds that auto and bounded may take
-sub_queries list questions that smart asks beside yours
-max_rounds integer rounds of smart, 0 to 3
-"""
-_FIND_OPTIONS = f"""
-around text an id; its neighbours in time
-parent
-facets switch also count types, tags and projects
-{_MORE_FILTERS.strip()}
-has_body
-has_files
-"""
-_SAVE_OPTIONS = """
-due text the day on which to remind of it
-source text the origin of a text from outside
-importance integer 0 to 10, normally 5
-parent text the id of the entry that this one continues
-at text its time, if not now: yesterday 18:00
-expires text the last day on which it comes first
-force switch save it although it was just saved
-format text json is for programs
-"""
+_FILTERS = _filters("type", "tag", "file", "project", "since", "until")
+_MORE_FILTERS = {
+    "as_of": _parameter("text", "a day or time: as the journal was then"),
+    "order": _parameter("ORDER", "the order of the answer"),
+    **_filters("include_superseded", "sessions", "days", "min_importance", "max_importance"),
+    "format": _parameter(
+        "FORMAT", "concise is the default, detailed shows all marks, json is for programs"
+    ),
+}
+_SEARCH_OPTIONS = {
+    "limit": _parameter(
+        "integer", "1 to 100; without it an answer ends where nothing more fits, at most 8"
+    ),
+    **_MORE_FILTERS,
+    "explain": _parameter("switch", "the reasons for each place"),
+    "prefer": _parameter("object", "types, tags, projects to raise, not to require"),
+    "strategy": _parameter("STRATEGY", "how to search; auto is the default"),
+    "preset": _parameter("PRESET", "named weights"),
+    "weights": _parameter(
+        "object", "semantic, lexical, symbolic, recency, importance, access: 0 to 1 each"
+    ),
+    "min_similarity": _parameter("number", "0 to 1, the least cosine of meaning"),
+    "budget_ms": _parameter("number", "milliseconds that auto and bounded may take"),
+    "sub_queries": _parameter("list", "questions that smart asks beside yours"),
+    "max_rounds": _parameter("integer", "rounds of smart, 0 to 3"),
+}
+_FIND_OPTIONS = {
+    "around": _parameter("text", "an id; its neighbours in time"),
+    **_filters("parent"),
+    "facets": _parameter("switch", "also count types, tags and projects"),
+    **_MORE_FILTERS,
+    **_filters("has_body", "has_files"),
+}
+_SAVE_OPTIONS = {
+    "due": _parameter("text", "the day on which to remind of it"),
+    "source": _parameter("text", "the origin of a text from outside"),
+    "importance": _parameter("integer", "0 to 10, normally 5"),
+    "parent": _parameter("text", "the id of the entry that this one continues"),
+    "at": _parameter("text", "its time, if not now: yesterday 18:00"),
+    "expires": _parameter("text", "the last day on which it comes first"),
+    "force": _parameter("switch", "save it although it was just saved"),
+    "format": _parameter("text", "json is for programs"),
+}
 
 TOOLS = (
     Tool(
@@ -425,11 +409,11 @@ TOOLS = (
         "reader",
         'Call it first: preferences, what is due, last handoff, what is new: "where did we '
         'leave off".',
-        _parse_schemas("""
-project text default: this git repository
-since text last, p:..., a day or all
-as_of text
-"""),
+        {
+            "project": _parameter("text", "default: this git repository"),
+            "since": _parameter("text", "last, p:..., a day or all"),
+            "as_of": _parameter("text"),
+        },
         short="project since",
     ),
     Tool(
@@ -437,17 +421,20 @@ as_of text
         "writer",
         "Save a memory: a decision and its reason, a finding, unfinished work, a handoff. "
         "Never secrets.",
-        _parse_schemas("""
-content text Markdown that stands alone: what and why. The first sentence is the title.
-type TYPE default: note
-title text
-tag list topics
-file list paths it is about
-project text default: this git repository
-supersedes list ids it replaces
-entries objects several, each with these fields
-"""),
-        options=_parse_schemas(_SAVE_OPTIONS),
+        {
+            "content": _parameter(
+                "text",
+                "Markdown that stands alone: what and why. The first sentence is the title.",
+            ),
+            "type": _parameter("TYPE", "default: note"),
+            "title": _parameter("text"),
+            "tag": _parameter("list", "topics"),
+            "file": _parameter("list", "paths it is about"),
+            "project": _parameter("text", "default: this git repository"),
+            "supersedes": _parameter("list", "ids it replaces"),
+            "entries": _parameter("objects", "several, each with these fields"),
+        },
+        options=_SAVE_OPTIONS,
         short="content type tag file project supersedes",
     ),
     Tool(
@@ -455,50 +442,50 @@ entries objects several, each with these fields
         "reader",
         "Search by words and meaning, best first, before you answer about past work, "
         'decisions or preferences: "what did we decide", "like last time", "open issues".',
-        _parse_schemas(f"""
-query text A question or words; "a phrase" must occur.
-{_FILTERS.strip()}
-max_tokens integer default 600
-"""),
+        {
+            "query": _parameter("text", 'A question or words; "a phrase" must occur.'),
+            **_FILTERS,
+            "max_tokens": _parameter("integer", "default 600"),
+        },
         required=("query",),
-        options=_option_schemas("search", _SEARCH_OPTIONS),
+        options=_add_other_filters("search", _SEARCH_OPTIONS),
         short="query type project since max_tokens",
     ),
     Tool(
         "context_recent",
         "reader",
         "The newest entries. With a query, the fitting ones of the last 50.",
-        _parse_schemas("""
-query text
-project list
-limit integer
-format text
-"""),
+        {
+            "query": _parameter("text"),
+            "project": _parameter("list"),
+            "limit": _parameter("integer"),
+            "format": _parameter("text"),
+        },
     ),
     Tool(
         "context_find",
         "reader",
         "List entries by what they are marked with; without a query a timeline, newest first.",
-        _parse_schemas(f"""
-query text rank by relevance
-{_FILTERS.strip()}
-limit integer default 20
-cursor text from the answer before
-"""),
-        options=_option_schemas("find", _FIND_OPTIONS),
+        {
+            "query": _parameter("text", "rank by relevance"),
+            **_FILTERS,
+            "limit": _parameter("integer", "default 20"),
+            "cursor": _parameter("text", "from the answer before"),
+        },
+        options=_add_other_filters("find", _FIND_OPTIONS),
     ),
     Tool(
         "context_get",
         "reader",
         "Entries whole, by id.",
-        _parse_schemas("""
-id list long or short
-max_tokens integer default 4000
-offset integer characters to skip
-source switch transcript of a session
-as_of text
-format text
-"""),
+        {
+            "id": _parameter("list", "long or short"),
+            "max_tokens": _parameter("integer", "default 4000"),
+            "offset": _parameter("integer", "characters to skip"),
+            "source": _parameter("switch", "transcript of a session"),
+            "as_of": _parameter("text"),
+            "format": _parameter("text"),
+        },
         required=("id",),
         short="id offset",
     ),
@@ -506,41 +493,41 @@ format text
         "context_update",
         "writer",
         "Correct entries; what you leave out stays. The tag done closes an issue or a handoff.",
-        _parse_schemas("""
-id list
-content text new text
-append text text to add
-title text
-type text
-tag list replaces all
-add_tag list
-remove_tag list
-file list
-project text
-supersedes list
-importance integer
-expires text
-due text
-restore switch undo the last change
-"""),
+        {
+            "id": _parameter("list"),
+            "content": _parameter("text", "new text"),
+            "append": _parameter("text", "text to add"),
+            "title": _parameter("text"),
+            "type": _parameter("text"),
+            "tag": _parameter("list", "replaces all"),
+            "add_tag": _parameter("list"),
+            "remove_tag": _parameter("list"),
+            "file": _parameter("list"),
+            "project": _parameter("text"),
+            "supersedes": _parameter("list"),
+            "importance": _parameter("integer"),
+            "expires": _parameter("text"),
+            "due": _parameter("text"),
+            "restore": _parameter("switch", "undo the last change"),
+        },
         required=("id",),
     ),
     Tool(
         "context_delete",
         "writer",
         "Delete entries; context_update with restore brings them back.",
-        _parse_schemas("id list"),
+        {"id": _parameter("list")},
         required=("id",),
     ),
     Tool(
         "context_analyze",
         "reader",
         "How a question is read and searched; or a note with its dates and names made plain.",
-        _parse_schemas("""
-text text
-mode text query (default) or note
-format text
-"""),
+        {
+            "text": _parameter("text"),
+            "mode": _parameter("text", "query (default) or note"),
+            "format": _parameter("text"),
+        },
         required=("text",),
     ),
 )
@@ -553,10 +540,7 @@ MORE = Tool(
     "Calls any tool with all its arguments, also "
     + ", ".join(name for name, tool in TOOLS_BY_NAME.items() if not tool.short)
     + ". Without arguments it explains that tool.",
-    _parse_schemas("""
-tool text
-arguments object
-"""),
+    {"tool": _parameter("text"), "arguments": _parameter("object")},
     required=("tool",),
     short="tool arguments",
 )
