@@ -95,8 +95,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         is_bare = not args and not _COMPLETING & {*os.environ}
         program = get_command(program_for(["--help"] if is_bare else args))
         args = _complete_bare_undo(args, program)
+        args = _move_excluded_words_last(args)
+        args = _move_texts_last(args, program)
         code = program.main(
-            args=_move_texts_last(_move_excluded_words_last(args), program),
+            args=args,
             prog_name="synaptic-journal" if named else "synaptic",
             standalone_mode=False,
         )
@@ -183,7 +185,7 @@ def whole_program() -> typer.Typer:
     return app
 
 
-def _move_excluded_words_last(args: Sequence[str]) -> Sequence[str]:
+def _move_excluded_words_last(args: list[str]) -> list[str]:
     """Returns the arguments of `search`, `find` or `recent` with excluded words such as
     `-kafka` moved behind `--`, so that they are not read as flags.
     """
@@ -209,7 +211,7 @@ def _complete_bare_undo(args: Sequence[str], program: Any) -> list[str]:
     return completed
 
 
-def _move_texts_last(args: Sequence[str], program: Any) -> Sequence[str]:
+def _move_texts_last(args: list[str], program: Any) -> list[str]:
     """The arguments with texts that begin with a dash, such as `- [ ] Call Ida`, moved behind
     `--`. The value of an option stays where it is.
     """
@@ -220,7 +222,8 @@ def _move_texts_last(args: Sequence[str], program: Any) -> Sequence[str]:
     end = args.index("--") if "--" in args else len(args)
     for before, arg in zip(["", *args], args[:end], strict=False):
         is_value = before.startswith("--") and "=" not in before and before not in switches
-        (texts if _TEXT.match(arg) and not is_value else others).append(arg)
+        is_text = _TEXT.match(arg) and not is_value
+        (texts if is_text else others).append(arg)
     return [*others, "--", *texts, *args[end + 1 :]] if texts else args
 
 
