@@ -115,7 +115,7 @@ def _new_entries_text(
     with Memory(config) as memory:
         matches = find(memory)
     seen = seen_ids(config, session)
-    new = {short_id(one.row.id): one for one in matches if short_id(one.row.id) not in seen}
+    new = {short_id(one.entry.id): one for one in matches if short_id(one.entry.id) not in seen}
     chosen = dict(islice(new.items(), MOST_ENTRIES))
     note_seen(config, session, chosen)
     return _entries_text(about, list(chosen.values())) if chosen else ""
@@ -128,15 +128,15 @@ def _entries_text(about: str, chosen: Sequence[RecalledEntry]) -> str:
     head = f"From Synaptic, on {about}. {DATA_FOLLOWS} context_get gives more."
     starts = []
     for one in chosen:
-        origin = f"from {one.row.origin}" if one.row.origin else ""
+        origin = f"from {one.entry.origin}" if one.entry.origin else ""
         remark = one_line(" ".join(filter(None, (one.mark, origin))))[:REMARK_CHARS]
         remark = f" ({remark})" if remark else ""
-        starts.append(f"{short_id(one.row.id)} {one.row.date} {one.row.type}{remark}: ")
+        starts.append(f"{short_id(one.entry.id)} {one.entry.date} {one.entry.type}{remark}: ")
     frame = head + fenced("entries", "\n".join(starts))
     room = MOST_TOKENS - MOST_ENTRIES - count_tokens(frame)
     lines = []
     for number, one in enumerate(chosen):
-        title = one_line(one.row.title)
+        title = one_line(one.entry.title)
         text = clean(one.text)
         if not one_line(text).startswith(title.rstrip(".… ")):
             text = f"{title}: {text}"

@@ -352,13 +352,15 @@ class Index:
         """
         these = json.dumps(list(rowids))
         rows = {row[0]: row for row in self.engine.rows(_ENTRIES, these)}
-        labels: dict[int, tuple[list[Any], ...]] = {row: ([], [], [], []) for row in rows}
+        labels: dict[int, tuple[list[Any], ...]] = {rowid: ([], [], [], []) for rowid in rows}
         for entry, kind, _, name, value in self.engine.rows(_LABELS, *[these] * 4):
             if entry in labels:
                 labels[entry][kind].append((name, value) if kind in (1, 3) else name)
         try:
             return {
-                row: stored_from_rows(rows[row], *labels[row]) for row in rowids if row in rows
+                rowid: stored_from_rows(rows[rowid], *labels[rowid])
+                for rowid in rowids
+                if rowid in rows
             }
         except (OverflowError, TypeError, ValueError) as error:
             raise IndexFailed(f"a row of the index is not valid: {error}", "reset") from error

@@ -91,7 +91,7 @@ class IndexWriter:
         self._assign_ids()
         self._mark_numbered_copies(removed)
         number = 1 + self._value("SELECT max(number) FROM seen")
-        self._db.executemany(_SEE, [(*row, number) for row in self._written])
+        self._db.executemany(_SEE, [(rowid, digest, number) for rowid, digest in self._written])
         if self._doomed:
             self._db.execute("UPDATE seen SET number = ? WHERE id = ''", (number,))
         self._file.set_meta("reading", reading)
@@ -107,7 +107,7 @@ class IndexWriter:
         were taken over.
         """
         if keep_vectors:
-            texts = {row: text for row, *text in self._rows(_TEXTS)}
+            texts = {rowid: text for rowid, *text in self._rows(_TEXTS)}
             for rowid, vector in self._file.vectors.stored_since(0):
                 text_hash, codes = texts[rowid]
                 self._meanings[text_hash] = vector, codes
@@ -157,13 +157,13 @@ class IndexWriter:
         source = self._value("SELECT id FROM source WHERE path = ?", path)
         before = {own_id: columns for own_id, *columns in self._rows(_KNOWN_ENTRIES, source)}
         moved = []
-        for seq, row in enumerate(file.rows):
-            rowid, row_hash, *place = before.pop(row.entry.id, (None, None))
-            if row_hash != row.row_hash:
-                self._touched.add(row.entry.id)
-                self._put_entry(rowid, source, seq, row)
-            elif tuple(place) != place_column_values(seq, row):
-                moved.append((*place_column_values(seq, row), rowid))
+        for seq, entry_row in enumerate(file.rows):
+            rowid, row_hash, *place = before.pop(entry_row.entry.id, (None, None))
+            if row_hash != entry_row.row_hash:
+                self._touched.add(entry_row.entry.id)
+                self._put_entry(rowid, source, seq, entry_row)
+            elif tuple(place) != place_column_values(seq, entry_row):
+                moved.append((*place_column_values(seq, entry_row), rowid))
         self._db.executemany(_MOVE_ENTRY, moved)
         self._doomed += [rowid for rowid, *_ in before.values()]
         self._db.execute("DELETE FROM issue WHERE source = ?", (source,))
@@ -174,11 +174,13 @@ class IndexWriter:
     # -- entries
     # --------------------------------------------------------------------------------------
 
-    def _put_entry(self, existing: int | None, source: int, seq: int, row: EntryRow) -> None:
+    def _put_entry(
+        self, existing: int | None, source: int, seq: int, entry_row: EntryRow
+    ) -> None:
         """Writes a new entry, or updates the row `existing` if its values or its position
         differ.
         """
-        values = entry_column_values(source, seq, row)
+        values = entry_column_values(source, seq, entry_row)
         before = {}
         if existing is None:
             self._db.execute(_ADD_ENTRY, values)
@@ -187,16 +189,16 @@ class IndexWriter:
             self._db.execute(_CHANGE_ENTRY, (*values, existing))
             entry = existing
             before = {number: columns for number, *columns in self._rows(_CHUNKS, entry)}
-            for table in label_rows(row):
+            for table in label_rows(entry_row):
                 self._db.execute(f"DELETE FROM {table} WHERE entry = ?", (entry,))
-            if row.hides:
+            if entry_row.hides:
                 self._file.owes_scrub = True
-        for table, labels in label_rows(row).items():
+        for table, labels in label_rows(entry_row).items():
             if labels:
                 sql = f"INSERT INTO {table} VALUES (?{', ?' * len(labels[0])})"
                 self._db.executemany(sql, [(entry, *label) for label in labels])
-        self._written.append((entry, hash64(repr(_says(row.entry)))))
-        chunks = row.chunks()
+        self._written.append((entry, hash64(repr(_says(entry_row.entry)))))
+        chunks = entry_row.chunks()
         for number, chunk in enumerate(chunks):
             rowid, *old = before.get(number, (None,))
             place_and_text = [chunk.start, chunk.end, chunk.hash, chunk.words_hash, chunk.embed]
@@ -319,13 +321,13 @@ _says = attrgetter(
 )
 
 
-def label_rows(row: EntryRow) -> dict[str, list[Any]]:
+def label_rows(entry_row: EntryRow) -> dict[str, list[Any]]:
     """The rows of an entry in each table of labels, without its rowid."""
-    entry = row.entry
+    entry = entry_row.entry
     fingerprints = dict(entry.fingerprints)
     files = [(path, fingerprints.get(path)) for path in entry.files]
     fields = [(name, value, field_words(value)) for name, value in entry.fields]
-    links, names, tasks = row.marks()
+    links, names, tasks = entry_row.marks()
     return {
         "tag": list(enumerate(entry.tags)),
         "file": [(seq, *file) for seq, file in enumerate(files)],

@@ -273,11 +273,11 @@ SELECT_ENTRY = f"""
     FROM entry e JOIN source s ON s.id = e.source"""
 
 
-def entry_column_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]:
+def entry_column_values(source: int, seq: int, entry_row: EntryRow) -> tuple[Any, ...]:
     """Returns the values of an entry for ENTRY_COLUMNS; `source` is the id of its file, `seq`
     its number within the file.
     """
-    entry = row.entry
+    entry = entry_row.entry
     offset = entry.at.utcoffset() or timedelta()
     return (
         source,
@@ -287,19 +287,19 @@ def entry_column_values(source: int, seq: int, row: EntryRow) -> tuple[Any, ...]
         entry.project and project_key(entry.project),
         entry.pin,
         entry.derived_id,
-        hash64(row.block),
+        hash64(entry_row.block),
         hash64(entry.content),
-        row.row_hash,
+        entry_row.row_hash,
         *_marks(entry),
-        *place_column_values(seq, row),
+        *place_column_values(seq, entry_row),
     )
 
 
-def place_column_values(seq: int, row: EntryRow) -> tuple[Any, ...]:
+def place_column_values(seq: int, entry_row: EntryRow) -> tuple[Any, ...]:
     """Returns the values of an entry for PLACE_COLUMNS: `seq`, its number within the file, then
     the bytes and lines that it occupies there.
     """
-    return seq, *_place(row.entry.place)
+    return seq, *_place(entry_row.entry.place)
 
 
 def stored_from_rows(

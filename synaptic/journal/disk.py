@@ -509,7 +509,7 @@ def append_json_lines(path: Path, rows: Sequence[Mapping[str, str]]) -> None:
     if not rows:
         return
     inject_fault("noted")
-    lines = "".join(f"{json.dumps(row)}\n" for row in rows)
+    lines = "".join(f"{json.dumps(log_row)}\n" for log_row in rows)
     log = open_to_append(path)
     try:
         write_all(log, f"\n{lines}".encode())  # whatever a crash left above it

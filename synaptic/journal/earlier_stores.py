@@ -63,41 +63,41 @@ def _move(journal: Journal) -> None:
 
 
 def _settled(journal: Journal) -> Iterator[FileChange]:
-    for key, row in disk.read_state_json(journal.state / _SETTLED).items():
+    for key, answer in disk.read_state_json(journal.state / _SETTLED).items():
         with suppress(KeyError, TypeError, AttributeError):
-            path = row["path"]
+            path = answer["path"]
             data = journal.read_all([path]).get(path)
-            if hash_or_none(data) == row["after"]:
-                before = bytes_of_text(row["before"])
+            if hash_or_none(data) == answer["after"]:
+                before = bytes_of_text(answer["before"])
                 deed = Deed(new_run_name(), "settle", key, _OF_EARLIER)
                 yield record_of_change(deed, journal.clock(), path, before, data)
 
 
 def _ticks(journal: Journal) -> Iterator[FileChange]:
-    for row in disk.read_state_json(journal.state / _TICKS).values():
+    for tick in disk.read_state_json(journal.state / _TICKS).values():
         with suppress(KeyError, TypeError, ValueError):
-            path = row["path"]
+            path = tick["path"]
             data = journal.read_all([path]).get(path, b"")
-            start, lines = _lines_before_tick(data, row)
-            before = data[:start] + lines + data[start + row["length"] :]
+            start, lines = _lines_before_tick(data, tick)
+            before = data[:start] + lines + data[start + tick["length"] :]
             task = _TASK.search(lines)
             text = task[1].decode("utf-8", "replace").strip() if task else ""
-            deed = Deed(row["key"], "tick", text, _OF_EARLIER)
+            deed = Deed(tick["key"], "tick", text, _OF_EARLIER)
             yield record_of_change(deed, journal.clock(), path, before, data)
 
 
-def _lines_before_tick(data: bytes, row: Mapping[str, Any]) -> tuple[int, bytes]:
+def _lines_before_tick(data: bytes, tick: Mapping[str, Any]) -> tuple[int, bytes]:
     """The offset of the lines of a tick, and their bytes before it. Raises ValueError where
     they do not stand any more.
     """
-    starts = [row["start"], *(match.end() for match in LINE_ENDS.finditer(data)), 0]
-    length = row["length"]
+    starts = [tick["start"], *(match.end() for match in LINE_ENDS.finditer(data)), 0]
+    length = tick["length"]
     for start in starts:
         lines = data[start : start + length]
-        if blake2b(lines, digest_size=16).hexdigest() == row["hash"]:
+        if blake2b(lines, digest_size=16).hexdigest() == tick["hash"]:
             pieces = [
                 bytes.fromhex(piece) if isinstance(piece, str) else lines[slice(*piece)]
-                for piece in row["pieces"]
+                for piece in tick["pieces"]
             ]
             return start, b"".join(pieces)
     raise ValueError("The lines of the tick were changed since.")

@@ -34,22 +34,22 @@ def key_path() -> Path:
     return user_state_path("synaptic") / "machine.key"
 
 
-def mark_row(purpose: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def mark_row(purpose: str, log_row: Mapping[str, Any]) -> dict[str, Any]:
     """Returns the row with the mark of this machine as `mark`. A row that is marked for one
     purpose does not count for another. Raises OSError where no key can be made.
     """
-    return {**row, "mark": _mark(_ensure_key(), purpose, row)}
+    return {**log_row, "mark": _mark(_ensure_key(), purpose, log_row)}
 
 
 def own_row_test(purpose: str) -> Callable[[Mapping[str, Any]], bool]:
     """Returns a function that is true for a row with the mark of this machine."""
     key = _read_key()
 
-    def is_own(row: Mapping[str, Any]) -> bool:
-        mark = row.get("mark")
+    def is_own(log_row: Mapping[str, Any]) -> bool:
+        mark = log_row.get("mark")
         if not key or not isinstance(mark, str):
             return False
-        rest = {name: value for name, value in row.items() if name != "mark"}
+        rest = {name: value for name, value in log_row.items() if name != "mark"}
         return hmac.compare_digest(mark.encode(), _mark(key, purpose, rest).encode())
 
     return is_own
@@ -57,7 +57,7 @@ def own_row_test(purpose: str) -> Callable[[Mapping[str, Any]], bool]:
 
 def append_marked_rows(log: Path, rows: Iterable[Mapping[str, str]]) -> None:
     """Adds rows with the mark of this machine to a log, in one write. Raises OSError."""
-    append_json_lines(log, [mark_row(log.name, row) for row in rows])
+    append_json_lines(log, [mark_row(log.name, log_row) for log_row in rows])
 
 
 def read_marked_rows(log: Path) -> Iterator[tuple[Mapping[str, str], bool]]:
@@ -67,13 +67,13 @@ def read_marked_rows(log: Path) -> Iterator[tuple[Mapping[str, str], bool]]:
     is_own = own_row_test(log.name)
     for line in read_state_lines(log):
         with suppress(ValueError, RecursionError):  # torn by a crash
-            row = json.loads(line)
-            if isinstance(row, dict):
-                yield {name: str(value) for name, value in row.items()}, is_own(row)
+            log_row = json.loads(line)
+            if isinstance(log_row, dict):
+                yield {name: str(value) for name, value in log_row.items()}, is_own(log_row)
 
 
-def _mark(key: bytes, purpose: str, row: Mapping[str, Any]) -> str:
-    text = json.dumps([purpose, row], sort_keys=True)
+def _mark(key: bytes, purpose: str, log_row: Mapping[str, Any]) -> str:
+    text = json.dumps([purpose, log_row], sort_keys=True)
     return blake2b(text.encode(), key=key, digest_size=16).hexdigest()
 
 

@@ -308,5 +308,5 @@ def with_logbook(block: str, now: datetime, line_end: str) -> str:
     if not end:
         return block
     name = _WEEKDAYS[now.weekday()][:3].title()
-    row = f'{end[1]}* State "DONE" from "TODO" [{now:%Y-%m-%d} {name} {now:%H:%M}]{line_end}'
-    return block[: end.start()] + row + block[end.start() :]
+    line = f'{end[1]}* State "DONE" from "TODO" [{now:%Y-%m-%d} {name} {now:%H:%M}]{line_end}'
+    return block[: end.start()] + line + block[end.start() :]

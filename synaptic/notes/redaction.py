@@ -488,13 +488,13 @@ def _find_secrets_apart_from_names(text: str) -> Iterator[Secret]:
     for table in _compile_once(_TABLE).finditer(text):
         names = [name.strip(_CELL_MARKS)[:_LONGEST_NAME] for name in table["names"].split("|")]
         at = table.start("rows")
-        for row in table["rows"].split("\n"):
+        for line in table["rows"].split("\n"):
             start = at
-            for name, cell in zip(names, row.split("|"), strict=False):
+            for name, cell in zip(names, line.split("|"), strict=False):
                 value = cell.strip(_CELL_MARKS)
                 yield from _secrets_in_value(f"{name} | ", value, start + cell.find(value))
                 start += len(cell) + 1
-            at += len(row) + 1
+            at += len(line) + 1
 
 
 def _secrets_in_value(name: str, value: str, at: int) -> Iterator[Secret]:

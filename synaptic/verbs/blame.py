@@ -87,7 +87,7 @@ class RecalledEntry(NamedTuple):
     cited. More `weight` fits better.
     """
 
-    row: IndexedEntry
+    entry: IndexedEntry
     text: str
     weight: float
     mark: str = ""
@@ -142,20 +142,22 @@ class Memory:
             {*weights, *self._index.entries_matching(phrases, POOL)}
         )
         named = []
-        for row in rows:
-            if row.type not in TYPES:
+        for entry in rows:
+            if entry.type not in TYPES:
                 continue
-            if row.type != "preference" and self._is_over(row):
+            if entry.type != "preference" and self._is_over(entry):
                 continue
-            if not target.scope.reaches(project_key(row.project or ""), row.remote, row.root):
+            if not target.scope.reaches(
+                project_key(entry.project or ""), entry.remote, entry.root
+            ):
                 continue
-            text = self._read_entry_text(row)
+            text = self._read_entry_text(entry)
             if text is None:
                 continue
-            by_text = _mention_weight(f"{row.title}\n{text}", target)
-            weight = max(weights.get(row.rowid, 0), by_text)
+            by_text = _mention_weight(f"{entry.title}\n{text}", target)
+            weight = max(weights.get(entry.rowid, 0), by_text)
             if weight:
-                named.append(RecalledEntry(row, text, weight))
+                named.append(RecalledEntry(entry, text, weight))
         return self._keep_in_force(named)
 
     def entries_about_error(self, output: str, folder: Path) -> list[RecalledEntry]:
@@ -167,18 +169,18 @@ class Memory:
         words = sorted(weights, key=weights.__getitem__, reverse=True)
         scope = self._resolve_target(folder / "x").scope
         named = []
-        for row in self._index.find_entries(
+        for entry in self._index.find_entries(
             self._index.entries_matching(words[:MOST_WORDS], POOL)
         ):
-            text = self._read_entry_text(row)
-            key = project_key(row.project or "")
-            is_foreign = not scope.reaches(key, row.remote, row.root)
-            if text is None or row.type == "preference" or is_foreign:
+            text = self._read_entry_text(entry)
+            key = project_key(entry.project or "")
+            is_foreign = not scope.reaches(key, entry.remote, entry.root)
+            if text is None or entry.type == "preference" or is_foreign:
                 continue
-            weight = _shared_weight(errors, f"{row.title}\n{text}")
+            weight = _shared_weight(errors, f"{entry.title}\n{text}")
             if weight:
                 is_own = key != ""
-                named.append(RecalledEntry(row, text, weight + is_own / 2))
+                named.append(RecalledEntry(entry, text, weight + is_own / 2))
         return self._keep_in_force(named)
 
     def __enter__(self) -> Memory:
@@ -196,35 +198,35 @@ class Memory:
         return Target(path, within, root, working_scope(self.config, here))
 
     def _weights_by_file_mark(self, target: Target) -> dict[int, float]:
-        """The weights, by row, of the entries that are marked with the file or its folder."""
+        """The weights, by rowid, of the entries that are marked with the file or its folder."""
         ways = dict.fromkeys(target.path_endings(target.path), 4.0)
         for folder in target.folders():
             for end in target.path_endings(folder):
                 for ending in ("", "/", "/*", "/**"):
                     ways[end + ending] = 2.5
         weights: dict[int, float] = {}
-        for entry, path in self._index.entries_with_files(list(ways)):
-            weights[entry] = max(weights.get(entry, 0), ways[path])
+        for rowid, path in self._index.entries_with_files(list(ways)):
+            weights[rowid] = max(weights.get(rowid, 0), ways[path])
         return weights
 
-    def _is_over(self, row: IndexedEntry) -> bool:
+    def _is_over(self, entry: IndexedEntry) -> bool:
         """True for an entry that expired, and for one that is closed."""
-        tags = self._index.tags(row.rowid)
-        return has_ended(row.type, tags, row.expires, self.today.isoformat())
+        tags = self._index.tags(entry.rowid)
+        return has_ended(entry.type, tags, entry.expires, self.today.isoformat())
 
-    def _read_entry_text(self, row: IndexedEntry) -> str | None:
+    def _read_entry_text(self, entry: IndexedEntry) -> str | None:
         """The text of an entry; None where its file says something else now."""
-        if row.path not in self.files:
-            self.files[row.path] = self._read_journal_file(row.path)
-        data = self.files[row.path]
-        if hash64(data[row.start : row.end]) != row.hash:
+        if entry.path not in self.files:
+            self.files[entry.path] = self._read_journal_file(entry.path)
+        data = self.files[entry.path]
+        if hash64(data[entry.start : entry.end]) != entry.hash:
             return None
         if MASK in data or re.search(rb"<private", data, re.IGNORECASE):
             from ..notes.privacy import mask_private
 
             data = mask_private(data)
-        body = data[row.body_start : row.body_end]
-        return decode_body(body, typed=bool(row.typed)) or row.title
+        body = data[entry.body_start : entry.body_end]
+        return decode_body(body, typed=bool(entry.typed)) or entry.title
 
     def _read_journal_file(self, path: str) -> bytes:
         """The bytes of a file of the journal; none where they may not be read.
@@ -252,28 +254,28 @@ class Memory:
         result = []
         for one in sorted(entries, key=lambda one: -one.weight):
             mark = ""
-            if one.row.type == "preference":
-                consent = self._consent(one.row, one.text)
-                if consent.word == "waits" or self._is_hidden(one.row, consent):
+            if one.entry.type == "preference":
+                consent = self._consent(one.entry, one.text)
+                if consent.word == "waits" or self._is_hidden(one.entry, consent):
                     continue
                 mark = consent.mark
             result.append(one._replace(mark=mark))
         return result
 
-    def _consent(self, row: IndexedEntry, text: str) -> Consent:
-        replaced = self._index.ids_superseded_by_entry(row.rowid)
-        project = name_with_marks(row.project, row.remote, row.root)
-        reach = row.type, project, bool(row.pin)
-        rule = hash_of_text(row.title, text, *reach, row.expires, replaced)
-        return self.rules.consent(row.own_id, rule)
+    def _consent(self, entry: IndexedEntry, text: str) -> Consent:
+        replaced = self._index.ids_superseded_by_entry(entry.rowid)
+        project = name_with_marks(entry.project, entry.remote, entry.root)
+        reach = entry.type, project, bool(entry.pin)
+        rule = hash_of_text(entry.title, text, *reach, entry.expires, replaced)
+        return self.rules.consent(entry.own_id, rule)
 
-    def _is_hidden(self, row: IndexedEntry, consent: Consent) -> bool:
+    def _is_hidden(self, entry: IndexedEntry, consent: Consent) -> bool:
         """True if a preference is over, or if a later entry replaces it: one that a person
         confirmed, only another such one.
         """
-        if consent.by != CHANGED_END and self._is_over(row):
+        if consent.by != CHANGED_END and self._is_over(entry):
             return True
-        replacing = self._index.entries_superseding(row.own_id)
+        replacing = self._index.entries_superseding(entry.own_id)
         if consent.word != "yes" and consent.by != CHANGED_END:
             return bool(replacing)
         for later in self._index.find_entries(replacing):

@@ -375,10 +375,10 @@ def _gather_briefing(
     now = ws.clock()
     rules, unconfirmed, waiting = _split_preferences(ws, scope)
     handoffs = _choose_handoff(ws, scope, _own_branch(here))
-    pins = [row for row in ws.index.pinned_entries(scope) if row not in handoffs]
+    pins = [rowid for rowid in ws.index.pinned_entries(scope) if rowid not in handoffs]
     whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
-    whole = {row: with_versions_shown(entry) for row, entry in whole.items()}
-    pinned = [whole[row] for row in pins if whole[row].type != "preference"]
+    whole = {rowid: with_versions_shown(entry) for rowid, entry in whole.items()}
+    pinned = [whole[rowid] for rowid in pins if whole[rowid].type != "preference"]
     handoff = whole[handoffs[0]] if handoffs else None
     left_off = None
     if handoff and handoff.dated:
@@ -398,21 +398,21 @@ def _gather_briefing(
     owed = _due_with_entries(ws, today, scope)
     shelves = [BriefingShelf(DUE, tuple(map(_task_as_entry, owed)))]
     seen = {*pins, *handoffs}
-    compared = {row: whole[row] for row in handoffs}
+    compared = {rowid: whole[rowid] for rowid in handoffs}
     if session:
         seen.add(session)
     for name, (entries, has_more) in pools.items():
-        unseen = read_entries(ws, [row for row in entries if row not in seen])
-        for row, entry in unseen.items():
+        unseen = read_entries(ws, [rowid for rowid in entries if rowid not in seen])
+        for rowid, entry in unseen.items():
             readable = with_versions_shown(entry)
-            unseen[row] = replace(readable, marks=entries[row].marks)
+            unseen[rowid] = replace(readable, marks=entries[rowid].marks)
         seen.update(unseen)
         if name == USEFUL:
             ranked = _rank_by_worth(now, unseen, scores, here)
         else:
             ranked = _rank_by_age(ws, unseen, scores)
         first = {entry.id for entry in ranked[:COMPARED] if not entry.of_session}
-        compared |= {row: entry for row, entry in unseen.items() if entry.id in first}
+        compared |= {rowid: entry for rowid, entry in unseen.items() if entry.id in first}
         shelves.append(BriefingShelf(name, ranked, has_more))
     absent = report.absent if before is None else ()
     remarks = [*ws.config.notices, *absent, start.remark]
@@ -441,14 +441,14 @@ def _gather_briefing(
 
 
 def _choose_handoff(ws: Workspace, scope: Scope, branch: str) -> list[int]:
-    """Returns the row of the last hand-off that was saved on this branch or names it, else of
+    """Returns the rowid of the last hand-off that was saved on this branch or names it, else of
     the last one at all; none in a project without hand-offs. An empty `branch` is the default.
     """
     newest = list(_list_project_entries(ws, scope, ("handoff",))[0])[:HANDOFFS]
     if branch:
-        for row, entry in read_entries(ws, newest).items():
+        for rowid, entry in read_entries(ws, newest).items():
             if entry.branch == branch or branch in entry.content:
-                return [row]
+                return [rowid]
     return newest[:1]
 
 
@@ -460,7 +460,7 @@ def _own_branch(here: Checkout | None) -> str:
 
 
 Pool = tuple[dict[int, Entry], bool]
-"""Entries by row, and True if there are others."""
+"""Entries by rowid, and True if there are others."""
 
 
 def _list_later_entries(ws: Workspace, scope: Scope, since: datetime) -> Pool:
@@ -470,12 +470,12 @@ def _list_later_entries(ws: Workspace, scope: Scope, since: datetime) -> Pool:
 
 
 def _find_last_session(later: Mapping[int, Entry], since: datetime) -> int | None:
-    """Returns the row of the newest digest of a session among the entries, newest first, that
+    """Returns the rowid of the newest digest of a session among the entries, newest first, that
     began `since` then.
     """
-    for row, entry in later.items():
+    for rowid, entry in later.items():
         if entry.of_session and entry.dated and entry.at >= since:
-            return row
+            return rowid
     return None
 
 
@@ -508,11 +508,13 @@ def _useful_pools(
     ws: Workspace, scope: Scope, start: Start, later: Pool, most_new: int
 ) -> dict[str, Pool]:
     """Returns the newest entries, and all others that may be of use."""
-    recent = [row for row, entry in later[0].items() if entry.at >= start.at]
+    recent = [rowid for rowid, entry in later[0].items() if entry.at >= start.at]
     if most_new == NEWEST:
-        recent = [row for row in recent if _importance(later[0][row]) >= DEFAULT_IMPORTANCE]
-    recent.sort(key=lambda row: later[0][row].of_session)  # what was saved first
-    newest = {row: later[0][row] for row in recent[:most_new]}
+        recent = [
+            rowid for rowid in recent if _importance(later[0][rowid]) >= DEFAULT_IMPORTANCE
+        ]
+    recent.sort(key=lambda rowid: later[0][rowid].of_session)  # what was saved first
+    newest = {rowid: later[0][rowid] for rowid in recent[:most_new]}
     types = _useful_types(scope)
     others = tuple(type for type in types if type not in CLOSABLE)
     useful, has_more = _list_project_entries(ws, scope, others, order="importance")
@@ -646,13 +648,13 @@ def _list_project_entries(
         rows += some[:POOL] if among is None else some
     entries = {}
     today = ws.today.isoformat()
-    for row, stored in ws.index.entries(rows).items():
+    for rowid, stored in ws.index.entries(rows).items():
         entry = stored.entry
         foreign = not scope.reaches(*project_marks(entry))
         too_old = since is not None and entry.at < since
         is_left_out = not settled and is_over(entry, today)
         if not (foreign or too_old or is_left_out):
-            entries[row] = entry
+            entries[rowid] = entry
     newest_first = sorted(
         entries.items(),
         key=lambda item: (item[1].dated, item[1].at, item[1].there.line),
@@ -662,7 +664,7 @@ def _list_project_entries(
 
 
 def _word_scores(ws: Workspace, terms: Sequence[str], rows: Sequence[int]) -> dict[int, float]:
-    """Returns BM25 by row, best first, of the entries that hold rare words of the work."""
+    """Returns BM25 by rowid, best first, of the entries that hold rare words of the work."""
     passages, counts = ws.index.document_counts(terms)
     most = max(COMMON_SHARE * passages, RARE_WORDS)
     rare = [term for term in terms if 0 < counts[term] <= most]
@@ -685,15 +687,15 @@ def _rank_by_age(
     """
     half_life_days = ws.config.search.half_life_days
     now = ws.clock()
-    age = {row: _decay(now, entry, half_life_days) for row, entry in entries.items()}
-    words = {row: word_scores[row] for row in entries if row in word_scores}
+    age = {rowid: _decay(now, entry, half_life_days) for rowid, entry in entries.items()}
+    words = {rowid: word_scores[rowid] for rowid in entries if rowid in word_scores}
     fused = score_aware_rrf({"age": age, "words": words}, k=ws.config.search.k, weights={})
 
-    def place(row: int) -> tuple[bool, bool, float]:
-        entry = entries[row]
-        return entry.of_session, entry.importance != HIGHEST, -fused[row]
+    def place(rowid: int) -> tuple[bool, bool, float]:
+        entry = entries[rowid]
+        return entry.of_session, entry.importance != HIGHEST, -fused[rowid]
 
-    return tuple(entries[row] for row in sorted(entries, key=place))
+    return tuple(entries[rowid] for rowid in sorted(entries, key=place))
 
 
 def _decay(now: datetime, entry: Entry, half_life_days: float) -> float:
@@ -715,32 +717,32 @@ def _rank_by_worth(
     digests of sessions come last.
     """
     of_branch = _fit_branch(entries, _own_branch(here))
-    best = max((word_scores.get(row, 0.0) for row in entries), default=0.0) or 1.0
+    best = max((word_scores.get(rowid, 0.0) for rowid in entries), default=0.0) or 1.0
 
-    def place(row: int) -> tuple[bool, bool, float, bool, float]:
-        entry = entries[row]
-        fit = max(word_scores.get(row, 0.0) / best, of_branch[row])
+    def place(rowid: int) -> tuple[bool, bool, float, bool, float]:
+        entry = entries[rowid]
+        fit = max(word_scores.get(rowid, 0.0) / best, of_branch[rowid])
         worth = entry_worth(entry) + AT_HAND * fit
         worth += NEW_WORTH * _decay(now, entry, NEW_HALF_LIFE_DAYS)
         is_below = entry.importance != HIGHEST
         return entry.of_session, is_below, -worth, not entry.dated, -entry.at.timestamp()
 
-    return tuple(entries[row] for row in sorted(entries, key=place))
+    return tuple(entries[rowid] for rowid in sorted(entries, key=place))
 
 
 def _fit_branch(entries: Mapping[int, Entry], branch: str) -> dict[int, float]:
-    """Returns by row how much of the name of a branch the tags, files and branch of an entry
+    """Returns by rowid how much of the name of a branch the tags, files and branch of an entry
     hold, from 0 to 1; rare words count more (inverse document frequency, Sparck Jones 1972).
     """
     wanted = _split_names(branch)
     shared = {
-        row: wanted & _split_names(*entry.tags, *entry.files, entry.branch or "")
-        for row, entry in entries.items()
+        rowid: wanted & _split_names(*entry.tags, *entry.files, entry.branch or "")
+        for rowid, entry in entries.items()
     }
     counts = Counter(chain.from_iterable(shared.values()))
     weights = {word: math.log(len(entries) / count) for word, count in counts.items()}
     total = sum(weights.values()) or 1.0
-    return {row: sum(map(weights.__getitem__, own)) / total for row, own in shared.items()}
+    return {rowid: sum(map(weights.__getitem__, own)) / total for rowid, own in shared.items()}
 
 
 def _split_names(*names: str) -> set[str]:

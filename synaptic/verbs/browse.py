@@ -168,9 +168,9 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         listing = _make_listing(ws, report, len(rowids), list(rowids), here)
         links = {}
         chains = {}
-        for entry, row in zip(listing.entries, rowids, strict=False):
-            links[entry.id] = links_of_entries(ws, [row])
-            rows_of_chain = ws.index.replacement_chain(row)
+        for entry, rowid in zip(listing.entries, rowids, strict=False):
+            links[entry.id] = links_of_entries(ws, [rowid])
+            rows_of_chain = ws.index.replacement_chain(rowid)
             if rows_of_chain[1:]:
                 chains[entry.id] = _make_listing(ws, report, 0, rows_of_chain, here).entries
         notices = (*listing.notices, *dict.fromkeys(map(str, errors)))
@@ -191,7 +191,7 @@ def recall_for_file(ws: Workspace, file: Path) -> Listing:
 
     def rows() -> list[int]:
         with Memory(ws.config, PlainIndex(ws.index.file.db)) as memory:
-            return [one.row.rowid for one in memory.entries_about_file(named.absolute())]
+            return [one.entry.rowid for one in memory.entries_about_file(named.absolute())]
 
     listing = _listing_of_rows(ws, rows)
     if listing.entries:
@@ -518,7 +518,7 @@ def _timeline_around(
     for order in ("newest", "oldest"):
         rows = ws.index.list_rows(filters, order=order, limit=limit, after=at.position)
         standings = ws.index.ranking_facts(rows)
-        sides.append([row for row in rows if standings[row].dated == at.dated])
+        sides.append([rowid for rowid in rows if standings[rowid].dated == at.dated])
     before, after = sides
     back = max((limit - 1) // 2, limit - 1 - len(after))
     before = before[:back]

@@ -215,7 +215,7 @@ def plan_edits(
         ids = new_ids
     pairs = [pair for one in edited.values() for pair in one.entries]
     rules = in_step(ws, lambda _: rows_of_changed_rules(ws, pairs))
-    if any(row["word"] == "yes" for row in rules) and not confirms:
+    if any(rule["word"] == "yes" for rule in rules) and not confirms:
         raise Refused(
             "It would change a preference that the user confirmed; only the user does that.",
             "Ask them to rename it in a terminal of their own, or on the page.",

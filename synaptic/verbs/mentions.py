@@ -74,15 +74,15 @@ class Ends:
         for name in names:
             rows = self._rows.get(link_key(name), [])
             if len(rows) > 1:
-                ranks = {row: self._rank(row, name, source) for row in rows}
+                ranks = {rowid: self._rank(rowid, name, source) for rowid in rows}
                 best = min(ranks.values())
-                rows = [row for row in rows if ranks[row] == best]
+                rows = [rowid for rowid in rows if ranks[rowid] == best]
             if rows:
                 return rows
         return []
 
-    def _rank(self, row: int, name: str, source: str) -> tuple[Any, ...]:
-        entry = self._entries[row].entry
+    def _rank(self, rowid: int, name: str, source: str) -> tuple[Any, ...]:
+        entry = self._entries[rowid].entry
         page = name.removesuffix(".md").lstrip("/")
         path = entry.path.removesuffix(".md")
         if entry.whole_file and f"/{name_key(path)}".endswith(f"/{name_key(page)}"):
@@ -125,7 +125,9 @@ def link_targets_on_snapshot(
     ends = Ends(ws, targets.values())
     rows = {name: ends.find(target, path)[:1] for name, target in targets.items()}
     entries = read_entries(ws, list(chain.from_iterable(rows.values())))
-    return {name: entries[row] for name, ends_of_name in rows.items() for row in ends_of_name}
+    return {
+        name: entries[rowid] for name, ends_of_name in rows.items() for rowid in ends_of_name
+    }
 
 
 def _names_of_target(target: str, folder: str) -> list[str]:
@@ -148,32 +150,36 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
     incoming = set(pairs)
     others = list(dict(pairs))
     texts = read_body_lines(ws, [*rowids, *others])
-    links = {row: _links_in_entry(ws, *text) for row, text in texts.items()}
-    for row in others:
-        here = {names for names in links[row] if not _pairs(row, names).isdisjoint(incoming)}
-        links[row] = {names: link for names, link in links[row].items() if names in here}
+    links = {rowid: _links_in_entry(ws, *text) for rowid, text in texts.items()}
+    for rowid in others:
+        here = {
+            names for names in links[rowid] if not _pairs(rowid, names).isdisjoint(incoming)
+        }
+        links[rowid] = {names: link for names, link in links[rowid].items() if names in here}
     ends = Ends(ws, chain.from_iterable(links.values()))
     outward: dict[tuple[int, ...], tuple[Link, list[int]]] = {}
-    for row in rowids:
-        for names, link in links[row].items():
+    for rowid in rowids:
+        for names, link in links[rowid].items():
             leads_to = ends.find(names, link.path)[:1]
             outward.setdefault((*map(link_key, names), *leads_to), (link, leads_to))
-    entries = ws.index.entries([row for _, leads_to in outward.values() for row in leads_to])
+    entries = ws.index.entries(
+        [rowid for _, leads_to in outward.values() for rowid in leads_to]
+    )
     forward = []
     for link, leads_to in outward.values():
-        forward.append(_with_end(link, *(entries[row].entry for row in leads_to)))
+        forward.append(_with_end(link, *(entries[rowid].entry for rowid in leads_to)))
     backward = []
-    for row in others:
-        for names, link in links[row].items():
+    for rowid in others:
+        for names, link in links[rowid].items():
             leads_to = ends.find(names, link.path)
             if not leads_to or not set(rowids).isdisjoint(leads_to):
-                backward.append(_with_end(link, texts[row][0]))
+                backward.append(_with_end(link, texts[rowid][0]))
     return Links(tuple(forward), tuple(backward))
 
 
-def _pairs(row: int, names: Iterable[str]) -> set[tuple[int, int]]:
-    """The rows of the index for a link with these names in the entry `row`."""
-    return {(row, link_key(name)) for name in names}
+def _pairs(rowid: int, names: Iterable[str]) -> set[tuple[int, int]]:
+    """The rows of the index for a link with these names in the entry `rowid`."""
+    return {(rowid, link_key(name)) for name in names}
 
 
 def _with_end(link: Link, *end: Entry) -> Link:
@@ -184,13 +190,13 @@ def _with_end(link: Link, *end: Entry) -> Link:
 def ends_of_links(ws: Workspace, rowids: Sequence[int]) -> dict[int, set[int]]:
     """Maps each of these entries to those to which its links lead."""
     texts = read_body_lines(ws, rowids)
-    links = {row: _links_in_entry(ws, *text) for row, text in texts.items()}
+    links = {rowid: _links_in_entry(ws, *text) for rowid, text in texts.items()}
     ends = Ends(ws, chain.from_iterable(links.values()))
     return {
-        row: set(
+        rowid: set(
             chain.from_iterable(ends.find(names, link.path) for names, link in those.items())
         )
-        for row, those in links.items()
+        for rowid, those in links.items()
     }
 
 
@@ -207,10 +213,10 @@ def broken_links(ws: Workspace) -> tuple[Link, ...]:
         unnamed = set(ws.index.links_without_target())
         broken = []
         excluded = _excluded_names(ws) if unnamed else set()
-        for row, text in read_body_lines(ws, list(dict(unnamed))).items():
+        for rowid, text in read_body_lines(ws, list(dict(unnamed))).items():
             for names, link in _links_in_entry(ws, *text).items():
                 keys = [link_key(name) for name in names]
-                if all((row, key) in unnamed and key not in excluded for key in keys):
+                if all((rowid, key) in unnamed and key not in excluded for key in keys):
                     broken.append(link)
         return tuple(sorted(broken, key=attrgetter("path", "line")))
 
@@ -240,7 +246,7 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         rowids = ws.index.list_rows(Filters(has_tasks=True), order="newest", limit=-1)
         texts = read_body_lines(ws, rowids)
         matches = []
-        for task in chain.from_iterable(find_tasks(*texts[row]) for row in rowids):
+        for task in chain.from_iterable(find_tasks(*texts[rowid]) for rowid in rowids):
             is_due = not last or "" < (task.due or "") <= last
             if task.done == done and is_due:
                 overdue = not done and "" < (task.due or "") < today

@@ -43,8 +43,8 @@ def linking_sentences(ws: Workspace, links: Sequence[Link]) -> dict[Link, str]:
         rows = {link: ws.index.resolve(link.id).rowid for link in links if link.id}
         texts = read_body_lines(ws, list(rows.values()))
         around = {}
-        for link, row in rows.items():
-            entry, text = texts[row]
+        for link, rowid in rows.items():
+            entry, text = texts[rowid]
             number = link.line - entry.there.body_line
             line = text.split("\n")[number].strip() if number >= 0 else ""
             parts = _SENTENCE_END.split(line)
@@ -78,8 +78,8 @@ def link_graph(ws: Workspace, id: str) -> Graph:
         for before, after in pairwise(rows):
             at_border = [pair for pair in pairs if not pair.isdisjoint(before)]
             joined = set(chain(*at_border))
-            after[:] = [row for row in after if row in joined]
+            after[:] = [rowid for rowid in after if rowid in joined]
         stored = ws.index.entries(list(chain(*rows)))
-        return Graph(rows, {row: one.entry for row, one in stored.items()}, pairs)
+        return Graph(rows, {rowid: one.entry for rowid, one in stored.items()}, pairs)
 
     return in_step(ws, run)

@@ -101,13 +101,13 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
                 versions = (conflict.mine, conflict.theirs)
                 matter = ReviewFinding("conflict", (conflict.about,), versions)
                 findings["conflict"].append(matter)
-        rows_by_path = {stored[row].entry.path: row for row in reversed(rows)}
+        rows_by_path = {stored[rowid].entry.path: rowid for rowid in reversed(rows)}
         for path in moved:
             if path in rows_by_path:
                 matter = ReviewFinding("moved", (stored[rows_by_path[path]],))
                 if accepted.get(matter.key) != matter.state:
                     findings["moved"].append(matter)
-        for matter in _find_all(ws, {row: stored[row] for row in rows}):
+        for matter in _find_all(ws, {rowid: stored[rowid] for rowid in rows}):
             if accepted.get(matter.key) != matter.state:
                 findings[matter.kind].append(matter)
         turns = chain.from_iterable(zip_longest(*findings.values()))
@@ -130,11 +130,11 @@ def review_near(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFin
             near = dict(find_near_rows(ws, later))
             stored = ws.index.entries(list(near))
             hidden = ws.index.superseded_by([one.entry.id for one in stored.values()])
-            for row, earlier in stored.items():
+            for rowid, earlier in stored.items():
                 is_earlier = _place_in_time(earlier) < _place_in_time(later)
                 is_kept = _is_kept(accepted, earlier, later)
                 if is_earlier and not is_kept and earlier.entry.id not in hidden:
-                    pairs.append((near[row], ReviewFinding("near", (earlier, later))))
+                    pairs.append((near[rowid], ReviewFinding("near", (earlier, later))))
                     break
         pairs.sort(key=lambda pair: -pair[0])
         return [pair for _, pair in pairs]
@@ -203,8 +203,8 @@ def answer_finding(
 
 def entry_of_finding(ws: Workspace, key: str, chosen: str) -> Entry:
     """The entry that an answer to a finding is about. Raises the errors of `answer_finding`."""
-    row = _parse_finding_key(ws, key, chosen).about[0].rowid
-    return read_entries(ws, [row])[row]
+    rowid = _parse_finding_key(ws, key, chosen).about[0].rowid
+    return read_entries(ws, [rowid])[rowid]
 
 
 def _parse_finding_key(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
@@ -230,13 +230,13 @@ def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFin
     """
     now = ws.clock()
     standings = ws.index.ranking_facts(list(stored))
-    entries = mark_entries(ws, {row: one.entry for row, one in stored.items()})
+    entries = mark_entries(ws, {rowid: one.entry for rowid, one in stored.items()})
     handoffs: dict[str, list[int]] = {}
-    for row, entry in entries.items():
+    for rowid, entry in entries.items():
         if entry.dated and entry.type == "handoff":
-            handoffs.setdefault(project_key(entry.project or ""), []).append(row)
+            handoffs.setdefault(project_key(entry.project or ""), []).append(rowid)
         days = (now - entry.at).days if entry.dated else 0
-        is_used = standings[row].accesses or entry.derived_id or entry.pin
+        is_used = standings[rowid].accesses or entry.derived_id or entry.pin
         is_diary = entry.type == "note" and entry.by in (None, PERSON)
         holds = {
             "proposed": "pin" in entry.tags and not entry.pin,
@@ -246,7 +246,7 @@ def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFin
             "unread": days >= UNREAD_DAYS and not (is_used or is_diary),
         }
         for kind in filter(holds.get, holds):
-            yield ReviewFinding(kind, (stored[row],))
+            yield ReviewFinding(kind, (stored[rowid],))
     for rows in handoffs.values():
-        for row in rows[:-1]:
-            yield ReviewFinding("handed-on", (stored[row], stored[rows[-1]]))
+        for rowid in rows[:-1]:
+            yield ReviewFinding("handed-on", (stored[rowid], stored[rows[-1]]))

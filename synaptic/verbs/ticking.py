@@ -88,21 +88,21 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
                 "List the tasks again, and tick it there.",
             )
         starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
-        row = _TASK.match(data, starts[task.line - 1])
-        if not row or task.unticked:
+        task_match = _TASK.match(data, starts[task.line - 1])
+        if not task_match or task.unticked:
             reason = task.unticked or "its state is not one of [ ], [x], TODO and DONE"
             raise _cannot_tick_error(path, task, reason)
-        end = _end_of_block(data, row.end())
-        if MASK in masked[row.start() : end]:
+        end = _end_of_block(data, task_match.end())
+        if MASK in masked[task_match.start() : end]:
             raise _cannot_tick_error(path, task, "its line holds private text")
-        block = data[row.start() : end]
+        block = data[task_match.start() : end]
         stays_open = done and REPEATS not in text and repeats(text_of_bytes(block))
         try:
             if stays_open:
                 moved = _block_moved(block, now, usual_line_end(data))
-                place = _Tick(row.start(), end, moved)
+                place = _Tick(task_match.start(), end, moved)
             else:
-                place = _tick_row(data, row, stamp, done)
+                place = _tick_line(data, task_match, stamp, done)
         except CannotRepeat as error:
             raise _cannot_tick_error(path, task, str(error)) from error
         return data[: place.start] + place.new + data[place.end :]
@@ -186,23 +186,23 @@ def _find_task(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task 
     return at[0] if len(at) == 1 else None
 
 
-def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _Tick:
-    """The change that ticks the task of this row, or empties its box; a task with 🔁 gets its
+def _tick_line(data: bytes, task_match: re.Match[bytes], stamp: bytes, done: bool) -> _Tick:
+    """The change that ticks the task of this line, or empties its box; a task with 🔁 gets its
     next one above it, or loses the one that its tick wrote.
     """
-    before, box, words = row.groups()
+    before, box, words = task_match.groups()
     indent = before.removeprefix(BOM)
     marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
-    start = row.start() + len(before) - len(indent)
+    start = task_match.start() + len(before) - len(indent)
     ticked = indent + marks[done] + _set_done_date(words, stamp, done)
     if REPEATS.encode() not in words:
-        return _Tick(start, row.end(), ticked)
-    ended = LINE_ENDS.match(data, row.end())
+        return _Tick(start, task_match.end(), ticked)
+    ended = LINE_ENDS.match(data, task_match.end())
     line_end = ended[0] if ended else usual_line_end(data)
     if done:
         day = date.fromisoformat(stamp[-10:].decode())
         following = bytes_of_text(next_occurrence(text_of_bytes(words), day))
-        return _Tick(start, row.end(), indent + marks[0] + following + line_end + ticked)
+        return _Tick(start, task_match.end(), indent + marks[0] + following + line_end + ticked)
     stamped = _TICKED_ON.search(words)
     if stamped:
         day = date.fromisoformat(stamped[0][-10:].decode())
@@ -212,7 +212,7 @@ def _tick_row(data: bytes, row: re.Match[bytes], stamp: bytes, done: bool) -> _T
         above = indent + marks[0] + following + line_end
         if data[:start].endswith(above):
             start -= len(above)
-    return _Tick(start, row.end(), ticked)
+    return _Tick(start, task_match.end(), ticked)
 
 
 def _end_of_block(data: bytes, start: int) -> int:

@@ -61,9 +61,9 @@ class Totals:
     all: tuple[Total, ...]
     notices: Texts = member(default=())
 
-    def label(self, row: Total) -> str:
+    def label(self, total: Total) -> str:
         """The name of a row's group, or that the entries have none: `no project`."""
-        return row.group or f"no {self.by if self.by in ('tag', 'project') else 'date'}"
+        return total.group or f"no {self.by if self.by in ('tag', 'project') else 'date'}"
 
     @property
     def sentence(self) -> str:

@@ -56,15 +56,16 @@ def names_in_links(entry: Entry) -> list[str]:
 
 
 def link_targets_of(ws: Workspace, entries: Mapping[int, Entry]) -> dict[int, str]:
-    """Maps each row to a name that leads to its entry alone; else to the short id."""
-    names = {row: names_in_links(entry) for row, entry in entries.items()}
+    """Maps each rowid to a name that leads to its entry alone; else to the short id."""
+    names = {rowid: names_in_links(entry) for rowid, entry in entries.items()}
     keys = {link_key(name) for each in names.values() for name in each}
     leads = ws.index.entries_by_name_key(keys)
     return {
-        row: next(
-            (name for name in names[row] if leads.get(link_key(name)) == [row]), entry.short_id
+        rowid: next(
+            (name for name in names[rowid] if leads.get(link_key(name)) == [rowid]),
+            entry.short_id,
         )
-        for row, entry in entries.items()
+        for rowid, entry in entries.items()
     }
 
 
@@ -85,7 +86,7 @@ def find_mentions(ws: Workspace, note: Entry) -> tuple[Mention, ...]:
         linked = _rows_of_ids(ws, [link.id for link in linking if link.id])
         wanted = Filters(words=names, include_superseded=True)
         candidates = ws.index.list_rows(wanted, order="newest", limit=CANDIDATES)
-        rows = [row for row in candidates if row not in linked | own]
+        rows = [rowid for rowid in candidates if rowid not in linked | own]
         mentions: list[Mention] = []
         for entry in read_entries(ws, rows).values():
             if len(mentions) == MOST_MENTIONS:
