@@ -395,7 +395,7 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
             thing = f"the whole file {entry.path}" if entry.whole_file else "it"
             outside = find_outside_copies(ws, entry) if purge else []
             if outside:
-                return f"Delete {thing} here? {' '.join(copy.place for copy in outside)}"
+                return f"Delete {thing} here? {' '.join(copy.sentence for copy in outside)}"
             return f"Delete {thing}{' without a trace' if purge else ''}?"
 
         if not yes:

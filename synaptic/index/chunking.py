@@ -59,7 +59,7 @@ def cut_passages(body: bytes) -> list[Span]:
     chosen = set(range(count))
     if count > MAX_VECTORS:  # evenly over the text, ends included
         step = (count - 1) / (MAX_VECTORS - 1)
-        chosen = {round(place * step) for place in range(MAX_VECTORS)}
+        chosen = {round(index * step) for index in range(MAX_VECTORS)}
     return [Span(start, end, number in chosen) for number, (start, end) in enumerate(passages)]
 
 
@@ -82,9 +82,9 @@ def _find_passage_end(pieces: list[_Stretch], first: int) -> int:
     if stop == len(pieces):
         return stop
     best, filled = stop, 0
-    for place in range(first, stop):
-        filled += pieces[place].tokens
-        candidate = place + 1
+    for index in range(first, stop):
+        filled += pieces[index].tokens
+        candidate = index + 1
         if filled * 2 >= WINDOW_TOKENS and pieces[candidate].border >= pieces[best].border:
             best = candidate
     return best

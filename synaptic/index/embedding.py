@@ -178,12 +178,12 @@ class FolderModel:
             vector = hidden.mean(axis=0)
         if self._basis is None:
             return Meaning(vector)
-        places = content_token_positions(encoding, start=len(prefix))
+        indices = content_token_positions(encoding, start=len(prefix))
         words = []
-        for place in places:
-            begin, end = encoding.word_to_chars(encoding.token_to_word(place))
+        for index in indices:
+            begin, end = encoding.word_to_chars(encoding.token_to_word(index))
             words.append(text[begin:end])
-        return Meaning(vector, project_onto_basis(hidden[places], self._basis), words)
+        return Meaning(vector, project_onto_basis(hidden[indices], self._basis), words)
 
     def read(self, text: str) -> tuple[Any, npt.NDArray[Any]]:
         """The tokens of a text, and a vector for each in a row, or one vector for all."""
@@ -202,16 +202,16 @@ class FolderModel:
 
 
 def content_token_positions(encoding: Any, *, start: int = 0) -> list[int]:
-    """The first place of each token, from the text's character `start` on, that is a word or a
+    """The first index of each token, from the text's character `start` on, that is a word or a
     part of one, but no stop word.
     """
     first: dict[str, int] = {}
-    for place, token in enumerate(encoding.tokens):
-        if encoding.special_tokens_mask[place] or encoding.offsets[place][1] <= start:
+    for index, token in enumerate(encoding.tokens):
+        if encoding.special_tokens_mask[index] or encoding.offsets[index][1] <= start:
             continue
         piece = token.replace(WORD_START, "").casefold()
         if any(map(str.isalnum, piece)) and piece not in STOP_WORDS:
-            first.setdefault(token, place)
+            first.setdefault(token, index)
     return list(first.values())
 
 

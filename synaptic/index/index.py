@@ -503,9 +503,9 @@ class Index:
                 rows |= {row[0]: row for row in of_walk}
             merged = [*rows.values()]
             if walks[1:]:
-                for place in range(len(keys), 0, -1):
-                    is_falling = keys[place - 1][1] == "DESC"
-                    merged.sort(key=itemgetter(place), reverse=is_falling)
+                for column in range(len(keys), 0, -1):
+                    is_falling = keys[column - 1][1] == "DESC"
+                    merged.sort(key=itemgetter(column), reverse=is_falling)
             rowids += [row[0] for row in merged[:left]]
         return rowids
 

@@ -158,11 +158,11 @@ class IndexWriter:
         before = {own_id: columns for own_id, *columns in self._rows(_KNOWN_ENTRIES, source)}
         moved = []
         for seq, entry_row in enumerate(file.rows):
-            rowid, row_hash, *place = before.pop(entry_row.entry.id, (None, None))
+            rowid, row_hash, *place_columns = before.pop(entry_row.entry.id, (None, None))
             if row_hash != entry_row.row_hash:
                 self._touched.add(entry_row.entry.id)
                 self._put_entry(rowid, source, seq, entry_row)
-            elif tuple(place) != place_column_values(seq, entry_row):
+            elif tuple(place_columns) != place_column_values(seq, entry_row):
                 moved.append((*place_column_values(seq, entry_row), rowid))
         self._db.executemany(_MOVE_ENTRY, moved)
         self._doomed += [rowid for rowid, *_ in before.values()]
@@ -222,12 +222,12 @@ class IndexWriter:
             state = self._change if equal else 0
         if equal:
             crc = vector_checksum(equal[0])
-        place = (chunk.start, chunk.end, chunk.hash, chunk.words_hash)
+        values = (chunk.start, chunk.end, chunk.hash, chunk.words_hash)
         if existing is None:
-            self._db.execute(_ADD_CHUNK, (entry, number, *place, state, crc))
+            self._db.execute(_ADD_CHUNK, (entry, number, *values, state, crc))
             rowid = self._db.last_insert_rowid()
         else:
-            self._db.execute(_CHANGE_CHUNK, (entry, number, *place, state, crc))
+            self._db.execute(_CHANGE_CHUNK, (entry, number, *values, state, crc))
             self._db.execute("DELETE FROM chunk_fts WHERE rowid = ?", (existing,))
             rowid = existing
         self._db.execute(_ADD_WORDS, (rowid, normalize_for_index(chunk.words)))

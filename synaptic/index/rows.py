@@ -255,7 +255,7 @@ _FACTS = ("source", "own_id", "at", "utc_offset", "project_key", "pin", "derived
 _HASHES = ("hash", "content_hash", "row_hash")
 PLACE_COLUMNS = [f'"{name}"' for name in ("seq", *_PLACE)]
 ENTRY_COLUMNS = [*_FACTS, *_HASHES, *_MARK_COLUMNS, *PLACE_COLUMNS]
-_place = attrgetter(*_PLACE)
+_place_values = attrgetter(*_PLACE)
 _marks = attrgetter(*_MARKS)
 
 _SHARES_HEADING = """
@@ -299,7 +299,7 @@ def place_column_values(seq: int, entry_row: EntryRow) -> tuple[Any, ...]:
     """Returns the values of an entry for PLACE_COLUMNS: `seq`, its number within the file, then
     the bytes and lines that it occupies there.
     """
-    return seq, *_place(entry_row.entry.place)
+    return seq, *_place_values(entry_row.entry.place)
 
 
 def stored_from_rows(

@@ -127,15 +127,15 @@ class Vectors:
         with ExitStack() as stack:
             blob: apsw.Blob | None = None
             open_at = None
-            for rowid, crc, at, place in self._rows(_PLACES, json.dumps(list(rowids))):
-                if not isinstance(at, int) or not isinstance(place, int):
+            for rowid, crc, at, slot in self._rows(_PLACES, json.dumps(list(rowids))):
+                if not isinstance(at, int) or not isinstance(slot, int):
                     raise apsw.CorruptError(f"the vector of chunk {rowid} is missing")
                 if blob is None:
                     blob = stack.enter_context(self._db.blob_open("main", *_BLOB, at, False))
                 elif at != open_at:
                     blob.reopen(at)
                 open_at = at
-                begin = place * dimensions
+                begin = slot * dimensions
                 if not 0 <= begin <= blob.length() - dimensions:
                     raise apsw.CorruptError(f"the vector of chunk {rowid} is missing")
                 blob.seek(begin)
@@ -156,9 +156,9 @@ class Vectors:
         for validity, rowids, vectors in blobs:
             if not isinstance(vectors, bytes):
                 raise apsw.CorruptError("a chunk of vectors has none")
-            for place, rowid in _used_slots(validity, rowids):
+            for slot, rowid in _used_slots(validity, rowids):
                 if rowid in wanted:
-                    vector = vectors[place * dimensions : (place + 1) * dimensions]
+                    vector = vectors[slot * dimensions : (slot + 1) * dimensions]
                     _check_vector(rowid, vector, wanted.pop(rowid))
                     yield rowid, vector
         if wanted:
@@ -236,10 +236,10 @@ class Vectors:
             return f"the table of vectors is made for {made_for} dimensions, {slots} in a chunk"
         places = {}
         for chunk, validity, rowids in self._db.execute(_CHUNKS):
-            for place, rowid in _used_slots(validity, rowids):
-                places[rowid] = (chunk, place)
+            for slot, rowid in _used_slots(validity, rowids):
+                places[rowid] = (chunk, slot)
         rows = self._db.execute("SELECT rowid, chunk_id, chunk_offset FROM chunk_vec_rowids")
-        if {rowid: (chunk, place) for rowid, chunk, place in rows} != places:
+        if {rowid: (chunk, slot) for rowid, chunk, slot in rows} != places:
             return "the table of vectors does not find its own rows"
         try:
             number = sum(1 for _ in self.stored_since(0))
@@ -261,14 +261,14 @@ def _check_vector(rowid: int, vector: Any, crc: int) -> None:
 
 
 def _used_slots(validity: Any, rowids: Any) -> Iterator[tuple[int, int]]:
-    """(place, rowid) of each slot in use, by the two blobs of a chunk."""
+    """(slot, rowid) of each slot in use, by the two blobs of a chunk."""
     if not isinstance(validity, bytes) or not isinstance(rowids, bytes):
         raise apsw.CorruptError("a chunk of vectors has no list of its rows")
     if len(rowids) != 64 * len(validity):
         raise apsw.CorruptError("a chunk of vectors has a list of another length")
-    for place, rowid in enumerate(array("q", rowids)):
-        if validity[place // 8] >> place % 8 & 1:
-            yield place, rowid
+    for slot, rowid in enumerate(array("q", rowids)):
+        if validity[slot // 8] >> slot % 8 & 1:
+            yield slot, rowid
 
 
 def nearest_of(stored: Mapping[int, bytes], vector: bytes, limit: int) -> list[Neighbour]:

@@ -214,8 +214,8 @@ def take_steps_together(changes: Sequence[Steps[T]]) -> list[T | Exception]:
     try:
         while written:
             asked: dict[int, int | Path | None] = {}
-            for number, place in written.items():
-                failure = failures.get(place)
+            for number, target in written.items():
+                failure = failures.get(target)
                 change = changes[number]
                 try:
                     asked[number] = change.throw(failure) if failure else next(change)
@@ -231,17 +231,17 @@ def take_steps_together(changes: Sequence[Steps[T]]) -> list[T | Exception]:
     return [outcomes[number] for number in range(len(changes))]
 
 
-def _sync_all(places: Collection[int | Path | None]) -> dict[int | Path | None, OSError]:
-    """Makes files and folders durable, each folder once; returns the errors by place."""
+def _sync_all(targets: Collection[int | Path | None]) -> dict[int | Path | None, OSError]:
+    """Makes files and folders durable, each folder once; returns the errors by target."""
     one_of: dict[Any, int | Path | None] = {}
     key_of: dict[int | Path | None, Any] = {}
-    for place in places:
-        key_of[place] = place
-        if isinstance(place, Path):
+    for target in targets:
+        key_of[target] = target
+        if isinstance(target, Path):
             with suppress(OSError):
-                status = place.stat()
-                key_of[place] = status.st_dev, status.st_ino
-        one_of.setdefault(key_of[place], place)
+                status = target.stat()
+                key_of[target] = status.st_dev, status.st_ino
+        one_of.setdefault(key_of[target], target)
     if len(one_of) == 1:
         errors = list(map(_try_to_sync, one_of.values()))
     else:
@@ -250,15 +250,15 @@ def _sync_all(places: Collection[int | Path | None]) -> dict[int | Path | None, 
         with ThreadPoolExecutor(SYNCED_AT_ONCE) as threads:
             errors = list(threads.map(_try_to_sync, one_of.values()))
     by_key = {key: error for key, error in zip(one_of, errors, strict=True) if error}
-    return {place: by_key[key] for place, key in key_of.items() if key in by_key}
+    return {target: by_key[key] for target, key in key_of.items() if key in by_key}
 
 
-def _try_to_sync(place: int | Path | None) -> OSError | None:
+def _try_to_sync(target: int | Path | None) -> OSError | None:
     try:
-        if isinstance(place, Path):
-            sync_dir(place)
-        elif place is not None:
-            sync_file(place)
+        if isinstance(target, Path):
+            sync_dir(target)
+        elif target is not None:
+            sync_file(target)
     except OSError as error:
         return error
     return None

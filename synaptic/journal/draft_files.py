@@ -53,14 +53,14 @@ class DraftFiles:
         number = 1
         while True:
             again = f"-{number}" if number > 1 else ""
-            place = path.with_stem(f"{path.stem}{again}")
+            candidate = path.with_stem(f"{path.stem}{again}")
             number += 1
-            if any((other / place.name).exists() for other in self._boxes(box)):
+            if any((other / candidate.name).exists() for other in self._boxes(box)):
                 continue
-            with disk.disk_errors(place), suppress(FileExistsError):
-                disk.write_new(place, data, private=True, step="draft-torn")
-                disk.sync_dir(place.parent)
-                return place.name
+            with disk.disk_errors(candidate), suppress(FileExistsError):
+                disk.write_new(candidate, data, private=True, step="draft-torn")
+                disk.sync_dir(candidate.parent)
+                return candidate.name
 
     def find(self, box: str, name: str) -> Path:
         """The path of a file in a box, or in another one of its person. Raises NotFound if they

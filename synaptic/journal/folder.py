@@ -181,8 +181,8 @@ def find_left_out(roots: Roots) -> list[LeftOut]:
     """The notes and folders that cannot be read although no setting excludes them, with the
     reasons. Their paths are safe to print.
     """
-    places = {name: root / roots.single.get(name, "") for name, root in roots.folders.items()}
-    real = [real_path(place) for place in places.values()]
+    folders = {name: root / roots.single.get(name, "") for name, root in roots.folders.items()}
+    real = [real_path(folder) for folder in folders.values()]
     left_out = []
     for item in _walk_items(roots, links=True):
         one = item if isinstance(item, LeftOut) else _why_left_out(roots, item)
@@ -204,9 +204,9 @@ def find_excluded(roots: Roots) -> list[str]:
         return []
     paths = []
     for root_name, root in roots.folders.items():
-        for place, folders, names in os.walk(root):
+        for folder, folders, names in os.walk(root):
             folders[:] = [name for name in folders if not name.startswith(".")]
-            within = Path(place).relative_to(root)
+            within = Path(folder).relative_to(root)
             notes = [(within / name).as_posix() for name in names if is_note(name)]
             paths += [path for path in notes if roots.withholds(path, root_name)]
     return paths
@@ -291,9 +291,9 @@ def _walk_items(
     with `links` also other links), and the folders that are left out.
     """
     real = {
-        join(name, ""): real_path(place)
-        for name, place in roots.folders.items()
-        if not name or place.is_dir()
+        join(name, ""): real_path(folder)
+        for name, folder in roots.folders.items()
+        if not name or folder.is_dir()
     }
     folders = [prefix for prefix in real if only.startswith(prefix) or not only]
     while folders:

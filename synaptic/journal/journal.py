@@ -343,16 +343,15 @@ class Journal(JournalFiles):
         none if it is deleted). Raises Refused if no such file says all else as before.
         """
         _, start, end = find_entry_span(parsed, path, old.id)
-        place = self.place(path)
+        file = self.place(path)
         if is_in_logseq_journals(path) and old.content.startswith("-"):
             raise Refused(
-                f"{path} is a day of Logseq, which would overwrite the change.",
-                f"Edit {place}.",
+                f"{path} is a day of Logseq, which would overwrite the change.", f"Edit {file}."
             )
         if not new:
             if end - start < len(data):
                 raise Refused(
-                    f"{path} holds more than this note.", f"Delete its text in {place}."
+                    f"{path} holds more than this note.", f"Delete its text in {file}."
                 )
             return None, b""
         block = data[start:end]
@@ -383,10 +382,10 @@ class Journal(JournalFiles):
             if normalized_entries(read.entries) == wanted:
                 reread, _, _ = find_entry_span(read, path, old.id)
                 return replace(new, content=reread.content), text
-        hint = f"For any other change edit {place}."
+        hint = f"For any other change edit {file}."
         added = " #".join(tag for tag in new.tags if tag not in old.tags)
         if added:
-            hint = f"Edit {place}, or write #{added} into its text."
+            hint = f"Edit {file}, or write #{added} into its text."
         raise Refused(
             f"{path}:{old.there.line} is one note without entry headings: you can append text "
             "to it, and add tags only where it has simple front matter of its own. Nothing was "

@@ -163,9 +163,9 @@ class Projects:
 
     def find_at_gone_folder(self, folder: Path) -> Project | None:
         """The project of the repository that last lay in or around a folder that is gone."""
-        for place in map(str, (folder, *folder.parents)):
+        for path in map(str, (folder, *folder.parents)):
             for project in self._by_key.values():
-                if any(one.place == place and one.git for one in project.repositories):
+                if any(one.path == path and one.git for one in project.repositories):
                     return project
         return None
 
@@ -275,10 +275,10 @@ class Projects:
             self._by_key[key] = self.changed[key] = changed
 
     def latest_path(self, name: str) -> str:
-        """The latest place of the project that has this name."""
+        """The latest path of the project that has this name."""
         project = self._by_key.get(project_key(name))
-        places = [one.place for one in project.repositories if one.place] if project else []
-        return places[-1] if places else "another repository"
+        paths = [one.path for one in project.repositories if one.path] if project else []
+        return paths[-1] if paths else "another repository"
 
     def to_json(self) -> str:
         """The text of the file."""
@@ -371,13 +371,13 @@ def _moved_notice(project: Project, repository: Repository) -> str:
     """Returns a sentence if a project is known from another path or clone of this repository;
     "" if it is known at this path.
     """
-    places = {one.place: one.git for one in project.repositories if one.place}
-    if repository.place in places or not places:
+    git_by_path = {one.path: one.git for one in project.repositories if one.path}
+    if repository.path in git_by_path or not git_by_path:
         return ""
-    for place, git in places.items():
+    for path, git in git_by_path.items():
         if git == repository.git:
-            return f"The project is {project.name}: this repository was {place} before."
-    other = list(places)[-1]
+            return f"The project is {project.name}: this repository was {path} before."
+    other = list(git_by_path)[-1]
     return f"The project is {project.name}: this is another clone of the repository of {other}."
 
 
@@ -482,12 +482,12 @@ def _rate_identity(one: Repository, other: Repository) -> int:
     has_no_commit = NO_ROOT in (one.root, other.root) and one.root != other.root
     if is_one_address and are_both_public and not has_no_commit:
         return 2
-    return 1 if not one.git and one.place and one.place == other.place else 0
+    return 1 if not one.git and one.path and one.path == other.path else 0
 
 
 def _is_alive(old: Repository) -> bool:
     """True if a repository still lies at its place, with its address."""
-    now = repository_at_path(old.place) if old.place else Repository("")
+    now = repository_at_path(old.path) if old.path else Repository("")
     return now.git == old.git and now.address == old.address
 
 
@@ -495,12 +495,12 @@ def _holds_all_of(old: Repository, new: Repository) -> bool:
     """True if the repository `new` has every property that is known of `old`."""
     if old.git and old.git == new.git:
         return True
-    if not old.place:
+    if not old.path:
         return False
-    if old.place == new.place:
+    if old.path == new.path:
         return not old.git or old.address == new.address
     is_clone = old.address != "" and old.address == new.address
-    return is_clone and not Path(old.place).exists()
+    return is_clone and not Path(old.path).exists()
 
 
 @contextmanager
@@ -571,7 +571,7 @@ def _project_from_old_path(key: str, git: str) -> Project:
     its git folder.
     """
     repository = repository_at_path(repository_folder(git))
-    name = Path(repository.place).name.removesuffix(".git")
+    name = Path(repository.path).name.removesuffix(".git")
     return Project(name if project_key(name) == key else key, (repository,))
 
 

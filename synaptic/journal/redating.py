@@ -34,22 +34,22 @@ def file_at(journal: JournalFiles, entry: Entry, moment: datetime) -> str:
     for an entry whose date stands elsewhere than in its own lines.
     """
     path = entry.path
-    place = f"{path}:{entry.there.line}"
+    where = f"{path}:{entry.there.line}"
     hint = f"Change the date in {journal.place(path)}."
     if entry.whole_file:
-        raise Refused(f"{place} is a note without a heading with a time.", hint)
+        raise Refused(f"{where} is a note without a heading with a time.", hint)
     if entry.date_source == "comment":
         return path
     if entry.date_source not in ("file", "front-matter"):
         reason = (
             "has no date" if entry.date_source == "mtime" else "has its date in its heading"
         )
-        raise Refused(f"{place} {reason}.", hint)
+        raise Refused(f"{where} {reason}.", hint)
     if moment.date() == entry.at.date():
         return path
     if journal.path_of_day(entry.at) != path:
         raise Refused(
-            f"{place} has the date of its file, which is not the file of a day.", hint
+            f"{where} has the date of its file, which is not the file of a day.", hint
         )
     return journal.path_of_day(moment)
 

@@ -208,8 +208,8 @@ def describe_run(journal: Journal, run: Run, deed: Deed) -> None:
     moves = {record.path: record.to for record in standing if record.to}
     taken: dict[str, list[str]] = {}
     for record in standing:
-        place = record.path if record.to else moves.get(record.path, record.path)
-        taken.setdefault(place, []).append(record.id)
+        path = record.path if record.to else moves.get(record.path, record.path)
+        taken.setdefault(path, []).append(record.id)
     deed.of = taken
 
 
@@ -231,23 +231,23 @@ def reversed_run(journal: Journal, name: str) -> Run:
     records = find_run(journal, name)
     moves = {record.path: record.to for record in records if record.to}
     olds = {new: old for old, new in moves.items()}
-    by_place: dict[str, list[FileChange]] = {place: [] for place in moves.values()}
+    by_path: dict[str, list[FileChange]] = {path: [] for path in moves.values()}
     for record in records:
         if record.path and not record.to:
-            by_place.setdefault(moves.get(record.path, record.path), []).append(record)
+            by_path.setdefault(moves.get(record.path, record.path), []).append(record)
     back = []
     left = []
-    for place, changes in by_place.items():
-        old = olds.get(place, place)
-        edit = _edit_that_takes_back(journal, place, old, changes)
-        if old != place and edit.before and _is_taken(journal, edit):
+    for path, changes in by_path.items():
+        old = olds.get(path, path)
+        edit = _edit_that_takes_back(journal, path, old, changes)
+        if old != path and edit.before and _is_taken(journal, edit):
             raise Refused(
-                f"{old} is there again, so {place} cannot have its old name.",
+                f"{old} is there again, so {path} cannot have its old name.",
                 "Rename or delete that file first.",
             )
         if changes and not edit.pieces:
             left.append(FileEdit(old, old, "", ""))
-        if edit.before and (edit.pieces or old != place):
+        if edit.before and (edit.pieces or old != path):
             back.append(edit)
     ids: dict[str, str] = {}
     folders: tuple[str, ...] = ()
@@ -258,14 +258,14 @@ def reversed_run(journal: Journal, name: str) -> Run:
 
 
 def _edit_that_takes_back(
-    journal: Journal, place: str, old: str, changes: Sequence[FileChange]
+    journal: Journal, path: str, old: str, changes: Sequence[FileChange]
 ) -> FileEdit:
     """The edit that takes these changes of a file back, the newest first, and gives it its old
     path; without pieces where the lines were changed since.
     """
-    data = journal.read_all([place]).get(place)
+    data = journal.read_all([path]).get(path)
     if data is None:
-        return FileEdit(place, old, "", "")
+        return FileEdit(path, old, "", "")
     before: bytes | None = data
     with suppress(CannotUndo):
         for change in changes:
@@ -275,8 +275,8 @@ def _edit_that_takes_back(
             Splice(one.at, text_of_bytes(data[one.at : one.at + one.bytes]), one.before)
             for one in hunks
         )
-        return FileEdit(place, old, file_hash(data), file_hash(before or b""), pieces)
-    return FileEdit(place, old, file_hash(data), file_hash(data))
+        return FileEdit(path, old, file_hash(data), file_hash(before or b""), pieces)
+    return FileEdit(path, old, file_hash(data), file_hash(data))
 
 
 def edited_bytes(data: bytes, edit: FileEdit) -> bytes:
@@ -350,9 +350,9 @@ def _follow(journal: Journal, moves: Mapping[str, str], ids: Mapping[str, str]) 
 
 def _exists(journal: JournalFiles, path: str) -> bool:
     """True if the folder lists a file of exactly this name."""
-    place = journal.place(path)
+    file = journal.place(path)
     with suppress(OSError):
-        return place.name in {one.name for one in place.parent.iterdir()}
+        return file.name in {one.name for one in file.parent.iterdir()}
     return False
 
 

@@ -78,26 +78,26 @@ _PARTS = ("HEAD", "config", "objects", "refs", "packed-refs", "reftable")
 class Repository(NamedTuple):
     """The properties that identify a git repository; a property that is not known is "".
 
-    `place` is the path of the folder that holds `.git`, or of the bare repository. `git` is
+    `path` is that of the folder that holds `.git`, or of the bare repository. `git` is
     the `folder_identity` of the common git folder. `remote` is a hash of the address of
     `origin`, so that no password is stored, behind PRIVATE if the address proves nothing.
     `root` is a hash of the root commit, or NO_ROOT.
     """
 
-    place: str
+    path: str
     git: str = ""
     remote: str = ""
     root: str = ""
 
     @classmethod
-    def from_texts(cls, place: str, git: str, remote: str, root: str = "") -> Repository:
+    def from_texts(cls, path: str, git: str, remote: str, root: str = "") -> Repository:
         """A stored repository. An older version kept 32 digits of the address, and of one on
         this machine its folder.
         """
         address = remote.removeprefix(PRIVATE)[:IDENTITY_DIGITS]
         if "-" in address:
-            return cls(place, git, "", root)
-        return cls(place, git, remote[:1].strip(_HEX) + address, root)
+            return cls(path, git, "", root)
+        return cls(path, git, remote[:1].strip(_HEX) + address, root)
 
     @property
     def address(self) -> str:
@@ -160,26 +160,26 @@ def find_checkout(folder: Path) -> Checkout | None:
     whose files cannot be read, or are none of git's, is passed over; one that names a git
     folder which does not know it, or that belongs to another user, ends the search.
     """
-    for place in (folder, *folder.parents):
+    for root in (folder, *folder.parents):
         with suppress(OSError, ValueError):
-            here = _checkout_at(place) if os.path.lexists(f"{place}/.git") else None
+            here = _checkout_at(root) if os.path.lexists(f"{root}/.git") else None
             if here:
                 return here if is_genuine(here) else None
     return None
 
 
-def _checkout_at(place: Path) -> Checkout | None:
-    """The checkout whose root is `place`. Raises OSError or ValueError where its files cannot
+def _checkout_at(root: Path) -> Checkout | None:
+    """The checkout with this root. Raises OSError or ValueError where its files cannot
     be read.
     """
-    git = place / ".git"
-    project = place.name
+    git = root / ".git"
+    project = root.name
     main = git
     if not git.is_dir():  # a worktree or a submodule: a file says where its own folder is
         pointer = read_small_text(git).removeprefix("gitdir:").strip()
         if not pointer:
             return None
-        main = git = real_path(place / pointer)
+        main = git = real_path(root / pointer)
         common = read_small_text(git / "commondir")
         if common:
             main = real_path(git / common)
@@ -187,7 +187,7 @@ def _checkout_at(place: Path) -> Checkout | None:
             project = named.name.removesuffix(".git") or project
     if not project:
         return None
-    return Checkout(place, project, git, main, read_small_text(git / "HEAD"))
+    return Checkout(root, project, git, main, read_small_text(git / "HEAD"))
 
 
 def is_genuine(here: Checkout) -> bool:
@@ -203,22 +203,22 @@ def is_genuine(here: Checkout) -> bool:
     named = here.root / ".git"
     git = real_path(here.git)
     common = git if here.common == here.git else real_path(here.common)
-    place = real_path(here.root)
+    root = real_path(here.root)
     if git != common:
         back = read_small_text(git / "gitdir")
-        leads_back = real_path(git / back) == place / ".git" if back else False
+        leads_back = real_path(git / back) == root / ".git" if back else False
         if not leads_back or git.parent != common / "worktrees":
             return False
     elif os.path.lexists(common / "commondir"):
         return False
-    elif git != place / ".git":
+    elif git != root / ".git":
         back = _worktree_of_settings(common)
-        if not back or real_path(common / back) != place:
+        if not back or real_path(common / back) != root:
             return False
     names = (*_PARTS, here.head.removeprefix("ref: "))
     if not all(real_path_below(common, name).is_relative_to(common) for name in names):
         return False
-    return all(map(_is_ours, {named, place, git, common})) or _git_allows(place)
+    return all(map(_is_ours, {named, root, git, common})) or _git_allows(root)
 
 
 def _worktree_of_settings(git: Path) -> str:
@@ -244,10 +244,10 @@ def _is_ours(path: Path) -> bool:
 
 
 @lru_cache(32)
-def _git_allows(place: Path) -> bool:
+def _git_allows(root: Path) -> bool:
     """True if the user's `safe.directory` allows a repository of another user."""
     with suppress(JournalError):
-        asked = run_git(place, "rev-parse", "--git-dir", timeout_s=ROOT_TIMEOUT_S, within=place)
+        asked = run_git(root, "rev-parse", "--git-dir", timeout_s=ROOT_TIMEOUT_S, within=root)
         return asked.returncode == 0
     return False
 
@@ -268,14 +268,14 @@ def read_small_text(path: Path) -> str:
 
 def repository_of_checkout(here: Checkout) -> Repository:
     """The repository of a checkout, without its root."""
-    place = repository_folder(here.common)
+    path = repository_folder(here.common)
     address = origin_address(here)
     remote = ""
     if address:
         remote = hash_identity(address)
         if not is_public_address(address):
             remote = f"{PRIVATE}{remote}"
-    return Repository(place, folder_identity(real_path(here.common)), remote)
+    return Repository(path, folder_identity(real_path(here.common)), remote)
 
 
 def hash_identity(text: str) -> str:
@@ -407,23 +407,23 @@ def _birth_ns(folder: Path, status: os.stat_result) -> int:
     return int(seconds) * 1_000_000_000 + int(nanoseconds)
 
 
-def repository_at_path(place: str) -> Repository:
-    """Returns the repository whose folder is `place`; without one, only its path."""
+def repository_at_path(path: str) -> Repository:
+    """Returns the repository at this path; without one, only its path."""
     with suppress(OSError, ValueError):
-        here = _checkout_or_bare_at(Path(place))
+        here = _checkout_or_bare_at(Path(path))
         if here:
             return repository_of_checkout(here)
-    return Repository(place)
+    return Repository(path)
 
 
-def _checkout_or_bare_at(place: Path) -> Checkout | None:
-    """Returns the checkout or bare repository whose folder is `place`. Raises OSError,
+def _checkout_or_bare_at(folder: Path) -> Checkout | None:
+    """Returns the checkout or bare repository in this folder. Raises OSError,
     ValueError.
     """
-    if os.path.lexists(place / ".git"):
-        return _checkout_at(place)
-    head = read_small_text(place / "HEAD")
-    return Checkout(place, place.name, place, place, head) if head else None
+    if os.path.lexists(folder / ".git"):
+        return _checkout_at(folder)
+    head = read_small_text(folder / "HEAD")
+    return Checkout(folder, folder.name, folder, folder, head) if head else None
 
 
 def origin_address(here: Checkout) -> str:

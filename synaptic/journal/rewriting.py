@@ -175,7 +175,7 @@ def _end_rewrite(
     """Says what was written, and lets the trash and the copies in `done/` follow."""
     if not draft:
         return Rewrite([], [])
-    elsewhere = {id for id, place in moved.items() if place != path}
+    elsewhere = {id for id, new_path in moved.items() if new_path != path}
     stays = {text.id for text in draft.saved} | elsewhere
     for written in draft.written if comes_back else ():
         if written.after and not written.before and written.after.id not in stays:

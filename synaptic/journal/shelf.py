@@ -49,16 +49,16 @@ class ServableFiles(NamedTuple):
     roots: Roots
     closed: Sequence[Path]
 
-    def open(self, place: str) -> tuple[str, BinaryIO] | None:
+    def open(self, inside: str) -> tuple[str, BinaryIO] | None:
         """(kind, file) of the attachment at this path of the journal: the media type of a
         picture, else OTHER. None where nothing may be given away.
         """
-        name, _, within = self.roots.split_path(place)
+        name, _, within = self.roots.split_path(inside)
         if name in self.roots.single or name in OWN[1:] or not is_attachment(within):
             return None
-        if self.roots.withholds(within, name) or not os.path.lexists(self.roots.place(place)):
+        if self.roots.withholds(within, name) or not os.path.lexists(self.roots.place(inside)):
             return None
-        with suppress(JournalError, OSError), path_held_open(self.roots, place) as path:
+        with suppress(JournalError, OSError), path_held_open(self.roots, inside) as path:
             file = open_regular_file(path, follow=False)
             kind = picture_media_type(file.read(32)) or OTHER
             is_small = os.fstat(file.fileno()).st_size <= PICTURE_BYTES
@@ -73,8 +73,8 @@ class ServableFiles(NamedTuple):
         """True if the file, its links resolved, may be given away by its place in this root."""
         if not is_attachment(real.name):
             return False
-        for root_name, place in self.roots.folders.items():
-            folder = real_path(place)
+        for root_name, parent in self.roots.folders.items():
+            folder = real_path(parent)
             is_inside = real.is_relative_to(folder)
             within = real.relative_to(folder).as_posix() if is_inside else ""
             if is_inside and self.roots.withholds(within, root_name):
@@ -106,10 +106,10 @@ def find_file(
     """Opens the attachment that a note at `path` calls `name`; returns (path in the journal,
     media type, file) or None.
     """
-    for place in possible_file_paths(shelf.roots, name, path, listing):
-        opened = shelf.open(place)
+    for file_path in possible_file_paths(shelf.roots, name, path, listing):
+        opened = shelf.open(file_path)
         if opened:
-            return place, *opened
+            return file_path, *opened
     return None
 
 
@@ -126,7 +126,7 @@ def possible_file_paths(
         yield posixpath.join(root, beside)
         yield posixpath.join(root, spelling)
         same_name = listing(folder).get(posixpath.basename(spelling), ())
-        matches = [place for place in same_name if f"/{place}".endswith(f"/{spelling}")]
+        matches = [file for file in same_name if f"/{file}".endswith(f"/{spelling}")]
         if len(matches) == 1:
             yield posixpath.join(root, matches[0])
 

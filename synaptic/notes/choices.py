@@ -158,10 +158,10 @@ def _pieces_of_second(
                 yield at, start
             at = max(at, end)
         elif entry.id in ids:
-            place = data.find(f"syn:{entry.id}".encode(), start, end) + len("syn:")
-            yield at, place
+            offset = data.find(f"syn:{entry.id}".encode(), start, end) + len("syn:")
+            yield at, offset
             yield new_id(entry.at.date()).encode()
-            at = place + len(entry.id)
+            at = offset + len(entry.id)
     yield at, theirs[1]
 
 

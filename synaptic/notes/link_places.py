@@ -175,17 +175,17 @@ def find_link_places(text: str, *, in_graph: bool = False) -> list[LinkPlace]:
     """The links in a text, in order. `in_graph`: also the tags and the items of `tags::` that
     name pages of Logseq.
     """
-    places: list[LinkPlace] = []
+    links: list[LinkPlace] = []
     spans: list[tuple[int, int]] = []
     for form, match, group in _match_links(text):
         if form == "markdown":
-            places += _place(form, match, group)
+            links += _read_links(form, match, group)
             continue
         spans.append(match.span())
-        places += (_with_name_behind(place, match) for place in _place(form, match, group))
+        links += (_with_name_behind(link, match) for link in _read_links(form, match, group))
     if in_graph:
-        places += _find_page_tags(blank_out(text, spans))
-    return sorted(places, key=attrgetter("start"))
+        links += _find_page_tags(blank_out(text, spans))
+    return sorted(links, key=attrgetter("start"))
 
 
 def find_written_links(text: str) -> list[WrittenLink]:
@@ -236,7 +236,7 @@ def _match_links(text: str) -> Iterator[tuple[Form, re.Match[str], str]]:
                     yield "markdown", match, group
 
 
-def _place(form: Form, match: re.Match[str], group: str) -> Iterator[LinkPlace]:
+def _read_links(form: Form, match: re.Match[str], group: str) -> Iterator[LinkPlace]:
     """Yields the link of a match, whose target and heading are a group of it; none for a link
     within its own note.
     """
@@ -249,13 +249,13 @@ def _place(form: Form, match: re.Match[str], group: str) -> Iterator[LinkPlace]:
         yield LinkPlace(form, start, start + len(target), target, group == "angled")
 
 
-def _with_name_behind(place: LinkPlace, match: re.Match[str]) -> LinkPlace:
+def _with_name_behind(link: LinkPlace, match: re.Match[str]) -> LinkPlace:
     """The link with the name behind its label, as Dendron writes it."""
     span = find_name_behind_label(match["words"] or "")
     if not span:
-        return place
+        return link
     start, end = (match.start("words") + offset for offset in span)
-    return place._replace(behind=LinkPlace("wiki", start, end, match.string[start:end]))
+    return link._replace(behind=LinkPlace("wiki", start, end, match.string[start:end]))
 
 
 def _find_page_tags(text: str) -> Iterator[LinkPlace]:
@@ -299,10 +299,10 @@ def splices_of_ids(data: bytes, text: NoteText, ids: Mapping[str, str]) -> list[
                     at = mark.comment_at + word.start(1) + id.start()
                     splices.append(Splice(at, id[0], ids[id[0]]))
     names = dict(ids) | {old[9:]: new[9:] for old, new in ids.items()}
-    places = [place for place in find_link_places(text.plain) if place.target in names]
-    offsets = byte_offsets(text.raw, [place.start for place in places])
-    links = [Splice(offsets[one.start], one.target, names[one.target]) for one in places]
-    return splices + links
+    links = [link for link in find_link_places(text.plain) if link.target in names]
+    offsets = byte_offsets(text.raw, [link.start for link in links])
+    splices += [Splice(offsets[link.start], link.target, names[link.target]) for link in links]
+    return splices
 
 
 # -- where a link leads
@@ -394,21 +394,21 @@ class LinkTargets:
                 return min(fitting, key=lambda path: rank_path(path, written, folder))
         return None
 
-    def write_target(self, place: LinkPlace, path: str, source: str, written: _Written) -> str:
+    def write_target(self, link: LinkPlace, path: str, source: str, written: _Written) -> str:
         """The target that leads from the file `source` to `path`, in the form of the link
-        `place`, which was `written` so.
+        `link`, which was `written` so.
         """
-        if place.form == "title" or (place.form != "markdown" and written.names_page):
-            return _page_in_form(place.form, self.pages.get(path) or page_of_path(path))
+        if link.form == "title" or (link.form != "markdown" and written.names_page):
+            return _page_in_form(link.form, self.pages.get(path) or page_of_path(path))
         ways = list(_ways_to(path, source, written))
-        encoded = [_in_form(place, way) for way in ways]
+        encoded = [_in_form(link, way) for way in ways]
         for target in encoded:
-            plain = unquote(target) if place.form == "markdown" else target
-            ends = {self.resolve(place.form, target, source), self._by_rule(plain, source)}
+            plain = unquote(target) if link.form == "markdown" else target
+            ends = {self.resolve(link.form, target, source), self._by_rule(plain, source)}
             if ends == {path}:
                 return target
         for target in encoded:
-            if self.resolve(place.form, target, source) == path:
+            if self.resolve(link.form, target, source) == path:
                 return target
         return encoded[-1]
 
@@ -425,13 +425,13 @@ class _Written(NamedTuple):
     with_end: bool
 
 
-def how_written(place: LinkPlace, path: str, source: str, before: LinkTargets) -> _Written:
-    """How the link `place` in the file `source` names the file `path`."""
-    plain = unquote(place.target) if place.form == "markdown" else place.target
+def how_written(link: LinkPlace, path: str, source: str, before: LinkTargets) -> _Written:
+    """How `link`, in the file `source`, names the file `path`."""
+    plain = unquote(link.target) if link.form == "markdown" else link.target
     key = name_key(plain)
     end = posixpath.splitext(path)[1].lower()
     with_end = bool(end) and key.endswith(end)
-    names_page = place.form != "markdown" and path in before.pages and not with_end
+    names_page = link.form != "markdown" and path in before.pages and not with_end
     names_page = names_page and page_key(before.pages[path]) == page_key(plain)
     beside = posixpath.normpath(posixpath.join(name_key(posixpath.dirname(source)), key))
     whole = name_key(path)
@@ -440,7 +440,7 @@ def how_written(place: LinkPlace, path: str, source: str, before: LinkTargets) -
     dotted = re.match(r"(?:\./|\.\./|/)?", plain)
     assert dotted
     steps = len([step for step in plain.split("/") if step not in ("", ".", "..")])
-    relative = is_beside and (place.form == "markdown" or not is_root)
+    relative = is_beside and (link.form == "markdown" or not is_root)
     return _Written(names_page, relative, dotted[0], steps, with_end)
 
 
@@ -466,12 +466,12 @@ def _ways_to(path: str, source: str, written: _Written) -> Iterator[str]:
     yield f"/{bare}"
 
 
-def _in_form(place: LinkPlace, way: str) -> str:
+def _in_form(link: LinkPlace, way: str) -> str:
     """The path as a target of this form; in a Markdown link percent-encoded like the old."""
-    if place.form != "markdown":
+    if link.form != "markdown":
         return way
-    old = place.target
-    if place.angled or (" " in old and "%" not in old):
+    old = link.target
+    if link.angled or (" " in old and "%" not in old):
         return way.replace("%", "%25")
     if re.search("(?i)%[89a-f]", old):  # letters that are not ASCII were encoded
         return quote(way, safe="/!$&'*+,;=:@~.-_")

@@ -199,11 +199,11 @@ def _next_weekday(start: date, interval: int, names: list[str]) -> date | None:
     return None
 
 
-def _next_in_months(start: date, months: Iterator[int], places: list[str]) -> date | None:
-    """The next of these places in a month: `1st`, `last`, `2nd last friday`. `months` are
-    counted from January of the year of `start`; a month without the place is left out.
+def _next_in_months(start: date, months: Iterator[int], ordinals: list[str]) -> date | None:
+    """The next of these days of a month: `1st`, `last`, `2nd last friday`. `months` are
+    counted from January of the year of `start`; a month without the day is left out.
     """
-    matches = [_ORDINAL.fullmatch(place) for place in places]
+    matches = [_ORDINAL.fullmatch(ordinal) for ordinal in ordinals]
     for month in months:
         year = start.year + month // 12
         if month > 12 * _YEARS_AHEAD:

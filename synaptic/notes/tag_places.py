@@ -69,12 +69,12 @@ def splices_of_tag(
 ) -> list[Splice]:
     """The changes by which each tag `old`, and each below it, is called `new`."""
     changes = []
-    for place in find_tag_places(text, at_tags=at_tags):
-        target = renamed_tag(place.written, old, new)
-        if target not in (None, place.written):
-            changes.append((place, target or ""))
-    offsets = byte_offsets(text.raw, [place.start for place, _ in changes])
-    return [Splice(offsets[place.start], place.written, target) for place, target in changes]
+    for tag in find_tag_places(text, at_tags=at_tags):
+        target = renamed_tag(tag.written, old, new)
+        if target not in (None, tag.written):
+            changes.append((tag, target or ""))
+    offsets = byte_offsets(text.raw, [tag.start for tag, _ in changes])
+    return [Splice(offsets[tag.start], tag.written, target) for tag, target in changes]
 
 
 def _tags_in_text(text: NoteText) -> Iterator[TagPlace]:

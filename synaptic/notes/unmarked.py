@@ -83,41 +83,41 @@ def _places_of_lines(before: Unmarked, lines: Sequence[str]) -> dict[int, int]:
     """Maps the numbers of old lines with a comment to their numbers among the new `lines`:
     those that stayed, those that say much the same, then those in one place of the text.
     """
-    places: dict[int, int] = {}
+    index_by_number: dict[int, int] = {}
     changed: list[tuple[list[int], list[int]]] = []
     steps = SequenceMatcher(None, before.lines, lines).get_opcodes()
     for step, start, end, new, new_end in steps:
         marked = [number for number in range(start, end) if number in before.comments]
         if step == "equal":
-            places |= {number: new + number - start for number in marked}
+            index_by_number |= {number: new + number - start for number in marked}
         else:
-            headings = [place for place in range(new, new_end) if _HEADING.match(lines[place])]
+            headings = [index for index in range(new, new_end) if _HEADING.match(lines[index])]
             changed.append((marked, headings))
     left = [number for marked, _ in changed for number in marked]
-    free = [place for _, headings in changed for place in headings]
-    for number, place in _alike(before.lines, left, lines, free):
-        if number not in places and place not in places.values():
-            places[number] = place
+    free = [index for _, headings in changed for index in headings]
+    for number, index in _alike(before.lines, left, lines, free):
+        if number not in index_by_number and index not in index_by_number.values():
+            index_by_number[number] = index
     for marked, headings in changed:
-        left = [number for number in marked if number not in places]
-        free = [place for place in headings if place not in places.values()]
-        places |= dict(zip(left, free, strict=False))
-    return places
+        left = [number for number in marked if number not in index_by_number]
+        free = [index for index in headings if index not in index_by_number.values()]
+        index_by_number |= dict(zip(left, free, strict=False))
+    return index_by_number
 
 
 def _alike(
-    old: Sequence[str], numbers: Sequence[int], new: Sequence[str], places: Sequence[int]
+    old: Sequence[str], numbers: Sequence[int], new: Sequence[str], indices: Sequence[int]
 ) -> list[tuple[int, int]]:
     """The pairs of an old and a new line that are alike, the most alike first; of very many
     lines the equal ones.
     """
     pairs = []
-    compares = len(numbers) * len(places) <= MOST_COMPARED
+    compares = len(numbers) * len(indices) <= MOST_COMPARED
     for number in numbers:
-        for place in places:
-            likeness = float(old[number] == new[place])
+        for index in indices:
+            likeness = float(old[number] == new[index])
             if compares:
-                likeness = SequenceMatcher(None, old[number], new[place]).ratio()
+                likeness = SequenceMatcher(None, old[number], new[index]).ratio()
             if likeness >= ALIKE:
-                pairs.append((-likeness, number, place))
-    return [(number, place) for _, number, place in sorted(pairs)]
+                pairs.append((-likeness, number, index))
+    return [(number, index) for _, number, index in sorted(pairs)]

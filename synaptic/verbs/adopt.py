@@ -184,15 +184,13 @@ def _suggest_settings(folder: Path) -> tuple[Json, list[str]]:
             fitting["day_file"] = layout
             remarks.append(f"The day files here are named as {layout}; new entries go there.")
         return fitting, remarks
-    place = obsidian_setting(daily, "folder")
+    day_folder = obsidian_setting(daily, "folder")
     form = obsidian_setting(daily, "format") or "YYYY-MM-DD"
-    within = f"{place.replace('%', '%%')}/" if place else ""
+    within = f"{day_folder.replace('%', '%%')}/" if day_folder else ""
     if not is_day_file_setting(f"{within}%Y-%m-%d.md"):
         within = ""
-    remark = (
-        f"Obsidian keeps daily notes as {form} in {place or 'the top folder'}; new entries go "
-        f"there."
-    )
+    where = day_folder or "the top folder"
+    remark = f"Obsidian keeps daily notes as {form} in {where}; new entries go there."
     day_file = ""
     with suppress(KeyError):
         day_file = f"{within}{_MOMENT_PART.sub(_to_strftime, form)}.md"

@@ -233,9 +233,9 @@ def forget_draft_copies(ws: Workspace, path: str, text: str) -> None:
     roots = ws.journal.roots
     listing = cache(files_by_name)
     for link in find_link_places(text):
-        for place in possible_file_paths(roots, link.target, path, listing):
+        for candidate in possible_file_paths(roots, link.target, path, listing):
             with suppress(OSError, JournalError):
-                file = resolve_journal_path(roots, place)
+                file = resolve_journal_path(roots, candidate)
                 ws.journal.draft_files.remove_copies(read_regular_file(file, FILE_BYTES))
                 break
 
@@ -269,8 +269,8 @@ def _check_room_today(ws: Workspace, size: int) -> None:
     """Raises Refused if `size` more bytes would be more than DAY_BYTES on this day."""
     today = ws.clock().date().isoformat()
     inside = posixpath.join(_attachment_folder(ws), "x")
-    place = resolve_journal_path(ws.journal.roots, inside).parent
-    present = sum(one.stat().st_size for one in place.glob(f"{today}-*") if one.is_file())
+    folder = resolve_journal_path(ws.journal.roots, inside).parent
+    present = sum(one.stat().st_size for one in folder.glob(f"{today}-*") if one.is_file())
     if present + size > DAY_BYTES:
         message = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
         raise Refused(message, "Go on tomorrow, or copy files into the journal yourself.")

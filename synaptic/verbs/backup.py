@@ -194,8 +194,8 @@ def _journal_files(ws: Workspace) -> Iterator[tuple[str, Path]]:
     """(name in the zip, path) of each file of the journal but git's own and the home."""
     home = real_path(ws.config.home)
     root = real_path(ws.config.journal)
-    for place, folders, names in os.walk(root):
-        here = Path(place)
+    for folder, folders, names in os.walk(root):
+        here = Path(folder)
         links = [name for name in folders if (here / name).is_symlink()]
         folders[:] = [
             name
@@ -209,8 +209,8 @@ def _journal_files(ws: Workspace) -> Iterator[tuple[str, Path]]:
 
 def _home_files(home: Path) -> Iterator[tuple[str, Path]]:
     """(name in the zip, path) of each file of the home that cannot be made again."""
-    for place in ("config.toml", "sessions", *(f".state/{name}" for name in _STATE)):
-        top = home / place
+    for part in ("config.toml", "sessions", *(f".state/{name}" for name in _STATE)):
+        top = home / part
         below = sorted(top.rglob("*")) if top.is_dir() else [top]
         for path in below:
             if not path.is_dir():

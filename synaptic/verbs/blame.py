@@ -289,9 +289,9 @@ def _mention_weight(text: str, target: Target) -> float:
     """The weight of a text that names the file, or its folder by a path; else 0."""
     name = target.path.name
     pattern = rf"(?<![\w.-])((?:[\w.@-]+/)*){re.escape(name)}(?![\w-]|\.\w)"
-    for place in re.findall(pattern, text):
+    for prefix in re.findall(pattern, text):
         is_vague = target.path.stem.lower() in _GENERIC
-        if f"/{target.path}".endswith(f"/{place}{name}") and (place or not is_vague):
+        if f"/{target.path}".endswith(f"/{prefix}{name}") and (prefix or not is_vague):
             return 3
     for folder in target.folders():
         path, last = map(re.escape, ("/".join(folder.parts[-2:]), folder.name))

@@ -691,11 +691,11 @@ def _rank_by_age(
     words = {rowid: word_scores[rowid] for rowid in entries if rowid in word_scores}
     fused = score_aware_rrf({"age": age, "words": words}, k=ws.config.search.k, weights={})
 
-    def place(rowid: int) -> tuple[bool, bool, float]:
+    def sort_key(rowid: int) -> tuple[bool, bool, float]:
         entry = entries[rowid]
         return entry.of_session, entry.importance != HIGHEST, -fused[rowid]
 
-    return tuple(entries[rowid] for rowid in sorted(entries, key=place))
+    return tuple(entries[rowid] for rowid in sorted(entries, key=sort_key))
 
 
 def _decay(now: datetime, entry: Entry, half_life_days: float) -> float:
@@ -719,7 +719,7 @@ def _rank_by_worth(
     of_branch = _fit_branch(entries, _own_branch(here))
     best = max((word_scores.get(rowid, 0.0) for rowid in entries), default=0.0) or 1.0
 
-    def place(rowid: int) -> tuple[bool, bool, float, bool, float]:
+    def sort_key(rowid: int) -> tuple[bool, bool, float, bool, float]:
         entry = entries[rowid]
         fit = max(word_scores.get(rowid, 0.0) / best, of_branch[rowid])
         worth = entry_worth(entry) + AT_HAND * fit
@@ -727,7 +727,7 @@ def _rank_by_worth(
         is_below = entry.importance != HIGHEST
         return entry.of_session, is_below, -worth, not entry.dated, -entry.at.timestamp()
 
-    return tuple(entries[rowid] for rowid in sorted(entries, key=place))
+    return tuple(entries[rowid] for rowid in sorted(entries, key=sort_key))
 
 
 def _fit_branch(entries: Mapping[int, Entry], branch: str) -> dict[int, float]:

@@ -570,17 +570,17 @@ def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
     """
     if not cursor:
         return None
-    place = _CURSOR.fullmatch(cursor)
-    if not place or place[1] != order:
+    match = _CURSOR.fullmatch(cursor)
+    if not match or match[1] != order:
         raise InvalidArgument(
             f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
             "Use the cursor of the previous answer, and its order.",
             of=["cursor"],
         )
     position = TimelinePosition(
-        dated=int(place[3]), at=int(place[4]), path=unquote(place[6]), seq=int(place[5])
+        dated=int(match[3]), at=int(match[4]), path=unquote(match[6]), seq=int(match[5])
     )
-    return place[2] == "1", position
+    return match[2] == "1", position
 
 
 def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:

@@ -155,10 +155,12 @@ def _write_update(
             notices = ["nothing changed", *notices]
         return make_replacement(old, block, new, agent, notices)
 
-    def edit(place: str) -> Edited:
+    def edit(inside: str) -> Edited:
         if moves and stored.entry.date_source != "comment":
-            return move_entry(ws.own_journal, place, stored.own_id, target, change)
-        return ws.own_journal.replace_entry(place, stored.own_id, change, "update", agent=agent)
+            return move_entry(ws.own_journal, inside, stored.own_id, target, change)
+        return ws.own_journal.replace_entry(
+            inside, stored.own_id, change, "update", agent=agent
+        )
 
     copies = stored.copies
     with ws.own_journal.writing():

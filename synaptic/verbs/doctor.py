@@ -331,8 +331,8 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
         if issue.code == "duplicate-id" and issue.path in named:
             continue
         mend = _MENDS.get(issue.code, "Edit that line.")
-        place = f"{printable_path(issue.path)}:{issue.line}"
-        yield Finding("warning", issue.code, f"{place}: {issue.message}", mend)
+        where = f"{printable_path(issue.path)}:{issue.line}"
+        yield Finding("warning", issue.code, f"{where}: {issue.message}", mend)
     for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
         yield Finding(level, "left-out", message, mend)

@@ -248,10 +248,10 @@ class _Linking:
         if not _may_lead_to_file(link):
             return ""
         path = self._find_local(link)
-        place = self._find_in_journal(link)
-        if place:
-            if path and self._may_read(path) and not self._is_same(place, path):
-                self._leave(f"`{link.target}` leads to {place} of the journal, not to {path}")
+        inside = self._find_in_journal(link)
+        if inside:
+            if path and self._may_read(path) and not self._is_same(inside, path):
+                self._leave(f"`{link.target}` leads to {inside} of the journal, not to {path}")
             return ""
         if path is None:
             if is_attachment(_name_in(link)):
@@ -304,9 +304,9 @@ class _Linking:
         file[2].close()
         return file[0]
 
-    def _is_same(self, place: str, path: Path) -> bool:
+    def _is_same(self, inside: str, path: Path) -> bool:
         """True if a file of the journal is this local file, or may be a copy of it."""
-        stored = self._ws.journal.place(place)
+        stored = self._ws.journal.place(inside)
         with suppress(OSError, SynapticError):
             if not path.is_file() or stored.samefile(path):
                 return True
@@ -376,23 +376,23 @@ class _Linking:
         """
         real = real_path(path)
         if real not in self._stored:
-            self._stored[real] = self._place_in_journal(real) or self._files.add(
+            self._stored[real] = self._path_in_journal(real) or self._files.add(
                 path.name, _read(real, path.name)
             )
             self._files.note(self._stored[real])
         return self._stored[real]
 
-    def _place_in_journal(self, real: Path) -> str:
+    def _path_in_journal(self, real: Path) -> str:
         """The path in the journal of a file that lies there as an attachment; "" of another."""
         journal = real_path(self._ws.journal.roots.folders[""])
         if not real.is_relative_to(journal):
             return ""
-        place = real.relative_to(journal).as_posix()
-        opened = self._shelf.open(place)
+        inside = real.relative_to(journal).as_posix()
+        opened = self._shelf.open(inside)
         if not opened:
             return ""
         opened[1].close()
-        return place
+        return inside
 
 
 def _as_spelled_on_disk(path: Path) -> Path:

@@ -13,7 +13,7 @@ _REWRITE = "`git filter-repo` rewrites a history, in each copy of the repository
 class OutsideCopy(NamedTuple):
     """A sentence on a place that may hold the text of an entry, and one on its removal."""
 
-    place: str
+    sentence: str
     removal: str
 
 
@@ -25,11 +25,13 @@ def find_outside_copies(ws: Workspace, entry: Entry) -> list[OutsideCopy]:
     url = ws.config.sync.url
     checkout = find_checkout(ws.config.journal)
     if url:
-        place = f"Git's history here, at {url} and on your other machines keeps it once synced."
-        copies.append(OutsideCopy(place, _REWRITE))
+        sentence = (
+            f"Git's history here, at {url} and on your other machines keeps it once synced."
+        )
+        copies.append(OutsideCopy(sentence, _REWRITE))
     elif checkout:
-        place = f"Git's history in {checkout.root} keeps it once committed."
-        copies.append(OutsideCopy(place, _REWRITE))
+        sentence = f"Git's history in {checkout.root} keeps it once committed."
+        copies.append(OutsideCopy(sentence, _REWRITE))
     backup = read_last_backup(ws.config.state)
     if backup:
         is_newer = entry.dated and backup.at < entry.at <= ws.clock()
@@ -46,6 +48,6 @@ def outside_copies_notice(ws: Workspace, entry: Entry) -> list[str]:
     copies = find_outside_copies(ws, entry)
     if not copies:
         return []
-    sentences = [copy.place for copy in copies]
+    sentences = [copy.sentence for copy in copies]
     sentences += [copy.removal for copy in copies]
     return [" ".join([*sentences, "If it was a password, change it."])]

@@ -69,8 +69,8 @@ def list_files(ws: Workspace) -> set[str]:
     """The paths of all files of the journal's own folder, also of pictures; no hidden ones."""
     root = ws.journal.root
     paths = set()
-    for place, folders, names in os.walk(root):
-        within = Path(place).relative_to(root).as_posix()
+    for folder, folders, names in os.walk(root):
+        within = Path(folder).relative_to(root).as_posix()
         prefix = "" if within == "." else f"{within}/"
         folders[:] = [name for name in folders if name[0] != "."]
         folders[:] = [name for name in folders if prefix + name not in ws.journal.roots.apart]
@@ -180,29 +180,29 @@ class LinkMoves:
         return self._splices(path, text)
 
     def _changes(
-        self, path: str, places: Sequence[LinkPlace]
+        self, path: str, links: Sequence[LinkPlace]
     ) -> Iterator[tuple[LinkPlace, str]]:
         """Yields each of these links of a file that has to change, with its new target."""
         source = self._path_before(path)
         there = self._moves.get(source, source)
-        named = self._named_by_entries([place.target for place in places if place.behind])
-        for place in places:
-            old = self.before.resolve(place.form, place.target, source)
-            if old is None and place.behind:
-                if link_key(place.target) in named:
+        named = self._named_by_entries([link.target for link in links if link.behind])
+        for link in links:
+            old = self.before.resolve(link.form, link.target, source)
+            if old is None and link.behind:
+                if link_key(link.target) in named:
                     continue
-                place = place.behind
-                old = self.before.resolve("wiki", place.target, source)
+                link = link.behind
+                old = self.before.resolve("wiki", link.target, source)
             if old is None:
                 continue
             wanted = self._moves.get(old, old)
-            leads_there = self.after.resolve(place.form, place.target, there) == wanted
-            if place.form == "markdown" and self.before.find_beside(place.target, source):
-                leads_there = self.after.find_beside(place.target, there) == wanted
+            leads_there = self.after.resolve(link.form, link.target, there) == wanted
+            if link.form == "markdown" and self.before.find_beside(link.target, source):
+                leads_there = self.after.find_beside(link.target, there) == wanted
             if leads_there:
                 continue
-            written = how_written(place, old, source, self.before)
-            yield place, self.after.write_target(place, wanted, there, written)
+            written = how_written(link, old, source, self.before)
+            yield link, self.after.write_target(link, wanted, there, written)
 
     def _named_by_entries(self, targets: Sequence[str]) -> Collection[int]:
         """The keys of these targets that are names of entries: a link leads to such an entry,
@@ -214,8 +214,8 @@ class LinkMoves:
         return in_step(self._ws, lambda _: self._ws.index.entries_by_name_key(keys))
 
     def _splices(self, path: str, text: NoteText) -> list[Splice]:
-        places = find_link_places(text.plain, in_graph=self._in_graph)
-        changes = list(self._changes(path, places))
+        links = find_link_places(text.plain, in_graph=self._in_graph)
+        changes = list(self._changes(path, links))
         source = self._path_before(path)
         if self._in_graph and source in self._moves:
             page = self.before.pages.get(source, "")
@@ -223,13 +223,13 @@ class LinkMoves:
             titles = [title for title in find_titles(text) if title.target != new]
             own = [title for title in titles if page_key(title.target) == page_key(page)]
             changes += [(title, new) for title in own]
-        offsets = byte_offsets(text.raw, [place.start for place, _ in changes])
+        offsets = byte_offsets(text.raw, [link.start for link, _ in changes])
         splices = []
-        for place, target in changes:
-            if place.start < text.body and _is_single_quoted(text.raw, place.start):
+        for link, target in changes:
+            if link.start < text.body and _is_single_quoted(text.raw, link.start):
                 target = target.replace("'", "''")
-            old = text.raw[place.start : place.end]
-            splices.append(Splice(offsets[place.start], old, target))
+            old = text.raw[link.start : link.end]
+            splices.append(Splice(offsets[link.start], old, target))
         return splices
 
     # -- what stays
@@ -243,21 +243,21 @@ class LinkMoves:
         """
         whole = LONE_CR.sub("\n", data.decode("utf-8", "surrogateescape"))
         masked = mask_private(data)
-        places = find_link_places(whole)
+        links = find_link_places(whole)
         active = find_link_places(text.plain)
-        read = set(byte_offsets(text.raw, [place.start for place in active]).values())
-        offsets = byte_offsets(whole, [place.start for place in places])
-        others = [place for place in places if offsets[place.start] not in read]
-        for place, _ in self._changes(path, others):
-            at = offsets[place.start]
+        read = set(byte_offsets(text.raw, [link.start for link in active]).values())
+        offsets = byte_offsets(whole, [link.start for link in links])
+        others = [link for link in links if offsets[link.start] not in read]
+        for link, _ in self._changes(path, others):
+            at = offsets[link.start]
             is_private = masked[at : at + 1] == MASK
             why = "in a private passage" if is_private else IN_CODE
             self._stay(path, line_numbers(data, [at])[0], why)
 
     def _report_links(self, path: str, text: NoteText, why: str) -> None:
         """Notes the links of a file that is not changed, and that will break."""
-        for place, _ in self._changes(path, find_link_places(text.plain)):
-            self._stay(path, text.raw.count("\n", 0, place.start) + 1, why)
+        for link, _ in self._changes(path, find_link_places(text.plain)):
+            self._stay(path, text.raw.count("\n", 0, link.start) + 1, why)
 
     def _report_other_files(self) -> None:
         """Notes the links that will break in notes that `exclude` leaves out, and in canvases
@@ -284,10 +284,10 @@ class LinkMoves:
             for keys, name in ((old, before), (new, after)):
                 parts = posixpath.splitext(name)[0].split("/")
                 keys.update(link_key("/".join(parts[start:])) for start in range(len(parts)))
-        for place in find_link_places(text.plain):
-            key = link_key(unquote(place.target))
+        for link in find_link_places(text.plain):
+            key = link_key(unquote(link.target))
             if key in old - new and self._paths_called(key) <= self._moves.keys():
-                line = text.raw.count("\n", 0, place.start) + 1
+                line = text.raw.count("\n", 0, link.start) + 1
                 self._stay(path, line, IN_SOURCE)
 
     def _paths_called(self, key: int) -> set[str]:

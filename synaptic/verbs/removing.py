@@ -74,11 +74,11 @@ def delete(
         raise Refused(f"{what}: only a person deletes it.", hint)
     notices = []
 
-    def remove(place: str) -> None:
+    def remove(inside: str) -> None:
         if purge:
-            ws.own_journal.purge(place, stored.own_id)
+            ws.own_journal.purge(inside, stored.own_id)
         else:
-            notices.extend(ws.own_journal.edit(place, stored.own_id, lambda _: None).notices)
+            notices.extend(ws.own_journal.edit(inside, stored.own_id, lambda _: None).notices)
 
     with ws.own_journal.writing():
         # first: a file that is gone only suspends it

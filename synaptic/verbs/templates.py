@@ -233,10 +233,10 @@ def _notes_below(vault: Path, name: str) -> list[str]:
     if not real_path(vault / name).is_relative_to(real_path(vault)):
         return []
     paths = []
-    for place, inner, names in os.walk(vault / name):
+    for folder, inner, names in os.walk(vault / name):
         inner[:] = [one for one in inner if not one.startswith(".")]
         for one in names:
-            path = Path(place) / one
+            path = Path(folder) / one
             if is_note(one) and one[0] != "." and is_readable(one) and _is_small_file(path):
                 paths.append(path.relative_to(vault).as_posix())
     return sorted(paths)[:MOST_TEMPLATES]

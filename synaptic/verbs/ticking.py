@@ -100,12 +100,12 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         try:
             if stays_open:
                 moved = _block_moved(block, now, usual_line_end(data))
-                place = _Tick(task_match.start(), end, moved)
+                tick = _Tick(task_match.start(), end, moved)
             else:
-                place = _tick_line(data, task_match, stamp, done)
+                tick = _tick_line(data, task_match, stamp, done)
         except CannotRepeat as error:
             raise _cannot_tick_error(path, task, str(error)) from error
-        return data[: place.start] + place.new + data[place.end :]
+        return data[: tick.start] + tick.new + data[tick.end :]
 
     with ws.own_journal.doing(TICK if done else "open a task", text) as deed:
         rewrite_by_person(ws, path, change, keep=False)
@@ -123,8 +123,8 @@ def find_open_task(ws: Workspace, words: str) -> Task:
     asked = words.casefold().split()
     matches = []
     for task in tasks(ws):
-        place = f"{task.text} {task.path}:{task.line}".casefold()
-        if all(word in place for word in asked):
+        words_of_task = f"{task.text} {task.path}:{task.line}".casefold()
+        if all(word in words_of_task for word in asked):
             matches.append(task)
     exact = [task for task in matches if task.text.casefold().split() == asked]
     if not asked or not matches:

@@ -38,12 +38,12 @@ def list_to_do(ws: Workspace, due: str | None = None) -> tuple[Task, ...]:
     """
     last = (read_date(due, ws.clock(), "due"),) if due else ()
     due_tasks = brief.due_tasks(ws, *last)
-    places = {_identity(task): place for place, task in enumerate(due_tasks)}
+    ranks = {_identity(task): rank for rank, task in enumerate(due_tasks)}
     tasks = mentions.tasks(ws, due=due)
     with_day = [one for one in tasks if one.due]
     with_day += [one for one in due_tasks if not one.line]
     # a task in an entry that is closed has no place in what is due, and ends its day
-    with_day.sort(key=lambda one: (one.due or "", places.get(_identity(one), len(places))))
+    with_day.sort(key=lambda one: (one.due or "", ranks.get(_identity(one), len(ranks))))
     return *with_day, *(one for one in tasks if not one.due)
 
 

@@ -427,18 +427,18 @@ def _next_step(
     """The command that goes on where a run cannot be taken back, as a sentence."""
     if later.by:
         return f"`synaptic undo {later.by}` takes that back first."
-    place = f"{ws.journal.place(path)}:{later.line}" if later.line else ws.journal.place(path)
-    step = f"Edit {place}."
+    where = f"{ws.journal.place(path)}:{later.line}" if later.line else ws.journal.place(path)
+    step = f"Edit {where}."
     if run.entries:
         id = run.entries[0].partition("-")[2]
         if run.verb == "delete":
             step = f"`synaptic restore {id}` brings its text back."
         elif later.line and run.verb == "save":
-            step = f"`synaptic delete {id}` deletes it as it is now, or edit {place}."
+            step = f"`synaptic delete {id}` deletes it as it is now, or edit {where}."
         elif later.line and run.verb in AS_ONE:
             step = (
                 f"`synaptic restore {id}` brings an earlier text back and keeps the present "
-                f"one, or edit {place}."
+                f"one, or edit {where}."
             )
     return f"{step} {_step_before(run, runs)}".strip()
 
