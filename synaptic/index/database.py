@@ -467,28 +467,28 @@ class Database:
     def _schema_version(self) -> int:
         return zlib.crc32(self._schema.encode()) >> 1  # SQLite keeps 31 bits
 
-    def _replace(self, old: apsw.Connection | None) -> None:
+    def _replace(self, old_db: apsw.Connection | None) -> None:
         """Replaces an index of another version, or a damaged one, by an empty one."""
         with self._creation_lock():
             if self._identity == _device_and_inode(self.path):
-                self._create(old)
+                self._create(old_db)
 
-    def _create(self, old: apsw.Connection | None) -> None:
-        """Makes an index without entries, with what can be taken over from the `old` one, which
-        is closed. It is renamed when it is whole, so that no process opens half a schema.
+    def _create(self, old_db: apsw.Connection | None) -> None:
+        """Makes an index without entries, with what can be taken over from `old_db`, which is
+        closed. It is renamed when it is whole, so that no process opens half a schema.
         """
         new = self.path.with_name(f"{self.path.name}.new")
         _remove_files(new, "", "-wal", "-shm")
         os.close(os.open(new, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         with closing(apsw.Connection(str(new))) as db:
-            self._create_schema(db, old)
-        if old:
-            old.close()
+            self._create_schema(db, old_db)
+        if old_db:
+            old_db.close()
         # a log left behind would be replayed into the new file
         _remove_files(self.path, "-wal", "-shm")
         new.replace(self.path)
 
-    def _create_schema(self, db: apsw.Connection, old: apsw.Connection | None) -> None:
+    def _create_schema(self, db: apsw.Connection, old_db: apsw.Connection | None) -> None:
         db.execute(_NEW_FILE).fetchall()
         self._configure_connection(db)
         owner = (
@@ -497,8 +497,8 @@ class Database:
         )
         count = "INSERT INTO seen VALUES ('', 1 + abs(random() % 1000000000), 0)"
         db.execute(f"BEGIN; {self._schema} {count}; {owner}; COMMIT").fetchall()
-        if old:
-            carry_over_old_index(old, db)
+        if old_db:
+            carry_over_old_index(old_db, db)
 
     def _configure_connection(self, db: apsw.Connection) -> None:
         db.set_busy_timeout(BUSY_TIMEOUT_MS)
@@ -512,8 +512,8 @@ class Database:
         if memory:
             self._configure_connection(memory)
         if memory is None or not self._is_current(memory):
-            old, memory = memory, apsw.Connection(":memory:")
-            self._create_schema(memory, old)
+            old_db, memory = memory, apsw.Connection(":memory:")
+            self._create_schema(memory, old_db)
         self._memory_until = time.monotonic() + MEMORY_RETRY_S
         reason: object = error.reason if isinstance(error, IndexFailed) else error
         if isinstance(error, OSError) and error.strerror:

@@ -784,14 +784,14 @@ class Index:
         return _sum_by_week(counts) if by == "week" else counts
 
     def read_statistics(
-        self, filters: Filters, old: datetime, *, limit: int
+        self, filters: Filters, cutoff: datetime, *, limit: int
     ) -> tuple[int, int, list[tuple[str, str, int]]]:
         """Returns (the number of entries that were ever opened or a top hit, the number of
-        entries from before `old` that never were, the most read entries).
+        entries from before `cutoff` that never were, the most read entries).
 
-        Of the entries that `listing` lists; the most read are (id, title, reads). Not old are
-        undated and pinned entries, and those to which no file gives an id: a review does not
-        ask about them.
+        Of the entries that `listing` lists; the most read are (id, title, reads). Undated and
+        pinned entries, and those to which no file gives an id, are in no case from before
+        `cutoff`: a review does not ask about them.
         """
         condition, values = list_conditions(filters)
         chosen = f"""
@@ -802,7 +802,7 @@ class Index:
         most = f"""
             SELECT e.id, e.title, a.count {chosen} AND a.count > 0
             ORDER BY a.count DESC, e.at DESC LIMIT ?"""
-        [(ever, unread)] = self.engine.rows(counts, to_microseconds(old), *values)
+        [(ever, unread)] = self.engine.rows(counts, to_microseconds(cutoff), *values)
         return ever, unread, self.engine.rows(most, *values, limit)
 
     # -- the whole of it

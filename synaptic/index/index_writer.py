@@ -135,9 +135,9 @@ class IndexWriter:
 
     def move_counts(self, ids: Mapping[str, str]) -> None:
         """Gives the counts of reads of entries that got a new id to that id."""
-        rows = [(new, old) for old, new in ids.items()]
+        rows = [(new_id, old_id) for old_id, new_id in ids.items()]
         self._db.executemany(_MOVE_COUNTS, rows)
-        self._db.executemany("DELETE FROM access WHERE id = ?", [(old,) for old in ids])
+        self._db.executemany("DELETE FROM access WHERE id = ?", [(old_id,) for old_id in ids])
 
     def forget_deleted(self) -> None:
         """Overwrites deleted words, which segments of FTS5 keep, and counts of deleted ids."""
@@ -200,9 +200,9 @@ class IndexWriter:
         self._written.append((entry, hash64(repr(_says(entry_row.entry)))))
         chunks = entry_row.chunks()
         for number, chunk in enumerate(chunks):
-            rowid, *old = before.get(number, (None,))
+            rowid, *stored = before.get(number, (None,))
             place_and_text = [chunk.start, chunk.end, chunk.hash, chunk.words_hash, chunk.embed]
-            if old != place_and_text:
+            if stored != place_and_text:
                 self._put_chunk(rowid, entry, number, chunk)
         if len(before) > len(chunks):
             rest = "DELETE FROM chunk WHERE entry = ? AND seq >= ?"
@@ -331,7 +331,7 @@ def label_rows(entry_row: EntryRow) -> dict[str, list[Any]]:
     return {
         "tag": list(enumerate(entry.tags)),
         "file": [(seq, *file) for seq, file in enumerate(files)],
-        "supersedes": [(old,) for old in set(entry.supersedes)],
+        "supersedes": [(id,) for id in set(entry.supersedes)],
         "field": [(seq, *field) for seq, field in enumerate(fields)],
         "link": links,
         "name": names,

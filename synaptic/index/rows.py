@@ -306,7 +306,7 @@ def stored_from_rows(
     row: Sequence[Any],
     tags: Sequence[str],
     files: Sequence[tuple[str, str | None]],
-    old: Sequence[str],
+    supersedes: Sequence[str],
     fields: Sequence[Sequence[str]],
 ) -> Stored:
     """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
@@ -322,7 +322,7 @@ def stored_from_rows(
         tags=tuple(tags),
         files=tuple(path for path, _ in files),
         fingerprints=tuple((path, fingerprint) for path, fingerprint in files if fingerprint),
-        supersedes=tuple(old),
+        supersedes=tuple(supersedes),
         pin=bool(pin),
         fields=tuple((name, value) for name, value in fields),
         derived_id=bool(derived),

@@ -31,25 +31,25 @@ MODEL = ("model", "dimensions", "usual")
 """Rows of `meta` that say by which model the vectors are."""
 
 
-def carry_over_old_index(old: apsw.Connection, new: apsw.Connection) -> None:
+def carry_over_old_index(old_db: apsw.Connection, new_db: apsw.Connection) -> None:
     """Copies read counts, change numbers and vectors from an index of another version into a
     new one, in one transaction. Rows that cannot be read are left out.
     """
-    with new:
+    with new_db:
         for table in ("access", "seen"):
-            rows = _readable_rows(old, f"SELECT * FROM {table}")
-            new.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
-        meta = dict(_readable_rows(old, "SELECT key, value FROM meta"))
+            rows = _readable_rows(old_db, f"SELECT * FROM {table}")
+            new_db.executemany(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?)", rows)
+        meta = dict(_readable_rows(old_db, "SELECT key, value FROM meta"))
         dimensions = meta.get("dimensions")
         if not isinstance(dimensions, int) or "model" not in meta:
             return
         model = [(key, meta[key]) for key in MODEL if key in meta]
-        new.executemany("INSERT INTO meta VALUES (?, ?)", model)
-        new.execute(_SPARE)
+        new_db.executemany("INSERT INTO meta VALUES (?, ?)", model)
+        new_db.execute(_SPARE)
         for sql in MEANINGS:
             of_this_length = f"SELECT * FROM ({sql}) WHERE length(embedding) = {dimensions}"
-            new.executemany(_ADD_SPARE, _readable_rows(old, of_this_length))
-        Vectors(new).create(dimensions, count_spare(new))
+            new_db.executemany(_ADD_SPARE, _readable_rows(old_db, of_this_length))
+        Vectors(new_db).create(dimensions, count_spare(new_db))
 
 
 def count_spare(db: apsw.Connection) -> int:

@@ -264,8 +264,8 @@ class ChangeLog:
         """Makes the folder and the file of a month, and removes those that are too old."""
         if not self.folder.is_dir():
             disk.make_state_dir(self.folder)
-        for old in self.files()[KEEP_MONTHS:]:
-            disk.unlink(old)
+        for month_file in self.files()[KEEP_MONTHS:]:
+            disk.unlink(month_file)
         with suppress(FileExistsError):
             disk.write_new(path, b"", private=True, step="month-torn", sync=False)
         if sync:
@@ -315,7 +315,9 @@ class ChangeLog:
                 return True
             if record.what and bytes_of_text(record.what) in whole:
                 return True
-            return any(name in old or any(line in old for line in long) for old in befores)
+            return any(
+                name in before or any(line in before for line in long) for before in befores
+            )
 
         return self.drop(is_dropped)
 
@@ -433,20 +435,20 @@ def find_hunks(was: bytes | None, after: bytes) -> tuple[Hunk, ...]:
     """
     before = was or b""
     begin, equal = _equal_ends(before, after)
-    old = before[begin : len(before) - equal].splitlines(keepends=True)
-    new = after[begin : len(after) - equal].splitlines(keepends=True)
+    old_lines = before[begin : len(before) - equal].splitlines(keepends=True)
+    new_lines = after[begin : len(after) - equal].splitlines(keepends=True)
     heading = 0
-    if was is None and new and new[0].startswith(b"# "):
-        heading = next((at for at, line in enumerate(new[1:], 1) if line.strip()), 0)
-    spans = _compare_lines(old, new)
+    if was is None and new_lines and new_lines[0].startswith(b"# "):
+        heading = next((at for at, line in enumerate(new_lines[1:], 1) if line.strip()), 0)
+    spans = _compare_lines(old_lines, new_lines)
     offsets = [begin]
-    for line in new:
+    for line in new_lines:
         offsets.append(offsets[-1] + len(line))
     hunks = []
-    for i, i2, j, j2 in _with_places(spans, new, len(old)):
+    for i, i2, j, j2 in _with_places(spans, new_lines, len(old_lines)):
         j = max(j, heading)
-        text = b"".join(new[j:j2])
-        before_text = text_of_bytes(b"".join(old[i:i2]))
+        text = b"".join(new_lines[j:j2])
+        before_text = text_of_bytes(b"".join(old_lines[i:i2]))
         hunks.append(
             Hunk(
                 offsets[j], before_text, len(text), _hash_of_span(text), _checksum_of_line(text)
@@ -516,17 +518,17 @@ def _with_places(
     return wide
 
 
-def _compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[list[int]]:
-    """The spans in which lines differ: start and end in `old`, and in `new`. They lie between
-    lines that stand once in each, without equal lines at their ends.
+def _compare_lines(old_lines: Sequence[bytes], new_lines: Sequence[bytes]) -> list[list[int]]:
+    """The spans in which lines differ: start and end in `old_lines`, and in `new_lines`. They
+    lie between lines that stand once in each, without equal lines at their ends.
     """
     spans = []
     i = j = 0
-    for i2, j2 in [*match_unique_lines(old, new), (len(old), len(new))]:
+    for i2, j2 in [*match_unique_lines(old_lines, new_lines), (len(old_lines), len(new_lines))]:
         ends = i2, j2
-        while i < i2 and j < j2 and old[i] == new[j]:
+        while i < i2 and j < j2 and old_lines[i] == new_lines[j]:
             i, j = i + 1, j + 1
-        while i < i2 and j < j2 and old[i2 - 1] == new[j2 - 1]:
+        while i < i2 and j < j2 and old_lines[i2 - 1] == new_lines[j2 - 1]:
             i2, j2 = i2 - 1, j2 - 1
         if i < i2 or j < j2:
             spans.append([i, i2, j, j2])
@@ -534,14 +536,16 @@ def _compare_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[list[int]
     return spans
 
 
-def match_unique_lines(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
+def match_unique_lines(
+    old_lines: Sequence[bytes], new_lines: Sequence[bytes]
+) -> list[tuple[int, int]]:
     """The pairs of places of lines that stand once in each sequence: the most of them of which
     both numbers rise, by patience sorting.
     """
-    counts = Counter(old)
-    counts_in_new = Counter(new)
-    places = {line: at for at, line in enumerate(new) if counts_in_new[line] == 1}
-    once = [(at, line) for at, line in enumerate(old) if counts[line] == 1]
+    counts = Counter(old_lines)
+    counts_in_new = Counter(new_lines)
+    places = {line: at for at, line in enumerate(new_lines) if counts_in_new[line] == 1}
+    once = [(at, line) for at, line in enumerate(old_lines) if counts[line] == 1]
     pairs = [(at, places[line]) for at, line in once if line in places]
     tops: list[int] = []
     piles: list[int] = []

@@ -371,44 +371,44 @@ def replacing(path: Path, expected: bytes, inode: int, data: bytes, temp: Path) 
     """The steps of `replace_if_unchanged`, by the hidden file `temp`."""
     temp.unlink(missing_ok=True)
     # opened for writing: a file that may not be written is not replaced either
-    old = os.open(path, os.O_RDWR | _O_PLAIN)
+    old_fd = os.open(path, os.O_RDWR | _O_PLAIN)
     try:
-        with new_file(temp, data, private=True, step="replace-torn", like=old) as fd:
+        with new_file(temp, data, private=True, step="replace-torn", like=old_fd) as fd:
             yield fd
         inject_fault("replace-written")
-        if os.fstat(old).st_ino != inode or not _has_exact_bytes(old, path, expected):
+        if os.fstat(old_fd).st_ino != inode or not _has_exact_bytes(old_fd, path, expected):
             return False
-        swapped = yield from _exchanging_if_unchanged(temp, path, old, expected, data)
+        swapped = yield from _exchanging_if_unchanged(temp, path, old_fd, expected, data)
         if swapped is False:
             return False
         if swapped is None:
             if WINDOWS:  # where an open file cannot be replaced
-                os.close(old)
-                old = -1
+                os.close(old_fd)
+                old_fd = -1
             rename_over(temp, path)
             yield path.parent
         unlink(temp)
         inject_fault("replaced")
         with suppress(OSError):  # the change is made: the call has succeeded
-            if old >= 0:
-                append_late_bytes(old, expected, path)
+            if old_fd >= 0:
+                append_late_bytes(old_fd, expected, path)
     finally:
-        if old >= 0:
-            os.close(old)
+        if old_fd >= 0:
+            os.close(old_fd)
         unlink(temp)
     return True
 
 
 def _exchanging_if_unchanged(
-    temp: Path, path: Path, old: int, expected: bytes, data: bytes
+    temp: Path, path: Path, old_fd: int, expected: bytes, data: bytes
 ) -> Steps[bool | None]:
     """The steps that exchange the names of `temp`, which holds `data`, and `path`; they return
     True if that succeeded durably, None if the system cannot do it.
 
-    False when `path` was not `old` with its `expected` bytes: the exchange is undone, and other
-    people's writes stay.
+    False when `path` was not `old_fd` with its `expected` bytes: the exchange is undone, and
+    other people's writes stay.
     """
-    new = os.open(temp, os.O_RDONLY | _O_PLAIN)
+    new_fd = os.open(temp, os.O_RDONLY | _O_PLAIN)
     try:
         if not exchange_names(temp, path):
             return None
@@ -416,23 +416,23 @@ def _exchanging_if_unchanged(
         is_held = False
         try:
             yield path.parent
-            is_held = _has_exact_bytes(old, temp, expected)
+            is_held = _has_exact_bytes(old_fd, temp, expected)
         finally:
             if not is_held and exchange_names(temp, path):
-                if _same_file(new, temp):
-                    append_late_bytes(new, data, path)
+                if _same_file(new_fd, temp):
+                    append_late_bytes(new_fd, data, path)
                 else:  # an editor has just put a file of its own there
                     exchange_names(temp, path)
         return is_held
     finally:
-        os.close(new)
+        os.close(new_fd)
 
 
-def append_late_bytes(old: int, before: bytes, path: Path) -> None:
-    """Appends to `path` the bytes that were appended to the open file `old` after the bytes
+def append_late_bytes(old_fd: int, before: bytes, path: Path) -> None:
+    """Appends to `path` the bytes that were appended to the open file `old_fd` after the bytes
     `before`.
     """
-    now = _read_all_bytes(old)
+    now = _read_all_bytes(old_fd)
     if now == before or not now.startswith(before):
         return
     late = now[len(before) :]
@@ -552,44 +552,44 @@ def set_mode(fd: int, mode: int) -> None:
         os.fchmod(fd, mode)
 
 
-def copy_file_attributes(old: int, new: int) -> None:
-    """Gives the open file `new` the mode, extended attributes and access lists of `old`, and
-    its owner if allowed.
+def copy_file_attributes(old_fd: int, new_fd: int) -> None:
+    """Gives the open file `new_fd` the mode, extended attributes and access lists of `old_fd`,
+    and its owner if allowed.
 
     Marks that may not be set, or that the file system does not know, are left out. Windows
     keeps no marks.
     """
-    was = os.fstat(old)
-    now = os.fstat(new)
+    was = os.fstat(old_fd)
+    now = os.fstat(new_fd)
     if sys.platform != "win32" and (now.st_uid, now.st_gid) != (was.st_uid, was.st_gid):
         for uid in (was.st_uid, -1):  # the group alone may be allowed
             with _ignore_unsupported():
-                os.chown(new, uid, was.st_gid)
+                os.chown(new_fd, uid, was.st_gid)
                 break
     fcopyfile = None if hasattr(os, "listxattr") else c_library_function("fcopyfile")
     if fcopyfile:
         acl = 1 << 0  # copyfile.h
         xattr = 1 << 2
-        fcopyfile(old, new, None, acl | xattr)
-    _copy_extended_attributes(old, new)
+        fcopyfile(old_fd, new_fd, None, acl | xattr)
+    _copy_extended_attributes(old_fd, new_fd)
     # last: an owner takes bits away, an access list changes those of the group
-    set_mode(new, stat.S_IMODE(was.st_mode))
+    set_mode(new_fd, stat.S_IMODE(was.st_mode))
 
 
-def _copy_extended_attributes(old: int, new: int) -> None:
+def _copy_extended_attributes(old_fd: int, new_fd: int) -> None:
     if sys.platform != "linux" or not hasattr(os, "listxattr"):
         return
     names = []
     inherited = []
     with _ignore_unsupported():
-        names = os.listxattr(old)
-        inherited = os.listxattr(new)
+        names = os.listxattr(old_fd)
+        inherited = os.listxattr(new_fd)
     for name in set(inherited) - set(names):  # an access list that the folder gave it
         with _ignore_unsupported():
-            os.removexattr(new, name)
+            os.removexattr(new_fd, name)
     for name in names:
         with _ignore_unsupported():
-            os.setxattr(new, name, os.getxattr(old, name))
+            os.setxattr(new_fd, name, os.getxattr(old_fd, name))
 
 
 @contextmanager
@@ -649,31 +649,31 @@ def rename_over(temp: Path, path: Path) -> None:
             time.sleep(HELD_WAIT_S)
 
 
-def rename_to_free_name(old: Path, new: Path) -> None:
+def rename_to_free_name(old_path: Path, new_path: Path) -> None:
     """Renames a file in one step, also to another spelling of its name. Raises FileExistsError
     if another file has the new name. After a kill, the same call completes the rename.
     """
     with suppress(FileNotFoundError):
-        if os.path.samestat(old.lstat(), new.lstat()):
-            if new.lstat().st_nlink > 1:  # of a call that was killed
-                old.unlink()
+        if os.path.samestat(old_path.lstat(), new_path.lstat()):
+            if new_path.lstat().st_nlink > 1:  # of a call that was killed
+                old_path.unlink()
             else:  # the system takes the two for one name
-                old.rename(new)
+                old_path.rename(new_path)
             return
     if WINDOWS:  # where it replaces nothing
-        old.rename(new)
+        old_path.rename(new_path)
         return
-    if not _rename_exclusively(old, new):
-        new.hardlink_to(old)
+    if not _rename_exclusively(old_path, new_path):
+        new_path.hardlink_to(old_path)
         inject_fault("linked")
-        old.unlink()
+        old_path.unlink()
 
 
-def _rename_exclusively(old: Path, new: Path) -> bool:
+def _rename_exclusively(old_path: Path, new_path: Path) -> bool:
     """Renames a file; returns False if the system cannot do that without replacing another.
     Raises OSError.
     """
-    names = os.fsencode(old), os.fsencode(new)
+    names = os.fsencode(old_path), os.fsencode(new_path)
     rename = c_library_function("renameat2")
     at_cwd = -100
     no_replace, excl = 1, 4  # RENAME_NOREPLACE of Linux, RENAME_EXCL of macOS

@@ -18,7 +18,11 @@ def note_moves(state: Path, moves: Mapping[str, str]) -> None:
     """Remembers the new paths of these notes. A home that cannot be written forgets them."""
     if not moves:
         return
-    rows = {old: new for old, new in read_state_json(state / _FILE).items() if old not in moves}
+    rows = {
+        old_path: new_path
+        for old_path, new_path in read_state_json(state / _FILE).items()
+        if old_path not in moves
+    }
     latest = [*rows.items(), *moves.items()][-MOST_MOVES:]
     with suppress(OSError):
         overwrite(state / _FILE, json.dumps(dict(latest)).encode(), sync=False)
@@ -28,13 +32,16 @@ def read_moves(state: Path, paths: Collection[str]) -> dict[str, str]:
     """The present path of each note that has moved, by its old path. `paths` are those of all
     notes: a note that is back, or gone, is left out.
     """
-    rows = {str(old): str(new) for old, new in read_state_json(state / _FILE).items()}
+    rows = {
+        str(old_path): str(new_path)
+        for old_path, new_path in read_state_json(state / _FILE).items()
+    }
     moves = {}
-    for old, new in rows.items():
-        steps = {old}
-        while new not in paths and new in rows and new not in steps:
-            steps.add(new)
-            new = rows[new]
-        if new in paths and old not in paths:
-            moves[old] = new
+    for old_path, new_path in rows.items():
+        steps = {old_path}
+        while new_path not in paths and new_path in rows and new_path not in steps:
+            steps.add(new_path)
+            new_path = rows[new_path]
+        if new_path in paths and old_path not in paths:
+            moves[old_path] = new_path
     return moves

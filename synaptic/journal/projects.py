@@ -485,22 +485,22 @@ def _rate_identity(one: Repository, other: Repository) -> int:
     return 1 if not one.git and one.path and one.path == other.path else 0
 
 
-def _is_alive(old: Repository) -> bool:
+def _is_alive(former: Repository) -> bool:
     """True if a repository still lies at its place, with its address."""
-    now = repository_at_path(old.path) if old.path else Repository("")
-    return now.git == old.git and now.address == old.address
+    now = repository_at_path(former.path) if former.path else Repository("")
+    return now.git == former.git and now.address == former.address
 
 
-def _holds_all_of(old: Repository, new: Repository) -> bool:
-    """True if the repository `new` has every property that is known of `old`."""
-    if old.git and old.git == new.git:
+def _holds_all_of(former: Repository, present: Repository) -> bool:
+    """True if the repository `present` has every property that is known of `former`."""
+    if former.git and former.git == present.git:
         return True
-    if not old.path:
+    if not former.path:
         return False
-    if old.path == new.path:
-        return not old.git or old.address == new.address
-    is_clone = old.address != "" and old.address == new.address
-    return is_clone and not Path(old.path).exists()
+    if former.path == present.path:
+        return not former.git or former.address == present.address
+    is_clone = former.address != "" and former.address == present.address
+    return is_clone and not Path(former.path).exists()
 
 
 @contextmanager

@@ -230,7 +230,7 @@ def reversed_run(journal: Journal, name: str) -> Run:
     """
     records = find_run(journal, name)
     moves = {record.path: record.to for record in records if record.to}
-    olds = {new: old for old, new in moves.items()}
+    old_paths = {new_path: old_path for old_path, new_path in moves.items()}
     by_path: dict[str, list[FileChange]] = {path: [] for path in moves.values()}
     for record in records:
         if record.path and not record.to:
@@ -238,34 +238,34 @@ def reversed_run(journal: Journal, name: str) -> Run:
     back = []
     left = []
     for path, changes in by_path.items():
-        old = olds.get(path, path)
-        edit = _edit_that_takes_back(journal, path, old, changes)
-        if old != path and edit.before and _is_taken(journal, edit):
+        old_path = old_paths.get(path, path)
+        edit = _edit_that_takes_back(journal, path, old_path, changes)
+        if old_path != path and edit.before and _is_taken(journal, edit):
             raise Refused(
-                f"{old} is there again, so {path} cannot have its old name.",
+                f"{old_path} is there again, so {path} cannot have its old name.",
                 "Rename or delete that file first.",
             )
         if changes and not edit.pieces:
-            left.append(FileEdit(old, old, "", ""))
-        if edit.before and (edit.pieces or old != path):
+            left.append(FileEdit(old_path, old_path, "", ""))
+        if edit.before and (edit.pieces or old_path != path):
             back.append(edit)
     ids: dict[str, str] = {}
     folders: tuple[str, ...] = ()
     for record in records:
-        ids |= {new: was for was, new in record.ids.items()}
+        ids |= {new_id: was for was, new_id in record.ids.items()}
         folders += record.folders
     return Run(name, edits=tuple(back), ids=ids, folders=folders, back=True, left=tuple(left))
 
 
 def _edit_that_takes_back(
-    journal: Journal, path: str, old: str, changes: Sequence[FileChange]
+    journal: Journal, path: str, old_path: str, changes: Sequence[FileChange]
 ) -> FileEdit:
     """The edit that takes these changes of a file back, the newest first, and gives it its old
     path; without pieces where the lines were changed since.
     """
     data = journal.read_all([path]).get(path)
     if data is None:
-        return FileEdit(path, old, "", "")
+        return FileEdit(path, old_path, "", "")
     before: bytes | None = data
     with suppress(CannotUndo):
         for change in changes:
@@ -275,8 +275,8 @@ def _edit_that_takes_back(
             Splice(one.at, text_of_bytes(data[one.at : one.at + one.bytes]), one.before)
             for one in hunks
         )
-        return FileEdit(path, old, file_hash(data), file_hash(before or b""), pieces)
-    return FileEdit(path, old, file_hash(data), file_hash(data))
+        return FileEdit(path, old_path, file_hash(data), file_hash(before or b""), pieces)
+    return FileEdit(path, old_path, file_hash(data), file_hash(data))
 
 
 def edited_bytes(data: bytes, edit: FileEdit) -> bytes:
@@ -358,10 +358,10 @@ def _exists(journal: JournalFiles, path: str) -> bool:
 
 def _is_taken(journal: Journal, edit: FileEdit) -> bool:
     """True if another file has the path to which an edit moves a file."""
-    old = journal.place(edit.path)
-    new = journal.place(edit.to)
+    old_file = journal.place(edit.path)
+    new_file = journal.place(edit.to)
     with suppress(OSError):
-        return not new.samefile(old)
+        return not new_file.samefile(old_file)
     return False
 
 

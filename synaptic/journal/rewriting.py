@@ -220,7 +220,7 @@ def keep_opened(journal: Journal, path: str, *, waits: bool) -> OpenedFile | Non
         if not waits:
             texts = {(piece.id, piece.text) for piece in pieces}
             _drop_opened(
-                journal, lambda old: (old.id, old.text) in texts and old.at < opened.at
+                journal, lambda one: (one.id, one.text) in texts and one.at < opened.at
             )
     return opened
 
@@ -290,10 +290,10 @@ def _note_place(
     start = find_entry_span(was, piece.path, piece.id)[1]
     length = len(data) - len(text) + len(new)
     for at in range(start, max(-1, start - 5), -1):
-        old = data[at : at + length]
-        is_same = old == block if new else old.strip(b"\r\n") == block.strip(b"\r\n")
+        former = data[at : at + length]
+        is_same = former == block if new else former.strip(b"\r\n") == block.strip(b"\r\n")
         if is_same and data[:at] + new + data[at + length :] == text:
-            return piece._replace(text=old, after=file_hash(text), offset=at)
+            return piece._replace(text=former, after=file_hash(text), offset=at)
     return piece
 
 
@@ -307,8 +307,8 @@ def _successors(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict
     """
     became: dict[str, str] = {}
     steps = SequenceMatcher(None, list(before), list(after), autojunk=False).get_opcodes()
-    for _, old, old_end, start, end in steps:
-        gone = [id for id in list(before)[old:old_end] if id not in after]
+    for _, gone_start, gone_end, start, end in steps:
+        gone = [id for id in list(before)[gone_start:gone_end] if id not in after]
         new = [id for id in list(after)[start:end] if id not in before]
         for id in gone:
             one = next((one for one in new if _is_edit_of(before[id], after[one])), None)
@@ -318,10 +318,10 @@ def _successors(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> dict
     return became
 
 
-def _is_edit_of(old: bytes, new: bytes) -> bool:
-    opening = old.split()[:2]
-    has_its_time = opening == new.split()[:2] and re.search(rb"\d", opening[-1]) is not None
-    return has_its_time or is_later_text(new, old, ())
+def _is_edit_of(before: bytes, after: bytes) -> bool:
+    opening = before.split()[:2]
+    has_its_time = opening == after.split()[:2] and re.search(rb"\d", opening[-1]) is not None
+    return has_its_time or is_later_text(after, before, ())
 
 
 def _compare(path: str, was: ParsedFile, now: ParsedFile) -> Iterator[WrittenEntry]:

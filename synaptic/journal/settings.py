@@ -52,18 +52,18 @@ def write_setting(home: Path, key: str, value: Any, *, new: str = "") -> Json:
     path = home / "config.toml"
     with disk_errors(path, "changed"):
         make_dirs(home, private=True)
-        old = (
+        toml_text = (
             read_regular_file(path, SETTINGS_BYTES).decode("utf-8-sig")
             if path.exists()
             else new
         )
         try:
-            changed = set_toml_value(old, key, value)
+            changed = set_toml_value(toml_text, key, value)
         except ValueError as error:
             [line] = toml_lines({key: value})
             raise ConfigError(
                 f"{path} cannot be changed safely.", f"Put this line at its top: {line}"
             ) from error
-        if changed != old:
+        if changed != toml_text:
             overwrite(path.resolve(), changed.encode())
-    return tomllib.loads(old)
+    return tomllib.loads(toml_text)

@@ -251,18 +251,18 @@ class FileWriter:
 
         Raises Refused for a link, and where another file has the path; JournalError.
         """
-        old = self.roots.place(path)
+        old_path = self.roots.place(path)
         folder.refuse_source(self.roots, path)
-        new = folder.locate_writable(self.roots, to)
+        new_path = folder.locate_writable(self.roots, to)
         with disk_errors(to):
-            if old.is_symlink():
+            if old_path.is_symlink():
                 raise Refused(
                     f"{path} is a link to another file.", "Rename the file that it leads to."
                 )
             private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
-            disk.make_dirs(new.parent, private=private)
+            disk.make_dirs(new_path.parent, private=private)
             try:
-                disk.rename_to_free_name(old, new)
+                disk.rename_to_free_name(old_path, new_path)
             except FileExistsError:
                 raise Refused(
                     f"{to} is there already, and no file is written over.",
@@ -272,7 +272,7 @@ class FileWriter:
             if self.deed:
                 self.log.append(make_record(self.deed, self.clock(), path, to=to), sync=False)
             inject_fault("moved")
-            for place in {old.parent, new.parent}:
+            for place in {old_path.parent, new_path.parent}:
                 disk.sync_dir(place)
 
     @contextmanager

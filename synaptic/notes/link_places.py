@@ -151,9 +151,9 @@ def replace_pieces(data: bytes, pieces: Sequence[Splice]) -> bytes:
     parts = []
     at = 0
     for piece in pieces:
-        old = piece.old.encode("utf-8", "surrogateescape")
-        end = piece.at + len(old)
-        if data[piece.at : end] != old or piece.at < at:
+        replaced = piece.old.encode("utf-8", "surrogateescape")
+        end = piece.at + len(replaced)
+        if data[piece.at : end] != replaced or piece.at < at:
             raise ValueError(f"the text at {piece.at} is not {piece.old!r}")
         parts += [data[at : piece.at], piece.new.encode("utf-8", "surrogateescape")]
         at = end
@@ -164,9 +164,9 @@ def reverse_pieces(pieces: Sequence[Splice]) -> tuple[Splice, ...]:
     """The pieces that take `replace_pieces` back."""
     back = []
     shift = 0
-    for at, old, new in pieces:
-        back.append(Splice(at + shift, new, old))
-        sizes = [len(text.encode("utf-8", "surrogateescape")) for text in (old, new)]
+    for at, replaced, written in pieces:
+        back.append(Splice(at + shift, written, replaced))
+        sizes = [len(text.encode("utf-8", "surrogateescape")) for text in (replaced, written)]
         shift += sizes[1] - sizes[0]
     return tuple(back)
 
@@ -298,7 +298,7 @@ def splices_of_ids(data: bytes, text: NoteText, ids: Mapping[str, str]) -> list[
                 if id[0] in ids:
                     at = mark.comment_at + word.start(1) + id.start()
                     splices.append(Splice(at, id[0], ids[id[0]]))
-    names = dict(ids) | {old[9:]: new[9:] for old, new in ids.items()}
+    names = dict(ids) | {old_id[9:]: new_id[9:] for old_id, new_id in ids.items()}
     links = [link for link in find_link_places(text.plain) if link.target in names]
     offsets = byte_offsets(text.raw, [link.start for link in links])
     splices += [Splice(offsets[link.start], link.target, names[link.target]) for link in links]
@@ -470,10 +470,10 @@ def _in_form(link: LinkPlace, way: str) -> str:
     """The path as a target of this form; in a Markdown link percent-encoded like the old."""
     if link.form != "markdown":
         return way
-    old = link.target
-    if link.angled or (" " in old and "%" not in old):
+    written = link.target
+    if link.angled or (" " in written and "%" not in written):
         return way.replace("%", "%25")
-    if re.search("(?i)%[89a-f]", old):  # letters that are not ASCII were encoded
+    if re.search("(?i)%[89a-f]", written):  # letters that are not ASCII were encoded
         return quote(way, safe="/!$&'*+,;=:@~.-_")
     return re.sub(r"[ %()<>#?\"^|\\]", lambda sign: f"%{ord(sign[0]):02X}", way)
 

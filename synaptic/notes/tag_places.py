@@ -43,34 +43,34 @@ def find_tag_places(text: NoteText, *, at_tags: bool = False) -> list[TagPlace]:
     return sorted(places)
 
 
-def renamed_tag(written: str, old: str, new: str) -> str | None:
-    """The tag `written` after the tag `old`, a slug, is called `new`; None for another tag.
+def renamed_tag(written: str, old_tag: str, new_tag: str) -> str | None:
+    """The tag `written` after the tag `old_tag`, a slug, is called `new_tag`; None for another.
 
-    | written     | old | new  | result         |
-    |-------------|-----|------|----------------|
-    | `Db`        | db  | data | `data`         |
-    | `db/Sqlite` | db  | data | `data/Sqlite`  |
-    | `dbs`       | db  | data | None           |
+    | written     | old_tag | new_tag | result         |
+    |-------------|---------|---------|----------------|
+    | `Db`        | db      | data    | `data`         |
+    | `db/Sqlite` | db      | data    | `data/Sqlite`  |
+    | `dbs`       | db      | data    | None           |
     """
     slug = slug_tag(written)
-    if slug == old:
-        return new
-    if not slug.startswith(f"{old}/"):
+    if slug == old_tag:
+        return new_tag
+    if not slug.startswith(f"{old_tag}/"):
         return None
     steps = written.split("/")
-    depth = old.count("/") + 1
-    if slug_tag("/".join(steps[:depth])) != old:
+    depth = old_tag.count("/") + 1
+    if slug_tag("/".join(steps[:depth])) != old_tag:
         return None
-    return "/".join([new, *steps[depth:]])
+    return "/".join([new_tag, *steps[depth:]])
 
 
 def splices_of_tag(
-    text: NoteText, old: str, new: str, *, at_tags: bool = False
+    text: NoteText, old_tag: str, new_tag: str, *, at_tags: bool = False
 ) -> list[Splice]:
-    """The changes by which each tag `old`, and each below it, is called `new`."""
+    """The changes by which each tag `old_tag`, and each below it, is called `new_tag`."""
     changes = []
     for tag in find_tag_places(text, at_tags=at_tags):
-        target = renamed_tag(tag.written, old, new)
+        target = renamed_tag(tag.written, old_tag, new_tag)
         if target not in (None, tag.written):
             changes.append((tag, target or ""))
     offsets = byte_offsets(text.raw, [tag.start for tag, _ in changes])

@@ -106,7 +106,10 @@ def _places_of_lines(before: Unmarked, lines: Sequence[str]) -> dict[int, int]:
 
 
 def _alike(
-    old: Sequence[str], numbers: Sequence[int], new: Sequence[str], indices: Sequence[int]
+    old_lines: Sequence[str],
+    numbers: Sequence[int],
+    new_lines: Sequence[str],
+    indices: Sequence[int],
 ) -> list[tuple[int, int]]:
     """The pairs of an old and a new line that are alike, the most alike first; of very many
     lines the equal ones.
@@ -115,9 +118,9 @@ def _alike(
     compares = len(numbers) * len(indices) <= MOST_COMPARED
     for number in numbers:
         for index in indices:
-            likeness = float(old[number] == new[index])
+            likeness = float(old_lines[number] == new_lines[index])
             if compares:
-                likeness = SequenceMatcher(None, old[number], new[index]).ratio()
+                likeness = SequenceMatcher(None, old_lines[number], new_lines[index]).ratio()
             if likeness >= ALIKE:
                 pairs.append((-likeness, number, index))
     return [(number, index) for _, number, index in sorted(pairs)]

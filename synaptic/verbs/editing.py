@@ -189,8 +189,8 @@ def _with_line_ends(text: str, before: bytes, usual: bytes) -> bytes:
     ends = [usual] * len(lines)
     if set(old_ends) - {usual}:
         steps = SequenceMatcher(None, pieces[::2], lines).get_opcodes()
-        for _, old, old_end, start, end in steps:
-            kept_ends = old_ends[old:old_end][: end - start]
+        for _, old_start, old_end, start, end in steps:
+            kept_ends = old_ends[old_start:old_end][: end - start]
             ends[start : start + len(kept_ends)] = kept_ends
     rows = [line + end for line, end in zip(lines, ends, strict=True)]
     return b"".join(rows).removesuffix(ends[-1])

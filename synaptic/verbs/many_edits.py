@@ -148,8 +148,10 @@ def _splices_of_owners(data: bytes, splices: Sequence[Splice]) -> Iterator[Splic
             if heading.start() <= splice.at < heading.end()
         ]
         if inside:
-            old, new = heading[0], replace_pieces(heading[0], inside)
-            names = [hash_of_heading(line.decode("latin-1")) for line in (old, new)]
+            old_heading, new_heading = heading[0], replace_pieces(heading[0], inside)
+            names = [
+                hash_of_heading(line.decode("latin-1")) for line in (old_heading, new_heading)
+            ]
             hashes[names[0]] = names[1]
     for owner in _OWN.finditer(data) if hashes else ():
         for name in re.finditer(rb"[0-9a-f]{6}", owner[1]):
@@ -363,7 +365,7 @@ def _make_edits(ws: Workspace, plan: EditPlan, run: Run, deed: Deed) -> Renamed:
 def _go_round_again(ws: Workspace, plan: EditPlan, run: Run) -> Run:
     """Edits each file that is `left`, as it is now; returns the run with these edits."""
     moved = {edit.path for edit in run.edits if edit.path != edit.to}
-    wanted = {old for old, new in plan.moves.items() if old != new}
+    wanted = {old_path for old_path, new_path in plan.moves.items() if old_path != new_path}
     if not plan.again or not wanted <= moved:  # a note stayed: its links still lead to it
         return run
     left: list[FileEdit] = []
@@ -446,7 +448,7 @@ def _move_review_answers(ws: Workspace, ids: Mapping[str, str]) -> None:
     """Lets what a person keeps in reviews follow entries that got another id."""
     file = ws.config.state / REVIEWED
     answers = read_state_json(file)
-    names = {short_id(old): short_id(new) for old, new in ids.items()}
+    names = {short_id(old_id): short_id(new_id) for old_id, new_id in ids.items()}
     moved = {}
     for key, state in answers.items():
         parts = [names.get(part, part) for part in key.split(":")]

@@ -28,20 +28,25 @@ def plans_of_mending(ws: Workspace, *, confirms: bool = False) -> dict[str, Edit
     moves = [*read_moves(ws.config.state, notes).items(), *_guess_moves(ws, notes)]
     plans: dict[str, EditPlan] = {}
     while moves:
-        batch = {new: old for old, new in moves}  # one old path of each note
+        # one old path of each note
+        batch = {new_path: old_path for old_path, new_path in moves}
         moves = [move for move in moves if batch[move[1]] != move[0]]
         sources = in_step(ws, partial(_sources_of_links, ws, list(batch.values())))
-        linked = {old: new for new, old in batch.items() if sources[old]}
+        linked = {
+            old_path: new_path for new_path, old_path in batch.items() if sources[old_path]
+        }
         every = sorted({path for paths in sources.values() for path in paths})
         if (
             not linked
             or not LinkMoves(ws, linked).plan("mend", confirms=True, only=every).lines
         ):
             continue
-        for old, new in linked.items():
-            plan = LinkMoves(ws, {old: new}).plan("mend", confirms=confirms, only=sources[old])
+        for old_path, new_path in linked.items():
+            plan = LinkMoves(ws, {old_path: new_path}).plan(
+                "mend", confirms=confirms, only=sources[old_path]
+            )
             if plan.lines:
-                plans.setdefault(new, plan)
+                plans.setdefault(new_path, plan)
     return plans
 
 
@@ -50,13 +55,13 @@ def _sources_of_links(
 ) -> dict[str, list[str]]:
     """For each of these paths the notes of the journal with a link that may mean it."""
     sources = {}
-    for old in old_paths:
-        parts = page_of_path(old).split("/")
-        folders = old.split("/")[:-1]
+    for old_path in old_paths:
+        parts = page_of_path(old_path).split("/")
+        folders = old_path.split("/")[:-1]
         names = ["/".join([*folders[start:], *parts]) for start in range(len(folders) + 1)]
         rows = dict(ws.index.incoming_links([], [link_key(name) for name in names]))
         paths = {one.entry.path for one in ws.index.entries(list(rows)).values()}
-        sources[old] = sorted(path for path in paths if path[0] != "@")
+        sources[old_path] = sorted(path for path in paths if path[0] != "@")
     return sources
 
 
@@ -75,9 +80,9 @@ def _guess_moves(ws: Workspace, notes: Collection[str]) -> list[tuple[str, str]]
             continue
         end = "" if is_note(target) else ".md"
         beside = posixpath.normpath(posixpath.join(posixpath.dirname(link.path), target))
-        for old in (f"{beside}{end}", f"{target.lstrip('/')}{end}"):
-            if old not in notes and not old.startswith(".."):
-                moves[old] = fitting[0]
+        for old_path in (f"{beside}{end}", f"{target.lstrip('/')}{end}"):
+            if old_path not in notes and not old_path.startswith(".."):
+                moves[old_path] = fitting[0]
     return list(moves.items())
 
 

@@ -88,7 +88,7 @@ class LinkMoves:
     ) -> None:
         self._ws = ws
         self._moves = moves
-        self._back = back = {new: old for old, new in moves.items()}
+        self._back = back = {new_path: old_path for old_path, new_path in moves.items()}
         now = list_files(ws)
         self._files = now
         self._is_done = not (moves.keys() & now)
@@ -100,8 +100,8 @@ class LinkMoves:
         pages_before = dict(names.names)
         if self._is_done:
             pages_before = {back.get(path, path): page for path, page in names.names.items()}
-            for old in old_pages & moves.keys():
-                pages_before[old] = page_of_path(old)
+            for old_path in old_pages & moves.keys():
+                pages_before[old_path] = page_of_path(old_path)
         named = pages or {}
         pages_after = {
             moves.get(path, path): named.get(path, page) for path, page in pages_before.items()
@@ -187,21 +187,21 @@ class LinkMoves:
         there = self._moves.get(source, source)
         named = self._named_by_entries([link.target for link in links if link.behind])
         for link in links:
-            old = self.before.resolve(link.form, link.target, source)
-            if old is None and link.behind:
+            old_path = self.before.resolve(link.form, link.target, source)
+            if old_path is None and link.behind:
                 if link_key(link.target) in named:
                     continue
                 link = link.behind
-                old = self.before.resolve("wiki", link.target, source)
-            if old is None:
+                old_path = self.before.resolve("wiki", link.target, source)
+            if old_path is None:
                 continue
-            wanted = self._moves.get(old, old)
+            wanted = self._moves.get(old_path, old_path)
             leads_there = self.after.resolve(link.form, link.target, there) == wanted
             if link.form == "markdown" and self.before.find_beside(link.target, source):
                 leads_there = self.after.find_beside(link.target, there) == wanted
             if leads_there:
                 continue
-            written = how_written(link, old, source, self.before)
+            written = how_written(link, old_path, source, self.before)
             yield link, self.after.write_target(link, wanted, there, written)
 
     def _named_by_entries(self, targets: Sequence[str]) -> Collection[int]:
@@ -228,8 +228,8 @@ class LinkMoves:
         for link, target in changes:
             if link.start < text.body and _is_single_quoted(text.raw, link.start):
                 target = target.replace("'", "''")
-            old = text.raw[link.start : link.end]
-            splices.append(Splice(offsets[link.start], old, target))
+            written = text.raw[link.start : link.end]
+            splices.append(Splice(offsets[link.start], written, target))
         return splices
 
     # -- what stays
@@ -271,22 +271,22 @@ class LinkMoves:
                 data = self._ws.journal.place(path).read_bytes()
             if is_note(path) and self._may_name(data):
                 self._report_links(path, read_note_text(data), "in a note that is left out")
-            for old in self._moves if not is_note(path) else ():
-                at = data.find(json.dumps(old, ensure_ascii=False).encode())
+            for old_path in self._moves if not is_note(path) else ():
+                at = data.find(json.dumps(old_path, ensure_ascii=False).encode())
                 if at >= 0:
                     self._stay(path, line_numbers(data, [at])[0], "in a canvas")
 
     def _report_source(self, path: str, text: NoteText) -> None:
         """Notes the links of a source, which is only read, that will break."""
-        old: set[int] = set()
-        new: set[int] = set()
+        old_keys: set[int] = set()
+        new_keys: set[int] = set()
         for before, after in self._moves.items():
-            for keys, name in ((old, before), (new, after)):
+            for keys, name in ((old_keys, before), (new_keys, after)):
                 parts = posixpath.splitext(name)[0].split("/")
                 keys.update(link_key("/".join(parts[start:])) for start in range(len(parts)))
         for link in find_link_places(text.plain):
             key = link_key(unquote(link.target))
-            if key in old - new and self._paths_called(key) <= self._moves.keys():
+            if key in old_keys - new_keys and self._paths_called(key) <= self._moves.keys():
                 line = text.raw.count("\n", 0, link.start) + 1
                 self._stay(path, line, IN_SOURCE)
 

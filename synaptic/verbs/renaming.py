@@ -39,33 +39,35 @@ def plan_rename(ws: Workspace, note: str, new: str, *, confirms: bool = False) -
     """
     files = list_files(ws)
     pages = Pages(ws, (path for path in files if is_note(path)))
-    old = find_note(ws, note, files, pages)
-    locate_writable(ws.journal.roots, old)
-    if ws.journal.place(old).is_symlink():
-        raise Refused(f"{old} is a link to another file.", "Rename the file it leads to.")
-    is_page = old in pages.names
+    old_path = find_note(ws, note, files, pages)
+    locate_writable(ws.journal.roots, old_path)
+    if ws.journal.place(old_path).is_symlink():
+        raise Refused(f"{old_path} is a link to another file.", "Rename the file it leads to.")
+    is_page = old_path in pages.names
     moves = {}
     names = {}
     if is_page:
         page = new.strip().removesuffix(".md").strip("/ ")
-        for path in _with_subpages(old, pages):
-            names[path] = page + pages.names[path][len(pages.names[old]) :]
+        for path in _with_subpages(old_path, pages):
+            names[path] = page + pages.names[path][len(pages.names[old_path]) :]
             stem = _stem_of_page(names[path], files)
             end = PurePosixPath(path).suffix
             moves[path] = posixpath.join(posixpath.dirname(path), stem + end)
         moves = {path: to for path, to in moves.items() if path != to or names.get(path)}
     else:
-        moves[old] = _new_path(old, new)
+        moves[old_path] = _new_path(old_path, new)
     for path, to in moves.items():
         _check_new_path(ws, path, to, names.get(path, ""), files, moves)
     if all(path == to for path, to in moves.items()) and not any(
         names[path] != pages.names[path] for path in names
     ):
-        raise InvalidArgument(f"{old} has this name already.", "Give another name.")
+        raise InvalidArgument(f"{old_path} has this name already.", "Give another name.")
     for path, to in moves.items():
         _check_name_is_free(ws, path, to, names.get(path, ""), files, moves, pages)
     plan = LinkMoves(ws, moves, names).plan("rename", confirms=confirms)
-    return replace(plan, notices=(*plan.notices, *_heading_notice(ws, old, moves[old])))
+    return replace(
+        plan, notices=(*plan.notices, *_heading_notice(ws, old_path, moves[old_path]))
+    )
 
 
 def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) -> str:
@@ -132,40 +134,45 @@ def quote_percent(part: str) -> str:
     return re.sub("%(?=[0-9a-fA-F]{2})", quote("%"), part)
 
 
-def _new_path(old: str, new: str) -> str:
-    """The path that `new` means for the note `old`."""
+def _new_path(old_path: str, new: str) -> str:
+    """The path that `new` means for the note `old_path`."""
     new = new.strip()
-    name = posixpath.basename(old)
+    name = posixpath.basename(old_path)
     if new.endswith("/"):
         new += name
-    end = PurePosixPath(old).suffix
+    end = PurePosixPath(old_path).suffix
     if not is_note(new):
         new += end
-    return new if "/" in new else posixpath.join(posixpath.dirname(old), new)
+    return new if "/" in new else posixpath.join(posixpath.dirname(old_path), new)
 
 
 def _check_new_path(
-    ws: Workspace, old: str, new: str, page: str, files: Collection[str], moves: Collection[str]
+    ws: Workspace,
+    old_path: str,
+    new_path: str,
+    page: str,
+    files: Collection[str],
+    moves: Collection[str],
 ) -> None:
     """Raises InvalidArgument for a name that a system or a program forbids, and Refused for a
     path that the journal would not read, and for days.
     """
-    for step in new.split("/"):
+    for step in new_path.split("/"):
         reason = why_forbidden(step)
         if reason:
             raise InvalidArgument(
-                f"{(page or new)[:80]!r} cannot be the name of a note: {reason}.",
+                f"{(page or new_path)[:80]!r} cannot be the name of a note: {reason}.",
                 "Give another name; letters, digits, blanks, - and _ are possible everywhere.",
             )
-    if ws.journal.roots.split_path(new)[0] or ws.journal.roots.withholds(new):
+    if ws.journal.roots.split_path(new_path)[0] or ws.journal.roots.withholds(new_path):
         raise Refused(
-            f"{new} would not be read as a note of the journal.", "Give another folder."
+            f"{new_path} would not be read as a note of the journal.", "Give another folder."
         )
     day_file = ws.config.day_file
-    days = [date_in_path(path, day_file) for path in (old, new)]
+    days = [date_in_path(path, day_file) for path in (old_path, new_path)]
     if days[0] != days[1]:
         words = "is the file of a day, and its name is its date"
-        subject = old if days[0] and days[0].is_day else new
+        subject = old_path if days[0] and days[0].is_day else new_path
         if any(day and day.is_day for day in days):
             raise Refused(f"{subject} {words}.", "Give a note that is no day, and no date.")
 
@@ -176,8 +183,8 @@ def _fold(path: str) -> str:
 
 def _check_name_is_free(
     ws: Workspace,
-    old: str,
-    new: str,
+    old_path: str,
+    new_path: str,
     page: str,
     files: Collection[str],
     moves: Collection[str],
@@ -186,20 +193,18 @@ def _check_name_is_free(
     """Raises Refused if a file has the new path, but for case and Unicode form, or if another
     note has the new name.
     """
-    others = set(files) - {old}
+    others = set(files) - {old_path}
     steps = {_fold(path): path for path in others}
-    for path in others | {old}:
+    for path in others | {old_path}:
         for folder in PurePosixPath(path).parents:
             steps.setdefault(_fold(folder.as_posix()), folder.as_posix())
-    there = steps.get(_fold(new))
+    there = steps.get(_fold(new_path))
     if there:
-        raise Refused(
-            f"{there} is there already."
-            if there == new
-            else f"{there} is there already, and some systems take {new} for the same name.",
-            "Give another name, or rename that one first.",
-        )
-    for folder in PurePosixPath(new).parents:
+        message = f"{there} is there already"
+        if there != new_path:
+            message += f", and some systems take {new_path} for the same name"
+        raise Refused(f"{message}.", "Give another name, or rename that one first.")
+    for folder in PurePosixPath(new_path).parents:
         there = steps.get(_fold(folder.as_posix()), folder.as_posix())
         if there != folder.as_posix():
             raise Refused(
@@ -207,8 +212,8 @@ def _check_name_is_free(
                 f"{folder.as_posix()} for the same name.",
                 f"Write it as {there}.",
             )
-    stem = page or PurePosixPath(new).stem
-    if link_key(stem) == link_key(pages.names.get(old) or PurePosixPath(old).stem):
+    stem = page or PurePosixPath(new_path).stem
+    if link_key(stem) == link_key(pages.names.get(old_path) or PurePosixPath(old_path).stem):
         return
     named = [
         path
@@ -216,7 +221,7 @@ def _check_name_is_free(
         if is_note(path)
         and link_key(pages.names.get(path) or PurePosixPath(path).stem) == link_key(stem)
     ]
-    named += _notes_called(ws, stem, {old, *moves})
+    named += _notes_called(ws, stem, {old_path, *moves})
     if named:
         raise Refused(
             f"{named[0]} has the name {stem!r} already; of two notes of one name, nobody could "
@@ -237,13 +242,13 @@ def _notes_called(ws: Workspace, name: str, apart: Collection[str]) -> list[str]
     return [path for path in in_step(ws, run) if path not in apart]
 
 
-def _heading_notice(ws: Workspace, old: str, new: str) -> Texts:
+def _heading_notice(ws: Workspace, old_path: str, new_path: str) -> Texts:
     """A sentence if the note has a title of its own that still says the old name."""
-    was = page_of_path(old)
+    was = page_of_path(old_path)
     with suppress(NotFound, IndexError):
-        entry = ws.journal.parse(new, ws.journal.read(old)).entries[0]
+        entry = ws.journal.parse(new_path, ws.journal.read(old_path)).entries[0]
         if link_key(entry.title) == link_key(was) and link_key(was) != link_key(
-            page_of_path(new)
+            page_of_path(new_path)
         ):
             return (f"Its own heading still says {entry.title!r}; it is not changed.",)
     return ()

@@ -26,16 +26,18 @@ from .many_edits import (
 )
 
 
-def plan_tag_rename(ws: Workspace, old: str, new: str, *, confirms: bool = False) -> EditPlan:
-    """The plan by which the tag `old`, and each tag below it, is called `new`.
+def plan_tag_rename(
+    ws: Workspace, old_tag: str, new_tag: str, *, confirms: bool = False
+) -> EditPlan:
+    """The plan by which the tag `old_tag`, and each tag below it, is called `new_tag`.
 
     Raises NotFound if no note has it, InvalidArgument for a name that is no tag, and Refused
     where a preference in force would change, and nobody confirms it.
     """
-    tag = check_tag(old)
-    written = new.strip().lstrip("#")
+    tag = check_tag(old_tag)
+    written = new_tag.strip().lstrip("#")
     if not TAG.fullmatch(f"#{written}"):
-        written = check_tag(new)
+        written = check_tag(new_tag)
     slug = check_tag(written)
     if slug == tag:
         raise InvalidArgument(f"The tag is called #{tag} already.", "Give another name.")
@@ -77,9 +79,9 @@ def _plan_in_files(
     return replace(plan, again=partial(_plan_in_files, ws, tag, written, confirms))
 
 
-def _check_tags(old: str, new: str, edited: EditedFile) -> None:
+def _check_tags(old_tag: str, new_tag: str, edited: EditedFile) -> None:
     """Raises CannotEdit if an entry would have other tags than its own and the new name."""
     for before, after in edited.entries:
-        wanted = {renamed_tag(tag, old, new) or tag for tag in before.tags}
+        wanted = {renamed_tag(tag, old_tag, new_tag) or tag for tag in before.tags}
         if wanted != set(after.tags):
             raise CannotEdit("its tags would be read differently")

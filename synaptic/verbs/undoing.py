@@ -112,8 +112,8 @@ def list_runs_with_words(ws: Workspace) -> list[LoggedRun]:
     words = dict(_changed_words(ws))
     runs = []
     for run in list_runs(ws):
-        old, new = words.get(run.run, ("", ""))
-        pair = (new, old) if run.undone_verb else (old, new)
+        words_before, words_after = words.get(run.run, ("", ""))
+        pair = (words_after, words_before) if run.undone_verb else (words_before, words_after)
         runs.append(replace(run, words=pair))
     return runs
 
@@ -150,19 +150,19 @@ def _visible_lines(text: bytes) -> list[str]:
     return lines
 
 
-def _cut_words(old: list[str], new: list[str]) -> tuple[str, str]:
+def _cut_words(old_words: list[str], new_words: list[str]) -> tuple[str, str]:
     """The words in which two lists of lines differ, with some words around them."""
     for at in (0, -1):
-        while old and new and old[at] == new[at]:
-            del old[at], new[at]
-    before, after = cut_around_change(" ".join(old), " ".join(new))
+        while old_words and new_words and old_words[at] == new_words[at]:
+            del old_words[at], new_words[at]
+    before, after = cut_around_change(" ".join(old_words), " ".join(new_words))
     return before[:_MOST_SHOWN], after[:_MOST_SHOWN]
 
 
-def _changed_marks(old: bytes, new: bytes) -> tuple[str, str]:
+def _changed_marks(old_bytes: bytes, new_bytes: bytes) -> tuple[str, str]:
     """The marks in comments of entries in which two texts differ: `due=2026-12-01`."""
     sides = []
-    for text in (old, new):
+    for text in (old_bytes, new_bytes):
         comments = [line for line in text.splitlines() if find_ids(line)]
         sides.append(dict.fromkeys(mark for line in comments for mark in line.split()))
     one, other = sides
