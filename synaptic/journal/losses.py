@@ -98,13 +98,21 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
                 losses.append(Loss(id, path, title, "vanished", text._replace(path=path)))
         if id not in undone or not now:
             continue
-        piece = undone[id]
-        is_change = piece.why == "update"
-        by_id = not is_change and stands.path == piece.path and id in find_ids(now)
-        if by_id or now == normalize_block(piece.text):
-            what: LossKind = "changed" if is_change else "deleted"
-            losses.append(Loss(id, stands.path, stands.title, what))
+        kind = _kind_of_undone(undone[id], stands.path, now)
+        if kind:
+            losses.append(Loss(id, stands.path, stands.title, kind))
     return _without_unread(journal, losses)
+
+
+def _kind_of_undone(piece: TrashedText, path: str, block: bytes) -> LossKind | None:
+    """The kind of a loss where the text before a change or a deletion stands again, as `block`
+    in the file `path`; None where another text stands.
+    """
+    is_change = piece.why == "update"
+    by_id = not is_change and path == piece.path and piece.id in find_ids(block)
+    if not by_id and block != normalize_block(piece.text):
+        return None
+    return "changed" if is_change else "deleted"
 
 
 def _without_unread(journal: JournalFiles, losses: list[Loss]) -> list[Loss]:

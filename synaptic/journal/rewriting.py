@@ -23,6 +23,7 @@ from .comments import find_ids
 from .folder import OWN, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
+from .saved import SavedText
 from .text import find_entry_span, id_above, is_later_text, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
 from .writer import Draft, Make, Stat
@@ -149,11 +150,7 @@ def _rewriting(
             piece = _note_place(piece, was, data, new, text)
             pieces += [*journal.replaced_copy(entry.id, entry.title, new, block), piece]
             comes |= {entry.id} & after.keys()
-        saved = [
-            journal.saved_text(path, id, normalize_block(after[id]))
-            for id in comes
-            if id in find_ids(after[id]) and not has_private_tag(after[id])
-        ]
+        saved = _texts_to_save(journal, path, {id: after[id] for id in comes})
         if keep:
             journal.trash.put(*pieces)
         written = list(_compare(path, was, now))
@@ -162,6 +159,17 @@ def _rewriting(
         )
 
     return make
+
+
+def _texts_to_save(
+    journal: Journal, path: str, blocks: Mapping[str, bytes]
+) -> Iterator[SavedText]:
+    """Yields the texts of these blocks by id that are to be saved: each that names its id, and
+    has no private passage.
+    """
+    for id, block in blocks.items():
+        if id in find_ids(block) and not has_private_tag(block):
+            yield journal.saved_text(path, id, normalize_block(block))
 
 
 def _end_rewrite(

@@ -6,6 +6,7 @@ import glob
 import os
 import re
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -116,13 +117,6 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
         # another model embeds every note anew: where vectors are, a rebuild takes it
         is_new = journal is not None and not ws.index.meta("model")
         chosen = take_model_of_language(ws) if is_new else ()
-        # `doctor` names copies by programs that sync files
-        issues = (
-            issue
-            for issue in contents.issues
-            if issue.code != "duplicate-id"
-            or path_without_conflict_mark(issue.path) == issue.path
-        )
         left_out = left_out_sentences(contents.left_out, LEFT_OUT_SHOWN).values()
         return Adopted(
             home=contents.home,
@@ -130,7 +124,7 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             files=contents.files,
             entries=contents.entries,
             undated=contents.entries - sum(count for _, count in contents.months),
-            issues=tuple(issues),
+            issues=_issues_without_copies(contents.issues),
             new_entries_go_to=ws.journal.place(ws.journal.path_of_day(ws.clock())),
             remarks=(*remarks, *chosen),
             to_add=tuple(toml_lines(lacking)),
@@ -140,6 +134,18 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
                 *(() if chosen else language_notice(ws)),
             ),
         )
+
+
+def _issues_without_copies(issues: Sequence[ParseIssue]) -> tuple[ParseIssue, ...]:
+    """Returns the issues without those of copies by programs that sync files, which `doctor`
+    names.
+    """
+    kept = []
+    for issue in issues:
+        is_copy = path_without_conflict_mark(issue.path) != issue.path
+        if issue.code != "duplicate-id" or not is_copy:
+            kept.append(issue)
+    return tuple(kept)
 
 
 def _refuse_exposed_home(home: Path, journal: Path) -> None:

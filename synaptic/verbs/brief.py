@@ -387,11 +387,7 @@ def _gather_briefing(
     start = _find_news_start(ws, since, before, left_off)
     later = _list_later_entries(ws, scope, left_off or now - MONTH)
     session = None if is_asked else _find_last_session(later[0], now - MONTH)
-    if is_asked:
-        pools = _news_pools(ws, scope, start)
-    else:
-        most_new = NEWEST if since == WEEK else POOL  # a session that goes on wants all news
-        pools = _useful_pools(ws, scope, start, later, most_new)
+    pools = _choose_pools(ws, scope, since, start, later)
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, terms, rows)
     today = ws.today.isoformat()
@@ -402,10 +398,7 @@ def _gather_briefing(
     if session:
         seen.add(session)
     for name, (entries, has_more) in pools.items():
-        unseen = read_entries(ws, [rowid for rowid in entries if rowid not in seen])
-        for rowid, entry in unseen.items():
-            readable = with_versions_shown(entry)
-            unseen[rowid] = replace(readable, marks=entries[rowid].marks)
+        unseen = _read_unseen(ws, entries, seen)
         seen.update(unseen)
         if name == USEFUL:
             ranked = _rank_by_worth(now, unseen, scores, here)
@@ -418,11 +411,6 @@ def _gather_briefing(
     remarks = [*ws.config.notices, *absent, start.remark]
     if is_asked and not shelves[1].entries:
         remarks.append(f"Nothing is {shelves[1].name}.")
-    count, number = ws.index.latest_change()
-    is_in_memory = ws.access.why_index_in_memory(ws.index) != ""
-    if report.unread or is_in_memory or count is None:  # each process counts, or each journal
-        count = number = 0
-    position = f"p:{count}-{number}-{int(now.timestamp())}"
     return Briefing(
         project=project or "",
         rules=rules,
@@ -434,10 +422,30 @@ def _gather_briefing(
         later=f"{len(later[0])}{'+' if later[1] else ''}" if left_off else "0",
         shelves=tuple(shelves),
         unread_files=report.unread,
-        position="" if before is None else position,
+        position="" if before is None else _name_position(ws, now, report),
         remark=" ".join(filter(None, remarks)),
         later_of={} if is_asked else pair_nearest_entries(ws, compared),
     )
+
+
+def _read_unseen(
+    ws: Workspace, entries: Mapping[int, Entry], seen: Collection[int]
+) -> dict[int, Entry]:
+    """Returns the entries not among `seen`, with their texts; they keep their marks."""
+    unseen = read_entries(ws, [rowid for rowid in entries if rowid not in seen])
+    for rowid, entry in unseen.items():
+        readable = with_versions_shown(entry)
+        unseen[rowid] = replace(readable, marks=entries[rowid].marks)
+    return unseen
+
+
+def _name_position(ws: Workspace, now: datetime, report: SyncReport) -> str:
+    """Returns the position up to which a briefing goes, with zeros where no number is valid."""
+    count, number = ws.index.latest_change()
+    is_in_memory = ws.access.why_index_in_memory(ws.index) != ""
+    if report.unread or is_in_memory or count is None:  # each process counts, or each journal
+        count = number = 0
+    return f"p:{count}-{number}-{int(now.timestamp())}"
 
 
 def _choose_handoff(ws: Workspace, scope: Scope, branch: str) -> list[int]:
@@ -490,6 +498,18 @@ def _useful_types(scope: Scope) -> tuple[EntryType, ...]:
 
 def _news_heading(start: Start) -> str:
     return f"new since {start.at:%Y-%m-%d %H:%M}"
+
+
+def _choose_pools(
+    ws: Workspace, scope: Scope, since: timedelta | str, start: Start, later: Pool
+) -> dict[str, Pool]:
+    """Returns the entries of each shelf: all news for a reader that asked for a time, else the
+    newest and the useful ones.
+    """
+    if isinstance(since, str):
+        return _news_pools(ws, scope, start)
+    most_new = NEWEST if since == WEEK else POOL  # a session that goes on wants all news
+    return _useful_pools(ws, scope, start, later, most_new)
 
 
 def _news_pools(ws: Workspace, scope: Scope, start: Start) -> dict[str, Pool]:

@@ -302,22 +302,10 @@ def find(
                 "Leave out the query, or them.",
                 of=("cursor", "around"),
             )
-        wanted = asked
-        if asked.parent or asked.links_to:
-            wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
-        result = search(
-            ws,
-            query,
-            filters=wanted,
-            limit=limit,
-            order=chosen,
-            only_fitting=True,
-            load_model=load_model,
+        listing = _find_by_words(
+            ws, query, asked, chosen, facets=facets, limit=limit, load_model=load_model
         )
-        counts = None
-        if facets:
-            counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
-        return _name_either_tag(replace(_search_as_listing(result), facets=counts), asked)
+        return _name_either_tag(listing, asked)
 
     def run(report: SyncReport) -> Listing:
         here = working_checkout(ws)
@@ -335,6 +323,35 @@ def find(
         return replace(listing, cursor=_make_cursor(last, chosen, own), facets=counts)
 
     return _name_either_tag(in_step(ws, run), asked)
+
+
+def _find_by_words(
+    ws: Workspace,
+    query: str,
+    asked: Filters,
+    order: Order,
+    *,
+    facets: bool,
+    limit: int,
+    load_model: bool,
+) -> Listing:
+    """The entries that a search for the query finds, and that pass the filters."""
+    wanted = asked
+    if asked.parent or asked.links_to:
+        wanted = in_step(ws, lambda _: _resolve_ids(ws, asked))
+    result = search(
+        ws,
+        query,
+        filters=wanted,
+        limit=limit,
+        order=order,
+        only_fitting=True,
+        load_model=load_model,
+    )
+    counts = None
+    if facets:
+        counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
+    return replace(_search_as_listing(result), facets=counts)
 
 
 def _name_either_tag(listing: Listing, asked: Filters) -> Listing:

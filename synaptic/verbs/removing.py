@@ -56,22 +56,14 @@ def delete(
     except NotFound:
         if not purge:
             raise
-        ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
-        path, entry = ws.journal.find_copy(id)
-        ws.own_journal.purge(path, entry.id)
-        notices = [*index_now(ws, path, scrub=True), *outside_copies_notice(ws, entry)]
-        return make_receipt(entry, path=path, notices=notices)
+        return _purge_deleted(ws, id)
     entry = stored.entry
     ws.own_journal.writer.note_entries(entry.id)
     copies = stored.copies
     path = entry.path
     locate_writable(ws.journal.roots, path, entry.there.line)
-    if (entry.whole_file or entry.pin) and not by_person:
-        what = (
-            f"{path} is a person's file" if entry.whole_file else "A person pinned this entry"
-        )
-        hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
-        raise Refused(f"{what}: only a person deletes it.", hint)
+    if not by_person:
+        _check_agent_may_delete(entry)
     notices = []
 
     def remove(inside: str) -> None:
@@ -102,6 +94,26 @@ def delete(
     return make_receipt(
         entry, notices=[*notices, *_remaining_duplicate_notice(ws, stored.own_id)]
     )
+
+
+def _purge_deleted(ws: Workspace, id: str) -> Receipt:
+    """Purges an entry that was deleted before; returns the receipt."""
+    ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
+    path, entry = ws.journal.find_copy(id)
+    ws.own_journal.purge(path, entry.id)
+    notices = [*index_now(ws, path, scrub=True), *outside_copies_notice(ws, entry)]
+    return make_receipt(entry, path=path, notices=notices)
+
+
+def _check_agent_may_delete(entry: Entry) -> None:
+    """Raises Refused for a whole-file note, and for an entry that a person pinned."""
+    if not entry.whole_file and not entry.pin:
+        return
+    subject = "A person pinned this entry"
+    if entry.whole_file:
+        subject = f"{entry.path} is a person's file"
+    hint = f"`synaptic delete {entry.short_id}`, in a terminal of their own."
+    raise Refused(f"{subject}: only a person deletes it.", hint)
 
 
 def _remaining_duplicate_notice(ws: Workspace, own_id: str) -> list[str]:

@@ -10,6 +10,7 @@ from typing import NamedTuple, Unpack
 from ..config import SHIPPED_MODELS
 from ..errors import SynapticError, check_range, naming_parameter
 from ..index.rows import Stored, hash64
+from ..journal.repository import Checkout
 from ..journal.written_entry import WrittenEntry
 from ..language.lexicon import read_type_name
 from ..language.time_fields import read_moment
@@ -155,13 +156,6 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     screen = Screen(ws.config.secrets)
     parent = values.get("parent")
     source = values.get("source")
-    branch = None
-    if (
-        here
-        and is_project_of_checkout(project, here)
-        and here.branch not in here.default_branches
-    ):
-        branch = here.branch
     with naming_parameter("parent"):
         parent = stable_id(ws, parent) if parent else None
     entry, composed = draft_entry(
@@ -174,7 +168,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         supersedes=superseded_ids(
             ws, values.get("supersedes", ()), by_person=by_person, confirms=confirms
         ),
-        branch=branch,
+        branch=_find_branch(here, project),
         extra={"source": source} if source else {},
         **{name: values[name] for name in _PASSED & values.keys()},
     )
@@ -194,6 +188,15 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         weakness = find_weakness(ws, entry, marks)
         notices += [weakness] if weakness else []
     return _Draft(entry, notices, marks)
+
+
+def _find_branch(here: Checkout | None, project: str | None) -> str | None:
+    """Returns the branch that is checked out, if the entry is of the project of the checkout;
+    None for a default branch.
+    """
+    if not here or not is_project_of_checkout(project, here):
+        return None
+    return None if here.branch in here.default_branches else here.branch
 
 
 def _read_own_date(
