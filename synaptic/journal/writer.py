@@ -272,8 +272,8 @@ class FileWriter:
             if self.deed:
                 self.log.append(make_record(self.deed, self.clock(), path, to=to), sync=False)
             inject_fault("moved")
-            for place in {old_path.parent, new_path.parent}:
-                disk.sync_dir(place)
+            for parent in {old_path.parent, new_path.parent}:
+                disk.sync_dir(parent)
 
     @contextmanager
     def doing(
