@@ -126,10 +126,10 @@ def ask_about_proposals(ws: Workspace, proposals: Sequence[Proposal]) -> None:
     force if they press y; n drops it for good, q ends the questions, other keys change nothing.
     """
     for proposal in proposals:
-        place = (
+        scope = (
             f"for the project {one_line(proposal.project)}" if proposal.project else "for all"
         )
-        say(f"You wrote on {proposal.day}, in {one_line(proposal.client)}, {place}:")
+        say(f"You wrote on {proposal.day}, in {one_line(proposal.client)}, {scope}:")
         say(f"\n    {one_line(proposal.text)}")
         key = read_key(f"\n{QUESTION} [y/n, q quits]: ")
         if key == "q":

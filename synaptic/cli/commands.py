@@ -492,8 +492,8 @@ def tick(ws: Workspace, undo: bool, text: Words = ()) -> None:
         task = ticking.find_open_task(ws, " ".join(text))
         done = ticking.tick_task(ws, task.path, task.line, task.text, done=True)
         opening = "Done, and moved to its next date" if done.repeats else "Ticked"
-    place = output_for_workspace(ws).full_path(done.path)
-    lines = [f"{opening}: {one_line(done.text)} ({place}:{done.line})"]
+    file = output_for_workspace(ws).full_path(done.path)
+    lines = [f"{opening}: {one_line(done.text)} ({file}:{done.line})"]
     if done.undo:
         lines.append(f"`synaptic undo {done.undo}` takes it back.")
     print_answer({"success": True} | wire.as_json(done), "\n".join(lines))

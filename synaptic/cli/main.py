@@ -121,8 +121,8 @@ def _read_help_command(args: Sequence[str]) -> list[str]:
     """Returns the arguments with `help COMMAND` as `COMMAND --help`, and with `--all` before a
     `--help` without a command, because that ends the reading of flags.
     """
-    place = _place_of_command(args)
-    head, rest = args[:place], [*args[place:]]
+    index = _place_of_command(args)
+    head, rest = args[:index], [*args[index:]]
     if rest[:1] == ["help"]:
         rest = [*(arg for arg in rest if arg != "help"), "--help"]
     if {"--all"} < {*rest} <= {"--all", *HELP_FLAGS}:

@@ -72,9 +72,9 @@ class SectionedHelp(TyperCommand):
         arguments = [(one.metavar, one.help) for one in arguments_of(self)]
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": arguments, "Options": []}
         for one in self.get_params(ctx):
-            row = one.get_help_record(ctx)
-            if row and one.param_type_name == "option":
-                name, about = row
+            help_record = one.get_help_record(ctx)
+            if help_record and one.param_type_name == "option":
+                name, about = help_record
                 for plural in plurals(one.opts):
                     name = name.replace(f", {plural}", "")
                 heading = getattr(one, "rich_help_panel", None) or "Options"

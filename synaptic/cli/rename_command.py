@@ -103,7 +103,7 @@ def taken_back_text(back: Renamed) -> str:
 
 def plan_text(plan: EditPlan, most: int | None = None) -> str:
     """The files and lines of a plan; of the lines at most so many."""
-    rows = [f"{old} -> {new}" for old, new in plan.moves.items() if old != new]
+    rows = [f"{path} -> {to}" for path, to in plan.moves.items() if path != to]
     for line in plan.lines[:most]:
         rows += [f"{line.path}:{line.line}", f"  - {line.before}", f"  + {line.after}"]
     if most is not None and len(plan.lines) > most:
@@ -125,7 +125,7 @@ def plan_text(plan: EditPlan, most: int | None = None) -> str:
 def plan_json(plan: EditPlan) -> dict[str, object]:
     """The files and lines of a plan as JSON."""
     return {
-        "moves": [{"from": old, "to": new} for old, new in plan.moves.items()],
+        "moves": [{"from": path, "to": to} for path, to in plan.moves.items()],
         "changes": wire.as_json(plan.lines),
         "stays": wire.as_json(plan.stays),
         "notices": list(plan.notices),

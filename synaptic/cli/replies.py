@@ -305,16 +305,16 @@ def open_or_print_path(
     the edit in the trash. Without an editor, or without a terminal, prints the path and the
     line. The places of what is attached go to standard error.
     """
-    place = journal.place(path)
+    file = journal.place(path)
     command = None if IN_JSON.get() else editor.editor_command()
     if not IN_JSON.get():
         for one in attached or ():
             say(f"Attached: {clean(str(journal.place(one)))}")
     if command:
         with _texts_before_edit_kept(journal, path, waits=waits_for_person(command)):
-            return editor.run_editor(command_to_open(command, place, line))
-    text = f"{place}:{line}" if line else str(place)
-    data: Json = {"path": str(place), "line": line}
+            return editor.run_editor(command_to_open(command, file, line))
+    text = f"{file}:{line}" if line else str(file)
+    data: Json = {"path": str(file), "line": line}
     if attached is not None:
         data["attached"] = [str(journal.place(one)) for one in attached]
     return print_answer(data, clean(text))

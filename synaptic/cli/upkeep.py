@@ -219,10 +219,10 @@ def _settle_finding(ws: Workspace, choice: str, key: str) -> None:
     if not receipt:
         return print_answer({"success": True, "kept": key}, f"Kept {key}")
     if isinstance(receipt, SettledReceipt) or choice == review.UNDO:
-        place = output_for_workspace(ws).full_path(receipt.path)
-        text = f"Both versions stand in {place} again."
+        file = output_for_workspace(ws).full_path(receipt.path)
+        text = f"Both versions stand in {file} again."
         if isinstance(receipt, SettledReceipt):
-            text = f"Settled in {place}. `synaptic review undo {receipt.undo}` takes it back."
+            text = f"Settled in {file}. `synaptic review undo {receipt.undo}` takes it back."
         data = {"success": True} | wire.as_json(receipt)
         return print_answer(data, text, receipt.notices)
     done = "Deleted" if choice == "delete" else "Updated"

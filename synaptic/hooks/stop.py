@@ -111,9 +111,9 @@ def _has_changed_files(here: Checkout | None, began: datetime) -> bool:
     if not here:
         return False
     left = MAX_FILES
-    for place, folders, names in os.walk(here.root):
+    for folder, folders, names in os.walk(here.root):
         for name in names[:left]:
-            if os.lstat(f"{place}/{name}").st_mtime > began.timestamp():
+            if os.lstat(f"{folder}/{name}").st_mtime > began.timestamp():
                 return True
         left -= len(names)
         if left <= 0:

@@ -211,8 +211,8 @@ def _name_and_its_pronouns(mention: re.Match[str], text: str) -> tuple[str, Text
     if mention["thing"]:
         return text, ("it",)
     words = text.split(" ")
-    for place, word in enumerate(words):
-        name = " ".join(words[place:])
+    for index, word in enumerate(words):
+        name = " ".join(words[index:])
         if is_tool(word):
             return name, ("it",)
         lower = word.lower().removesuffix(".")

@@ -47,18 +47,18 @@ def find_typed_rules(request: str) -> list[str]:
     """
     rules: list[str] = []
     before = -2
-    for place, sentence in enumerate(_typed_sentences(request)):
+    for index, sentence in enumerate(_typed_sentences(request)):
         is_short = len(sentence.split()) < LEAST_WORDS
         if len(sentence) > MOST_CHARS or sentence.endswith("?") or not _is_rule(sentence):
             continue
         joined = f"{rules[-1]} {sentence}" if rules else ""
-        if before == place - 1 and len(joined) <= MOST_CHARS:
+        if before == index - 1 and len(joined) <= MOST_CHARS:
             rules[-1] = joined
         elif is_short:
             continue
         else:
             rules.append(sentence)
-        before = place
+        before = index
     return rules
 
 

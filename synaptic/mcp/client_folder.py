@@ -58,7 +58,7 @@ class ClientFolder:
         able = session.client_capabilities
         if able is None or able.roots is None:
             return
-        places: list[Path] = []
+        folders: list[Path] = []
         with suppress(MCPError, ValueError, TimeoutError):  # it answers nothing, or nonsense
             async with asyncio.timeout(ROOTS_S):
                 answer = await session.send_request(
@@ -67,9 +67,9 @@ class ClientFolder:
             for root in answer.roots:
                 url = urlsplit(str(root.uri))
                 if url.scheme == "file":
-                    places.append(real_path(url2pathname(unquote(url.path))))
+                    folders.append(real_path(url2pathname(unquote(url.path))))
         start = Path.cwd().resolve()
-        if not places or any(start.is_relative_to(place) for place in places):
+        if not folders or any(start.is_relative_to(folder) for folder in folders):
             return
-        self.is_unclear = len(places) > 1
-        self._named = "" if self.is_unclear else str(places[0])
+        self.is_unclear = len(folders) > 1
+        self._named = "" if self.is_unclear else str(folders[0])

@@ -128,11 +128,11 @@ def fit_rows(data: Json, name: str, room: int, advice: str) -> Json:
     """
     if len(json_text(data)) <= room:
         return data
-    rows = [_shorten_row(row, room) for row in data[name]]
+    rows = [_shorten_row(item, room) for item in data[name]]
     remark = f"{len(rows)} more did not fit: {advice}."
     head = data | {name: [], "omitted": len(rows), "notices": [*data["notices"], remark]}
     head = _shrink_json(head, max(room // 2, REMARK_CHARS))
-    sizes = [len(json_text(row)) + 2 for row in rows]
+    sizes = [len(json_text(item)) + 2 for item in rows]
     count = count_that_fit(sizes, room - len(json_text(head)))
     omitted = len(rows) - count
     if not omitted:
@@ -141,9 +141,9 @@ def fit_rows(data: Json, name: str, room: int, advice: str) -> Json:
     return head | {name: rows[:count], "omitted": omitted, "notices": notices}
 
 
-def _shorten_row(row: Json, room: int) -> Json:
-    content = row["content"]
+def _shorten_row(item: Json, room: int) -> Json:
+    content = item["content"]
     end = fitting_length(content, WHOLE_CONTENT)
-    if end < len(content) and not row["truncated"]:
-        row = row | {"content": content[:end], "truncated": True, "next_offset": end}
-    return _shrink_json(row, max(room // 4, 2 * WHOLE_CONTENT))
+    if end < len(content) and not item["truncated"]:
+        item = item | {"content": content[:end], "truncated": True, "next_offset": end}
+    return _shrink_json(item, max(room // 4, 2 * WHOLE_CONTENT))

@@ -299,10 +299,10 @@ class _GrowingBriefing:
         else:
             line = entry_in_line(entry, self.today, room=EXCERPT_TOKENS)
         self.lines[pick.shelf][pick.depth] = line
-        place = self.places.get(self.earlier_of.get(entry.id, ""))
-        if place:
-            earlier = self.shelves[place.shelf].entries[place.depth]
-            self.lines[place.shelf][place.depth] = earlier_in_line(earlier, self.today)
+        other = self.places.get(self.earlier_of.get(entry.id, ""))
+        if other:
+            earlier = self.shelves[other.shelf].entries[other.depth]
+            self.lines[other.shelf][other.depth] = earlier_in_line(earlier, self.today)
         if self.room() < 0:
             self.lines = before
             return False

@@ -211,8 +211,8 @@ def entries_text(listing: Listing, to: Output) -> str:
     for entry in map(with_versions_shown, listing.entries):
         heading, below = split_heading(entry.title, entry.content)
         about = marks_line(entry, listing.superseded_by.get(entry.id), full=True)
-        place = to.link(entry.path, entry.there.line)
-        header = f"{_stamp_columns(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{place}"
+        where = to.link(entry.path, entry.there.line)
+        header = f"{_stamp_columns(entry, to)}  {to.paint(one_line(heading), 'bold')}\n{where}"
         if about:
             header += f" · {to.paint(about, 'dim')}"
         chain = history_lines(listing.chains.get(entry.id, ()))
@@ -256,8 +256,8 @@ def trash_text(texts: Restorable, to: Output) -> str:
 
 def _trashed_lines(one: Replaced, to: Output, how: str = "") -> list[str]:
     heading, below = split_heading(one.title, one.text)
-    place = to.paint(one_line(one.path), "dim")
-    first = f"{short_id(one.id)}  {one.date} {one.time}  {how}{one_line(heading)}  {place}"
+    where = to.paint(one_line(one.path), "dim")
+    first = f"{short_id(one.id)}  {one.date} {one.time}  {how}{one_line(heading)}  {where}"
     return [first, *(f"  {line}" for line in _first_lines(below))]
 
 
@@ -270,8 +270,8 @@ def links_text(linked: Links, to: Output) -> str:
         if links:
             lines.append(to.paint(name, "bold"))
         for link in links[:LINKS_SHOWN]:
-            place = to.link(link.path, link.line)
-            lines.append(f"  [[{one_line(link.text)}]]  {link_text(link)}  {place}")
+            where = to.link(link.path, link.line)
+            lines.append(f"  [[{one_line(link.text)}]]  {link_text(link)}  {where}")
         lines += more_lines(len(links) - LINKS_SHOWN, "--json")
     return "\n".join(lines) or "No links."
 
@@ -416,19 +416,22 @@ def _runs_text(written: DaysWritten) -> str:
     if not longest.last:
         return "No day has an entry yet."
     number = "1 day" if longest.days == 1 else f"{longest.days:,} days"
-    row = f"The longest row of days with entries: {number}, to {longest.last}."
+    sentence = f"The longest row of days with entries: {number}, to {longest.last}."
     if current.days < 2:
-        return row
-    return f"{current.days:,} days in a row until {current.last}. {row}"
+        return sentence
+    return f"{current.days:,} days in a row until {current.last}. {sentence}"
 
 
 def totals_text(totals: Totals, to: Output) -> str:
     """Returns the sums of a field as a table: a row for each group, and below them the sum over
     all entries.
     """
-    width = max(len(row.text) for row in (*totals.rows, *totals.all))
+    width = max(len(group_total.text) for group_total in (*totals.rows, *totals.all))
     lines = [to.paint(f"{one_line(totals.field)} by {totals.by}", "bold")]
-    lines += [f"{row.text:>{width}}  {one_line(totals.label(row))}" for row in totals.rows]
+    lines += [
+        f"{group_total.text:>{width}}  {one_line(totals.label(group_total))}"
+        for group_total in totals.rows
+    ]
     for total in totals.all:
         line = f"{total.text:>{width}}  in all, {total.entry_count}"
         lines.append(to.paint(line, "bold"))
@@ -528,11 +531,11 @@ def run_text(run: LoggedRun) -> str:
     if 0 < len(run.files) < 3:
         files = ", ".join(run.files)
     parts = [run.what] if run.what and run.what != files else []
-    old, new = run.words
-    if old and new:
-        parts.append(f'"{old}" -> "{new}"')
-    elif (old or new) and run.what not in (old or new):
-        parts.append(f'added "{new}"' if new else f'removed "{old}"')
+    removed, added = run.words
+    if removed and added:
+        parts.append(f'"{removed}" -> "{added}"')
+    elif (removed or added) and run.what not in (removed or added):
+        parts.append(f'added "{added}"' if added else f'removed "{removed}"')
     what = f": {one_line(' | '.join(parts))}" if parts else ""
     return clean(f"{run.at:%Y-%m-%d %H:%M} {run.verb}{who}{what} ({one_line(files)})")
 

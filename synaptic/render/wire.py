@@ -85,8 +85,8 @@ def totals_json_rows(totals: Totals) -> Iterator[str]:
 
 def _array_rows(rows: Iterable[Json]) -> Iterator[str]:
     before = "["
-    for row in rows:
-        yield before + json.dumps(row, ensure_ascii=False)
+    for record in rows:
+        yield before + json.dumps(record, ensure_ascii=False)
         before = ","
     yield "]" if before == "," else "[]"
 
@@ -126,8 +126,8 @@ def totals_json(totals: Totals) -> Json:
 def totals_csv_rows(totals: Totals) -> Iterator[str]:
     """Yields the lines of a CSV table of sums, the column names first."""
     yield csv_line((totals.by, totals.field, *TOTAL_FIELDS[2:]))
-    for row in map(total_json, totals.rows):
-        yield csv_line(row.values())
+    for record in map(total_json, totals.rows):
+        yield csv_line(record.values())
 
 
 def csv_line(cells: Iterable[Any]) -> str:
@@ -200,12 +200,12 @@ def listing_json(listing: Listing) -> Json:
     """
     entries = []
     for entry in listing.entries:
-        row = entry_json(with_versions_shown(entry), listing.superseded_by.get(entry.id))
+        record = entry_json(with_versions_shown(entry), listing.superseded_by.get(entry.id))
         if listing.links:
-            row |= as_json(listing.links[entry.id])
+            record |= as_json(listing.links[entry.id])
         if listing.attached:
-            row["attached"] = list(listing.attached[entry.id])
-        entries.append(row)
+            record["attached"] = list(listing.attached[entry.id])
+        entries.append(record)
     data: Json = {"total": listing.total, "entries": entries, "notices": list(listing.notices)}
     if listing.cursor:
         data["cursor"] = listing.cursor

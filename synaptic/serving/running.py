@@ -67,8 +67,10 @@ class RunningServer(NamedTuple):
     def is_answering(self) -> bool:
         """True when the program that listens at the address has this server's key."""
         text = secrets.token_urlsafe(16)
-        place = urlsplit(self.url)
-        asked = http.client.HTTPConnection(place.hostname or "", place.port, timeout=ANSWER_S)
+        address = urlsplit(self.url)
+        asked = http.client.HTTPConnection(
+            address.hostname or "", address.port, timeout=ANSWER_S
+        )
         with suppress(OSError, http.client.HTTPException):
             try:
                 asked.request("GET", f"/login?sign={text}")

@@ -96,9 +96,9 @@ def remote_server(url: str) -> Server:
             f"{url!r} is not the http or https address of a server.",
             "As in: --url http://192.168.1.5:8765/mcp",
         )
-    place, path = parts.groups(default="")
+    origin, path = parts.groups(default="")
     path = path.rstrip("/") or "/mcp"
-    return Server("", (), url=place + path)
+    return Server("", (), url=origin + path)
 
 
 class Client(NamedTuple):
@@ -173,17 +173,17 @@ class Client(NamedTuple):
         return any(client_path(sign).exists() for sign in self.signs)
 
 
-def _parse_client(row: Json) -> Client:
+def _parse_client(part: Json) -> Client:
     """Returns the client of a table of `data/clients.toml`, with the usual values for missing
     fields.
     """
-    name = row["name"]
+    name = part["name"]
     usual = {
         "title": name.replace("-", " ").title(),
         "programs": [name],
         "entry": {"command": "{command}", "args": "{args}", "env": "{env}"},
     }
-    return Client(**usual | row)
+    return Client(**usual | part)
 
 
 _TABLE = (DATA / "clients.toml").read_text("utf-8")

@@ -94,11 +94,11 @@ def drop(text: str, path: Names) -> str:
         before = text[:begin]
     comma = _COMMA.match(commas, end)
     if comma:
-        place = comma.end()
-        after = text[end : place - 1] + text[place:]
+        index = comma.end()
+        after = text[end : index - 1] + text[index:]
     elif not alone:
-        place = commas.rindex(",", 0, begin)
-        before = text[:place] + before[place + 1 :]
+        index = commas.rindex(",", 0, begin)
+        before = text[:index] + before[index + 1 :]
     return _check_json(before + after, wanted)
 
 

@@ -112,12 +112,12 @@ def _edit_server(client: Client, server: Server, text: str, *, drop: bool = Fals
             f"`synaptic setup {client.name} --remove` removes it"
         )
     for name, value in entry.items():
-        old = there.get(name)
-        if old is not None and name in _USER_FIELDS:
+        present = there.get(name)
+        if present is not None and name in _USER_FIELDS:
             continue
-        if isinstance(old, dict):
-            value = {key: old[key] for key in old if key != HEADER} | value
-        if value != old:
+        if isinstance(present, dict):
+            value = {key: present[key] for key in present if key != HEADER} | value
+        if value != present:
             text = form.put(text, (*path, name), value)
     return text
 
@@ -195,11 +195,11 @@ def _edit_hooks(wanted: Mapping[str, Any], text: str, *, drop: bool = False) -> 
     there = jsonc.parse(text).get("hooks", {})
     for event in {**there, **wanted}:
         path = ("hooks", event)
-        old = there.get(event, [])
-        new = _replace_own_hook(old, wanted.get(event))
-        if new == old:
+        groups = there.get(event, [])
+        new_groups = _replace_own_hook(groups, wanted.get(event))
+        if new_groups == groups:
             continue
-        text = jsonc.put(text, path, new) if new else jsonc.drop(text, path)
+        text = jsonc.put(text, path, new_groups) if new_groups else jsonc.drop(text, path)
     return text
 
 

@@ -57,8 +57,8 @@ def set_up_part(part: Part, *, remove: bool = False, only_read: bool = True) -> 
     """
     step = SetupStep(part)
     try:
-        old = _read_settings(part.file)
-        text = (old or b"").decode()
+        before = _read_settings(part.file)
+        text = (before or b"").decode()
         if remove and NAME not in text:
             return step
         strict = part.client.strict and part.file.suffix == ".json"
@@ -79,7 +79,7 @@ def set_up_part(part: Part, *, remove: bool = False, only_read: bool = True) -> 
         if step.command:
             _run_client_command(step)
         else:
-            _write_part(step, old, new.encode())
+            _write_part(step, before, new.encode())
         step.done = True
     except SynapticError as problem:
         step.action = "fail"
@@ -146,7 +146,7 @@ def _read_settings(file: Path) -> bytes | None:
             return None
 
 
-def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
+def _write_part(step: SetupStep, before: bytes | None, new: bytes) -> None:
     """Replaces the bytes of the part's file atomically. Mode and owner are kept; a symbolic
     link is followed. Raises JournalError, and Changed when another program wrote meanwhile.
     """
@@ -154,11 +154,11 @@ def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
     target = real_path(file)
     backup = file.with_name(file.name + BACKUP_ENDING)
     with disk.disk_errors(file):
-        if old is None:
+        if before is None:
             disk.make_dirs(target.parent, private=False)
             disk.create_file(target, new, private=False)
             return
-        if not disk.replace_if_unchanged(target, old, target.stat().st_ino, new):
+        if not disk.replace_if_unchanged(target, before, target.stat().st_ino, new):
             raise Changed(
                 f"Another program changed {file} at the same time.", "Run the command again."
             )
@@ -170,5 +170,5 @@ def _write_part(step: SetupStep, old: bytes | None, new: bytes) -> None:
                 target.parent.rmdir()  # a folder that was made for it
     if not step.was_there:
         with suppress(OSError):
-            disk.create_file(backup, old, private=True)
+            disk.create_file(backup, before, private=True)
             step.backup = backup

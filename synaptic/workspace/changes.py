@@ -85,8 +85,8 @@ def mark_entries(
     today = ws.today.isoformat()
     result = dict(entries)
     rules = {
-        row: entry
-        for row, entry in entries.items()
+        rowid: entry
+        for rowid, entry in entries.items()
         if entry.content and entry.type == "preference"
     }
     consents = dict(zip(rules, read_consents(ws, list(rules.values())), strict=True))
@@ -170,9 +170,9 @@ def _store_line_hashes(folder: Path, fingerprint: str, path: Path) -> None:
         return
     lines = _line_hashes(path, fingerprint)
     make_state_dir(folder)
-    oldest_first = sorted(folder.iterdir(), key=lambda old: old.stat().st_mtime)
-    for old in oldest_first[: -LINES_KEPT + 1]:
-        old.unlink()
+    oldest_first = sorted(folder.iterdir(), key=lambda hash_file: hash_file.stat().st_mtime)
+    for hash_file in oldest_first[: -LINES_KEPT + 1]:
+        hash_file.unlink()
     overwrite(file, lines.tobytes(), sync=False)
 
 

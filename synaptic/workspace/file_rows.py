@@ -38,7 +38,7 @@ def make_file_rows(
         block = data[place.start : place.end]
         body = masked[place.body_start : place.body_end]
         made_of = repr((number == 0, _ROW(entry)))
-        row = EntryRow(
+        entry_row = EntryRow(
             entry=entry,
             block=block,
             row_hash=hash64(made_of.encode("utf-8", "surrogatepass") + block),
@@ -46,7 +46,7 @@ def make_file_rows(
             marks=partial(_link_name_task_rows, entry, body, number == 0, day_title),
             hides=masked[place.start : place.end] != block,
         )
-        rows.append(row)
+        rows.append(entry_row)
     hides = masked != data
     return FileRows(stamp, hash64(data), settled, tuple(rows), parsed.issues, hides)
 

@@ -161,26 +161,26 @@ def _hash_parts(parts: object) -> str:
 def read_log(state: Path) -> Log:
     """The state of the log; of one that cannot be read nothing is in force."""
     log = Log({}, {}, set(), set(), set(), set())
-    for row, is_own in read_marked_rows(state / LOG):
+    for log_row, is_own in read_marked_rows(state / LOG):
         with suppress(KeyError):  # a row of an older program
             if is_own:
-                _apply_row(log, row)
-            elif row["word"] == "yes":
-                log.unmarked.add((row["id"], row["rule"]))
+                _apply_row(log, log_row)
+            elif log_row["word"] == "yes":
+                log.unmarked.add((log_row["id"], log_row["rule"]))
     return log
 
 
-def _apply_row(log: Log, row: Mapping[str, str]) -> None:
+def _apply_row(log: Log, log_row: Mapping[str, str]) -> None:
     """Takes one row into the state. Raises KeyError if the row is not one of these."""
-    text = id, rule = row["id"], row["rule"]
-    word = row["word"]
+    text = id, rule = log_row["id"], log_row["rule"]
+    word = log_row["word"]
     confirmation = log.confirmed.get(id)
     if word == "yes":
-        if "of" in row and not _was_in_force(log, row["was"], row["of"]):
+        if "of" in log_row and not _was_in_force(log, log_row["was"], log_row["of"]):
             return
         if confirmation and confirmation.rule != rule:
             log.restorable.add((id, confirmation.rule))
-        log.confirmed[id] = Confirmation(rule, row["endless"], row["place"])
+        log.confirmed[id] = Confirmation(rule, log_row["endless"], log_row["place"])
         log.restorable.discard(text)
         log.declined.discard(text)
     elif word in ("over", "no"):
@@ -195,7 +195,7 @@ def _apply_row(log: Log, row: Mapping[str, str]) -> None:
         log.restorable.discard(text)
     elif word == "said":
         if text not in log.declined:
-            log.saved_by[text] = row["by"]
+            log.saved_by[text] = log_row["by"]
     else:
         log.named.add(text)
 
@@ -212,9 +212,9 @@ def _log_row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
 
 
 def _confirmation_row(ws: Workspace, path: str, entry: Entry, **more: str) -> dict[str, str]:
-    place = str(ws.journal.place(path))
+    file = str(ws.journal.place(path))
     endless = _hash_without_end(entry)
-    return _log_row("yes", entry.id, entry, endless=endless, place=place, **more)
+    return _log_row("yes", entry.id, entry, endless=endless, place=file, **more)
 
 
 def _kept_row(ws: Workspace, path: str, before: Entry, after: Entry) -> dict[str, str]:
@@ -332,8 +332,8 @@ def rows_of_changed_rules(
     for before, after in changed:
         rule = hash_of_rule(before)
         consent = log.consent(before.id, rule)
-        place = str(ws.journal.place(after.there.path))
-        if consent.word == "yes" and log.confirmed[before.id].place != place:
+        file = str(ws.journal.place(after.there.path))
+        if consent.word == "yes" and log.confirmed[before.id].place != file:
             rows.append({"word": "over", "id": before.id, "rule": rule})
         elif _is_same_text(before, after):
             continue
@@ -342,7 +342,7 @@ def rows_of_changed_rules(
         elif consent.word == "said":
             rows.append(_log_row("said", after.id, after, by=consent.by))
     with disk_errors(ws.config.state, "used"):
-        return tuple(mark_row(LOG, row) for row in rows)
+        return tuple(mark_row(LOG, log_row) for log_row in rows)
 
 
 # -- what others do
@@ -387,7 +387,7 @@ def end_vanished_confirmations(
     """
     if not (log.confirmed or log.restorable):
         return
-    place = str(ws.journal.place(path))
+    file = str(ws.journal.place(path))
     here = {entry.id: entry for entry in entries}
     rows = []
     for id, rule in log.restorable:
@@ -395,7 +395,7 @@ def end_vanished_confirmations(
             rows.append({"word": "lapsed", "id": id, "rule": rule})
     for id, confirmation in log.confirmed.items():
         entry = here.get(id)
-        stood_here = confirmation.place == place
+        stood_here = confirmation.place == file
         if not stood_here and (not entry or os.path.lexists(confirmation.place)):
             continue
         if entry and hash_of_rule(entry) == confirmation.rule:
@@ -433,8 +433,8 @@ def read_consents(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
         if consent.word != "yes":
             continue
         path = entry.there.path
-        place = log.confirmed[id].place
-        if place != places[path] and not os.path.lexists(place):
+        file = log.confirmed[id].place
+        if file != places[path] and not os.path.lexists(file):
             moved.append(_confirmation_row(ws, path, replace(entry, id=id)))
     if moved and not ws.access.is_past:
         with suppress(OSError):  # a home that cannot be written can be read

@@ -107,19 +107,19 @@ def forget_proposals(state: Path, session: str) -> None:
 
 def _read_log(state: Path) -> _Log:
     log = _Log({}, {}, set())
-    for row, is_own in read_marked_rows(state / LOG):
+    for log_row, is_own in read_marked_rows(state / LOG):
         with suppress(KeyError):
             if is_own:
-                _take_row(log, row)
+                _take_row(log, log_row)
     return log
 
 
-def _take_row(log: _Log, row: Mapping[str, str]) -> None:
-    rule = row["rule"]
-    if row["word"] == "proposed":
-        log.waiting[rule] = Proposal(*(row[name] for name in _FIELDS))
-        log.sessions[rule] = row["session"]
-    elif row["word"] == "named":
+def _take_row(log: _Log, log_row: Mapping[str, str]) -> None:
+    rule = log_row["rule"]
+    if log_row["word"] == "proposed":
+        log.waiting[rule] = Proposal(*(log_row[name] for name in _FIELDS))
+        log.sessions[rule] = log_row["session"]
+    elif log_row["word"] == "named":
         log.named.add(rule)
     else:
         log.waiting.pop(rule, None)

@@ -389,7 +389,7 @@ def _compare_files(ws: Workspace, reading: str, head: str) -> tuple[bool, Texts]
     files and sources that cannot be read).
     """
     stamps, removed, left_out = ws.journal.compare(ws.index.signatures())
-    unreadable = [place for place in left_out if place.reason == "unreadable"]
+    unreadable = [one for one in left_out if one.reason == "unreadable"]
     texts = left_out_sentences(unreadable, UNREADABLE_SHOWN).values()
     absent = (*ws.journal.absent(), *(" ".join(parts) for parts in texts))
     if (ws.index.meta("reading"), ws.index.meta("head")) != (reading, head):
@@ -642,7 +642,7 @@ def _read_file(ws: Workspace, stamp: Stamp, head: str, rules: Log) -> FileRows:
     """
     file, data = _read_with_bytes(ws, stamp, head)
     ws.own_journal.purge_private_copies(stamp.path, data)
-    end_vanished_confirmations(ws, rules, stamp.path, (row.entry for row in file.rows))
+    end_vanished_confirmations(ws, rules, stamp.path, (one.entry for one in file.rows))
     return file
 
 

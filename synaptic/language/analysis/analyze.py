@@ -194,11 +194,11 @@ def find_entities(text: str, names: JournalNames) -> tuple[EntityMention, ...]:
     marked = _mentions_by_key(names)
     tokens = list(compile_once(_TOKEN).finditer(text))
     mentions = []
-    place = 0
-    while place < len(tokens):
-        beside = tokens[place : place + LONGEST_NAME]
+    index = 0
+    while index < len(tokens):
+        beside = tokens[index : index + LONGEST_NAME]
         count, mention = _marked_at(text, beside, marked) or _name_at(text, beside)
-        place += count
+        index += count
         if mention:
             mentions.append(mention)
     return tuple(dict.fromkeys(mentions))

@@ -237,8 +237,8 @@ def _match_periods(text: str, at: int, preposition: str) -> list[Period]:
     for prepositions, rows in ROWS.items():
         if preposition not in prepositions:
             continue
-        for row, days in rows.items():
-            match = compile_row(row + _END).match(text, at)
+        for pattern, days in rows.items():
+            match = compile_row(pattern + _END).match(text, at)
             if match:
                 periods.append(Period(read_pieces(match), days, match.end(), number))
     return sorted(periods, key=lambda period: -period.end)

@@ -103,11 +103,11 @@ PIECES |= {
 
 
 @cache
-def compile_row(row: str) -> re.Pattern[str]:
+def compile_row(pattern: str) -> re.Pattern[str]:
     """Converts a pattern of the table into a regular expression."""
     for _ in range(2):  # a piece may hold pieces
-        row = re.sub(r"(?<!\?P)<(\w+)>", lambda name: PIECES[name[1]], row)
-    return re.compile(row.replace(" ", r"\s+"), re.IGNORECASE)
+        pattern = re.sub(r"(?<!\?P)<(\w+)>", lambda name: PIECES[name[1]], pattern)
+    return re.compile(pattern.replace(" ", r"\s+"), re.IGNORECASE)
 
 
 def read_pieces(match: re.Match[str]) -> Pieces:
