@@ -426,12 +426,9 @@ def totals_text(totals: Totals, to: Output) -> str:
     """Returns the sums of a field as a table: a row for each group, and below them the sum over
     all entries.
     """
-    width = max(len(group_total.text) for group_total in (*totals.rows, *totals.all))
+    width = max(len(one.text) for one in (*totals.rows, *totals.all))
     lines = [to.paint(f"{one_line(totals.field)} by {totals.by}", "bold")]
-    lines += [
-        f"{group_total.text:>{width}}  {one_line(totals.label(group_total))}"
-        for group_total in totals.rows
-    ]
+    lines += [f"{one.text:>{width}}  {one_line(totals.label(one))}" for one in totals.rows]
     for total in totals.all:
         line = f"{total.text:>{width}}  in all, {total.entry_count}"
         lines.append(to.paint(line, "bold"))
