@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from threading import get_ident
 from typing import NamedTuple
 
@@ -106,6 +106,19 @@ _STILL_NAMED = (
     "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. "
     "Dismiss it there."
 )
+
+
+def _cannot_edit_note_error(where: str, file: Path, old: Entry, new: Entry) -> Refused:
+    """The error of a whole-file note at `where`, in which `new` cannot stand for `old`."""
+    hint = f"For any other change edit {file}."
+    added = " #".join(tag for tag in new.tags if tag not in old.tags)
+    if added:
+        hint = f"Edit {file}, or write #{added} into its text."
+    return Refused(
+        f"{where} is one note without entry headings: you can append text to it, and add tags "
+        "only where it has simple front matter of its own. Nothing was changed.",
+        hint,
+    )
 
 
 class Journal(JournalFiles):
@@ -382,16 +395,7 @@ class Journal(JournalFiles):
             if normalized_entries(read.entries) == wanted:
                 reread, _, _ = find_entry_span(read, path, old.id)
                 return replace(new, content=reread.content), text
-        hint = f"For any other change edit {file}."
-        added = " #".join(tag for tag in new.tags if tag not in old.tags)
-        if added:
-            hint = f"Edit {file}, or write #{added} into its text."
-        raise Refused(
-            f"{path}:{old.there.line} is one note without entry headings: you can append text "
-            "to it, and add tags only where it has simple front matter of its own. Nothing was "
-            "changed.",
-            hint,
-        )
+        raise _cannot_edit_note_error(f"{path}:{old.there.line}", file, old, new)
 
     def _is_outline(self, path: str, note: Entry) -> bool:
         """True for a page of a Logseq graph in which each text is a block."""

@@ -110,9 +110,7 @@ def parse_query(
     notices = []
     if len(raw) > MAX_QUERY:
         notices.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
-    for match in reversed(list(_TAG.finditer(text))):
-        if slug_tag(match[2]) in tags():
-            text = f"{text[: match.start()]}{match[1]}tag:{match[2]} {text[match.end() :]}"
+    text = _write_tags_as_filters(text, tags)
     if ":" in text:
         inline = _InlineFilters(now, fields)
         text = _FILTER.sub(inline.take, text)
@@ -140,6 +138,14 @@ def parse_query(
         only_phrases=only_phrases,
         names=unique(filter(None, (raw[:MAX_NAME].strip(), text[:MAX_NAME]))),
     )
+
+
+def _write_tags_as_filters(text: str, tags: Fields) -> str:
+    """Returns the text with `tag:db ` for each `#db` that is one of the `tags`."""
+    for match in reversed(list(_TAG.finditer(text))):
+        if slug_tag(match[2]) in tags():
+            text = f"{text[: match.start()]}{match[1]}tag:{match[2]} {text[match.end() :]}"
+    return text
 
 
 def merge_filters(filters: Filters, others: Filters) -> Filters:

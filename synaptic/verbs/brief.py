@@ -193,12 +193,7 @@ def brief(
     `reader`, and in the past, it has no position and moves none.
     Raises InvalidArgument for another `since`.
     """
-    if project == "*":
-        raise InvalidArgument(
-            "project cannot be '*': a briefing is for one.",
-            "Give the name of one project.",
-            of=["project"],
-        )
+    _check_one_project(project)
     at_hand = search_terms(describe_recent_work(folder) if folder else "")
     file = ws.config.state / _POSITIONS
     keeps = reader is not None and not ws.access.is_past
@@ -224,8 +219,7 @@ def brief(
         start = had.get("position", start)
         briefing = _gather_briefing(ws, name, scope, here, start, terms, before, report)
         if is_new:
-            record = {"before": before, "position": briefing.position}
-            record |= {"session": reader.session, "hook": reader.hook}
+            record = _begin_record(reader, before, briefing)
         elif not reader.hook:
             record["tool"] = reader.session
         record["sessions"] = _note_session(sessions, reader, briefing)
@@ -243,6 +237,26 @@ def brief(
         with suppress(OSError):  # a home that cannot be written can be read
             overwrite(file, json.dumps(records).encode(), sync=False)
     return briefing
+
+
+def _check_one_project(project: str | None) -> None:
+    """Raises InvalidArgument for `*`, which means all projects elsewhere."""
+    if project == "*":
+        raise InvalidArgument(
+            "project cannot be '*': a briefing is for one.",
+            "Give the name of one project.",
+            of=["project"],
+        )
+
+
+def _begin_record(reader: Reader, before: str, briefing: Briefing) -> Json:
+    """Returns the record of a reader whose session begins with this briefing."""
+    return {
+        "before": before,
+        "position": briefing.position,
+        "session": reader.session,
+        "hook": reader.hook,
+    }
 
 
 def _find_own_session(sessions: Mapping[str, Any], reader: Reader) -> str:

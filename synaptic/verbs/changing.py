@@ -135,12 +135,7 @@ def _write_update(
     path = stored.entry.path
     moment = changes.get("at", stored.entry.at)
     moves = moment != stored.entry.at
-    target = file_at(ws.journal, stored.entry, moment) if moves else path
-    if target != path and (stored.copies or stored.own_id != stored.entry.id):
-        raise Refused(
-            f"{stored.entry.short_id} stands in several files, so it is not moved.",
-            "Delete it in all but one of them: `synaptic doctor` lists them.",
-        )
+    target = _file_at_moment(ws, stored, moment) if moves else path
 
     def change(old: Entry, block: bytes) -> Replacement:
         if not confirms:
@@ -180,13 +175,25 @@ def _write_update(
         )
         also = change_copies(copies, edit, "changed")
     notices += [*index_now(ws, path, target, *copies), *also]
-    notices += [
-        *_duplicate_id_notices(ws, new.id),
-        *_broken_link_notices(ws, stored.entry, new),
-    ]
+    notices += _duplicate_id_notices(ws, new.id)
+    notices += _broken_link_notices(ws, stored.entry, new)
     receipt = make_receipt(new, path=target, notices=notices)
     linked = [id for id in new.supersedes if id not in stored.entry.supersedes]
     return name_leaning(ws, receipt, new, linked)
+
+
+def _file_at_moment(ws: Workspace, stored: Stored, moment: datetime) -> str:
+    """The path of the file in which an entry of that time stands. Raises Refused where it is
+    another file than now, and the entry stands in several.
+    """
+    target = file_at(ws.journal, stored.entry, moment)
+    stands_in_several = stored.copies or stored.own_id != stored.entry.id
+    if target != stored.entry.path and stands_in_several:
+        raise Refused(
+            f"{stored.entry.short_id} stands in several files, so it is not moved.",
+            "Delete it in all but one of them: `synaptic doctor` lists them.",
+        )
+    return target
 
 
 def _broken_link_notices(ws: Workspace, old: Entry, new: Entry) -> list[str]:
