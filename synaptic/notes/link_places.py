@@ -179,10 +179,10 @@ def find_link_places(text: str, *, in_graph: bool = False) -> list[LinkPlace]:
     spans: list[tuple[int, int]] = []
     for form, match, group in _match_links(text):
         if form == "markdown":
-            links += _read_links(form, match, group)
+            links += _parse_link(form, match, group)
             continue
         spans.append(match.span())
-        links += (_with_name_behind(link, match) for link in _read_links(form, match, group))
+        links += (_with_name_behind(link, match) for link in _parse_link(form, match, group))
     if in_graph:
         links += _find_page_tags(blank_out(text, spans))
     return sorted(links, key=attrgetter("start"))
@@ -236,7 +236,7 @@ def _match_links(text: str) -> Iterator[tuple[Form, re.Match[str], str]]:
                     yield "markdown", match, group
 
 
-def _read_links(form: Form, match: re.Match[str], group: str) -> Iterator[LinkPlace]:
+def _parse_link(form: Form, match: re.Match[str], group: str) -> Iterator[LinkPlace]:
     """Yields the link of a match, whose target and heading are a group of it; none for a link
     within its own note.
     """

@@ -140,12 +140,12 @@ def _issues_without_copies(issues: Sequence[ParseIssue]) -> tuple[ParseIssue, ..
     """Returns the issues without those of copies by programs that sync files, which `doctor`
     names.
     """
-    kept = []
+    others = []
     for issue in issues:
         is_copy = path_without_conflict_mark(issue.path) != issue.path
         if issue.code != "duplicate-id" or not is_copy:
-            kept.append(issue)
-    return tuple(kept)
+            others.append(issue)
+    return tuple(others)
 
 
 def _refuse_exposed_home(home: Path, journal: Path) -> None:
