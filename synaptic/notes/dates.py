@@ -93,6 +93,7 @@ _DATE_OF_FOLDERS = re.compile(
 _SHORT_OF_THREE = ("en", "fr", "es", "it", "pt")
 """Languages in which the short name of a weekday has three letters."""
 _YEAR = re.compile("[0-9]{4}")
+_NTH = re.compile(r"\A(?:st|nd|rd|th)\b")
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
 _WORDS = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
@@ -183,6 +184,68 @@ def day_at_start(text: str) -> tuple[date, int] | None:
         if match and day:
             return day, match.end()
     return None
+
+
+def write_day_like(example: str, day: date) -> str:
+    """A day in the form of the date `example`, or as `2026-12-03` in a form that is only read.
+
+    | `example`                            | 3 December 2026                      |
+    |--------------------------------------|--------------------------------------|
+    | `27.11.2026`, `2026/11/27`           | `03.12.2026`, `2026/12/03`           |
+    | `Nov 27th, 2026`, `27 November 2026` | `Dec 3rd, 2026`, `3 December 2026`   |
+    | `27. November 2026`, `27 nov. 2026`  | `3. December 2026`, `3 dec. 2026`    |
+    | `27 novembre 2026`, `27-11-2026`     | `2026-12-03` for both                |
+    """
+    dated = day_at_start(example)
+    if not dated or dated[1] != len(example):
+        return day.isoformat()
+    folded = fold_letters(example)
+    matches = [_form_pattern(form.pattern).match(folded) for form in DAYS]
+    match = next(match for match in matches if match and date_from_groups(match.groupdict()))
+    written = _with_pieces(example, match, dated[0], day)
+    return written if day_at_start(written) == (day, len(written)) else day.isoformat()
+
+
+def _with_pieces(example: str, match: re.Match[str], old: date, day: date) -> str:
+    """The example of a date with year, month and day of another one."""
+    has_name = bool(match.groupdict().get("name"))
+    written = example
+    for start, end, piece in sorted(_spans_of_pieces(match), reverse=True):
+        former = example[start:end]
+        if piece == "name":
+            new = _month_like(former, old, day)
+        else:
+            number = getattr(day, piece)
+            is_padded = former.startswith("0") or (len(former) == 2 and not has_name)
+            new = f"{number:02}" if is_padded else f"{number}"
+        behind = written[end:]
+        if piece == "day":
+            behind = _NTH.sub(_ordinal_ending(day.day), behind)
+        written = written[:start] + new + behind
+    return written
+
+
+def _spans_of_pieces(match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    for piece in ("year", "month", "name", "day"):
+        if match.groupdict().get(piece):
+            yield *match.span(piece), piece
+
+
+def _month_like(former: str, old: date, day: date) -> str:
+    """The English name of the month of `day`, as long as the name `former` of that of `old`; ""
+    for a name in another language.
+    """
+    for form in ("%b", "%B"):
+        if old.strftime(form).lower() == former.lower():
+            name = day.strftime(form)
+            return name.lower() if former.islower() else name
+    return ""
+
+
+def _ordinal_ending(number: int) -> str:
+    if number in (11, 12, 13):
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 
 def days_of_name(name: str) -> tuple[date, date] | None:

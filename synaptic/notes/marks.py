@@ -21,12 +21,12 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, find_tags, tag_of_link, without_code
-from .dates import date_in_name, day_at_start
+from .dates import date_in_name
+from .due_marks import DueStyle, cut_block, find_due_mark
 from .recurring import reason_not_to_move, repeats
 
 MAX_FIELDS, MAX_FIELD = 100, 500
@@ -56,18 +56,7 @@ _TASK = re.compile(
     rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)"
 )
 _TICKED_STATES = (" ", "x", "X", "/", "TODO", "DONE")
-_NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
-_LINK = r"[ ]?(?:\[\[)?"
-_DUE = re.compile(
-    r"[ ]?[@\[(]?(?:\b(?i:due)(?:::?|(?=[ (]))[ (]?(?:by |on )?|[📅📆🗓]\ufe0f?"
-    rf"|\bDEADLINE:[ ]*<){_LINK}"
-)
-"""Stands before the date on which a task is due: `due 2026-11-30`, `[due:: 30.11.2026]`."""
-_SCHEDULED = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_LINK}")
-_BEHIND_DATE = re.compile(r"(?:[ ][^<>\n]*)?>|(?:[T ][0-9]{1,2}:[0-9]{2})?(?:\]\])?[\])]?")
-_LONGEST_DATE = 40
 _BEHIND_LABEL = re.compile(r"[ \t]*(?:dendron://[^\s/|#]+/)?([^\s\[\]|#]+)(?:#\S*)?[ \t]*")
-_ISO = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def read_fields(front_matter: Iterable[tuple[str, str]], text: str) -> Pairs:
@@ -267,54 +256,17 @@ def find_name_behind_label(words: str) -> tuple[int, int] | None:
     return match.span(1) if match else None
 
 
-def remove_due_date(text: str) -> str:
-    """The text of a task without its due date."""
-    dated = _find_date(_DUE, text)
-    if not dated:
-        return text.strip()
-    behind = _BEHIND_DATE.match(text, dated.end)
-    rest = text[behind.end() if behind else dated.end :]
-    return f"{text[: dated.start]}{rest}".strip()
-
-
-class _LabelledDate(NamedTuple):
-    """A date in a text, as `2026-11-30`, and the span of it and of the label before it. Written
-    so, it may be one that no calendar has.
-    """
-
-    day: str
-    start: int
-    end: int
-
-
-def _find_date(label: re.Pattern[str], text: str) -> _LabelledDate | None:
-    """The first date behind a label in a text; None without one."""
-    for match in label.finditer(text):
-        line = text[match.end() : match.end() + _LONGEST_DATE].partition("\n")[0]
-        iso = _ISO.match(line)
-        if iso:
-            return _LabelledDate(iso[0], match.start(), match.end() + iso.end())
-        read = day_at_start(line)
-        if read:
-            day, end = read
-            return _LabelledDate(day.isoformat(), match.start(), match.end() + end)
-    return None
-
-
 def find_tasks(entry: Entry, text: str) -> list[Task]:
     """The tasks in an entry's body, in order; `text` is its body line by line."""
     place = entry.there
     day = entry.date if entry.dated else None
     tasks = []
-    plain = without_code(text) if _TASK.search(text) else ""
     line = place.body_line
     at = 0
-    for match in _TASK.finditer(plain):
-        line += plain.count("\n", at, match.start())
+    for match, block in _task_blocks(text):
+        line += text.count("\n", at, match.start())
         at = match.start()
-        following = _NEXT_BLOCK.search(plain, match.end() + 1)
-        block = plain[at : following.start() if following else len(plain)]
-        due = _find_date(_DUE, block) or _find_date(_SCHEDULED, block)
+        due = find_due_mark(block)
         done = bool(match["done"]) or match["box"] in ("x", "X", "-")
         unticked = _reason_without_tick(match, block)
         title = text[match.start("text") : match.end("text")].strip()
@@ -335,6 +287,27 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
             )
         )
     return tasks
+
+
+def find_due_styles(text: str) -> list[DueStyle]:
+    """The form in which each task of an entry that has a day writes it, in order; `text` is the
+    entry's body line by line.
+    """
+    styles = []
+    for _, block in _task_blocks(text):
+        mark = find_due_mark(block)
+        if mark:
+            styles.append(mark.style(block))
+    return styles
+
+
+def _task_blocks(text: str) -> Iterator[tuple[re.Match[str], str]]:
+    """Yields each task of a text, with its line and the lines that belong to it; code in them
+    is blank.
+    """
+    plain = without_code(text) if _TASK.search(text) else ""
+    for match in _TASK.finditer(plain):
+        yield match, cut_block(plain, match.start())
 
 
 def source_of_task(entry: Entry) -> str:

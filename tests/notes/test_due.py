@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 import pytest
 
 from synaptic.models import Task
-from synaptic.notes.marks import find_tasks, remove_due_date
+from synaptic.notes.due_marks import remove_due_date
+from synaptic.notes.marks import find_tasks
 from synaptic.notes.reading import parse_entries
 
 

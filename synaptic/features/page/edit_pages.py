@@ -8,7 +8,8 @@ from starlette.responses import Response
 
 from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
-from ...notes.marks import find_tasks, remove_due_date
+from ...notes.due_marks import remove_due_date
+from ...notes.marks import find_tasks
 from ...render.terminal import run_text
 from ...verbs.editing import open_text, write_text
 from ...verbs.ticking import tick_task, undo_tick

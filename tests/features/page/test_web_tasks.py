@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from served import Served, logged_in, served
 
-from synaptic.notes.marks import remove_due_date
+from synaptic.notes.due_marks import remove_due_date
 
 PLAN = """\
 # Plan

@@ -1,0 +1,231 @@
+"""Finds the day on which a task is due, and writes another day in the form of its note. Pure.
+
+| a task                         | with the day 2026-12-03         | without a day |
+|--------------------------------|---------------------------------|---------------|
+| `Call 📅 2026-11-27 ^a`        | `Call 📅 2026-12-03 ^a`         | `Call ^a`     |
+| `Call [due:: 27.11.2026] now`  | `Call [due:: 03.12.2026] now`   | `Call now`    |
+| `Call due [[Nov 27th, 2026]]`  | `Call due [[Dec 3rd, 2026]]`    | `Call`        |
+| `DEADLINE: <2026-11-27 Fri>`   | `DEADLINE: <2026-12-03 Thu>`    | no such line  |
+| `SCHEDULED: <2026-11-27 +1w>`  | `SCHEDULED: <2026-12-03 +1w>`   | no such line  |
+| `Call ^a`                      | `Call due:2026-12-03 ^a`        | `Call ^a`     |
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import date
+from itertools import chain, zip_longest
+from typing import NamedTuple
+
+from .blocks import without_code
+from .dates import day_at_start, write_day_like
+from .recurring import REPEATS
+
+_LINK = r"[ ]?(?:\[\[)?"
+_DUE = re.compile(
+    r"[ ]?[@\[(]?(?:\b(?i:due)(?:::?|(?=[ (]))[ (]?(?:by |on )?|[📅📆🗓]\ufe0f?"
+    rf"|\bDEADLINE:[ ]*<){_LINK}"
+)
+"""Stands before the date on which a task is due: `due 2026-11-30`, `[due:: 30.11.2026]`."""
+_SCHEDULED = re.compile(rf"[ ]?(?:[⏳⌛]\ufe0f?|\bSCHEDULED:[ ]*<){_LINK}")
+_LONGEST_DATE = 40
+_ISO = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_WEEKDAY = re.compile(r"[ ,]{1,2}(?P<name>[^\W\d_]+)\b")
+_TIME = re.compile("(?:[T ][0-9]{1,2}:[0-9]{2})?")
+_END_OF_STAMP = re.compile(r"[^<>\n]*>(?:--<[^<>\n]*>)?")
+_OPENERS = re.compile(r"\[\[|[\[(]")
+_ENDS = {"[[": "]]", "[": "]", "(": ")"}
+_REST_OF_BRACKETS = re.compile(r"[^\[\]()\n]*")
+_NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
+_BULLET = re.compile(r"\ufeff?(?P<before>[ \t>]*)(?P<bullet>[-*+]|[0-9]{1,9}[.)])")
+_BLOCK_NAME = re.compile(r"(?:[ \t]+\^[\w-]+)?[ \t]*\Z")  # in Obsidian
+_LINE_ENDS = re.compile(r"(\r\n|\r|\n)")
+
+
+class DueStyle(NamedTuple):
+    """The form in which a task says its day: what stands before the date, an example of a date,
+    and what stands behind it.
+    """
+
+    before: str
+    example: str
+    behind: str
+
+    @property
+    def is_stamp(self) -> bool:
+        """True for `SCHEDULED: <...>` of Logseq, which stands on the line below a task."""
+        return self.before.endswith("<")
+
+    def write(self, day: date) -> str:
+        """The mark of a task that is due on this day."""
+        written = f"{day} {day:%a}" if self.is_stamp else write_day_like(self.example, day)
+        return f"{self.before}{written}{self.behind}"
+
+
+OBSIDIAN = DueStyle("📅 ", "2026-11-30", "")
+PLAIN = DueStyle("due:", "2026-11-30", "")
+"""The form where no task of a journal has a day."""
+
+
+class DueMark(NamedTuple):
+    """The mark with the `day`, as `2026-11-30`, in the text of a task: the span `start:end`,
+    with the date at `date_start:date_end`, and the end of the weekday behind it. Written so,
+    the day may be one that no calendar has. `behind` closes the brackets that the mark opens.
+    """
+
+    day: str
+    start: int
+    date_start: int
+    date_end: int
+    weekday_end: int
+    end: int
+    behind: str
+
+    def style(self, text: str) -> DueStyle:
+        """The form of this mark, which stands in `text`."""
+        before = text[self.start : self.date_start].lstrip()
+        return DueStyle(before, text[self.date_start : self.date_end], self.behind)
+
+    def remove(self, text: str) -> str:
+        return text[: self.start] + text[self.end :]
+
+    def move(self, text: str, day: date) -> str:
+        """The `text` with another day in this mark, and its weekday if the mark names one."""
+        written = write_day_like(text[self.date_start : self.date_end], day)
+        weekday = text[self.date_end : self.weekday_end]
+        name = weekday.lstrip(" ,")
+        if name:
+            gap = weekday.removesuffix(name)
+            written += gap + (f"{day:%A}" if name.lower().endswith("day") else f"{day:%a}")
+        return text[: self.date_start] + written + text[self.weekday_end :]
+
+
+def cut_block(plain: str, at: int) -> str:
+    """The line of a task at the offset `at`, and the lines that belong to it."""
+    line_end = plain.find("\n", at)
+    following = _NEXT_BLOCK.search(plain, line_end + 1) if line_end >= 0 else None
+    return plain[at : following.start() if following else len(plain)]
+
+
+def find_due_mark(text: str) -> DueMark | None:
+    """The mark by which a task is due: the first with its day, else the first with the day on
+    which it is scheduled; None without one.
+    """
+    for label in (_DUE, _SCHEDULED):
+        for match in label.finditer(text):
+            line = text[match.end() : match.end() + _LONGEST_DATE].partition("\n")[0]
+            iso = _ISO.match(line)
+            read = None if iso else day_at_start(line)
+            if iso:
+                return _complete_mark(text, match, iso[0], iso.end())
+            if read:
+                return _complete_mark(text, match, read[0].isoformat(), read[1])
+    return None
+
+
+def _complete_mark(text: str, label: re.Match[str], day: str, length: int) -> DueMark:
+    date_end = label.end() + length
+    is_stamp = label[0].endswith("<")
+    weekday_end = _end_of_weekday(text, date_end, day, is_stamp)
+    start = label.start()
+    stamp_end = _END_OF_STAMP.match(text, weekday_end) if is_stamp else None
+    if stamp_end:
+        return DueMark(day, start, label.end(), date_end, weekday_end, stamp_end.end(), ">")
+    time = _TIME.match(text, weekday_end)
+    end = time.end() if time else weekday_end
+    openers = _OPENERS.findall(label[0])
+    for opener in reversed(openers):
+        rest = _REST_OF_BRACKETS.match(text, end)
+        if text.startswith(_ENDS[opener], end):
+            end += len(_ENDS[opener])
+        elif label[0].lstrip().startswith(opener) and "::" not in label[0]:
+            start = text.index(opener, start) + len(opener)  # its brackets hold more
+            openers.remove(opener)
+        elif rest and text.startswith(_ENDS[opener], rest.end()):
+            end = rest.end() + len(_ENDS[opener])
+    behind = "".join(_ENDS[opener] for opener in reversed(openers))
+    return DueMark(day, start, label.end(), date_end, weekday_end, end, behind)
+
+
+def _end_of_weekday(text: str, at: int, day: str, is_stamp: bool) -> int:
+    """The end of the name of the weekday of this day behind the offset `at`, or else `at`."""
+    match = _WEEKDAY.match(text, at)
+    if match and is_stamp:
+        return match.end()
+    with suppress(ValueError):  # no calendar has the day
+        name = f"{date.fromisoformat(day):%A}".lower()
+        if match and match["name"].lower() in (name, name[:3]):
+            return match.end()
+    return at
+
+
+def remove_due_date(text: str) -> str:
+    """The text of a task without its due date."""
+    mark = find_due_mark(text)
+    return mark.remove(text).strip() if mark else text.strip()
+
+
+def choose_style(styles: Iterable[DueStyle]) -> DueStyle | None:
+    """The form that most marks have, the first of several; None without one."""
+    examples: dict[tuple[str, str], DueStyle] = {}
+    counts: Counter[tuple[str, str]] = Counter()
+    for style in styles:
+        form = style.before, style.behind
+        examples.setdefault(form, style)
+        counts[form] += 1
+    for form, _ in counts.most_common(1):
+        return examples[form]
+    return None
+
+
+def with_due_day(block: str, day: date | None, style: DueStyle, line_end: str) -> str:
+    """The text of a task, which begins with its line, with another day, or with none for None.
+
+    A day that it has moves in its own form. A task without one gets its day in this style, at
+    the end of its line, or below it with this `line_end`.
+    """
+    pieces = _LINE_ENDS.split(block)
+    lines = pieces[::2]
+    ends = pieces[1::2]
+    mark = _find_in_lines(lines)
+    if not day:
+        while mark:
+            _remove_in_lines(mark, lines, ends)
+            mark = _find_in_lines(lines)
+    elif mark:
+        lines = mark.move("\n".join(lines), day).split("\n")
+    elif style.is_stamp and REPEATS not in lines[0]:
+        lines.insert(1, _indent_below(lines[0]) + style.write(day))
+        ends.insert(0, ends[0] if ends else line_end)
+    else:
+        # the rule behind the sign would take in a word
+        is_word = style.before[:1].isascii() and REPEATS in lines[0]
+        lines[0] = _append_mark(lines[0], (OBSIDIAN if is_word else style).write(day))
+    return "".join(chain.from_iterable(zip_longest(lines, ends, fillvalue="")))
+
+
+def _find_in_lines(lines: list[str]) -> DueMark | None:
+    return find_due_mark(cut_block(without_code("\n".join(lines)), 0))
+
+
+def _remove_in_lines(mark: DueMark, lines: list[str], ends: list[str]) -> None:
+    """Removes a mark, and its line if that has nothing else."""
+    text = "\n".join(lines)
+    row = text.count("\n", 0, mark.start)
+    lines[:] = mark.remove(text).split("\n")
+    if row and not lines[row].strip(" \t>"):
+        del lines[row], ends[row - 1]
+
+
+def _indent_below(line: str) -> str:
+    """The blanks, and signs of a quotation, with which the text below an item begins."""
+    bullet = _BULLET.match(line)
+    return bullet["before"] + " " * (len(bullet["bullet"]) + 1) if bullet else ""
+
+
+def _append_mark(line: str, mark: str) -> str:
+    """The line of a task with a mark before the name of its block and blanks at its end."""
+    name = _BLOCK_NAME.search(line)
+    at = name.start() if name else len(line)
+    return f"{line[:at]} {mark}{line[at:]}"
