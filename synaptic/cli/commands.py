@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -23,7 +24,17 @@ from ..render.fence import one_line
 from ..render.present import join_first, outline_text, short_id
 from ..serving.arguments import agent_name, is_person, why_not_person
 from ..verbs import brief as brief_verb
-from ..verbs import browse, changing, mentions, removing, rules, saving, ticking, undoing
+from ..verbs import (
+    browse,
+    changing,
+    mentions,
+    removing,
+    rescheduling,
+    rules,
+    saving,
+    ticking,
+    undoing,
+)
 from ..verbs.adopt import adopt
 from ..verbs.attaching import find_attachments, with_attachments
 from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
@@ -472,19 +483,33 @@ def undo(ws: Workspace, lists: bool, id: str = "") -> None:
     return print_answer(data, terminal.undone_text(undone), undone.notices)
 
 
-@command("tick", f.WORDS, switch("undo", "The same as `undo`.", hidden=True))
-def tick(ws: Workspace, undo: bool, text: Words = ()) -> None:
-    """Tick a task of any note by some of its words.
+@command(
+    "tick",
+    f.WORDS,
+    text_option(
+        "due",
+        "Move it to this day instead: tomorrow, next week, 2026-12-03; none removes its day.",
+        metavar="WHEN",
+    ),
+    switch("undo", "The same as `undo`.", hidden=True),
+)
+def tick(ws: Workspace, undo: bool, text: Words = (), due: str | None = None) -> None:
+    """Tick a task of any note by some of its words; with --due move it to another day.
 
-    A task that repeats gets its next date, as in Obsidian Tasks and Logseq. `undo` takes a tick
-    back.
+    A task that repeats gets its next date, as in Obsidian Tasks and Logseq. --due writes the
+    day as the note writes it (📅, `due:`, SCHEDULED), and moves an entry that is due as a
+    whole, too. `undo` takes either back.
 
-    Example: synaptic tick call Ida
+    Example: synaptic tick call Ida, synaptic tick call Ida --due "next week"
     """
-    if undo == bool(text):
+    if due is not None:
+        rescheduling.read_new_day(due, ws.clock())  # a wrong day is named before wrong words
+    if undo == bool(text) or (undo and due is not None):
         raise InvalidArgument(
             "tick takes some words of a task.", "`synaptic tasks` lists the open tasks."
         )
+    if due is not None:
+        return _reschedule(ws, " ".join(text), due)
     if undo:
         done = ticking.undo_tick(ws)
         opening = "Open again"
@@ -494,9 +519,32 @@ def tick(ws: Workspace, undo: bool, text: Words = ()) -> None:
         opening = "Done, and moved to its next date" if done.repeats else "Ticked"
     file = output_for_workspace(ws).full_path(done.path)
     lines = [f"{opening}: {one_line(done.text)} ({file}:{done.line})"]
-    if done.undo:
-        lines.append(f"`synaptic undo {done.undo}` takes it back.")
-    print_answer({"success": True} | wire.as_json(done), "\n".join(lines))
+    return _print_change_of_task(done, lines)
+
+
+def _reschedule(ws: Workspace, words: str, when: str) -> None:
+    task = rescheduling.find_task_to_move(ws, words)
+    if task.line:
+        moved = rescheduling.reschedule_task(ws, task.path, task.line, task.text, when)
+    else:
+        moved = rescheduling.reschedule_entry(ws, task.id, when)
+    place = output_for_workspace(ws).full_path(moved.path)
+    place += f":{moved.line}" if moved.line else f", {short_id(moved.id)}"
+    opening = "Without a day now"
+    if moved.day:
+        opening = f"Due on {date.fromisoformat(moved.day):%A}, {moved.day}"
+    lines = [f"{opening}: {one_line(moved.text)} ({place})"]
+    if not moved.undo:
+        lines = [f"Nothing changed. {lines[0]}"]
+    _print_change_of_task(moved, lines)
+
+
+def _print_change_of_task(
+    change: ticking.Ticked | rescheduling.Rescheduled, lines: list[str]
+) -> None:
+    if change.undo:
+        lines.append(f"`synaptic undo {change.undo}` takes it back.")
+    print_answer({"success": True} | wire.as_json(change), "\n".join(lines))
 
 
 @command(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from typing import NamedTuple
 
@@ -81,12 +82,9 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
         nonlocal stays_open
         masked = mask_private(data)
-        task = _find_task(parsed, masked, line, text)
+        task = find_task_in_file(parsed, masked, line, text)
         if not task or task.done == done:
-            raise Changed(
-                "The task was changed meanwhile; nothing was written.",
-                "List the tasks again, and tick it there.",
-            )
+            raise task_changed_error("tick it")
         starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
         task_match = _TASK.match(data, starts[task.line - 1])
         if not task_match or task.unticked:
@@ -117,25 +115,40 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
 
 
 def find_open_task(ws: Workspace, words: str) -> Task:
-    """The open task that holds all these words in its text, path or `path:line`; the one whose
-    text they are, if several do. Raises NotFound and Ambiguous.
+    """The open task that holds all these words, as `pick_task` finds it. Raises NotFound and
+    Ambiguous.
+    """
+    task = pick_task(tasks(ws), words)
+    if not task:
+        raise _no_task_error(ws, words)
+    return task
+
+
+def pick_task(candidates: Iterable[Task], words: str) -> Task | None:
+    """The task that holds all these words in its text, path or `path:line`, of an entry its id;
+    the one whose text they are, if several do; None without one. Raises Ambiguous.
     """
     asked = words.casefold().split()
     matches = []
-    for task in tasks(ws):
-        words_of_task = f"{task.text} {task.path}:{task.line}".casefold()
+    for task in candidates:
+        words_of_task = f"{task.text} {_place_of_task(task)}".casefold()
         if all(word in words_of_task for word in asked):
             matches.append(task)
     exact = [task for task in matches if task.text.casefold().split() == asked]
     if not asked or not matches:
-        raise _no_task_error(ws, words)
+        return None
     if len(exact or matches) > 1:
         raise Ambiguous(
             f"{len(matches):,} open tasks hold {words[:60]!r}.",
             "Give more of its words, or its file and line.",
-            valid=tuple(f"{task.text[:60]} ({task.path}:{task.line})" for task in matches[:5]),
+            valid=tuple(f"{task.text[:60]} ({_place_of_task(task)})" for task in matches[:5]),
         )
     return (exact or matches)[0]
+
+
+def _place_of_task(task: Task) -> str:
+    """The place of a task, or the path and id of an entry that is due as a whole."""
+    return f"{task.path}:{task.line}" if task.line else f"{task.path} {task.id}"
 
 
 def _no_task_error(ws: Workspace, words: str) -> NotFound:
@@ -175,15 +188,18 @@ def undo_tick(ws: Workspace, key: str = "") -> Ticked:
     return Ticked(undone.done.what, path, line)
 
 
-def _find_task(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task | None:
+def find_task_in_file(parsed: ParsedFile, masked: bytes, line: int, text: str) -> Task | None:
     """The task of this text at this line, or the only one of the file; None without one."""
-    matches = []
-    for entry in parsed.entries:
-        place = entry.there
-        own = find_tasks(entry, body_lines(masked[place.body_start : place.body_end]))
-        matches += [task for task in own if task.text == text]
+    matches = [task for task in tasks_of_file(parsed, masked) if task.text == text]
     at = [task for task in matches if task.line == line] or matches
     return at[0] if len(at) == 1 else None
+
+
+def tasks_of_file(parsed: ParsedFile, masked: bytes) -> Iterator[Task]:
+    """Yields the tasks of a file, of which `masked` are the bytes without private text."""
+    for entry in parsed.entries:
+        place = entry.there
+        yield from find_tasks(entry, body_lines(masked[place.body_start : place.body_end]))
 
 
 def _tick_line(data: bytes, task_match: re.Match[bytes], stamp: bytes, done: bool) -> _Tick:
@@ -252,6 +268,14 @@ def _set_done_date(words: bytes, stamp: bytes, done: bool) -> bytes:
     name = _BLOCK_NAME.search(words)
     end = name.start() if name else len(words)
     return words[:end] + stamp + words[end:]
+
+
+def task_changed_error(do: str) -> Changed:
+    """The error for a task that does not stand where it was listed; `do` is what to try."""
+    return Changed(
+        "The task was changed meanwhile; nothing was written.",
+        f"List the tasks again, and {do} there.",
+    )
 
 
 def _cannot_tick_error(path: str, task: Task, reason: str) -> Refused:

@@ -49,7 +49,7 @@ AS_ONE = ("update", "restore")
 """The verbs that may move an entry between two files: both are taken back, or none."""
 EXACTLY = ("settle",)
 """The verbs that are taken back only where nothing else was written since."""
-NOT_IN_TRASH = ("tick", "open a task")
+NOT_IN_TRASH = ("tick", "open a task", "move a task")
 """The verbs whose replaced lines are kept in the log alone."""
 
 

@@ -440,6 +440,28 @@ def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, ru
         assert run("tick", *args).code == 2 and "synaptic tasks" in run("tick", *args).err
 
 
+def test_a_task_and_an_entry_move_to_another_day(home: Path, run: Run) -> None:
+    run("save", "Plan of the day\n\n- [ ] call Ida 📅 2020-01-01\n- [ ] call Bo")
+    before = today(home).read_bytes()
+    answer = run("tick", "call", "ida", "--due", "2026-12-03")
+    assert "Due on Thursday, 2026-12-03: call Ida 📅 2020-01-01 (" in answer.out
+    assert today(home).read_bytes() == before.replace(b"2020-01-01", b"2026-12-03")
+    command = re.search(r"`synaptic (undo .+)` takes it back", answer.out)
+    assert command and run(*command[1].split()).code == 0
+    assert today(home).read_bytes() == before
+    wrong = run("tick", "nobody", "--due", "soonish")
+    assert wrong.code == 2 and "--due: 'soonish'" in wrong.err and "none" in wrong.err
+    many = run("tick", "call", "--due", "tomorrow")
+    assert many.code == 1 and "call Ida" in many.err and "call Bo" in many.err
+    assert (
+        run("tick", "--due", "tomorrow").code == run("tick", "--undo", "--due", "x").code == 2
+    )
+    id = run("save", "Renew the TLS certificate", "--due", "friday", "--json").json["id"]
+    moved = run("tick", "tls", "--due", "none", "--json").json
+    assert (moved["id"], moved["day"], moved["line"]) == (id, "", 0)
+    assert "TLS" not in run("tasks").out
+
+
 def test_save_without_text_opens_the_editor(
     home: Path, tmp_path: Path, on_terminal: Terminal
 ) -> None:

@@ -29,6 +29,7 @@ from synaptic.verbs.editing import open_text, write_text
 from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.removing import delete, restore, restore_version
 from synaptic.verbs.renaming import plan_rename
+from synaptic.verbs.rescheduling import find_task_to_move, reschedule_task
 from synaptic.verbs.retagging import plan_tag_rename
 from synaptic.verbs.rules import confirm
 from synaptic.verbs.saved_searches import save_search
@@ -70,6 +71,11 @@ def tick(ws: Workspace, words: str = "feed") -> None:
     tick_task(ws, tasks[0].path, tasks[0].line, tasks[0].text, done=True)
 
 
+def move_a_task(ws: Workspace) -> None:
+    task = find_task_to_move(ws, "feed dog")
+    reschedule_task(ws, task.path, task.line, task.text, "friday")
+
+
 def edit_on_the_page(ws: Workspace) -> None:
     opened = open_text(ws, "Zelazny.md", "")
     write_text(ws, "Zelazny.md", "", opened.text.replace("An", "His own\n\nAn"), opened.seen)
@@ -105,6 +111,7 @@ VERBS: dict[str, Callable[[Workspace], object]] = {
     "delete": lambda ws: delete(ws, any_id(ws)),
     "delete the last of a file": lambda ws: delete(ws, any_id(ws, -1)),
     "tick": tick,
+    "move a task": move_a_task,
     "edit on the page": edit_on_the_page,
     "edit in an editor": edit_in_an_editor,
     "rename": lambda ws: make_edits(ws, plan_rename(ws, "Zelazny.md", "people/Roger")),

@@ -1,0 +1,169 @@
+"""Moves a task, or an entry that is due, to another day."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from ..errors import InvalidArgument, NotFound, Refused
+from ..filters import Filters
+from ..journal.changelog import present_actor
+from ..language.time_fields import read_date
+from ..models import ParsedFile, Task, frozen
+from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, text_of_bytes, usual_line_end
+from ..notes.due_marks import PLAIN, DueStyle, choose_style, cut_block, with_due_day
+from ..notes.marks import find_due_styles
+from ..notes.privacy import mask_private
+from ..workspace.file_rows import body_lines
+from ..workspace.readback import read_body_lines
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
+from .changing import update
+from .editing import resolve_own_id, rewrite_by_person
+from .entry_marks import find_stored
+from .receipts import index_now
+from .ticking import find_task_in_file, pick_task, task_changed_error, tasks_of_file
+from .to_do import list_to_do
+
+RESCHEDULE = "move a task"
+"""The verb of a move in the log of changes."""
+NO_DAY = "none"
+"""The word that takes the day of a task away."""
+
+
+@frozen
+class Rescheduled:
+    """A task in the entry `id` that moved: the `day` on which it is due now, `YYYY-MM-DD` or
+    "", and the run that `undo` takes back, "" if it had that day already. Line 0 means that the
+    entry as a whole is due.
+    """
+
+    text: str
+    day: str
+    path: str
+    line: int
+    id: str
+    undo: str = ""
+
+
+def read_new_day(when: str, now: datetime) -> date | None:
+    """The day that a person typed for a task; None for NO_DAY. Raises InvalidArgument."""
+    if when.strip().casefold() == NO_DAY:
+        return None
+    try:
+        return date.fromisoformat(read_date(when, now, "due"))
+    except InvalidArgument as error:
+        valid = (*error.valid, NO_DAY)
+        raise InvalidArgument(error.message, valid=valid, of=["due"]) from None
+
+
+def find_task_to_move(ws: Workspace, words: str) -> Task:
+    """The open task, or the entry that is due, that holds all these words. Raises NotFound and
+    Ambiguous.
+    """
+    task = pick_task(list_to_do(ws), words)
+    if not task:
+        raise NotFound(
+            f"No open task and no entry that is due holds {words[:60]!r}.",
+            "`synaptic tasks` lists them; `synaptic update ID --due DAY` makes an entry due.",
+        )
+    return task
+
+
+def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -> Rescheduled:
+    """Writes another day into a task, in its own form; into one without a day in the form that
+    most tasks of its note have, else of the journal, else as `due:2026-12-03`.
+
+    Of a task that repeats only its day moves: its rule stays. The task is the one of this text
+    at this line, or the only one of the file. Raises InvalidArgument, NotFound, Changed without
+    such a task, and Refused.
+    """
+    day = read_new_day(when, ws.clock())
+    resolve_own_id(ws, path, "")
+    style = _style_around(ws, path)
+    task: Task | None = None
+
+    def change(data: bytes, parsed: ParsedFile) -> bytes:
+        nonlocal task
+        masked = mask_private(data)
+        task = find_task_in_file(parsed, masked, line, text)
+        if not task or task.done:
+            raise task_changed_error("move it")
+        start, end = _span_of_block(masked, task.line)
+        if MASK in masked[start:end]:
+            raise _cannot_move_error(task, "its line holds private text")
+        block = text_of_bytes(data[start:end])
+        moved = with_due_day(block, day, style, usual_line_end(data).decode())
+        after = data[:start] + bytes_of_text(moved) + data[end:]
+        _check_day(ws, after, task, day)
+        return after
+
+    with ws.own_journal.doing(RESCHEDULE, text) as deed:
+        rewrite_by_person(ws, path, change, keep=False)
+    index_now(ws, path)
+    if not task:
+        raise task_changed_error("move it")
+    return _rescheduled(task, day, deed.run)
+
+
+def reschedule_entry(ws: Workspace, id: str, when: str) -> Rescheduled:
+    """Gives an entry that is due as a whole another `due`. Raises InvalidArgument, NotFound and
+    Refused.
+    """
+    day = read_new_day(when, ws.clock())
+    entry = find_stored(ws, id).entry
+    title = entry.title_in_lists
+    task = Task(title, False, entry.due, entry.path, 0, entry.id, title, None)
+    by_person = present_actor().is_person
+    with ws.own_journal.doing("update") as deed:
+        update(ws, id, due=str(day or ""), by_person=by_person, confirms=by_person)
+    return _rescheduled(task, day, deed.run)
+
+
+def _rescheduled(task: Task, day: date | None, run: str) -> Rescheduled:
+    new = str(day or "")
+    is_new = new != (task.due or "")
+    return Rescheduled(task.text, new, task.path, task.line, task.id, run if is_new else "")
+
+
+def _span_of_block(masked: bytes, line: int) -> tuple[int, int]:
+    """The span of a task's line, and of the lines that belong to it, in the bytes of a file."""
+    starts = [0, *(match.end() for match in LINE_ENDS.finditer(masked))]
+    start = starts[line - 1]
+    block = cut_block(body_lines(masked[start:]), 0)
+    rows = block.count("\n")
+    return start, starts[line - 1 + rows] if block.endswith("\n") else len(masked)
+
+
+def _check_day(ws: Workspace, after: bytes, task: Task, day: date | None) -> None:
+    """Raises Refused unless the task has this day in the new bytes of its file."""
+    parsed = ws.journal.parse(task.path, after)
+    days = {one.line: one.due for one in tasks_of_file(parsed, mask_private(after))}
+    if days.get(task.line, "") != (str(day) if day else None):
+        raise _cannot_move_error(task, "its day cannot be read there")
+
+
+def _style_around(ws: Workspace, path: str) -> DueStyle:
+    """The form in which most tasks of a note write their day, else of the journal."""
+    data = ws.journal.read(path)
+    masked = mask_private(data)
+    styles: list[DueStyle] = []
+    for entry in ws.journal.parse(path, data).entries:
+        place = entry.there
+        styles += find_due_styles(body_lines(masked[place.body_start : place.body_end]))
+    return choose_style(styles) or choose_style(_styles_of_journal(ws)) or PLAIN
+
+
+def _styles_of_journal(ws: Workspace) -> list[DueStyle]:
+    def run(_: object) -> list[DueStyle]:
+        rowids = ws.index.list_rows(Filters(has_tasks=True), order="newest", limit=-1)
+        styles: list[DueStyle] = []
+        for _, text in read_body_lines(ws, rowids).values():
+            styles += find_due_styles(text)
+        return styles
+
+    return in_step(ws, run)
+
+
+def _cannot_move_error(task: Task, reason: str) -> Refused:
+    message = f"{task.path}:{task.line} cannot be moved here: {reason}."
+    return Refused(message, "Write its day in your editor.")

@@ -1,0 +1,226 @@
+"""A task that moves to another day: the bytes of its note, and its undo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from homes import open_home
+
+from synaptic import Workspace
+from synaptic.errors import Ambiguous, Changed, InvalidArgument, NotFound, Refused
+from synaptic.models import Task
+from synaptic.verbs.mentions import tasks
+from synaptic.verbs.rescheduling import (
+    Rescheduled,
+    find_task_to_move,
+    reschedule_entry,
+    reschedule_task,
+)
+from synaptic.verbs.saving import save
+from synaptic.verbs.ticking import tick_task
+from synaptic.verbs.undoing import undo_last
+
+MOVES = {
+    # name: the note before, WHEN, the note after
+    "Obsidian Tasks": (
+        "# Pets\n\n- [ ] Feed the cat 📅 2026-11-20 ^cat\n- [ ] Rest\n",
+        "tomorrow",
+        "# Pets\n\n- [ ] Feed the cat 📅 2026-11-22 ^cat\n- [ ] Rest\n",
+    ),
+    "the day it is due, before the day it is scheduled": (
+        "* [/] Feed the cat ⏳ 2026-11-19 📅2026-11-20  \n",
+        "in 3 days",
+        "* [/] Feed the cat ⏳ 2026-11-19 📅2026-11-24  \n",
+    ),
+    "scheduled alone": (
+        "- [ ] Feed the cat ⏳ 2026-11-19\n",
+        "2026-12-03",
+        "- [ ] Feed the cat ⏳ 2026-12-03\n",
+    ),
+    "a rule stays": (
+        "- [ ] Feed the cat 🔁 every week 📅 2026-11-20\n",
+        "monday",
+        "- [ ] Feed the cat 🔁 every week 📅 2026-11-23\n",
+    ),
+    "a rule that is not understood stays": (
+        "- [ ] Feed the cat 🔁 every blue moon 📅 2026-11-20\n",
+        "monday",
+        "- [ ] Feed the cat 🔁 every blue moon 📅 2026-11-23\n",
+    ),
+    "a rule takes no word in": (
+        "- [ ] Dog due:2026-11-20\n- [ ] Feed the cat 🔁 every week\n",
+        "monday",
+        "- [ ] Dog due:2026-11-20\n- [ ] Feed the cat 🔁 every week 📅 2026-11-23\n",
+    ),
+    "a field": (
+        "- [ ] Feed the cat due:2026-11-20 #pets\n",
+        "next week",
+        "- [ ] Feed the cat due:2026-11-29 #pets\n",
+    ),
+    "a property": (
+        "- [ ] Feed the cat due:: 2026-11-20\n",
+        "today",
+        "- [ ] Feed the cat due:: 2026-11-21\n",
+    ),
+    "Dataview": (
+        "- [ ] Feed [due:: 2026-11-20] the cat\n",
+        "2026-12-03",
+        "- [ ] Feed [due:: 2026-12-03] the cat\n",
+    ),
+    "a link to a day of Logseq": (
+        "- TODO Feed the cat [due:: [[Nov 20th, 2026]]]\n",
+        "2026-12-03",
+        "- TODO Feed the cat [due:: [[Dec 3rd, 2026]]]\n",
+    ),
+    "a German day": (
+        "- [ ] Feed the cat (due 20.11.2026)\n",
+        "2026-12-03",
+        "- [ ] Feed the cat (due 03.12.2026)\n",
+    ),
+    "a form that is only read": (
+        "- [ ] Feed the cat due 20 novembre 2026\n",
+        "2026-12-03",
+        "- [ ] Feed the cat due 2026-12-03\n",
+    ),
+    "a day with its weekday": (
+        "- [ ] Feed the cat due 2026-11-20 Friday, if x > y\n",
+        "2026-12-03",
+        "- [ ] Feed the cat due 2026-12-03 Thursday, if x > y\n",
+    ),
+    "Logseq": (
+        "- Pets\n\t- DOING Feed the cat\n\t  SCHEDULED: <2026-11-20 Fri 18:00 ++1w>\n\t  twice\n",
+        "2026-12-03",
+        "- Pets\n\t- DOING Feed the cat\n\t  SCHEDULED: <2026-12-03 Thu 18:00 ++1w>\n\t  twice\n",
+    ),
+    "Logseq's deadline, with CRLF, without an end": (
+        "- TODO Feed the cat\r\n  SCHEDULED: <2026-11-19 Do>\r\n  DEADLINE: <2026-11-20 Fr>",
+        "2026-12-03",
+        "- TODO Feed the cat\r\n  SCHEDULED: <2026-11-19 Do>\r\n  DEADLINE: <2026-12-03 Thu>",
+    ),
+    "no day, in a note with no other": (
+        "\ufeff- [ ] Feed the cat ^cat",
+        "2026-12-03",
+        "\ufeff- [ ] Feed the cat due:2026-12-03 ^cat",
+    ),
+    "no day, as most tasks of the note": (
+        "- [x] A 📅 2026-11-01\n- [ ] B [due:: 1.11.2026]\n- [x] C [due:: 2026-11-01]\n"
+        "- [ ] Feed the cat\n",
+        "2026-12-03",
+        "- [x] A 📅 2026-11-01\n- [ ] B [due:: 1.11.2026]\n- [x] C [due:: 2026-11-01]\n"
+        "- [ ] Feed the cat [due:: 3.12.2026]\n",
+    ),
+    "no day, as Logseq does, in a quotation with CRLF": (
+        "> - TODO A\r\n>   DEADLINE: <2026-11-01 Sun +1w>\r\n> 10. TODO Feed the cat\r\n> more",
+        "2026-12-03",
+        "> - TODO A\r\n>   DEADLINE: <2026-11-01 Sun +1w>\r\n> 10. TODO Feed the cat\r\n"
+        ">     DEADLINE: <2026-12-03 Thu>\r\n> more",
+    ),
+    "code is no day": (
+        "- [ ] Feed the cat `due:2026-11-20`\n",
+        "2026-12-03",
+        "- [ ] Feed the cat `due:2026-11-20` due:2026-12-03\n",
+    ),
+    "none, of Obsidian": (
+        "- [ ] Feed 📅 2026-11-20 the cat ⏳ 2026-11-19 ^cat\n",
+        "none",
+        "- [ ] Feed the cat ^cat\n",
+    ),
+    "none, of Dataview": (
+        "- [ ] Feed [due:: 2026-11-20 or so] the cat (due 2026-11-20, twice)\n",
+        "None",
+        "- [ ] Feed the cat (, twice)\n",
+    ),
+    "none, of Logseq": (
+        "- TODO Feed the cat\r\n  SCHEDULED: <2026-11-20 Fri> DEADLINE: <2026-11-21 Sat>\r\n"
+        "  twice\r\n",
+        "none",
+        "- TODO Feed the cat\r\n  twice\r\n",
+    ),
+}
+
+
+def move(ws: Workspace, task: Task, when: str) -> Rescheduled:
+    if task.line:
+        return reschedule_task(ws, task.path, task.line, task.text, when)
+    return reschedule_entry(ws, task.id, when)
+
+
+@pytest.fixture(scope="module")
+def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    return open_home(tmp_path_factory.mktemp("moves") / "home")
+
+
+@pytest.mark.parametrize("name", MOVES)
+def test_a_task_moves_in_the_form_of_its_note_and_undo_takes_it_back(
+    ws: Workspace, name: str
+) -> None:
+    before, when, after = MOVES[name]
+    file = ws.config.journal / "Pets.md"
+    file.write_bytes(before.encode())
+    moved = move(ws, find_task_to_move(ws, "feed cat"), when)
+    assert file.read_bytes().decode() == after
+    [again] = [task for task in tasks(ws) if "Feed" in task.text]
+    assert (again.due or "", again.line) == (moved.day, moved.line)
+    assert undo_last(ws, confirms=True).run and file.read_bytes() == before.encode()
+
+
+def test_a_note_without_days_follows_the_journal(ws: Workspace) -> None:
+    others = ws.config.journal / "Others.md"
+    others.write_text("# A\n\n- [x] a ⏳ 2026-11-01\n\n# B\n\n- [ ] b ⏳ 2026-11-01\n")
+    file = ws.config.journal / "Pets.md"
+    file.write_text("- [ ] Feed the cat\n- [ ] Feed the dog\n")
+    move(ws, find_task_to_move(ws, "cat"), "2026-12-03")
+    assert file.read_text() == "- [ ] Feed the cat ⏳ 2026-12-03\n- [ ] Feed the dog\n"
+    others.unlink()
+
+
+def test_what_moves_nothing_writes_nothing(ws: Workspace) -> None:
+    file = ws.config.journal / "Pets.md"
+    text = "- [ ] Feed the cat 📅 2026-12-03\n- [ ] Feed <private>our</private> dog\n- [ ] 📅 2026-12-03\n"
+    file.write_text(text)
+    cat, dog = (find_task_to_move(ws, words) for words in ("cat", "dog"))
+    [bare] = [task for task in tasks(ws) if task.line == 3]
+    assert move(ws, cat, "2026-12-03").undo == ""
+    with pytest.raises(InvalidArgument, match=r"'friyay' is not a date.*next friday.*none"):
+        move(ws, cat, "friyay")
+    with pytest.raises(Refused, match="private"):
+        move(ws, dog, "tomorrow")
+    with pytest.raises(Refused, match="cannot be read"):
+        move(ws, bare, "none")
+    with pytest.raises(Ambiguous, match="2 open tasks"):
+        find_task_to_move(ws, "feed")
+    with pytest.raises(NotFound, match="synaptic tasks"):
+        find_task_to_move(ws, "bird")
+    assert file.read_text() == text
+    tick_task(ws, cat.path, cat.line, cat.text, done=True)
+    with pytest.raises(Changed):
+        move(ws, cat, "tomorrow")
+    file.unlink()
+
+
+def test_an_entry_that_is_due_moves_by_its_field(ws: Workspace) -> None:
+    saved = save(ws, "Renew the certificate.", due="friday")
+    file = ws.config.journal / saved.path
+    before = file.read_bytes()
+    entry = find_task_to_move(ws, "renew certificate")
+    assert find_task_to_move(ws, saved.id) == entry and not entry.line
+    for when, mark in (("2026-12-03", b" due=2026-12-03"), ("none", b"")):
+        moved = move(ws, entry, when)
+        assert file.read_bytes() == before.replace(b" due=2026-11-27", mark) and moved.undo
+        assert undo_last(ws, confirms=True).done.verb == "update"
+        assert file.read_bytes() == before
+
+
+def test_a_task_of_a_source_stays_as_a_tick_leaves_it(tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "Pets.md").write_text("- [ ] Feed the cat\n")
+    with open_home(tmp_path / "home", sources={"vault": vault}) as ws:
+        task = find_task_to_move(ws, "cat")
+        with pytest.raises(Refused) as tick:
+            tick_task(ws, task.path, task.line, task.text, done=True)
+        with pytest.raises(Refused) as refused:
+            move(ws, task, "tomorrow")
+        assert str(refused.value) == str(tick.value)
+    assert (vault / "Pets.md").read_text() == "- [ ] Feed the cat\n"
