@@ -12,11 +12,13 @@ from ...notes.due_marks import remove_due_date
 from ...notes.marks import find_tasks
 from ...render.terminal import run_text
 from ...verbs.editing import open_text, write_text
+from ...verbs.rescheduling import Rescheduled, reschedule_entry, reschedule_task
 from ...verbs.ticking import tick_task, undo_tick
 from ...verbs.to_do import DUE_GROUPS, NO_DAY, list_to_do, name_due_group
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
+from .day_texts import format_date
 from .entries import SAME
 from .site import (
     TEMPLATES,
@@ -186,8 +188,8 @@ def _groups_of_task(task: Task, by: str, today: date) -> Sequence[str]:
 
 
 async def _tick_task(request: Request) -> Response:
-    """Ticks or unticks a task, or takes a tick back, and redirects to the page on which it was
-    clicked.
+    """Ticks or unticks a task, moves it to the day `due`, or takes a tick back, and redirects
+    to the page on which it was clicked.
     """
     form = await read_form(request)
     where = return_address(form) or "/tasks"
@@ -196,9 +198,17 @@ async def _tick_task(request: Request) -> Response:
         return redirect_with_message(request, where, "It is open again.")
     is_done = form.get("done") == "yes"
     path = form.get("path", "")
+    text = form.get("text", "")
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
-    ticked = await run_verb(request, tick_task, path, line, form.get("text", ""), done=is_done)
+    when = form.get("due", "")
+    if when and line:
+        moved = await run_verb(request, reschedule_task, path, line, text, when)
+        return _say_moved(request, where, moved)
+    if when:
+        moved = await run_verb(request, reschedule_entry, form.get("id", ""), when)
+        return _say_moved(request, where, moved)
+    ticked = await run_verb(request, tick_task, path, line, text, done=is_done)
     message = "Ticked." if is_done else "It is open again."
     if ticked.repeats:
         message = "Done: it repeats, so its date was moved to the next one."
@@ -208,11 +218,21 @@ async def _tick_task(request: Request) -> Response:
     return answer
 
 
+def _say_moved(request: Request, where: str, moved: Rescheduled) -> Response:
+    """Redirects with the new day of a task, and an undo."""
+    day = f"due on {format_date(moved.day)}" if moved.day else "without a day"
+    opening = "Now" if moved.undo else "Nothing changed. It is"
+    message = f"{opening} {day}: {remove_due_date(moved.text)}."
+    return redirect_with_message(request, where, message, moved=moved.undo)
+
+
 async def _take_last_back(request: Request) -> Response:
     """Takes the last thing back that a person did, or the run that the form names, and
-    redirects to a page that says what it was.
+    redirects to the page from which it was asked, which says what it was.
     """
-    run = (await read_form(request)).get("run", "")
+    form = await read_form(request)
+    run = form.get("run", "")
+    where = return_address(form) or "/"
     if run:
         undone = await run_verb(request, undo_run, run, confirms=True)
     else:
@@ -221,7 +241,7 @@ async def _take_last_back(request: Request) -> Response:
     if undone.stay:
         stay = ", ".join(path for path, _ in undone.stay)
         message += f" Changed since, and left alone: {stay}."
-    return redirect_with_message(request, "/", message, undone=undone.run)
+    return redirect_with_message(request, where, message, undone=undone.run)
 
 
 PAGES = [

@@ -296,18 +296,19 @@ def redirect_with_message(
     file: str = "",
     look: str = "",
     renamed: str = "",
+    moved: str = "",
     undone: str = "",
     near: Nearby | None = None,
     asks_to_stay: bool = False,
 ) -> Response:
     """Redirects to a page that shows `message`, and offers to undo the change of an entry, the
-    choice in a finding of a review, a rename by its name `renamed`, or the run `undone` that
-    took another back; names the entries that are `near` the one it is about; with
-    `asks_to_stay` it asks whether this browser shall stay logged in.
+    choice in a finding of a review, a rename by its name `renamed`, the run that `moved` a
+    task, or the run `undone` that took another back; names the entries that are `near` the one
+    it is about; with `asks_to_stay` it asks whether this browser shall stay logged in.
     """
     notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
     notice |= {"undo_finding": undo_finding, "renamed": renamed, "nearby": near}
-    notice["undone"] = undone
+    notice |= {"moved": moved, "undone": undone}
     notice["asks_to_stay"] = asks_to_stay
     session_of(request).notice = notice
     return RedirectResponse(where, 303)

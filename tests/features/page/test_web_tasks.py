@@ -9,11 +9,12 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, ViewportSize, expect
 from served import Served, logged_in, served
 
 from synaptic.notes.due_marks import remove_due_date
 
+PHONE: ViewportSize = {"width": 390, "height": 844}
 PLAN = """\
 # Plan
 
@@ -58,6 +59,12 @@ def forms(page: httpx.Response, button: str) -> list[tuple[str, dict[str, str]]]
             fields.pop("csrf")
             found.append((address, fields))
     return found
+
+
+def entry_file(home: Path, id: str) -> str:
+    """The text of the file in which an entry stands."""
+    texts = [file.read_text() for file in (home / "journal").glob("*.md")]
+    return next(text for text in texts if id in text)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +151,38 @@ def test_a_tick_is_taken_back_where_it_was_made(
     page.get_by_role("button", name="Open again: Call Ida").click()
     expect(page.get_by_role("status")).to_contain_text("open again")
     assert page.url.endswith(found[1]) and note.read_text() == PLAN
+
+
+def test_a_task_and_an_entry_move_where_they_are_listed(
+    browser: Browser, server: Served, home: Path
+) -> None:
+    note = home / "journal" / "Plan.md"
+    note.write_text(PLAN)
+    id = write(server, "Renew the passport.", due="2026-11-23")
+    context = logged_in(browser, server, java_script_enabled=False, viewport=PHONE)
+    page = context.new_page()
+    status = page.get_by_role("status")
+    for where, name, day in (
+        ("/", "Tomorrow", "2026-11-25"),
+        ("/tasks", "Next week", "2026-12-06"),
+    ):
+        page.goto(where)
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+        page.get_by_role("button", name=f"{name}: Call Ida").click()
+        expect(status).to_contain_text(": Call Ida.")
+        assert note.read_text() == PLAN.replace("2026-11-20", day)
+        page.get_by_role("button", name="Undo", exact=True).click()
+        expect(status).to_contain_text("Took back")
+        assert note.read_text() == PLAN and page.url == f"{server.url}{where}"
+        page.get_by_role("button", name=f"{name}: Renew the passport").click()
+        expect(status).to_contain_text(": Renew the passport.")
+        assert f"due={day}" in entry_file(home, id)
+        page.get_by_role("button", name="Undo", exact=True).click()
+        expect(status).to_contain_text("Took back")
+        assert "due=2026-11-23" in entry_file(home, id)
+    wrong = server.post("/tick", id=id, due="soonish")
+    assert wrong.status_code == 400 and "next friday" in wrong.text
+    context.close()
 
 
 def test_an_earlier_text_is_brought_back_and_undone(server: Served, home: Path) -> None:
