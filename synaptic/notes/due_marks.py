@@ -195,18 +195,27 @@ def with_due_day(block: str, day: date | None, style: DueStyle, line_end: str) -
             mark = _find_in_lines(lines)
     elif mark:
         lines = mark.move("\n".join(lines), day).split("\n")
-    elif style.is_stamp and REPEATS not in lines[0]:
-        lines.insert(1, _indent_below(lines[0]) + style.write(day))
-        ends.insert(0, ends[0] if ends else line_end)
     else:
-        # the rule behind the sign would take in a word
-        is_word = style.before[:1].isascii() and REPEATS in lines[0]
-        lines[0] = _append_mark(lines[0], (OBSIDIAN if is_word else style).write(day))
+        _add_in_lines(lines, ends, day, style, line_end)
     return "".join(chain.from_iterable(zip_longest(lines, ends, fillvalue="")))
 
 
 def _find_in_lines(lines: list[str]) -> DueMark | None:
     return find_due_mark(cut_block(without_code("\n".join(lines)), 0))
+
+
+def _add_in_lines(
+    lines: list[str], ends: list[str], day: date, style: DueStyle, line_end: str
+) -> None:
+    """Adds a day in this style, to a task that repeats in that of Obsidian: its rule would take
+    in the words of another mark.
+    """
+    style = OBSIDIAN if REPEATS in lines[0] else style
+    if style.is_stamp:
+        lines.insert(1, _indent_below(lines[0]) + style.write(day))
+        ends.insert(0, ends[0] if ends else line_end)
+    else:
+        lines[0] = _append_mark(lines[0], style.write(day))
 
 
 def _remove_in_lines(mark: DueMark, lines: list[str], ends: list[str]) -> None:

@@ -53,6 +53,12 @@ MOVES = {
         "monday",
         "- [ ] Dog due:2026-11-20\n- [ ] Feed the cat 🔁 every week 📅 2026-11-23\n",
     ),
+    "a rule of Obsidian in a note of Logseq": (
+        "- TODO Dog\n  SCHEDULED: <2026-11-20 Fri>\n- TODO Feed the cat 🔁 every week ^cat\n",
+        "monday",
+        "- TODO Dog\n  SCHEDULED: <2026-11-20 Fri>\n"
+        "- TODO Feed the cat 🔁 every week 📅 2026-11-23 ^cat\n",
+    ),
     "a field": (
         "- [ ] Feed the cat due:2026-11-20 #pets\n",
         "next week",
@@ -115,6 +121,12 @@ MOVES = {
         "2026-12-03",
         "> - TODO A\r\n>   DEADLINE: <2026-11-01 Sun +1w>\r\n> 10. TODO Feed the cat\r\n"
         ">     DEADLINE: <2026-12-03 Thu>\r\n> more",
+    ),
+    "with LF in a file of CRLF": (
+        "- DONE A\r\n  SCHEDULED: <2026-11-01 Sun>\r\n- TODO Feed the cat\n  more\r\n",
+        "2026-12-03",
+        "- DONE A\r\n  SCHEDULED: <2026-11-01 Sun>\r\n- TODO Feed the cat\n"
+        "  SCHEDULED: <2026-12-03 Thu>\n  more\r\n",
     ),
     "code is no day": (
         "- [ ] Feed the cat `due:2026-11-20`\n",
