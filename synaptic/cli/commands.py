@@ -18,6 +18,7 @@ from ..errors import Ambiguous, InvalidArgument, NotFound, Refused, SynapticErro
 from ..journal.journal import Journal
 from ..journal.shelf import is_attachment
 from ..models import PERSON, Entry
+from ..notes.due_marks import remove_due_date
 from ..render import terminal, wire
 from ..render.briefing import briefing_text
 from ..render.fence import one_line
@@ -533,7 +534,7 @@ def _reschedule(ws: Workspace, words: str, when: str) -> None:
     opening = "Without a day now"
     if moved.day:
         opening = f"Due on {date.fromisoformat(moved.day):%A}, {moved.day}"
-    lines = [f"{opening}: {one_line(moved.text)} ({place})"]
+    lines = [f"{opening}: {one_line(remove_due_date(moved.text))} ({place})"]
     if not moved.undo:
         lines = [f"Nothing changed. {lines[0]}"]
     _print_change_of_task(moved, lines)
