@@ -480,6 +480,7 @@ GIVEN = {
     "replay": (),
     "evaluate": (),
     "export": (),
+    "tick": ("call", "Ida"),
 }
 """What each command with an option of TIMES needs beside it."""
 ALONE = ("recent", "due", "tasks", "day", "week", "tags", "status", "review", "brief", "export")
@@ -488,6 +489,7 @@ ALONE = ("recent", "due", "tasks", "day", "week", "tags", "status", "review", "b
 def test_every_command_at_the_ends_of_the_calendar(home: Home) -> None:
     """A time at either end is read, or refused in words; none is a defect."""
     near_an_end = [save(home, f"Harbour {at}", "--at", at) for at in (EDGES[0], EDGES[-1])]
+    save(home, "Errands\n\n- [ ] call Ida")
     calls: list[tuple[str, ...]] = [(command,) for command in ALONE]
     for name, command in get_command(whole_program()).commands.items():  # type: ignore[attr-defined]
         flags = TIMES.intersection(*[{flag for one in command.params for flag in one.opts}])
