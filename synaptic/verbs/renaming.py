@@ -57,7 +57,7 @@ def plan_rename(ws: Workspace, note: str, new: str, *, confirms: bool = False) -
     else:
         moves[old_path] = _new_path(old_path, new)
     for path, to in moves.items():
-        _check_new_path(ws, path, to, names.get(path, ""), files, moves)
+        _check_new_path(ws, path, to, names.get(path, ""))
     if all(path == to for path, to in moves.items()) and not any(
         names[path] != pages.names[path] for path in names
     ):
@@ -146,14 +146,7 @@ def _new_path(old_path: str, new: str) -> str:
     return new if "/" in new else posixpath.join(posixpath.dirname(old_path), new)
 
 
-def _check_new_path(
-    ws: Workspace,
-    old_path: str,
-    new_path: str,
-    page: str,
-    files: Collection[str],
-    moves: Collection[str],
-) -> None:
+def _check_new_path(ws: Workspace, old_path: str, new_path: str, page: str) -> None:
     """Raises InvalidArgument for a name that a system or a program forbids, and Refused for a
     path that the journal would not read, and for days.
     """
