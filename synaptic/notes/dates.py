@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from ..config import is_day_file_setting
 from ..files import DATA
+from .moment import write_ordinal
 
 
 class Form(NamedTuple):
@@ -220,7 +221,7 @@ def _with_pieces(example: str, match: re.Match[str], old: date, day: date) -> st
             new = f"{number:02}" if is_padded else f"{number}"
         behind = written[end:]
         if piece == "day":
-            behind = _NTH.sub(_ordinal_ending(day.day), behind)
+            behind = _NTH.sub(write_ordinal(day.day)[-2:], behind)
         written = written[:start] + new + behind
     return written
 
@@ -240,12 +241,6 @@ def _month_like(former: str, old: date, day: date) -> str:
             name = day.strftime(form)
             return name.lower() if former.islower() else name
     return ""
-
-
-def _ordinal_ending(number: int) -> str:
-    if number in (11, 12, 13):
-        return "th"
-    return {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
 
 
 def days_of_name(name: str) -> tuple[date, date] | None:

@@ -18,34 +18,34 @@ from datetime import datetime
 _TOKENS: dict[str, Callable[[datetime], object]] = {
     "YYYY": lambda at: f"{at.year:04}",
     "YY": lambda at: f"{at.year % 100:02}",
-    "Qo": lambda at: _ordinal((at.month + 2) // 3),
+    "Qo": lambda at: write_ordinal((at.month + 2) // 3),
     "Q": lambda at: (at.month + 2) // 3,
     "MMMM": lambda at: month_name[at.month],
     "MMM": lambda at: month_abbr[at.month],
     "MM": lambda at: f"{at.month:02}",
-    "Mo": lambda at: _ordinal(at.month),
+    "Mo": lambda at: write_ordinal(at.month),
     "M": lambda at: at.month,
     "DDDD": lambda at: f"{_day_of_year(at):03}",
-    "DDDo": lambda at: _ordinal(_day_of_year(at)),
+    "DDDo": lambda at: write_ordinal(_day_of_year(at)),
     "DDD": lambda at: _day_of_year(at),
     "DD": lambda at: f"{at.day:02}",
-    "Do": lambda at: _ordinal(at.day),
+    "Do": lambda at: write_ordinal(at.day),
     "D": lambda at: at.day,
     "dddd": lambda at: day_name[at.weekday()],
     "ddd": lambda at: day_abbr[at.weekday()],
     "dd": lambda at: day_abbr[at.weekday()][:2],
-    "do": lambda at: _ordinal(at.isoweekday() % 7),
+    "do": lambda at: write_ordinal(at.isoweekday() % 7),
     "d": lambda at: at.isoweekday() % 7,
     "E": lambda at: at.isoweekday(),
     "GGGG": lambda at: f"{at.isocalendar().year:04}",
     "GG": lambda at: f"{at.isocalendar().year % 100:02}",
     "WW": lambda at: f"{at.isocalendar().week:02}",
-    "Wo": lambda at: _ordinal(at.isocalendar().week),
+    "Wo": lambda at: write_ordinal(at.isocalendar().week),
     "W": lambda at: at.isocalendar().week,
     "gggg": lambda at: f"{_week_from_sunday(at)[0]:04}",
     "gg": lambda at: f"{_week_from_sunday(at)[0] % 100:02}",
     "ww": lambda at: f"{_week_from_sunday(at)[1]:02}",
-    "wo": lambda at: _ordinal(_week_from_sunday(at)[1]),
+    "wo": lambda at: write_ordinal(_week_from_sunday(at)[1]),
     "w": lambda at: _week_from_sunday(at)[1],
     "HH": lambda at: f"{at.hour:02}",
     "H": lambda at: at.hour,
@@ -91,7 +91,8 @@ def format_moment(at: datetime, form: str) -> str:
     return _PARTS.sub(write, form)
 
 
-def _ordinal(number: int) -> str:
+def write_ordinal(number: int) -> str:
+    """The number as English counts with it: `3rd`."""
     is_teen = number % 100 in (11, 12, 13)
     ending = "th" if is_teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
     return f"{number}{ending}"
