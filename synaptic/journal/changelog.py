@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 from ..errors import JournalError
 from ..models import PERSON, Json, frozen
-from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, text_of_bytes
+from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, line_starts, text_of_bytes
 from ..notes.link_places import Splice
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from . import disk
@@ -411,8 +411,7 @@ def _find_span(data: bytes, hunk: Hunk, *, is_exact: bool) -> tuple[int, int]:
     """The span of the lines that a change wrote: at their place, or the only such lines."""
     if is_exact or _stands_at(data, hunk, hunk.at):
         return hunk.at, hunk.at + hunk.bytes
-    starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
-    places = [start for start in starts if hunk.bytes and _stands_at(data, hunk, start)]
+    places = [at for at in line_starts(data) if hunk.bytes and _stands_at(data, hunk, at)]
     if len(places) != 1:
         raise CannotUndo("its lines were changed since")
     return places[0], places[0] + hunk.bytes

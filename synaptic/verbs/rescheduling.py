@@ -9,7 +9,7 @@ from ..filters import Filters
 from ..journal.changelog import present_actor
 from ..language.time_fields import read_date
 from ..models import ParsedFile, Task, frozen
-from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, text_of_bytes, usual_line_end
+from ..notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
 from ..notes.due_marks import PLAIN, DueStyle, choose_style, cut_block, with_due_day
 from ..notes.marks import find_due_styles
 from ..notes.privacy import mask_private
@@ -127,11 +127,11 @@ def _rescheduled(task: Task, day: date | None, run: str) -> Rescheduled:
 
 def _span_of_block(masked: bytes, line: int) -> tuple[int, int]:
     """The span of a task's line, and of the lines that belong to it, in the bytes of a file."""
-    starts = [0, *(match.end() for match in LINE_ENDS.finditer(masked))]
+    starts = line_starts(masked)
     start = starts[line - 1]
     block = cut_block(body_lines(masked[start:]), 0)
-    rows = block.count("\n")
-    return start, starts[line - 1 + rows] if block.endswith("\n") else len(masked)
+    lines = block.count("\n")
+    return start, starts[line - 1 + lines] if block.endswith("\n") else len(masked)
 
 
 def _check_day(ws: Workspace, after: bytes, task: Task, day: date | None) -> None:

@@ -10,7 +10,14 @@ from typing import NamedTuple
 from ..errors import Ambiguous, Changed, NotFound, Refused
 from ..journal.changelog import present_actor
 from ..models import ParsedFile, Task, frozen
-from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, text_of_bytes, usual_line_end
+from ..notes.blocks import (
+    LINE_ENDS,
+    MASK,
+    bytes_of_text,
+    line_starts,
+    text_of_bytes,
+    usual_line_end,
+)
 from ..notes.marks import find_tasks
 from ..notes.privacy import mask_private
 from ..notes.recurring import (
@@ -85,8 +92,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         task = find_task_in_file(parsed, masked, line, text)
         if not task or task.done == done:
             raise task_changed_error("tick it")
-        starts = [0, *(match.end() for match in LINE_ENDS.finditer(data))]
-        task_match = _TASK.match(data, starts[task.line - 1])
+        task_match = _TASK.match(data, line_starts(data)[task.line - 1])
         if not task_match or task.unticked:
             reason = task.unticked or "its state is not one of [ ], [x], TODO and DONE"
             raise _cannot_tick_error(path, task, reason)
