@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import find_stems
-from ..models import NOTHING_CLOSE, Hit, Texts, frozen
+from ..models import ABSENT, NOTHING_CLOSE, Hit, Texts, frozen
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import Evidence
@@ -288,10 +288,10 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
 
 
 def write_notices(
-    attempt: Attempt, report: SyncReport, remarks: Sequence[str], absent: str
+    attempt: Attempt, report: SyncReport, remarks: Sequence[str], missing: Sequence[str]
 ) -> Texts:
     """The notices of an answer for the user, most important first: if nothing is close, that,
-    and in the same line which names are `absent` from the journal.
+    and in the same line the names that are `missing` in the journal.
 
     While passages have no vectors yet, something may be close and was not found: a notice says
     so, with the command that helps.
@@ -303,7 +303,12 @@ def write_notices(
     if report.pending_entries or not passing:
         entries = evidence.index.counts().entries
     is_unfinished = report.pending_entries > 0 and not evidence.trouble
-    notices = [] if attempt.close else [f"{NOTHING_CLOSE} {absent}".rstrip()]
+    absent = [f"{ABSENT}: {', '.join(missing)}."] if missing else []
+    notices = []
+    if attempt.close:
+        remarks = [*remarks, *absent]
+    else:
+        notices.append(" ".join([NOTHING_CLOSE, *absent]))
     if is_unfinished:
         unfinished = (
             f"{report.pending_entries:,} of {entries:,} notes cannot be found by meaning yet, "

@@ -19,7 +19,7 @@ from ..index.rows import from_microseconds
 from ..language.analysis.asked import QUESTIONS
 from ..language.query import MAX_LIMIT
 from ..language.words import find_stems
-from ..models import ABSENT, Entry, Hit, Near, SearchResult, Why
+from ..models import Entry, Hit, Near, SearchResult, Why
 from ..notes.blocks import without_code
 from ..notes.conflicts import find_conflicts, show_versions_in_piece, with_versions_shown
 from ..notes.header import read_title
@@ -65,9 +65,6 @@ def answer_query(query: str, evidence: Evidence, report: SyncReport) -> SearchRe
     searched = attempt.evidence.plan.parsed.terms
     # a word in whose place another was searched has its notice
     missing = [name for name in missing_names(evidence) if name.lower() in searched]
-    absent = f"{ABSENT}: {', '.join(missing)}." if missing else ""
-    if absent and attempt.close:
-        notices.append(absent)
     is_cut = plan.only_fitting or plan.ends_itself
     return SearchResult(
         query=query,
@@ -77,7 +74,7 @@ def answer_query(query: str, evidence: Evidence, report: SyncReport) -> SearchRe
         total=len(attempt.hits if is_cut else attempt.passing),
         hits=attempt.hits,
         terms=attempt.evidence.plan.parsed.terms,
-        notices=write_notices(attempt, report, notices, absent),
+        notices=write_notices(attempt, report, notices, missing),
         plan=plan_as_json(plan) if plan.explain else None,
         rounds=tuple(evidence.rounds) if plan.explain else (),
     )
