@@ -27,15 +27,11 @@ Secrets = Literal["redact", "refuse", "allow"]
 or keeps them.
 """
 
-DEFAULT_MODEL = "synaptic-minilm-1"
-"""The model in use where config.toml names none; it ships inside the package and reads English.
+DEFAULT_MODEL = "synaptic-multilingual-2"
+"""The model in use where config.toml names none; it ships inside the package."""
+FORMER_MODELS = ("synaptic-minilm-1", "synaptic-multilingual-1", "all-minilm-l6-v2-int8")
+"""Models that shipped before, in lower case; a config.toml that names one gets DEFAULT_MODEL.
 """
-MULTILINGUAL_MODEL = "synaptic-multilingual-1"
-"""The second model inside the package: it reads about a hundred languages, English less well.
-"""
-SHIPPED_MODELS = (DEFAULT_MODEL, MULTILINGUAL_MODEL)
-FORMER_MODEL = "all-MiniLM-L6-v2-int8"
-"""The model that shipped until 0.2; a config.toml that names it gets DEFAULT_MODEL."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +118,6 @@ class Config:
     `sources` maps names (`@vault`) to folders, or single notes, that are read in place.
     `at_tags`: `@name` in a text is the tag `name`, as in jrnl. `hours_in_text`: `(2h)` and
     `(1:30)` in a text count as its hours.
-    `is_model_named`: config.toml or SYNAPTIC_MODEL names `model`.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
     `tool_list`: the tools that `synaptic setup` gives each client, as in `serving/tool_lists`.
@@ -139,7 +134,6 @@ class Config:
     capture_into: Literal["sessions", "journal"] = "sessions"
     exclude: tuple[str, ...] = ()
     model: str = DEFAULT_MODEL
-    is_model_named: bool = False
     threads: int = 1
     project: str | None = None
     capture: bool = False
@@ -202,8 +196,7 @@ def load_config(home: str | Path | None = None, *, for_agent: bool = False) -> C
     for key in ("journal", "model", "project"):
         if override := os.environ.get(f"SYNAPTIC_{key.upper()}"):
             values[key] = override
-    values["is_model_named"] = "model" in values
-    if values.get("model") == FORMER_MODEL:
+    if values.get("model", "").casefold() in FORMER_MODELS:
         values["model"] = DEFAULT_MODEL
     folder = root / expand_path(values.pop("journal", "journal"), f"{path}: journal")
     sources = values.pop("sources", ())
@@ -371,8 +364,8 @@ _RULES: dict[str, Rule] = {
     "capture": _SWITCH,
     "capture_into": _make_choice_rule("sessions", "journal"),
     "model": _make_text_rule(
-        f'"{DEFAULT_MODEL}", "{MULTILINGUAL_MODEL}", a model that fastembed lists, or the '
-        f"whole path of a folder with one"
+        f'"{DEFAULT_MODEL}", a model that fastembed lists, or the whole path of a folder '
+        f"with one"
     ),
     "threads": _make_number_rule(1, 64, kinds=(int,)),
     "project": _make_text_rule("a project name"),

@@ -64,7 +64,6 @@ USES = {
     "sync": "clone pull push share synchronize",
     "setup": "install register",
     "setup --remove": "uninstall",
-    "model": "language multilingual",
     "serve --open": "gui login page start ui web",
     "serve --phone": "handy mobile phone qr",
     "--version": "version",

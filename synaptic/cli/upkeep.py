@@ -29,7 +29,6 @@ from ..verbs import browse, doctor, removing, review
 from ..verbs.settling import SettledReceipt
 from ..verbs.totals import sum_field
 from ..verbs.written import count_days
-from ..workspace.embed import language_notice
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
 from . import flags as f
@@ -55,7 +54,7 @@ def rebuild_index(ws: Workspace, fresh: bool) -> None:
     Example: synaptic rebuild-index
     """
     progress = terminal.build_progress_report()
-    report = rebuild(ws, fresh=fresh, by_language=True, progress=progress)
+    report = rebuild(ws, fresh=fresh, progress=progress)
     print_answer(wire.as_json(report), terminal.rebuild_text(report), report.notices)
 
 
@@ -86,7 +85,7 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
     news = [*chain.from_iterable(call_features("news", ws))]
     if plug_in_entry_points():
         news.append(f"Plug-ins: {', '.join(map(describe_plug_in, plug_in_entry_points()))}.")
-    now = replace(now, notices=(*now.notices, *language_notice(ws), *news))
+    now = replace(now, notices=(*now.notices, *news))
     return print_answer(wire.status_json(now), text, now.notices)
 
 

@@ -22,7 +22,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..config import DEFAULT_MODEL, MULTILINGUAL_MODEL, SHIPPED_MODELS
+from ..config import DEFAULT_MODEL
 from ..errors import ModelError
 from ..files import DATA
 from ..language.lexicon import STOP_WORDS
@@ -33,33 +33,21 @@ if TYPE_CHECKING:
     from fastembed import TextEmbedding
 
 MODEL_DIR = DATA / DEFAULT_MODEL
-"""Where the default model lies."""
+"""Where the shipped model lies."""
 
-MODEL_SHA256: Mapping[str, Mapping[str, str]] = {
-    DEFAULT_MODEL: {
-        "tokens.npy": "d433f4bb9cdd440dfc6a807667047281910870487d8c3ac7a18361f1f79563c3",
-        "model.onnx": "9c074c44519d9aa70922f4b937e4df24b2e055c3cb6d8fceaf5613f5b2c05a49",
-        "tokenizer.json": "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
-        "tokenizer_config.json": (
-            "1d232460a8aa598b77b03e901dde1cb4310c2435036a281eed8a1d96d2f1db44"
-        ),
-    },
-    MULTILINGUAL_MODEL: {
-        "config.json": "7ff6d4775b4b82ac626c2ce3aada4b0b7a26a63a27c501e37fe15bef77e4ed2a",
-        "tokens.npy": "8bcd7bc9391c88d72699697f27a408000b8b461bbd382d42d3c82ae1dc188315",
-        "model.onnx": "e32920d13fdff617cededecda96b5dd83424b937f9868864a344b311efb1803b",
-        "tokenizer.json": "b80ae1d496e57c1942c80c98859eff91bc82622336977972444b06b8ad4ebba9",
-        "tokenizer_config.json": (
-            "551a5d1ddf495b4d9c5202b07957b28275fe6f58b915e53961bf3c4370415f00"
-        ),
-    },
+MODEL_SHA256: Mapping[str, str] = {
+    "config.json": "7ff6d4775b4b82ac626c2ce3aada4b0b7a26a63a27c501e37fe15bef77e4ed2a",
+    "tokens.npy": "8bcd7bc9391c88d72699697f27a408000b8b461bbd382d42d3c82ae1dc188315",
+    "model.onnx": "e32920d13fdff617cededecda96b5dd83424b937f9868864a344b311efb1803b",
+    "tokenizer.json": "b80ae1d496e57c1942c80c98859eff91bc82622336977972444b06b8ad4ebba9",
+    "tokenizer_config.json": "551a5d1ddf495b4d9c5202b07957b28275fe6f58b915e53961bf3c4370415f00",
 }
-"""The hashes of the files of each shipped model, by its name; a test compares them."""
+"""The hashes of the files of the shipped model; a test compares them."""
 
 USUAL_COSINE = 0.1
-"""The mean cosine of the unrelated questions and notes of data/models.toml to the default
-model.
-"""
+"""The usual cosine to which the cosines of each model are scaled."""
+USUAL_OF_SHIPPED = 0.567
+"""What `measure_usual_cosine` gives for the shipped model; a test compares it."""
 
 _SHIPPED_DIMENSIONS = 384
 _MULTILINGUAL = "multilingual"  # stands in the names of such models
@@ -227,7 +215,7 @@ def project_onto_basis(hidden: Matrix, basis: Matrix) -> Matrix:
 
 
 class FastEmbedder:
-    """A shipped model, that of a folder (an absolute path), or any other that fastembed
+    """The shipped model, that of a folder (an absolute path), or any other that fastembed
     lists, on `threads` threads.
 
     Only a model that is neither shipped, nor a folder, nor in `cache` needs the network, once.
@@ -243,16 +231,14 @@ class FastEmbedder:
         self.model = model
         self.dimensions = 0
         self.name = model.casefold()
-        self.shipped = self.name in SHIPPED_MODELS
+        self.shipped = self.name == DEFAULT_MODEL
         self.is_multilingual = _MULTILINGUAL in self.name
-        path = Path(model)
-        if self.shipped:
-            path = MODEL_DIR if self.name == DEFAULT_MODEL else DATA / self.name
+        path = MODEL_DIR if self.shipped else Path(model)
         if model.startswith("~"):
             path = path.expanduser()
         self.folder = path if path.is_absolute() else None
         if self.shipped:  # another hash over its files means other vectors
-            hashes = sorted(MODEL_SHA256[self.name].items())
+            hashes = sorted(MODEL_SHA256.items())
             files = "".join(f"{file} {hash}\n" for file, hash in hashes)
             self.name = f"{self.name}@{_short_digest(files)}"
             self.dimensions = _SHIPPED_DIMENSIONS
@@ -378,7 +364,7 @@ class FastEmbedder:
         if entry is None:
             raise ModelError(
                 f"No embedding model is called {self.model!r}.",
-                valid=(*SHIPPED_MODELS, *read_models_table()["offered"]),
+                valid=tuple(read_models_table()["offered"]),
                 hint=f"{_WORDS}`synaptic model use NAME` sets one in config.toml; a folder is "
                 "named by its whole path.",
             )
@@ -440,16 +426,23 @@ def fastembed_models() -> dict[str, dict[str, Any]]:
     return {str(model["model"]).casefold(): model for model in every}
 
 
+def usual_cosine(embedder: Embedder, may_go_on: Callable[[], bool]) -> float:
+    """The mean cosine of texts on other matters to this model: measured, but for the shipped
+    one. Raises TimeoutError once it may not go on.
+    """
+    if embedder.name.startswith(f"{DEFAULT_MODEL}@"):
+        return USUAL_OF_SHIPPED
+    return measure_usual_cosine(embedder, may_go_on)
+
+
 def measure_usual_cosine(
     embedder: Embedder, may_go_on: Callable[[], bool] = lambda: True
-) -> float | None:
-    """The mean cosine of questions with notes of other matters to this model; None for the
-    shipped one (USUAL). Raises TimeoutError once it may not go on.
+) -> float:
+    """The mean cosine of the questions of data/models.toml with its notes, which are of other
+    matters, to this model. Raises TimeoutError once it may not go on.
 
     Models differ much: E5 puts all texts between .7 and 1.
     """
-    if embedder.name.startswith(f"{DEFAULT_MODEL}@"):
-        return None
     import numpy as np
 
     def embed(embed_text: Callable[[str], Meaning], texts: Sequence[str]) -> list[Vector]:

@@ -99,15 +99,16 @@ class Engine(Protocol):
 
 
 def distance_scale(engine: Engine) -> float:
-    """The factor by which unrelated texts are further apart by the model in use than by the
-    shipped model.
+    """The factor by which unrelated texts are further apart by the model in use than on the
+    scale of all models, on which their mean cosine is USUAL_COSINE.
     """
+    # an index without a model has none, nor has one of the model that shipped until 0.3
     return (1 - float(engine.meta("usual") or USUAL_COSINE)) / (1 - USUAL_COSINE)
 
 
 def cosines_from_distances(engine: Engine, squared: Iterable[float]) -> list[float]:
-    """The cosines of pairs of unit vectors from the squared distances of their int8 forms, as
-    the shipped model would have them.
+    """The cosines of pairs of unit vectors from the squared distances of their int8 forms, on
+    the scale of all models.
     """
     apart = 2.0 * VECTOR_SCALE * VECTOR_SCALE * distance_scale(engine)
     return [1.0 - each / apart for each in squared]

@@ -186,11 +186,10 @@ class Index:
         return done
 
     def scale_cosines(self, cosines: Matrix) -> Matrix:
-        """Cosines of the model in use as the shipped one would have them, so that one rule fits
-        both.
+        """Cosines of the model in use on the scale of all models, so that one rule fits each.
 
-        The usual cosine of one becomes that of the other, and 1 stays 1: E5's .7 to 1 become
-        about -.2 to 1.
+        The model's usual cosine becomes USUAL_COSINE, and 1 stays 1: the shipped model's .567
+        to 1 become .1 to 1.
         """
         apart = distance_scale(self.engine)
         return cosines if apart == 1 else 1 - (1 - cosines) / apart

@@ -283,20 +283,18 @@ class IndexWriter:
     # -- vectors
     # --------------------------------------------------------------------------------------
 
-    def use_model(self, name: str, dimensions: int, *, usual: float | None = None) -> None:
+    def use_model(self, name: str, dimensions: int, *, usual: float) -> None:
         """Records the model that makes vectors from now on, and deletes the vectors of any
         other model.
 
-        `usual` is what `embedding.measure_usual_cosine` says of it.
+        `usual` is what `embedding.usual_cosine` says of it.
         """
         drop_spare(self._db)
         self._file.vectors.create(dimensions, 0)
         self._db.execute("UPDATE chunk SET vector = 0, crc = 0 WHERE vector > 0")
         self._file.set_meta("model", name)
         self._file.set_meta("dimensions", dimensions)
-        self._db.execute("DELETE FROM meta WHERE key = 'usual'")
-        if usual is not None:
-            self._file.set_meta("usual", usual)
+        self._file.set_meta("usual", usual)
 
     def store_vectors(self, meanings: Sequence[tuple[int, int, Meaning]]) -> None:
         """Stores (chunk rowid, hash of its text, meaning) where the text is still the same."""

@@ -4,7 +4,6 @@ numbers, stop words.
 
 import re
 import tomllib
-from collections.abc import Iterable
 from functools import cache, cached_property
 
 from ..files import DATA
@@ -139,23 +138,6 @@ def is_tool(word: str) -> bool:
     lower = word.lower()
     needs_capital = lower in SHARED.tools_with_a_capital
     return lower in SHARED.tools and (word[:1].isupper() or not needs_capital)
-
-
-def is_foreign(texts: Iterable[str]) -> bool:
-    """True if most of the texts are not in English, judged by their small words (the, der, les)
-    and by letters that are not Latin.
-
-    Four letters that are not Latin count as one word. A text without small words or such
-    letters is ignored.
-    """
-    votes = 0
-    for text in texts:
-        words = re.findall(r"[^\W\d_]+", text.lower())
-        english = sum(word in SHARED.english for word in words)
-        foreign = len(re.findall(r"[\u0370-\u1dff\u2c00-\ufaff]", text)) / 4
-        foreign += sum(word in SHARED.foreign for word in words)
-        votes += (foreign > english) - (foreign < english)
-    return votes > 0
 
 
 def sentence_ends(text: str) -> list[int]:

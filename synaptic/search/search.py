@@ -17,7 +17,6 @@ from ..journal.repository import Checkout
 from ..language.query import parse_query
 from ..models import STRATEGIES, SearchResult
 from ..workspace.checkout import preferred_project_key, working_checkout
-from ..workspace.embed import language_notice
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Stopwatch, Workspace
 from .budget import Costs, explain_choice, measure_costs
@@ -173,7 +172,6 @@ def _search_in_step(
 
     result = in_step(ws, run_pipeline, embed_ms=embed_ms, at_least=8)
     if ws.config.metrics:  # else nobody reads the notices: a hook asks, or `evaluate`
-        result = replace(result, notices=(*language_notice(ws), *result.notices))
         strategy = None if trouble else result.strategy
         ws.index.counters.record_call("search", watch.read(), strategy)
     if ws.config.track_access:

@@ -23,7 +23,6 @@ from ..models import Json, ParseIssue, Texts, frozen
 from ..notes.copies import path_without_conflict_mark
 from ..notes.dates import date_in_name
 from ..notes.day_layout import USUAL, layout_of
-from ..workspace.embed import language_notice, take_model_of_language
 from ..workspace.workspace import open_workspace
 from .browse import LEFT_OUT_SHOWN, status
 from .templates import glob_of_templates, obsidian_setting, template_folders
@@ -114,9 +113,6 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
     lacking = {key: value for key, value in fitting.items() if before.get(key) != value}
     with open_workspace(load_config(home)) as ws:
         contents = status(ws)
-        # another model embeds every note anew: where vectors are, a rebuild takes it
-        is_new = journal is not None and not ws.index.meta("model")
-        chosen = take_model_of_language(ws) if is_new else ()
         left_out = left_out_sentences(contents.left_out, LEFT_OUT_SHOWN).values()
         return Adopted(
             home=contents.home,
@@ -126,13 +122,9 @@ def adopt(home: str | Path | None = None, journal: str | Path | None = None) -> 
             undated=contents.entries - sum(count for _, count in contents.months),
             issues=_issues_without_copies(contents.issues),
             new_entries_go_to=ws.journal.place(ws.journal.path_of_day(ws.clock())),
-            remarks=(*remarks, *chosen),
+            remarks=tuple(remarks),
             to_add=tuple(toml_lines(lacking)),
-            notices=(
-                *notices,
-                *(" ".join(parts) for parts in left_out),
-                *(() if chosen else language_notice(ws)),
-            ),
+            notices=(*notices, *(" ".join(parts) for parts in left_out)),
         )
 
 

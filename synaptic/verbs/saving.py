@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, Unpack
 
-from ..config import SHIPPED_MODELS
+from ..config import DEFAULT_MODEL
 from ..errors import SynapticError, check_range, naming_parameter
 from ..index.rows import Stored, hash64
 from ..journal.repository import Checkout
@@ -341,7 +341,7 @@ def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
     """
     with suppress(Exception):  # whatever fails here, the entry is safe in the journal
         entry = ws.journal.find(receipt.path, receipt.id)[1]
-        if ws.config.model in SHIPPED_MODELS or ws.index.meta("model"):
+        if ws.config.model == DEFAULT_MODEL or ws.index.meta("model"):
             with suppress(Exception):
                 ws.embedder.load()
                 index_now(ws, receipt.path)

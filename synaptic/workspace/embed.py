@@ -9,20 +9,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ..config import DEFAULT_MODEL, MULTILINGUAL_MODEL
-from ..errors import Busy, ConfigError, IndexBusy, IndexFailed, JournalError, ModelError
+from ..errors import Busy, IndexBusy, JournalError, ModelError
 from ..files import file_lock
 from ..index.database import BUSY_TIMEOUT_MS
-from ..index.embedding import measure_usual_cosine
-from ..journal.disk import overwrite, read_state_file
-from ..journal.settings import write_setting
-from ..language.lexicon import is_foreign
-from ..models import Meaning, Texts
-from .readback import Stale, read_hits, texts_to_embed
+from ..index.embedding import usual_cosine
+from ..models import Meaning
+from .readback import texts_to_embed
 from .workspace import Workspace
 
 Progress = Callable[[str, int, int], None]
@@ -30,20 +25,6 @@ Progress = Callable[[str, int, int], None]
 LOCK_WAIT_MS = 50
 BATCH = 64
 """Passages that are stored together: what a kill loses is embedded again."""
-SAMPLED = 40
-"""About how many passages are read to tell the language of a journal. Chosen by eye."""
-MIN_SAMPLED = 10
-"""With fewer passages the language is not judged."""
-
-FOREIGN = (
-    "Most of these notes are not English, and the model in use reads English best: "
-    f"`synaptic model use {MULTILINGUAL_MODEL}` changes to one that is here already."
-)
-TAKEN = (
-    f"Most of these notes are not English, so they are searched by {MULTILINGUAL_MODEL}, which "
-    "reads about 100 languages."
-)
-
 MAX_WORKERS = 8
 """The most workers: more would wait for the one thread that feeds them."""
 
@@ -74,7 +55,7 @@ def embed_pending(
     wait_s = BUSY_TIMEOUT_MS / 1000 if budget_s is None else LOCK_WAIT_MS / 1000
     try:
         if ws.index.meta("model") != ws.embedder.name:
-            usual = measure_usual_cosine(ws.embedder, may_begin)
+            usual = usual_cosine(ws.embedder, may_begin)
             with ws.index.writing(round(wait_s * 1000)) as writer:
                 writer.use_model(ws.embedder.name, ws.embedder.dimensions, usual=usual)
         if not ws.index.pending(1):
@@ -110,61 +91,6 @@ def _note_left(ws: Workspace, done: int) -> None:
         pace.note(pace.left - done)
     else:
         pace.note(ws.index.counts().pending_passages)
-
-
-def language_notice(ws: Workspace) -> Texts:
-    """A notice, once for each journal, if the shipped model reads notes that are mostly not
-    English.
-    """
-    file = ws.config.state / "language"
-    noted = os.fsencode(ws.config.journal) + b"\n" + MULTILINGUAL_MODEL.encode()
-    if not ws.embedder.name.startswith(f"{DEFAULT_MODEL}@"):
-        return ()
-    with suppress(OSError):
-        if read_state_file(file) == noted:
-            return ()
-    with suppress(OSError, IndexFailed):
-        foreign = is_journal_foreign(ws)
-        if foreign is None:
-            return ()
-        ws.access.require_writer()
-        overwrite(file, noted)
-        if foreign:
-            return (FOREIGN,)
-    return ()
-
-
-def take_model_of_language(ws: Workspace) -> Texts:
-    """Names the multilingual model in config.toml if most of the indexed notes are not English
-    and nobody has named a model; returns a sentence that says so.
-
-    The index of that model begins as a copy of this one. Where there is one, a person has tried
-    the model and left it. Where config.toml cannot be written, `language_notice` tells.
-    """
-    other = replace(ws.config, model=MULTILINGUAL_MODEL).index_file
-    if ws.config.is_model_named or other.exists() or not is_journal_foreign(ws):
-        return ()
-    try:
-        write_setting(ws.config.home, "model", MULTILINGUAL_MODEL)
-    except (ConfigError, JournalError):
-        return ()
-    ws.index.file.copy_to(other)
-    return (TAKEN,)
-
-
-def is_journal_foreign(ws: Workspace) -> bool | None:
-    """True if most of the indexed notes, by a sample, are not English; None where there are too
-    few to tell, or one has changed meanwhile.
-    """
-    chunks = ws.index.counts().chunks
-    if chunks < MIN_SAMPLED:
-        return None
-    sample = range(1, chunks + 1, max(1, chunks // SAMPLED))
-    try:
-        _, passages = read_hits(ws, (), sample)
-    except Stale:
-        return None
-    return is_foreign(text for text, _ in passages.values())
 
 
 def _embed_batches(

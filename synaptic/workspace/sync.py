@@ -15,7 +15,6 @@ from datetime import time as clock_time
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ..config import MULTILINGUAL_MODEL
 from ..errors import IndexBusy, IndexFailed, IndexUnusable, JournalError, ModelError, NotFound
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.index_writer import IndexWriter
@@ -26,18 +25,12 @@ from ..models import TYPES, Entry, FileSignature, ParseIssue, Stamp, Texts, froz
 from ..notes.dates import owner_time
 from ..notes.reading import GRAMMAR
 from .access import NeedsWriter
-from .embed import (
-    LOCK_WAIT_MS,
-    Progress,
-    embed_pending,
-    still_writing_error,
-    take_model_of_language,
-)
+from .embed import LOCK_WAIT_MS, Progress, embed_pending, still_writing_error
 from .file_rows import make_file_rows, with_at_tags
 from .git import first_commit_days, head_state
 from .preferences import Log, end_vanished_confirmations, read_log
 from .readback import Stale
-from .workspace import Workspace, open_workspace
+from .workspace import Workspace
 
 Result = TypeVar("Result")
 TRIES, PATIENCE_S = 4, 5.0
@@ -529,20 +522,15 @@ def _newness_key(stamp: Stamp) -> tuple[int, bool, str]:
 
 
 def rebuild(
-    ws: Workspace,
-    *,
-    fresh: bool = False,
-    by_language: bool = False,
-    progress: Progress | None = None,
+    ws: Workspace, *, fresh: bool = False, progress: Progress | None = None
 ) -> RebuildReport:
     """Makes the index anew from the journal, while other processes can go on reading the old
     one, and returns a report.
 
     The text is written in one transaction, that of a new index in parts, with which the next
     call goes on after a kill. Vectors of texts that did not change are taken over unless
-    `fresh`; the rest is embedded afterwards, with `by_language` by the model that reads the
-    journal's language (`take_model_of_language`). Returns when nothing is pending that the
-    model can embed.
+    `fresh`; the rest is embedded afterwards. Returns when nothing is pending that the model can
+    embed.
     """
     begun = time.perf_counter()
     reused = _run_with_healing(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
@@ -551,22 +539,16 @@ def rebuild(
             f"{ws.index.file.trouble}.",
             hint="Mend that, or move the index file away; Synaptic makes a new one.",
         )
-    taken = take_model_of_language(ws) if by_language else ()
-    if not taken:
-        embedded, notices = _embed_all(ws, progress)
-    else:
-        config = replace(ws.config, model=MULTILINGUAL_MODEL)
-        with open_workspace(config, clock=ws.clock) as other:
-            embedded, notices = _embed_all(other, progress)
+    embedded, notices = _embed_all(ws, progress)
     counts = ws.index.counts()
     return RebuildReport(
         counts.entries,
         counts.chunks,
         embedded,
-        0 if taken else reused,
+        reused,
         time.perf_counter() - begun,
         ws.index.issues(),
-        (*taken, *notices),
+        tuple(notices),
     )
 
 

@@ -1,4 +1,4 @@
-"""The shipped models with vectors as another kind of processor makes them: for tests that
+"""The shipped model with vectors as another kind of processor makes them: for tests that
 depend on vectors.
 
 `pytest --disturb SEED` gives each text's vector and tokens their own seeded noise, in this
@@ -59,7 +59,7 @@ def _turn(rows: Matrix, cosine: float, source: np.random.Generator) -> Matrix:
 
 
 def disturb() -> None:
-    """Disturbs the vectors of the shipped models in this process and in its forks, if a seed is
+    """Disturbs the vectors of the shipped model in this process and in its forks, if a seed is
     set.
     """
     seed = os.environ.get(VARIABLE)

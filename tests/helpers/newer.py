@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import synaptic
+from synaptic.config import DEFAULT_MODEL
 
 PACKAGE = Path(synaptic.__file__).parent
 
@@ -16,7 +17,7 @@ def package_with(folder: Path, changes: dict[str, dict[str, str]]) -> Path:
     """
     copy = folder / "synaptic"
     shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("*.onnx"))
-    model = Path("data") / "synaptic-minilm-1" / "model.onnx"
+    model = Path("data") / DEFAULT_MODEL / "model.onnx"
     (copy / model).symlink_to(PACKAGE / model)
     for name, texts in changes.items():
         file = copy / name

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from ...config import SHIPPED_MODELS
+from ...config import DEFAULT_MODEL
 from ...errors import ModelError
 from ...index.embedding import FastEmbedder, fastembed_models, is_downloaded, read_models_table
 from ...index.sqlite_engine import SqliteEngine
@@ -50,11 +50,10 @@ class Switch:
 
 
 def models(ws: Workspace) -> tuple[Model, ...]:
-    """Returns the models that can be chosen: those that ship with Synaptic, those of
-    `data/models.toml`, and models used before.
+    """Returns the models that can be chosen: those of `data/models.toml`, of which the first
+    ships with Synaptic, and models used before.
     """
-    table = read_models_table()
-    languages = table["shipped"] | table["offered"]
+    languages = read_models_table()["offered"]
     catalogue = fastembed_models()
     cache = ws.config.state / "models"
     used = {}
@@ -146,6 +145,6 @@ def _spelled(model: str) -> str:
     """Returns the model's name in fastembed's spelling, or the absolute path of a folder."""
     if model.startswith(("/", "~", ".")) or Path(model).is_dir():
         return str(Path(model).expanduser().resolve())
-    if model.casefold() in SHIPPED_MODELS:
-        return model.casefold()
+    if model.casefold() == DEFAULT_MODEL:
+        return DEFAULT_MODEL
     return str(fastembed_models().get(model.casefold(), {"model": model})["model"])
