@@ -1,4 +1,6 @@
-"""An index of another version gives its vectors to the new one."""
+"""An index of another version gives its vectors to the new one, unless another model made them:
+then its entries are embedded anew.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +13,14 @@ from typing import Any
 import apsw
 import pytest
 from embedders import HashingEmbedder
+from forks import ForkedHome
 from homes import open_home
 from killed import moments, started, was_killed
 from trials import drawn
 
 from synaptic import Workspace, find, save, search
+from synaptic.config import DEFAULT_MODEL, FORMER_MODELS
+from synaptic.index.embedding import USUAL_OF_SHIPPED, FastEmbedder
 from synaptic.models import Meaning
 from synaptic.workspace.sync import in_step
 
@@ -48,11 +53,25 @@ def answers(ws: Workspace) -> Any:
     return found, [entry.id for entry in find(ws, limit=100).entries]
 
 
-def unpacked(folder: Path) -> Path:
+def unpacked(folder: Path, name: str = "index") -> Path:
     """A home as 0.2 left it: a journal of 41 entries and its index."""
-    with zipfile.ZipFile(DATA / "index.zip") as archive:
+    with zipfile.ZipFile(DATA / f"{name}.zip") as archive:
         archive.extractall(folder)
     return folder
+
+
+def of_former_model(folder: Path, version: str = "0.3.0") -> Path:
+    """A home of seven entries. Its index is of synaptic-minilm-1; it lacks the last entry and an
+    edit of the first. The index of synaptic-multilingual-1 beside it has both.
+    """
+    home = unpacked(folder, "former-model")
+    if version != "0.3.0":
+        (home / "same-schema.db").replace(home / ".state" / "index.db")
+    return home
+
+
+def titles(ws: Workspace, query: str, **settings: Any) -> list[str]:
+    return [hit.entry.title for hit in search(ws, query, **settings).hits]
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +172,61 @@ def test_another_model_takes_nothing_over(tmp_path: Path) -> None:
     with open_home(unpacked(tmp_path), embedder=model) as ws:
         answers(ws)
         assert model.passages >= ws.index.counts().chunks
+
+
+@pytest.mark.parametrize("version", ["0.3.0", "the last with two models"])
+def test_entries_of_a_former_model_are_found_by_words_until_they_are_embedded(
+    tmp_path: Path, model: FastEmbedder, version: str
+) -> None:
+    home = of_former_model(tmp_path, version)
+    unloaded = FastEmbedder(DEFAULT_MODEL, cache=tmp_path / "models")
+    with open_home(home, embedder=unloaded) as ws:
+        found = search(ws, "the brakes squeal", load_model=False)
+        assert (
+            found.mode == "lexical" and found.hits[0].entry.title == "Bicycle to the workshop"
+        )
+        assert titles(ws, "Zahnarzt", load_model=False) == ["Zahnarzt im Januar"]
+        assert str(ws.index.meta("model")).startswith("synaptic-minilm-1@")
+    blocks = [f"## 10:{n} Shelf {n}\n\nCounted the jars.\n" for n in range(10, 30)]
+    (home / "journal" / "2026-11-21.md").write_text("\n".join(blocks))
+    with open_home(home, embedder=model) as ws:
+        found = search(ws, "the brakes squeal", embed_ms=0.001)
+        assert found.mode == "hybrid" and found.hits[0].entry.title == "Bicycle to the workshop"
+        assert ws.index.counts().pending_passages > 7, "the newest are embedded first"
+        in_step(ws, lambda _: None, embed_ms=60_000)
+        assert ws.index.counts().pending_passages == 0
+        assert titles(ws, "an appointment about my teeth")[0] == "Zahnarzt im Januar"
+        assert titles(ws, "Warum bleibt die Heizung kalt?")[0] == "Heater in the study"
+        assert ws.index.meta("model") == model.name
+        assert ws.index.meta("usual") == USUAL_OF_SHIPPED
+        assert ws.index.file.check(whole=True) is None
+        assert ws.index.file.value("SELECT sum(count) FROM access") > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [(name, "config.toml") for name in FORMER_MODELS]
+    + [("Synaptic-MiniLM-1", "SYNAPTIC_MODEL"), ("all-MiniLM-L6-v2-int8", "config.toml")],
+)
+def test_who_named_a_former_model_has_the_one_that_ships(
+    home: ForkedHome, name: str, place: str
+) -> None:
+    of_former_model(home.path)
+    left = {path.name for path in home.state.glob("index-*.db")}
+    config = home.path / "config.toml"
+    config.write_text(f'model = "{name}"  # mine\n' if place == "config.toml" else "")
+    before = config.read_bytes()
+    environment = {"SYNAPTIC_MODEL": name} if place == "SYNAPTIC_MODEL" else {}
+    found = home.run("search", "an appointment about my teeth", "--json", **environment)
+    assert found.json["mode"] == "hybrid" and not found.err
+    assert found.json["hits"][0]["title"] == "Zahnarzt im Januar"
+    changed = home.run("search", "plumber", **environment)
+    assert "bled it" in changed.out and "Thursday" not in changed.out
+    status = home.run("status", "--json", **environment).json
+    assert status["model"].startswith(f"{DEFAULT_MODEL}@")
+    assert (status["entries"], status["pending_vectors"]) == (7, 0)
+    listed = home.run("model", "--json", **environment).json["models"]
+    assert [one["name"] for one in listed if one["in_use"]] == [DEFAULT_MODEL]
+    assert not {one["name"] for one in listed} & {*FORMER_MODELS}
+    assert config.read_bytes() == before
+    assert {path.name for path in home.state.glob("index-*.db")} == left != set()
