@@ -36,12 +36,13 @@ from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
+from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import folder_names, model_family
 
 WINDOW_TOKENS = 256
 HEADS = 12
 EPSILON = 1e-12
-"""The same in config.json of both models."""
+"""As in the model's config.json."""
 BLOCK = 32
 """Words in 4 bits have a scale for each block of so many dimensions."""
 
@@ -56,10 +57,6 @@ DAMPING = 0.01
 """
 SCALES_TRIED = 11
 """Scales tried for each column, from half of the largest to all of it."""
-IN_FP32 = {6: ("encoder.layer.2.output.dense",)}
-"""Matrices left in fp32, by the model's number of layers: of six the one whose rounding moves
-texts of one or two signs most (2 MB, 4 % of the time).
-"""
 LEAST_COSINE = 0.995
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -262,7 +259,7 @@ class Graph:
         constants = [
             numpy_helper.from_array(array, name) for name, array in self._constants.items()
         ]
-        graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", [fed], made, constants)
+        graph = helper.make_graph(self._nodes, DEFAULT_MODEL, [fed], made, constants)
         versions = [helper.make_opsetid("", 18), helper.make_opsetid(CONTRIB, 1)]
         model = helper.make_model(graph, opset_imports=versions, producer_name="synaptic")
         model.ir_version = 9
@@ -389,7 +386,7 @@ class Graph:
         that back.
         """
         self.inputs[name] = value
-        if self.observed is None or name in IN_FP32.get(self.layers, ()):
+        if self.observed is None:
             parts = np.split(matrix, pieces, axis=1)
             constants = [
                 self._constant(f"{name}.{n}", np.ascontiguousarray(part))

