@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from forks import ForkedHome
 
-from synaptic.config import DEFAULT_MODEL
+from synaptic.config import DEFAULT_MODEL, FORMER_MODELS
 from synaptic.index.embedding import MODEL_DIR
 
 OFFLINE = {"HF_ENDPOINT": "http://127.0.0.1:9"}
@@ -138,5 +138,7 @@ def test_offline_nothing_changes_and_a_folder_is_named(home: ForkedHome) -> None
         and not home.path.joinpath("config.toml").exists()
     )
     assert "BAAI/bge-small-en-v1.5" in home.run("model", "use", "bge-smal", "--yes").err
+    former = home.run("model", "use", FORMER_MODELS[0], "--yes")
+    assert former.code == 1 and DEFAULT_MODEL in former.err
     assert home.run("model", "use", DEFAULT_MODEL).code == 2, "it asks, and here is nobody"
     assert home.run("model", "take", DEFAULT_MODEL).code == 2
