@@ -10,7 +10,8 @@ stay as they are. The weights of the runs with each `--seed` are averaged, and a
 original weights is mixed in, which keeps what was known of other texts (model soups and WiSE-FT, Wortsman et
 al. 2022).
 
-unpack.py writes the `--weights`; data/README.md says with which options the model that ships was made.
+unpack.py writes the `--weights`; data/README.md names the options by which the model that ships
+was made.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Recipe:
-    """What a training is told."""
+    """The options of a training."""
 
     steps: int
     temperature: float
