@@ -188,8 +188,7 @@ class Index:
     def scale_cosines(self, cosines: Matrix) -> Matrix:
         """Cosines of the model in use on the scale of all models, so that one rule fits each.
 
-        The model's usual cosine becomes USUAL_COSINE, and 1 stays 1: the shipped model's .567
-        to 1 become .1 to 1.
+        The model's usual cosine becomes USUAL_COSINE, and 1 stays 1.
         """
         apart = distance_scale(self.engine)
         return cosines if apart == 1 else 1 - (1 - cosines) / apart
