@@ -69,8 +69,8 @@ def token_vectors(folder: Path, texts: list[tuple[str, str]], choose: random.Ran
     vectors = []
     for role, text in texts:
         prefix = family.get(role, "")
-        encoding, hidden = model.read(prefix + text)
-        places = content_token_positions(encoding, start=len(prefix))
+        tokens, hidden = model.read(prefix + text)
+        places = content_token_positions(tokens, start=len(prefix))
         vectors.append(hidden[choose.sample(places, min(TOKENS_OF_TEXT, len(places)))])
     return np.concatenate(vectors)
 

@@ -34,10 +34,10 @@ import numpy as np
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.numpy import load_file
-from tokenizers import Tokenizer
 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.index.embedding import folder_names, model_family
+from synaptic.index.tokenizing import load_tokenizer
 
 WINDOW_TOKENS = 256
 HEADS = 12
@@ -117,10 +117,8 @@ def calibration_texts() -> list[str]:
 def tokenize(folder: Path, texts: list[str]) -> list[list[int]]:
     """Token ids of each text after the prefix of the model's questions, cut to the window."""
     prefix = model_family(folder_names(folder)).get("query_embed", "")
-    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-    tokenizer.enable_truncation(WINDOW_TOKENS)
-    tokenizer.no_padding()
-    return [tokenizer.encode(prefix + text).ids for text in texts]
+    tokenizer = load_tokenizer(folder, WINDOW_TOKENS)
+    return [[token.id for token in tokenizer.tokenize(prefix + text)] for text in texts]
 
 
 def pack_words(words: Array) -> tuple[Array, Array] | None:

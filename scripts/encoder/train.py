@@ -2,7 +2,7 @@
 
     python scripts/encoder/train.py --pairs pairs.jsonl --weights FOLDER --out FOLDER --seed 1
 
-`--weights` holds model.safetensors, config.json and tokenizer.json. Texts begin with the words
+`--weights` holds model.safetensors, config.json and a tokenizer. Texts begin with the words
 that data/models.toml names for the model that config.json names. The loss is InfoNCE over
 the passages of a batch: each query is to be nearer to its passage than to all others (van den
 Oord et al. 2018). Each query brings one hard negative. The embeddings and the lower layers
@@ -30,11 +30,11 @@ from typing import Any
 import numpy as np
 import torch
 from safetensors.torch import save_file
-from tokenizers import Tokenizer
 from torch import Tensor
 from transformers import BertModel
 
 from synaptic.index.embedding import folder_names, model_family
+from synaptic.index.tokenizing import load_tokenizer, tokenizer_file
 
 BATCH = {
     "told": 5,
@@ -106,8 +106,8 @@ def main() -> None:
         mean[name] = torch.lerp(after, before.float(), options.kept).contiguous()
     options.out.mkdir(parents=True, exist_ok=True)
     save_file(mean, options.out / "model.safetensors")
-    for name in ("config.json", "tokenizer.json"):
-        shutil.copy(options.weights / name, options.out / name)
+    shutil.copy(options.weights / "config.json", options.out)
+    shutil.copy(tokenizer_file(options.weights), options.out)
 
 
 def train(rows: list[Row], weights: Path, recipe: Recipe, seed: int) -> dict[str, Tensor]:
@@ -207,9 +207,7 @@ class Encoder:
     def __init__(self, model: BertModel, weights: Path, *, bfloat16: bool) -> None:
         self.model = model
         self.bfloat16 = bfloat16
-        self.tokenizer = Tokenizer.from_file(str(weights / "tokenizer.json"))
-        self.tokenizer.no_padding()
-        self.tokenizer.no_truncation()
+        self.tokenizer = load_tokenizer(weights, LONG_TOKENS)
         family = model_family(folder_names(weights))
         self.query_prefix = family.get("query_embed", "")
         self.passage_prefix = family.get("passage_embed", "")
@@ -218,7 +216,7 @@ class Encoder:
         """Unit vectors, float32 of shape (texts, 384); similar lengths run together."""
         ids = []
         for text, limit in zip(texts, limits, strict=True):
-            found = self.tokenizer.encode(text).ids
+            found = [token.id for token in self.tokenizer.tokenize(text)]
             ids.append(found if len(found) <= limit else [*found[: limit - 1], found[-1]])
         order = sorted(range(len(ids)), key=lambda place: len(ids[place]))
         parts = [

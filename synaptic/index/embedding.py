@@ -27,6 +27,14 @@ from ..errors import ModelError
 from ..files import DATA
 from ..language.lexicon import STOP_WORDS
 from ..models import Matrix, Meaning, Vector
+from .tokenizing import (
+    SENTENCE_PIECES,
+    TOKENIZER_JSON,
+    WORD_START,
+    Token,
+    load_tokenizer,
+    tokenizer_file,
+)
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -67,7 +75,8 @@ _BACK = (
     f'or set `model = "{DEFAULT_MODEL}"` in config.toml: it ships with Synaptic and needs '
     "no network."
 )
-_PUT = f"Put model.onnx and tokenizer.json there, {_BACK}"
+_TOKENIZER = f"{TOKENIZER_JSON} (or {SENTENCE_PIECES})"
+_PUT = f"Put model.onnx and {_TOKENIZER} there, {_BACK}"
 _ABOUT = ("config.json", "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json")
 _POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -110,13 +119,9 @@ class Embedder(Protocol):
         """The meaning of a piece of a note. Loads first where needed; raises ModelError."""
 
 
-WORD_START = "▁"
-"""With it begin the tokens of a sentencepiece model that begin a word."""
-
-
 class FolderModel:
-    """Text in, vectors out, by `model.onnx` and `tokenizer.json` of a folder. Has the methods
-    of fastembed's models.
+    """Text in, vectors out, by `model.onnx` and the tokenizer of a folder. Has the methods of
+    fastembed's models.
 
     The vector of a text is the mean over its tokens, the first (`cls`) or the last, as
     `1_Pooling/config.json` says, else `pooling`. The window is that of `tokenizer_config.json`
@@ -127,7 +132,6 @@ class FolderModel:
     def __init__(self, folder: Path, *, threads: int, pooling: str = "mean") -> None:
         import numpy as np
         import onnxruntime
-        from tokenizers import Tokenizer
 
         modes = _read_json_file(folder / "1_Pooling" / "config.json")
         self._pooling = next((how for key, how in _POOLING.items() if modes.get(key)), pooling)
@@ -139,9 +143,7 @@ class FolderModel:
             or of_model
             or _MAX_TOKENS
         )
-        self._tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self._tokenizer.enable_truncation(int(min(window, _MAX_TOKENS)))
-        self._tokenizer.no_padding()
+        self._tokenizer = load_tokenizer(folder, int(min(window, _MAX_TOKENS)))
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = threads
         self._session = onnxruntime.InferenceSession(
@@ -158,7 +160,7 @@ class FolderModel:
         of length 1.
         """
         text = prefix + text
-        encoding, hidden = self.read(text)
+        tokens, hidden = self.read(text)
         if hidden.ndim == 1:  # the model pools by itself
             return Meaning(hidden)
         vector = hidden[0 if self._pooling == "cls" else -1]
@@ -166,19 +168,19 @@ class FolderModel:
             vector = hidden.mean(axis=0)
         if self._basis is None:
             return Meaning(vector)
-        indices = content_token_positions(encoding, start=len(prefix))
+        indices = content_token_positions(tokens, start=len(prefix))
         words = []
         for index in indices:
-            begin, end = encoding.word_to_chars(encoding.token_to_word(index))
+            begin, end = tokens[index].word
             words.append(text[begin:end])
         return Meaning(vector, project_onto_basis(hidden[indices], self._basis), words)
 
-    def read(self, text: str) -> tuple[Any, npt.NDArray[Any]]:
+    def read(self, text: str) -> tuple[list[Token], npt.NDArray[Any]]:
         """The tokens of a text, and a vector for each in a row, or one vector for all."""
         import numpy as np
 
-        encoding = self._tokenizer.encode(text)
-        ids = np.array([encoding.ids], dtype=np.int64)
+        tokens = self._tokenizer.tokenize(text)
+        ids = np.array([[token.id for token in tokens]], dtype=np.int64)
         could = {
             "input_ids": ids,
             "attention_mask": np.ones_like(ids),
@@ -186,20 +188,20 @@ class FolderModel:
         }
         fed = {name: array for name, array in could.items() if name in self._fed}
         [[hidden]] = self._session.run([self._made], fed)
-        return encoding, hidden
+        return tokens, hidden
 
 
-def content_token_positions(encoding: Any, *, start: int = 0) -> list[int]:
+def content_token_positions(tokens: Sequence[Token], *, start: int = 0) -> list[int]:
     """The first index of each token, from the text's character `start` on, that is a word or a
     part of one, but no stop word.
     """
     first: dict[str, int] = {}
-    for index, token in enumerate(encoding.tokens):
-        if encoding.special_tokens_mask[index] or encoding.offsets[index][1] <= start:
+    for index, token in enumerate(tokens):
+        if token.is_special or token.span[1] <= start:
             continue
-        piece = token.replace(WORD_START, "").casefold()
+        piece = token.piece.replace(WORD_START, "").casefold()
         if any(map(str.isalnum, piece)) and piece not in STOP_WORDS:
-            first.setdefault(token, index)
+            first.setdefault(token.piece, index)
     return list(first.values())
 
 
@@ -246,6 +248,7 @@ class FastEmbedder:
             model_files = [
                 *path.glob("*.onnx*"),
                 *path.glob("*.json"),
+                *path.glob(SENTENCE_PIECES),
                 *path.glob("*/config.json"),
             ]
             stamps = []
@@ -333,7 +336,7 @@ class FastEmbedder:
             return self._load_folder(self.folder) if self.folder else self._load_listed()
         except ModelError:
             raise
-        except Exception as error:  # onnxruntime, tokenizers and json raise many kinds
+        except Exception as error:  # onnxruntime, the tokenizers and json raise many kinds
             raise ModelError(
                 f"The model {self.folder or self.model} cannot be started: "
                 f"{_summarize_error(error)}.",
@@ -341,8 +344,8 @@ class FastEmbedder:
             ) from error
 
     def _load_folder(self, folder: Path) -> FolderModel:
-        needed = ("model.onnx", "tokenizer.json")
-        missing = [file for file in needed if not (folder / file).is_file()]
+        needed = {"model.onnx": folder / "model.onnx", _TOKENIZER: tokenizer_file(folder)}
+        missing = [name for name, file in needed.items() if not file.is_file()]
         if missing:
             raise ModelError(
                 f"{folder} holds no model: {' and '.join(missing)} cannot be found.",

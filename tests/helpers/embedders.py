@@ -17,7 +17,7 @@ import numpy as np
 from disturbed import disturbed
 
 from synaptic.errors import ModelError
-from synaptic.index import embedding
+from synaptic.index import embedding, tokenizing
 from synaptic.index.embedding import FastEmbedder
 from synaptic.language import lexicon
 from synaptic.models import Meaning
@@ -63,8 +63,8 @@ def makers() -> str:
     processor = Path("/proc/cpuinfo")
     lines = processor.read_text().splitlines() if processor.exists() else []
     parts = [
-        *map(inspect.getsource, (embedding, lexicon)),
-        *map(version, ("numpy", "onnxruntime", "tokenizers")),
+        *map(inspect.getsource, (embedding, lexicon, tokenizing)),
+        *map(version, ("numpy", "onnxruntime", "sentencepiece", "tokenizers")),
         *sorted({line for line in lines if line.startswith(("flags", "Features"))}),
         *Meaning._fields,
     ]

@@ -49,6 +49,7 @@ LOADED = (
     "filelock",
     "numpy",
     "onnxruntime",
+    "sentencepiece",
     "sqlite3",
     "tokenizers",
     "tomlkit",

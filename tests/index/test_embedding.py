@@ -34,7 +34,7 @@ from synaptic.index.embedding import (
 
 DATA = Path(__file__).parents[1] / "data"
 TEXTS: list[str] = json.loads((DATA / "reference_texts.json").read_text(encoding="utf-8"))
-HEAVY = ("fastembed", "huggingface_hub", "numpy", "onnxruntime", "tokenizers")
+HEAVY = ("fastembed", "huggingface_hub", "numpy", "onnxruntime", "sentencepiece", "tokenizers")
 
 
 @pytest.fixture(scope="module")
