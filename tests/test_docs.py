@@ -395,7 +395,7 @@ def test_nothing_speaks_of_a_machine_or_an_index() -> None:
     kept = [
         path
         for path in listed
-        if path and not path.endswith((".onnx", ".npy", "tokenizer.json"))
+        if path and not path.endswith((".onnx", ".npy", ".model", "tokenizer.json"))
     ]
     if not kept:
         pytest.skip("not a git checkout")

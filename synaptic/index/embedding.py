@@ -47,7 +47,7 @@ MODEL_SHA256: Mapping[str, str] = {
     "config.json": "7ff6d4775b4b82ac626c2ce3aada4b0b7a26a63a27c501e37fe15bef77e4ed2a",
     "tokens.npy": "8bcd7bc9391c88d72699697f27a408000b8b461bbd382d42d3c82ae1dc188315",
     "model.onnx": "e32920d13fdff617cededecda96b5dd83424b937f9868864a344b311efb1803b",
-    "tokenizer.json": "b80ae1d496e57c1942c80c98859eff91bc82622336977972444b06b8ad4ebba9",
+    "sentencepiece.model": "8774d667e08b362e20a6809de7a6c571084eb9b0e533efef92289c5d2f444b59",
     "tokenizer_config.json": "551a5d1ddf495b4d9c5202b07957b28275fe6f58b915e53961bf3c4370415f00",
 }
 """The hashes of the files of the shipped model; a test compares them."""
