@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tokenizers import Tokenizer, models
 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import ModelError
@@ -201,7 +202,7 @@ def test_name_changes_with_the_files_and_needs_no_load(
         and embedder.dimensions == 384
         and not embedder.ready
     )
-    monkeypatch.setitem(embedding.MODEL_SHA256, "tokenizer.json", "0" * 64)
+    monkeypatch.setitem(embedding.MODEL_SHA256, "sentencepiece.model", "0" * 64)
     assert FastEmbedder(DEFAULT_MODEL, cache=tmp_path).name != before
     other = FastEmbedder("BAAI/bge-small-en-v1.5", cache=tmp_path)
     assert other.name == "baai/bge-small-en-v1.5" and other.dimensions == 0
@@ -305,10 +306,14 @@ def test_missing_model_names_file_and_cure(
 
 
 def listed(cache: Path, repository: str, model: str = "model.onnx") -> None:
-    """The shipped files, laid out as a download of one of fastembed's own models leaves them."""
+    """The shipped files, with the words that fastembed's own models need, as a download of one
+    of these leaves them.
+    """
     folder = cache / f"models--{repository.replace('/', '--')}"
     snapshot = shutil.copytree(MODEL_DIR, folder / "snapshots" / ("0" * 40))
     (snapshot / "model.onnx").rename(snapshot / model)
+    tokenizer = Tokenizer(models.WordLevel({"<pad>": 1, "<unk>": 3, "anything": 5}, "<unk>"))
+    tokenizer.save(str(snapshot / "tokenizer.json"))
     told = {"model_max_length": 256, "pad_token": "<pad>"}
     (snapshot / "tokenizer_config.json").write_text(json.dumps(told))
     for file in ("config.json", "special_tokens_map.json"):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from sentencepiece import SentencePieceProcessor
 from tokenizers import Regex, models, normalizers, pre_tokenizers, processors
 
-from synaptic.config import MULTILINGUAL_MODEL
+from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import ModelError
 from synaptic.files import DATA
 from synaptic.index.embedding import FastEmbedder, content_token_positions
@@ -27,7 +27,7 @@ from synaptic.index.tokenizing import (
     load_tokenizer,
 )
 
-FOLDER = DATA / MULTILINGUAL_MODEL
+FOLDER = DATA / DEFAULT_MODEL
 WINDOW, NARROW = 256, 100
 FIRST, LAST, UNKNOWN = 0, 2, 3
 SCRIPTS = {
@@ -152,9 +152,9 @@ def test_invisible_signs_part_words_as_when_the_model_learned(
 
 
 def test_a_folder_with_pieces_is_the_model_that_ships(tmp_path: Path) -> None:
-    folder = shutil.copytree(FOLDER, tmp_path / MULTILINGUAL_MODEL)
+    folder = shutil.copytree(FOLDER, tmp_path / DEFAULT_MODEL)
     mine = FastEmbedder(str(folder), cache=tmp_path)
-    shipped = FastEmbedder(MULTILINGUAL_MODEL, cache=tmp_path)
+    shipped = FastEmbedder(DEFAULT_MODEL, cache=tmp_path)
     for text in ("The harbour is in the north.", SCRIPTS["Thai"]):
         assert np.array_equal(mine.embed_query(text).vector, shipped.embed_query(text).vector)
     (folder / SENTENCE_PIECES).write_bytes(b"")

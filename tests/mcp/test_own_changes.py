@@ -75,7 +75,7 @@ def test_a_save_is_answered_while_the_model_is_being_loaded(home: ForkedHome) ->
     """It is found by words, and its vector follows once the model is there."""
     model = home.path.parent / "model"
     model.mkdir()
-    for name in ("model.onnx", "tokenizer.json"):
+    for name in ("model.onnx", "sentencepiece.model"):
         (model / name).symlink_to(MODEL_DIR / name)
     gate = model / "config.json"
     os.mkfifo(gate)  # reading it lasts until somebody writes
