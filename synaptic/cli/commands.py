@@ -495,13 +495,13 @@ def undo(ws: Workspace, lists: bool, id: str = "") -> None:
     switch("undo", "The same as `undo`.", hidden=True),
 )
 def tick(ws: Workspace, undo: bool, text: Words = (), due: str | None = None) -> None:
-    """Tick a task of any note by some of its words; with --due move it to another day.
+    """Tick tasks of any note by some of their words; with --due move them to another day.
 
     A task that repeats gets its next date, as in Obsidian Tasks and Logseq. --due writes the
     day as the note writes it (📅, `due:`, SCHEDULED), and moves an entry that is due as a
-    whole, too. `undo` takes either back.
+    whole, too. Several tasks have commas between them; `undo` takes the whole call back.
 
-    Example: synaptic tick call Ida, synaptic tick call Ida --due "next week"
+    Example: synaptic tick call Ida, synaptic tick call Ida, buy beans --due "next week"
     """
     if due is not None:
         rescheduling.read_new_day(due, ws.clock())  # a wrong day is named before wrong words
@@ -510,42 +510,45 @@ def tick(ws: Workspace, undo: bool, text: Words = (), due: str | None = None) ->
             "tick takes some words of a task.", "`synaptic tasks` lists the open tasks."
         )
     if due is not None:
-        return _reschedule(ws, " ".join(text), due)
+        tasks = rescheduling.find_tasks_to_move(ws, " ".join(text))
+        return _print_changes_of_tasks(ws, rescheduling.reschedule_tasks(ws, tasks, due))
     if undo:
-        done = ticking.undo_tick(ws)
-        opening = "Open again"
-    else:
-        task = ticking.find_open_task(ws, " ".join(text))
-        done = ticking.tick_task(ws, task.path, task.line, task.text, done=True)
-        opening = "Done, and moved to its next date" if done.repeats else "Ticked"
-    file = output_for_workspace(ws).full_path(done.path)
-    lines = [f"{opening}: {one_line(done.text)} ({file}:{done.line})"]
-    return _print_change_of_task(done, lines)
+        return _print_changes_of_tasks(ws, [ticking.undo_tick(ws)], "Open again")
+    tasks = ticking.find_open_tasks(ws, " ".join(text))
+    return _print_changes_of_tasks(ws, ticking.tick_tasks(ws, tasks), "Ticked")
 
 
-def _reschedule(ws: Workspace, words: str, when: str) -> None:
-    task = rescheduling.find_task_to_move(ws, words)
-    if task.line:
-        moved = rescheduling.reschedule_task(ws, task.path, task.line, task.text, when)
-    else:
-        moved = rescheduling.reschedule_entry(ws, task.id, when)
-    place = output_for_workspace(ws).full_path(moved.path)
-    place += f":{moved.line}" if moved.line else f", {short_id(moved.id)}"
-    opening = "Without a day now"
-    if moved.day:
-        opening = f"Due on {date.fromisoformat(moved.day):%A}, {moved.day}"
-    lines = [f"{opening}: {one_line(remove_due_date(moved.text))} ({place})"]
-    if not moved.undo:
-        lines = [f"Nothing changed. {lines[0]}"]
-    _print_change_of_task(moved, lines)
-
-
-def _print_change_of_task(
-    change: ticking.Ticked | rescheduling.Rescheduled, lines: list[str]
+def _print_changes_of_tasks(
+    ws: Workspace,
+    changes: Sequence[ticking.Ticked | rescheduling.Rescheduled],
+    opening: str = "",
 ) -> None:
-    if change.undo:
-        lines.append(f"`synaptic undo {change.undo}` takes it back.")
-    print_answer({"success": True} | wire.as_json(change), "\n".join(lines))
+    """Prints what became of each task, and how to take that back; of several as a list."""
+    lines = [_line_of_change(ws, change, opening) for change in changes]
+    run = next((change.undo for change in changes if change.undo), "")
+    if run:
+        it = "it" if len(changes) == 1 else "all"
+        lines.append(f"`synaptic undo {run}` takes {it} back.")
+    data = wire.as_json(changes[0])
+    if len(changes) > 1:
+        data = {"tasks": [wire.as_json(change) for change in changes], "undo": run}
+    print_answer({"success": True} | data, "\n".join(lines))
+
+
+def _line_of_change(
+    ws: Workspace, change: ticking.Ticked | rescheduling.Rescheduled, opening: str
+) -> str:
+    place = output_for_workspace(ws).full_path(change.path)
+    if isinstance(change, ticking.Ticked):
+        opening = "Done, and moved to its next date" if change.repeats else opening
+        return f"{opening}: {one_line(change.text)} ({place}:{change.line})"
+    place += f":{change.line}" if change.line else f", {short_id(change.id)}"
+    opening = "Without a day now"
+    if change.day:
+        opening = f"Due on {date.fromisoformat(change.day):%A}, {change.day}"
+    if not change.undo:
+        opening = f"Nothing changed. {opening}"
+    return f"{opening}: {one_line(remove_due_date(change.text))} ({place})"
 
 
 @command(

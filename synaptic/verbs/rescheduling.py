@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, datetime
 
 from ..errors import InvalidArgument, NotFound, Refused
@@ -21,7 +22,14 @@ from .changing import update
 from .editing import resolve_own_id, rewrite_by_person
 from .entry_marks import find_stored
 from .receipts import index_now
-from .ticking import find_task_in_file, pick_task, task_changed_error, tasks_of_file
+from .ticking import (
+    change_together,
+    find_each,
+    find_task_in_file,
+    pick_task,
+    task_changed_error,
+    tasks_of_file,
+)
 from .to_do import list_to_do
 
 RESCHEDULE = "move a task"
@@ -56,17 +64,36 @@ def read_new_day(when: str, now: datetime) -> date | None:
         raise InvalidArgument(error.message, valid=valid, of=["due"]) from None
 
 
-def find_task_to_move(ws: Workspace, words: str) -> Task:
-    """The open task, or the entry that is due, that holds all these words. Raises NotFound and
+def find_tasks_to_move(ws: Workspace, words: str) -> Sequence[Task]:
+    """The open tasks, and entries that are due, that `find_each` finds. Raises NotFound and
     Ambiguous.
     """
-    task = pick_task(list_to_do(ws), words)
-    if not task:
-        raise NotFound(
-            f"No open task and no entry that is due holds {words[:60]!r}.",
-            "`synaptic tasks` lists them; `synaptic update ID --due DAY` makes an entry due.",
-        )
-    return task
+    candidates = list_to_do(ws)
+
+    def find(part: str) -> Task:
+        task = pick_task(candidates, part)
+        if not task:
+            raise NotFound(
+                f"No open task and no entry that is due holds {part.strip()[:60]!r}.",
+                "`synaptic tasks` lists them, of which several are given with commas between "
+                "them; `synaptic update ID --due DAY` makes an entry due.",
+            )
+        return task
+
+    return find_each(words, find)
+
+
+def reschedule_tasks(ws: Workspace, tasks: Sequence[Task], when: str) -> Sequence[Rescheduled]:
+    """Moves these tasks and entries to another day, all or none, as one run. Raises as
+    `reschedule_task` does.
+    """
+
+    def move(task: Task) -> Rescheduled:
+        if task.line:
+            return reschedule_task(ws, task.path, task.line, task.text, when)
+        return reschedule_entry(ws, task.id, when)
+
+    return change_together(ws, RESCHEDULE, tasks, move)
 
 
 def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -> Rescheduled:

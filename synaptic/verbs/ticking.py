@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import date, datetime
-from typing import NamedTuple
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
-from ..errors import Ambiguous, Changed, NotFound, Refused
+from ..errors import Ambiguous, Changed, NotFound, Refused, SynapticError
 from ..journal.changelog import present_actor
 from ..models import ParsedFile, Task, frozen
 from ..notes.blocks import (
@@ -35,6 +37,7 @@ from .mentions import tasks
 from .receipts import index_now
 from .undoing import undo_last, undo_run
 
+Change = TypeVar("Change")
 TICK = "tick"
 """The verb of a tick in the log of changes."""
 _TASK = re.compile(
@@ -120,14 +123,79 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
     return Ticked(text if stays_open else new, path, line, deed.run, stays_open)
 
 
-def find_open_task(ws: Workspace, words: str) -> Task:
-    """The open task that holds all these words, as `pick_task` finds it. Raises NotFound and
-    Ambiguous.
+def tick_tasks(ws: Workspace, tasks: Sequence[Task]) -> Sequence[Ticked]:
+    """Ticks these tasks, all or none, as one run. Raises as `tick_task` does."""
+
+    def tick_one(task: Task) -> Ticked:
+        return tick_task(ws, task.path, task.line, task.text, done=True)
+
+    return change_together(ws, TICK, tasks, tick_one)
+
+
+def find_open_tasks(ws: Workspace, words: str) -> Sequence[Task]:
+    """The open tasks that `find_each` finds. Raises NotFound and Ambiguous."""
+    candidates = tasks(ws)
+
+    def find(part: str) -> Task:
+        task = pick_task(candidates, part)
+        if not task:
+            raise _no_task_error(ws, part)
+        return task
+
+    return find_each(words, find)
+
+
+def find_each(words: str, find: Callable[[str], Task]) -> Sequence[Task]:
+    """The task that `find` finds by all these words, or, if there is none, that of each part
+    between commas: of all parts, or of none.
+
+    Raises NotFound and Ambiguous; of several parts the error is about each that has no task.
     """
-    task = pick_task(tasks(ws), words)
-    if not task:
-        raise _no_task_error(ws, words)
-    return task
+    parts = [part for part in words.split(",") if part.strip()]
+    try:
+        return [find(words)]
+    except NotFound:
+        if len(parts) < 2:
+            raise
+    matches: list[Task] = []
+    errors: list[NotFound | Ambiguous] = []
+    for part in parts:
+        try:
+            matches.append(find(part))
+        except (NotFound, Ambiguous) as error:
+            errors.append(error)
+    if not errors:
+        return [task for at, task in enumerate(matches) if task not in matches[:at]]
+    message = " ".join([*(error.message for error in errors), "Nothing was written."])
+    valid = chain.from_iterable(error.valid for error in errors)
+    hint = " ".join(dict.fromkeys(error.hint for error in errors))
+    raise type(errors[0])(message, hint, valid=valid)
+
+
+def change_together(
+    ws: Workspace, verb: str, tasks: Sequence[Task], change: Callable[[Task], Change]
+) -> Sequence[Change]:
+    """Returns what `change` returns for each task. Several changes are one run of this verb: if
+    one fails, those before it are taken back, and its error is raised.
+    """
+    if len(tasks) == 1:
+        return [change(tasks[0])]
+    changes: dict[int, Change] = {}
+    what = "; ".join(task.text for task in tasks)
+    with ws.own_journal.doing(verb, what) as deed:
+        run = deed.run
+        try:
+            # the last line first: a task that repeats writes its next one above it
+            for at in sorted(range(len(tasks)), key=lambda at: -tasks[at].line):
+                changes[at] = change(tasks[at])
+            return [change for _, change in sorted(changes.items())]
+        except SynapticError as error:
+            failed = error
+    if changes:
+        with suppress(NotFound):  # what was done changed nothing
+            undo_run(ws, run, by_person=present_actor().is_person, confirms=True)
+    failed.message += " No task was changed."
+    raise failed
 
 
 def pick_task(candidates: Iterable[Task], words: str) -> Task | None:
@@ -170,7 +238,10 @@ def _no_task_error(ws: Workspace, words: str) -> NotFound:
                 f"{entry.title[:60]!r} is an entry that is due, without a box to tick.",
                 f"`synaptic update {entry.short_id} --add-tag done` closes it.",
             )
-    return NotFound(f"No open task holds {words[:60]!r}.", "`synaptic tasks` lists them.")
+    return NotFound(
+        f"No open task holds {words[:60]!r}.",
+        "`synaptic tasks` lists them; several are given with commas between them.",
+    )
 
 
 def undo_tick(ws: Workspace, key: str = "") -> Ticked:
@@ -184,7 +255,7 @@ def undo_tick(ws: Workspace, key: str = "") -> Ticked:
         undone = undo_run(ws, key, by_person=by_person, confirms=True)
     else:
         undone = undo_last(ws, verb=TICK, by_person=by_person, confirms=True)
-    [path] = undone.done.files
+    path = undone.done.files[0]
     matches = [
         task for task in tasks(ws) if task.path == path and task.text == undone.done.what
     ]

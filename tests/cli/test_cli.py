@@ -436,6 +436,14 @@ def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, ru
     run("tick", "call", "ida")
     assert "Open again: call Ida (" in run("tick", "--undo").out
     assert today(home).read_bytes() == before
+    answer = run("tick", "call", "ida,", "buy", "beans")
+    assert today(home).read_bytes() == before.replace(b"[ ]", b"[x]")
+    command = re.search(r"beans .+\n`synaptic (undo .+)` takes all back", answer.out)
+    assert command and run(*command[1].split()).code == 0
+    assert today(home).read_bytes() == before
+    both = run("tick", "beans, call", "--due", "tomorrow", "--json").json
+    assert [one["text"] for one in both["tasks"]] == ["buy beans", "call Ida"] and both["undo"]
+    assert run("undo").code == 0 and today(home).read_bytes() == before
     for args in ((), ("--undo", "beans")):
         assert run("tick", *args).code == 2 and "synaptic tasks" in run("tick", *args).err
 

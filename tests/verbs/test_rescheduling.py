@@ -9,14 +9,8 @@ from homes import open_home
 
 from synaptic import Workspace
 from synaptic.errors import Ambiguous, Changed, InvalidArgument, NotFound, Refused
-from synaptic.models import Task
 from synaptic.verbs.mentions import tasks
-from synaptic.verbs.rescheduling import (
-    Rescheduled,
-    find_task_to_move,
-    reschedule_entry,
-    reschedule_task,
-)
+from synaptic.verbs.rescheduling import find_tasks_to_move, reschedule_tasks
 from synaptic.verbs.saving import save
 from synaptic.verbs.ticking import tick_task
 from synaptic.verbs.undoing import undo_last
@@ -152,12 +146,6 @@ MOVES = {
 }
 
 
-def move(ws: Workspace, task: Task, when: str) -> Rescheduled:
-    if task.line:
-        return reschedule_task(ws, task.path, task.line, task.text, when)
-    return reschedule_entry(ws, task.id, when)
-
-
 @pytest.fixture(scope="module")
 def ws(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     return open_home(tmp_path_factory.mktemp("moves") / "home")
@@ -170,7 +158,7 @@ def test_a_task_moves_in_the_form_of_its_note_and_undo_takes_it_back(
     before, when, after = MOVES[name]
     file = ws.config.journal / "Pets.md"
     file.write_bytes(before.encode())
-    moved = move(ws, find_task_to_move(ws, "feed cat"), when)
+    [moved] = reschedule_tasks(ws, find_tasks_to_move(ws, "feed cat"), when)
     assert file.read_bytes().decode() == after
     [again] = [task for task in tasks(ws) if "Feed" in task.text]
     assert (again.due or "", again.line) == (moved.day, moved.line)
@@ -182,7 +170,7 @@ def test_a_note_without_days_follows_the_journal(ws: Workspace) -> None:
     others.write_text("# A\n\n- [x] a ⏳ 2026-11-01\n\n# B\n\n- [ ] b ⏳ 2026-11-01\n")
     file = ws.config.journal / "Pets.md"
     file.write_text("- [ ] Feed the cat\n- [ ] Feed the dog\n")
-    move(ws, find_task_to_move(ws, "cat"), "2026-12-03")
+    reschedule_tasks(ws, find_tasks_to_move(ws, "cat"), "2026-12-03")
     assert file.read_text() == "- [ ] Feed the cat ⏳ 2026-12-03\n- [ ] Feed the dog\n"
     others.unlink()
 
@@ -191,23 +179,23 @@ def test_what_moves_nothing_writes_nothing(ws: Workspace) -> None:
     file = ws.config.journal / "Pets.md"
     text = "- [ ] Feed the cat 📅 2026-12-03\n- [ ] Feed <private>our</private> dog\n- [ ] 📅 2026-12-03\n"
     file.write_text(text)
-    cat, dog = (find_task_to_move(ws, words) for words in ("cat", "dog"))
+    cat, dog = find_tasks_to_move(ws, "cat, dog")
     [bare] = [task for task in tasks(ws) if task.line == 3]
-    assert move(ws, cat, "2026-12-03").undo == ""
+    assert reschedule_tasks(ws, [cat], "2026-12-03")[0].undo == ""
     with pytest.raises(InvalidArgument, match=r"'friyay' is not a date.*next friday.*none"):
-        move(ws, cat, "friyay")
+        reschedule_tasks(ws, [cat], "friyay")
     with pytest.raises(Refused, match="private"):
-        move(ws, dog, "tomorrow")
+        reschedule_tasks(ws, [dog], "tomorrow")
     with pytest.raises(Refused, match="cannot be read"):
-        move(ws, bare, "none")
+        reschedule_tasks(ws, [bare], "none")
     with pytest.raises(Ambiguous, match="2 open tasks"):
-        find_task_to_move(ws, "feed")
+        find_tasks_to_move(ws, "feed")
     with pytest.raises(NotFound, match="synaptic tasks"):
-        find_task_to_move(ws, "bird")
+        find_tasks_to_move(ws, "bird")
     assert file.read_text() == text
     tick_task(ws, cat.path, cat.line, cat.text, done=True)
     with pytest.raises(Changed):
-        move(ws, cat, "tomorrow")
+        reschedule_tasks(ws, [cat], "tomorrow")
     file.unlink()
 
 
@@ -215,13 +203,39 @@ def test_an_entry_that_is_due_moves_by_its_field(ws: Workspace) -> None:
     saved = save(ws, "Renew the certificate.", due="friday")
     file = ws.config.journal / saved.path
     before = file.read_bytes()
-    entry = find_task_to_move(ws, "renew certificate")
-    assert find_task_to_move(ws, saved.id) == entry and not entry.line
+    [entry] = find_tasks_to_move(ws, "renew certificate")
+    assert find_tasks_to_move(ws, saved.id) == [entry] and not entry.line
     for when, mark in (("2026-12-03", b" due=2026-12-03"), ("none", b"")):
-        moved = move(ws, entry, when)
+        [moved] = reschedule_tasks(ws, [entry], when)
         assert file.read_bytes() == before.replace(b" due=2026-11-27", mark) and moved.undo
         assert undo_last(ws, confirms=True).done.verb == "update"
         assert file.read_bytes() == before
+
+
+def test_several_tasks_move_together_or_none_does(ws: Workspace) -> None:
+    file = ws.config.journal / "Pets.md"
+    text = "- [ ] Feed the cat\n- [ ] Walk, wash, dry 📅 2026-11-20\n- [ ] Our <private>x</private> dog\n"
+    file.write_text(text)
+    saved = save(ws, "Renew the licence.", due="wednesday")
+    daily = ws.config.journal / saved.path
+    before = daily.read_bytes()
+    [whole] = find_tasks_to_move(ws, "walk, wash")
+    assert whole.line == 2
+    chosen = find_tasks_to_move(ws, f"walk wash, {saved.id}, pets.md:1, walk dry")
+    moved = reschedule_tasks(ws, chosen, "2026-12-03")
+    assert [one.line for one in moved] == [2, 0, 1] and len({one.undo for one in moved}) == 1
+    assert file.read_text().count("📅 2026-12-03") == 2
+    assert daily.read_bytes() == before.replace(b"due=2026-11-25", b"due=2026-12-03")
+    assert undo_last(ws, confirms=True).run
+    assert (file.read_text(), daily.read_bytes()) == (text, before)
+
+    with pytest.raises(Refused, match=r"private.*No task was changed"):
+        reschedule_tasks(ws, find_tasks_to_move(ws, f"dog, {saved.id}, walk"), "tomorrow")
+    assert (file.read_text(), daily.read_bytes()) == (text, before)
+    with pytest.raises(Ambiguous) as error:
+        find_tasks_to_move(ws, "pets, walk, bird")
+    assert "3 open tasks hold 'pets'" in str(error.value) and "'bird'" in str(error.value)
+    file.unlink()
 
 
 def test_a_task_of_a_source_stays_as_a_tick_leaves_it(tmp_path: Path) -> None:
@@ -229,10 +243,10 @@ def test_a_task_of_a_source_stays_as_a_tick_leaves_it(tmp_path: Path) -> None:
     vault.mkdir()
     (vault / "Pets.md").write_text("- [ ] Feed the cat\n")
     with open_home(tmp_path / "home", sources={"vault": vault}) as ws:
-        task = find_task_to_move(ws, "cat")
+        [task] = find_tasks_to_move(ws, "cat")
         with pytest.raises(Refused) as tick:
             tick_task(ws, task.path, task.line, task.text, done=True)
         with pytest.raises(Refused) as refused:
-            move(ws, task, "tomorrow")
+            reschedule_tasks(ws, [task], "tomorrow")
         assert str(refused.value) == str(tick.value)
     assert (vault / "Pets.md").read_text() == "- [ ] Feed the cat\n"

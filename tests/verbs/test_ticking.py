@@ -9,7 +9,7 @@ from homes import open_home
 
 from synaptic import Workspace
 from synaptic.errors import Ambiguous, Changed, NotFound
-from synaptic.verbs.ticking import find_open_task, tick_task, undo_tick
+from synaptic.verbs.ticking import find_open_tasks, tick_task, undo_tick
 
 LOGSEQ = """\
 - TODO Feed the cat
@@ -50,7 +50,7 @@ def test_a_tick_is_taken_back_byte_for_byte_also_below_new_lines(
     file = ws.config.journal / "Pets.md"
     for above in (b"", b"# New\n\n- TODO Feed the bird\n\n"):
         file.write_bytes(text.encode())
-        task = find_open_task(ws, "feed CAT")
+        [task] = find_open_tasks(ws, "feed CAT")
         done = tick_task(ws, task.path, task.line, task.text, done=True)
         assert ticked in file.read_bytes().decode()
         if above and not text.startswith("\ufeff"):
@@ -66,13 +66,16 @@ def test_ticks_are_taken_back_one_by_one_and_only_where_they_stand(ws: Workspace
     file = ws.config.journal / "Pets.md"
     file.write_text("# Pets\n\n- [ ] cat\n- [ ] dog\n- [ ] dog food\n")
     with pytest.raises(Ambiguous, match="2 open tasks"):
-        find_open_task(ws, "do")
-    assert find_open_task(ws, "dog").line == 4 and find_open_task(ws, "pets.md:5").line == 5
+        find_open_tasks(ws, "do")
+    assert (
+        find_open_tasks(ws, "dog")[0].line == 4
+        and find_open_tasks(ws, "pets.md:5")[0].line == 5
+    )
     for words in ("", "bird"):
         with pytest.raises(NotFound):
-            find_open_task(ws, words)
+            find_open_tasks(ws, words)
     for words in ("cat", "dog"):
-        task = find_open_task(ws, words)
+        [task] = find_open_tasks(ws, words)
         tick_task(ws, task.path, task.line, task.text, done=True)
     undo_tick(ws)
     assert file.read_text() == "# Pets\n\n- [x] cat\n- [ ] dog\n- [ ] dog food\n"

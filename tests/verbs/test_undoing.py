@@ -29,11 +29,11 @@ from synaptic.verbs.editing import open_text, write_text
 from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.removing import delete, restore, restore_version
 from synaptic.verbs.renaming import plan_rename
-from synaptic.verbs.rescheduling import find_task_to_move, reschedule_task
+from synaptic.verbs.rescheduling import find_tasks_to_move, reschedule_task
 from synaptic.verbs.retagging import plan_tag_rename
 from synaptic.verbs.rules import confirm
 from synaptic.verbs.saved_searches import save_search
-from synaptic.verbs.ticking import find_open_task, tick_task
+from synaptic.verbs.ticking import find_open_tasks, tick_task
 from synaptic.verbs.undoing import list_runs, list_runs_with_words, undo_last, undo_run
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step
@@ -67,12 +67,12 @@ def any_id(ws: Workspace, number: int = 0) -> str:
 
 
 def tick(ws: Workspace, words: str = "feed") -> None:
-    tasks = [find_open_task(ws, f"{words} {pet}") for pet in ("dog",)]
+    tasks = find_open_tasks(ws, f"{words} dog")
     tick_task(ws, tasks[0].path, tasks[0].line, tasks[0].text, done=True)
 
 
 def move_a_task(ws: Workspace) -> None:
-    task = find_task_to_move(ws, "feed dog")
+    [task] = find_tasks_to_move(ws, "feed dog")
     reschedule_task(ws, task.path, task.line, task.text, "friday")
 
 
