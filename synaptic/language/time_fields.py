@@ -6,7 +6,7 @@ of several days, and in the direction in which `friday` lies.
 """
 
 from collections.abc import Mapping
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
@@ -14,17 +14,19 @@ from ..models import Texts
 
 MAX_SHOWN = 60
 """Characters of a wrong value that an error message repeats."""
+_MONDAY_TO_SUNDAY = timedelta(6)
 
 
 class TimeField(NamedTuple):
     """A field that takes a time.
 
     `takes`: of a time of several days, `last week` or `Q2`, it takes the first day, the last
-    day or all. `ahead`: `friday` is the next Friday, today included, and otherwise the last
-    one. `examples` of what it takes, and the `noun` for it.
+    day or all; `monday` is the last day, but of a week that is still to come its Monday.
+    `ahead`: `friday` is the next Friday, today included, and otherwise the last one. `examples`
+    of what it takes, and the `noun` for it.
     """
 
-    takes: Literal["first", "last", "all"]
+    takes: Literal["first", "last", "monday", "all"]
     examples: Texts = (
         "2026-11-03",
         "yesterday",
@@ -43,7 +45,8 @@ TIME_FIELDS: Mapping[str, TimeField] = {
     "until": TimeField("last"),
     "as_of": TimeField("last"),
     "date": TimeField("all", ("2026-11-03", "yesterday", "last week", "2026-11")),
-    "due": TimeField("last", _DAYS_AHEAD, ahead=True),
+    "due": TimeField("monday", _DAYS_AHEAD, ahead=True),
+    "due by": TimeField("last", _DAYS_AHEAD, ahead=True),
     "expires": TimeField("last", _DAYS_AHEAD, ahead=True),
     "at": TimeField(
         "first", ("2026-11-03T14:00", "18:00", "yesterday 18:00", "2 hours ago"), noun="time"
@@ -58,7 +61,7 @@ def read_date(text: str, now: datetime, name: str, *, of: str = "") -> str:
     """The local date, `YYYY-MM-DD`, that the field `name` takes of a typed time. Raises
     InvalidArgument with examples; it names the parameter `of`, by default as the field.
     """
-    moment = _take(_read_span(text, now, name, None), name)
+    moment = _take(_read_span(text, now, name, None), name, now)
     if not moment:
         raise _time_error(name, text, of)
     return moment.date().isoformat()
@@ -78,16 +81,22 @@ def read_moment(text: str, now: datetime, name: str, *, clock: time | None = Non
 
     A day without a time of day gets the time `clock`, by default that of `now`.
     """
-    moment = _take(_read_span(text, now, name, clock), name)
+    moment = _take(_read_span(text, now, name, clock), name, now)
     if not moment:
         raise _time_error(name, text)
     return moment
 
 
-def _take(span: tuple[datetime | None, datetime | None], name: str) -> datetime | None:
+def _take(
+    span: tuple[datetime | None, datetime | None], name: str, now: datetime
+) -> datetime | None:
     """The end of a span that the field `name` takes."""
     first, last = span
-    return last if _field(name).takes == "last" else first
+    takes = _field(name).takes
+    if takes == "monday" and first and last and first.date() > now.date():
+        is_week = first.weekday() == 0 and last.date() - first.date() == _MONDAY_TO_SUNDAY
+        takes = "first" if is_week else "last"
+    return last if takes in ("last", "monday") else first
 
 
 def _field(name: str) -> TimeField:

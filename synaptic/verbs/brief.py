@@ -598,7 +598,7 @@ def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
     """Returns the entries and tasks that are due by the day `until`, or on any day without one;
     overdue first, a task as an entry with the task's title. Raises InvalidArgument.
     """
-    last = read_date(until, ws.clock(), "due", of="until") if until else _EVER
+    last = read_date(until, ws.clock(), "due by", of="until") if until else _EVER
     return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, None))))
 
 

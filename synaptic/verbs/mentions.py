@@ -240,7 +240,7 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
     """
     now = ws.clock()
     today = now.date().isoformat()
-    last = read_date(due, now, "due") if due else None
+    last = read_date(due, now, "due by", of="due") if due else None
 
     def run(_: object) -> tuple[Task, ...]:
         rowids = ws.index.list_rows(Filters(has_tasks=True), order="newest", limit=-1)

@@ -36,7 +36,7 @@ def list_to_do(ws: Workspace, due: str | None = None) -> tuple[Task, ...]:
     First stands what has a day, the earliest first; then tasks without one, of the newest note
     first. Raises InvalidArgument.
     """
-    last = (read_date(due, ws.clock(), "due"),) if due else ()
+    last = (read_date(due, ws.clock(), "due by", of="due"),) if due else ()
     due_tasks = brief.due_tasks(ws, *last)
     ranks = {_identity(task): rank for rank, task in enumerate(due_tasks)}
     tasks = mentions.tasks(ws, due=due)

@@ -54,8 +54,10 @@ def test_each_field_reads_a_day_in_each_language(
     for text in texts:
         assert tuple(map(str, read_days(text, NOW, "date"))) == (first, last), text
         assert read_date(text, NOW, "since") == first, text
-        for name in ("until", "due", "expires", "as_of"):
+        for name in ("until", "due by", "expires", "as_of"):
             assert read_date(text, NOW, name) == last, (text, name)
+        is_week = date.fromisoformat(last) - date.fromisoformat(first) == timedelta(6)
+        assert read_date(text, NOW, "due") == (first if is_week else last), text
 
 
 @pytest.mark.parametrize("text", LAST_EVENING)

@@ -56,7 +56,7 @@ MOVES = {
     "a field": (
         "- [ ] Feed the cat due:2026-11-20 #pets\n",
         "next week",
-        "- [ ] Feed the cat due:2026-11-29 #pets\n",
+        "- [ ] Feed the cat due:2026-11-23 #pets\n",
     ),
     "a property": (
         "- [ ] Feed the cat due:: 2026-11-20\n",
