@@ -12,7 +12,7 @@ from ..doors import call_only_feature
 from ..errors import InvalidArgument
 from ..filters import Filters
 from ..language.query import build_preference
-from ..models import Texts
+from ..models import Task, Texts
 from ..render import terminal, wire
 from ..search.search import search as search_journal
 from ..serving.arguments import take_filters
@@ -260,24 +260,32 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
 def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
     """List what is to be done: open tasks of all notes and entries that are due, overdue first.
 
-    A task is a line such as "- [ ] Call Ida due:2026-12-01". Tasks without a day come last.
+    A task is a line such as "- [ ] Call Ida due:2026-12-01". Tasks without a day come last;
+    what is due in more than 31 days is only counted, unless --due names its day.
 
     Example: synaptic tasks --due friday
     """
     from ..verbs import to_do  # only what lists tasks needs it
 
+    notices: Texts = ()
+    rows: Sequence[Task]
     if done:
         rows = mentions.tasks(ws, done=True, due=due)
         groups = [(task.date or to_do.NO_DAY, task) for task in rows]
     else:
         rows = to_do.list_to_do(ws, due)
+        if not due:
+            soon = to_do.show_soon(rows, ws.today)
+            rows = soon.rows
+            notices = _later_notices(soon.later, f"tasks --due {soon.last_day}")
         groups = [(to_do.name_due_group(task, ws.today), task) for task in rows]
     data = {
         "tasks": [wire.as_json(task) for task in rows if task.line],
         "entries": [wire.as_json(task) for task in rows if not task.line],
+        "notices": list(notices),
     }
     save_last_list(ws, [task.id for task in rows])
-    print_answer(data, terminal.tasks_text(groups, output_for_workspace(ws)))
+    print_answer(data, terminal.tasks_text(groups, output_for_workspace(ws)), notices)
 
 
 @command(
@@ -290,22 +298,23 @@ def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
     hidden=True,
 )
 def due(ws: Workspace, until: str | None = None) -> None:
-    """List what is due in the next 31 days, overdue first; `tasks` lists all that is to do.
+    """List what is due in the next 31 days, overdue first, as `tasks` does.
 
     Example: synaptic due --until friday
     """
     from ..verbs import to_do
 
     soon = to_do.list_due(ws, until)
-    notices: Texts = ()
-    if soon.later:
-        verb = "is" if soon.later == 1 else "are"
-        more = f"`synaptic due --until {soon.last_day}`"
-        notices = (f"{soon.later:,} more {verb} due later; {more} shows all.",)
-    total = len(soon.entries) + soon.later
     nothing = f"Nothing is due in the next {to_do.MONTH_DAYS} days."
-    listing = browse.Listing(total, soon.entries, notices=notices)
+    notices = _later_notices(soon.later, f"due --until {soon.last_day}")
+    listing = browse.Listing(len(soon.rows) + soon.later, soon.rows, notices=notices)
     print_listing(ws, listing, NOTHING_FOUND if until else nothing)
+
+
+def _later_notices(later: int, command: str) -> Texts:
+    """How many are due later, and the command that shows them; () if none is."""
+    verb = "is" if later == 1 else "are"
+    return (f"{later:,} more {verb} due later; `synaptic {command}` shows all.",) * bool(later)
 
 
 @command("day", f.DATE, f.SUM, f.BY)

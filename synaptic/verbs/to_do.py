@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
+from typing import Generic, TypeVar
 
 from ..language.time_fields import read_date
 from ..models import Entry, Task, frozen
 from ..workspace.workspace import Workspace
 from . import brief, mentions
 
+Due = TypeVar("Due", Entry, Task)
 MONTH_DAYS = 31
-"""The days from today on whose due entries and tasks `list_due` gives."""
+"""The days from today on whose due entries and tasks the lists show by default."""
 WEEK_DAYS = 6
 """The days after today that belong to this week."""
 OVERDUE, THIS_WEEK, LATER, NO_DAY = "Overdue", "This week", "Later", "No day"
@@ -19,12 +22,12 @@ DUE_GROUPS = (OVERDUE, THIS_WEEK, LATER, NO_DAY)
 
 
 @frozen
-class DueEntries:
-    """Entries that are due, a task as an entry with the task's title; how many are due later,
-    and the last day of these, `YYYY-MM-DD` or "".
+class Soon(Generic[Due]):
+    """What a list shows by default; how many are due later, and the last day of these,
+    `YYYY-MM-DD` or "".
     """
 
-    entries: tuple[Entry, ...]
+    rows: tuple[Due, ...]
     later: int = 0
     last_day: str = ""
 
@@ -47,18 +50,20 @@ def list_to_do(ws: Workspace, due: str | None = None) -> tuple[Task, ...]:
     return *with_day, *(one for one in tasks if not one.due)
 
 
-def list_due(ws: Workspace, until: str | None = None) -> DueEntries:
+def list_due(ws: Workspace, until: str | None = None) -> Soon[Entry]:
     """Returns what is due by the last day of `until`, or without it in the next MONTH_DAYS, in
-    the order of `list_to_do`. Raises InvalidArgument.
+    the order of `list_to_do`; a task as an entry with the task's title. Raises InvalidArgument.
     """
     entries = brief.due(ws, until)
-    if until:
-        return DueEntries(entries)
-    last = (ws.today + timedelta(days=MONTH_DAYS)).isoformat()
-    soon = [one for one in entries if (one.due or "") <= last]
-    later = entries[len(soon) :]
-    last_day = (later[-1].due or "") if later else ""
-    return DueEntries(tuple(soon), len(later), last_day)
+    return Soon(entries) if until else show_soon(entries, ws.today)
+
+
+def show_soon(rows: Sequence[Due], today: date) -> Soon[Due]:
+    """Leaves out what is due more than MONTH_DAYS after today; what has no day stays."""
+    last = (today + timedelta(days=MONTH_DAYS)).isoformat()
+    later = [row.due for row in rows if row.due and row.due > last]
+    soon = tuple(row for row in rows if not row.due or row.due <= last)
+    return Soon(soon, len(later), max(later, default=""))
 
 
 def name_due_group(task: Task, today: date) -> str:

@@ -14,7 +14,7 @@ from ...render.terminal import run_text
 from ...verbs.editing import open_text, write_text
 from ...verbs.rescheduling import Rescheduled, reschedule_entry, reschedule_task
 from ...verbs.ticking import tick_task, undo_tick
-from ...verbs.to_do import DUE_GROUPS, NO_DAY, list_to_do, name_due_group
+from ...verbs.to_do import DUE_GROUPS, NO_DAY, Soon, list_to_do, name_due_group, show_soon
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
@@ -134,7 +134,7 @@ GROUPS = {
 
 async def _tasks_page(request: Request) -> Response:
     """Shows the open tasks and the entries that are due, in groups; only those of a project,
-    tag, note or day that the address names.
+    tag, note or day that the address names, and what is due later only if it says `later`.
     """
     query = request.query_params
     by = query.get("by", "due")
@@ -144,15 +144,18 @@ async def _tasks_page(request: Request) -> Response:
         return ws.today, list_to_do(ws)
 
     today, open_tasks = await run_verb(request, read)
-    groups: dict[str, list[Task]] = {}
-    if by not in GROUPS or by == "due":
-        groups = {name: [] for name in DUE_GROUPS}
     matches = [
         task
         for task in open_tasks
         if all(value in _groups_of_task(task, name, today) for name, value in chosen.items())
     ]
-    for task in matches:
+    soon = show_soon(matches, today)
+    if "later" in query:
+        soon = Soon(tuple(matches))
+    groups: dict[str, list[Task]] = {}
+    if by not in GROUPS or by == "due":
+        groups = {name: [] for name in DUE_GROUPS}
+    for task in soon.rows:
         for name in _groups_of_task(task, by, today):
             groups.setdefault(name, []).append(task)
     if by in ("project", "tag", "note"):
@@ -165,6 +168,7 @@ async def _tasks_page(request: Request) -> Response:
         parts=groups,
         total=len(open_tasks),
         matches=len(matches),
+        later=soon.later,
         today=today.isoformat(),
         by=by,
         groups=GROUPS,
