@@ -11,7 +11,14 @@ from ..journal.changelog import present_actor
 from ..language.time_fields import read_date
 from ..models import ParsedFile, Task, frozen
 from ..notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
-from ..notes.due_marks import PLAIN, DueStyle, choose_style, cut_block, with_due_day
+from ..notes.due_marks import (
+    PLAIN,
+    DueStyle,
+    choose_style,
+    cut_block,
+    find_due_mark,
+    with_due_day,
+)
 from ..notes.marks import find_due_styles
 from ..notes.privacy import mask_private
 from ..workspace.file_rows import body_lines
@@ -62,6 +69,18 @@ def read_new_day(when: str, now: datetime) -> date | None:
     except InvalidArgument as error:
         valid = (*error.valid, NO_DAY)
         raise InvalidArgument(error.message, valid=valid, of=["due"]) from None
+
+
+def compose_task(ws: Workspace, words: str, when: str) -> str:
+    """The text of an entry that is this task, due on the day `when` unless that is "" or the
+    words name a day; in the form that most tasks of the journal have. Raises InvalidArgument.
+    """
+    text = " ".join(words.split())
+    block = f"- [ ] {text}" if text else ""
+    if not text or not when or find_due_mark(block):
+        return block
+    style = choose_style(_styles_of_journal(ws)) or PLAIN
+    return with_due_day(block, read_new_day(when, ws.clock()), style, "\n")
 
 
 def find_tasks_to_move(ws: Workspace, words: str) -> Sequence[Task]:

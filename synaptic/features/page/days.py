@@ -59,8 +59,10 @@ async def _day_page(request: Request) -> Response:
         entries = days.listing.entries
         if is_today and days.listing.total == len(entries):
             entries = entries[::-1]  # the newest stands below the form that wrote it
-        due = brief.due_tasks(ws, today) if is_today and not cursor else []
-        overdue = [task for task in due if task.overdue]
+        due = [] if cursor else brief.due_tasks(ws, days.since)
+        if not is_today:
+            due = [task for task in due if task.due == days.since]
+        overdue = [task for task in due if task.overdue and is_today]
         return {
             "today": today,
             "is_today": is_today,

@@ -39,6 +39,7 @@ from ...verbs import browse, changing, removing, saving
 from ...verbs.attaching import attached_paths
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.receipts import Receipt
+from ...verbs.rescheduling import compose_task
 from ...verbs.rules import confirm
 from ...verbs.unlinked import find_mentions
 from ...workspace.checkout import working_checkout, working_project
@@ -156,13 +157,22 @@ async def _missing_page(request: Request, id: str, error: SynapticError) -> Resp
 
 
 async def _entry_form_page(request: Request) -> Response:
-    """Shows the form of an existing or a new entry; saves what the form sends."""
+    """Shows the form of an existing or a new entry; saves what the form sends, which may be the
+    line of a task alone.
+    """
     id = request.path_params.get("id", "")
     form = {}
     error = None
     if request.method == "POST":
         form = dict(await read_form(request))
+        task = form.pop("task", "")
+        if task:
+            form["content"] = task
         try:
+            if task:
+                form["content"] = await run_verb(
+                    request, compose_task, task, form.get("date", "")
+                )
             receipt = await _save_entry_form(request, id, form)
             return await _redirect_after_save(
                 request, receipt, form.get("said", "Saved."), undo=id, back=return_address(form)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, ViewportSize, expect
+from playwright.sync_api import Browser, Page, ViewportSize, expect
 from served import Served, logged_in, served
 
 from synaptic.notes.due_marks import remove_due_date
@@ -91,7 +91,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         for part, due in (
             ("Overdue", "2026-11-10"),
             ("This week", "2026-11-24"),
-            ("Later", "2027-02-01"),
+            ("Later", "2026-12-20"),
         )
     }
     page = server.client.get("/tasks")
@@ -99,13 +99,13 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         section = re.search(rf"(?s)<h2[^>]*>{part} (.*?)</section>", page.text)
         assert section and f'href="/entry/{id}"' in section[1]
     told = text_of(page)
-    assert "due 10 November" in told and "1 February 2027" in told and "📅" not in told
+    assert "due 10 November" in told and "20 December" in told and "📅" not in told
     assert "Sow soon" in told and "2026-11-31" in told  # no day of a calendar
     for part, where in (("Overdue", "/tasks"), ("This week", "/")):
         box = text_of(server.client.get("/").text.partition('class="due"')[2])
         assert f"Renew for {part}" in box and "☐ Call Ida due 20 November Plan" in box
         found = re.search(
-            rf'action="/entry/{ids[part]}/edit">.*?name="back" value="{where}"',
+            rf'(?s)value="{where}">.{{0,250}}formaction="/entry/{ids[part]}/edit"',
             server.client.get(where).text,
         )
         assert found
@@ -153,6 +153,22 @@ def test_a_tick_is_taken_back_where_it_was_made(
     assert page.url.endswith(found[1]) and note.read_text() == PLAN
 
 
+def move(page: Page, name: str, task: str, day: str) -> None:
+    """Moves a task by one of its buttons, or to a day that is picked by the keyboard alone."""
+    button = page.get_by_label(f"{name}: {task}", exact=True)
+    if name != "Pick a day":
+        button.click()
+        return
+    button.press("Enter")
+    field = page.get_by_label(f"Day: {task}", exact=True)
+    expect(field).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    button.press("Tab")
+    expect(field).to_be_focused()
+    page.keyboard.type(f"{day[5:7]}{day[8:]}{day[:4]}")
+    page.keyboard.press("Enter")
+
+
 def test_a_task_and_an_entry_move_where_they_are_listed(
     browser: Browser, server: Served, home: Path
 ) -> None:
@@ -164,17 +180,19 @@ def test_a_task_and_an_entry_move_where_they_are_listed(
     status = page.get_by_role("status")
     for where, name, day in (
         ("/", "Tomorrow", "2026-11-25"),
-        ("/tasks", "Next week", "2026-12-06"),
+        ("/", "Today", "2026-11-24"),
+        ("/tasks", "Next week", "2026-11-30"),
+        ("/tasks", "Pick a day", "2027-02-03"),
     ):
         page.goto(where)
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        page.get_by_role("button", name=f"{name}: Call Ida").click()
+        move(page, name, "Call Ida", day)
         expect(status).to_contain_text(": Call Ida.")
         assert note.read_text() == PLAN.replace("2026-11-20", day)
         page.get_by_role("button", name="Undo", exact=True).click()
         expect(status).to_contain_text("Took back")
         assert note.read_text() == PLAN and page.url == f"{server.url}{where}"
-        page.get_by_role("button", name=f"{name}: Renew the passport").click()
+        move(page, name, "Renew the passport.", day)
         expect(status).to_contain_text(": Renew the passport.")
         assert f"due={day}" in entry_file(home, id)
         page.get_by_role("button", name="Undo", exact=True).click()
@@ -183,6 +201,59 @@ def test_a_task_and_an_entry_move_where_they_are_listed(
     wrong = server.post("/tick", id=id, due="soonish")
     assert wrong.status_code == 400 and "next friday" in wrong.text
     context.close()
+
+
+def test_the_page_of_a_day_lists_what_is_due_then(
+    browser: Browser, server: Served, home: Path
+) -> None:
+    note = home / "journal" / "Plan.md"
+    note.write_text(PLAN.replace("2026-11-20", "2027-01-29"))
+    assert "Call Ida" not in server.client.get("/").text
+    few = server.client.get("/tasks").text
+    assert "Call Ida" not in few and "Show 1 more that is due later" in few
+    assert "Call Ida" in server.client.get("/tasks?later=1").text
+    page = logged_in(browser, server, viewport=PHONE).new_page()
+    page.goto("/day/2027-01-29")
+    page.get_by_role("button", name="Next week: Call Ida").click()
+    expect(page.get_by_role("status")).to_contain_text("due on Monday, 30 November")
+    assert page.url.endswith("/day/2027-01-29")
+    expect(page.get_by_role("button", name="Tick: Call Ida")).to_have_count(0)
+    page.get_by_role("button", name="Undo", exact=True).click()
+    page.get_by_role("button", name="Tick: Call Ida").click()
+    expect(page.get_by_role("button", name="Open again: Call Ida")).to_be_visible()
+    assert "- [x] Call Ida" in note.read_text() and page.url.endswith("/day/2027-01-29")
+
+
+def test_a_task_is_added_by_one_line(browser: Browser, server: Served, home: Path) -> None:
+    (home / "journal" / "Plan.md").write_text(PLAN)  # whose form of a day is the journal's
+    page = logged_in(browser, server, viewport=PHONE).new_page()
+    for where, day, mark in (
+        ("/", "2026-11-24", ""),
+        ("/tasks", "2026-11-24", ""),
+        ("/day/2026-12-03", "2026-12-03", " 📅 2026-12-03"),
+        ("/day/2026-11-18", "2026-11-18", " 📅 2026-11-18"),
+    ):
+        page.goto(where)
+        if where == "/":
+            page.get_by_label("Text", exact=True).fill("A text that is not saved yet.")
+            expect(page.locator("#kept")).to_contain_text("Draft kept")
+        task = f"Water {day} from {where.strip('/') or 'today'}"
+        page.get_by_label("Add a task").fill(task)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+        assert page.url == f"{server.url}{where}"
+        assert f"\n- [ ] {task}{mark}\n" in (home / "journal" / f"{day}.md").read_text()
+        expect(page.get_by_role("button", name=f"Tick: {task}").first).to_be_visible()
+        if where == "/":
+            expect(page.get_by_label("Text", exact=True)).to_have_value(
+                "A text that is not saved yet."
+            )
+            page.get_by_role("button", name="Throw it away").click()
+    kept = server.post("/new", task="Pay 📅 2026-12-24", date="2026-12-03", back="/tasks")
+    assert kept.status_code == 303
+    text = (home / "journal" / "2026-12-03.md").read_text()
+    assert "\n- [ ] Pay 📅 2026-12-24\n" in text
+    assert server.post("/new", task="  ", back="/tasks").status_code == 400
 
 
 def test_an_earlier_text_is_brought_back_and_undone(server: Served, home: Path) -> None:
