@@ -93,7 +93,7 @@ def find_tasks_to_move(ws: Workspace, words: str) -> Sequence[Task]:
         task = pick_task(candidates, part)
         if not task:
             raise NotFound(
-                f"No open task and no entry that is due holds {part.strip()[:60]!r}.",
+                f"No open task and no entry that is due holds {part[:60]!r}.",
                 "`synaptic tasks` lists them, of which several are given with commas between "
                 "them; `synaptic update ID --due DAY` makes an entry due.",
             )

@@ -151,7 +151,7 @@ def find_each(words: str, find: Callable[[str], Task]) -> Sequence[Task]:
 
     Raises NotFound and Ambiguous; of several parts the error is about each that has no task.
     """
-    parts = [part for part in words.split(",") if part.strip()]
+    parts = [part.strip() for part in words.split(",") if part.strip()]
     try:
         return [find(words)]
     except NotFound:
@@ -191,10 +191,12 @@ def change_together(
             return [change for _, change in sorted(changes.items())]
         except SynapticError as error:
             failed = error
+    stay: Sequence[tuple[str, str]] = ()
     if changes:
         with suppress(NotFound):  # what was done changed nothing
-            undo_run(ws, run, by_person=present_actor().is_person, confirms=True)
-    failed.message += " No task was changed."
+            stay = undo_run(ws, run, by_person=present_actor().is_person, confirms=True).stay
+    paths = ", ".join(path for path, _ in stay)
+    failed.message += f" Others stay changed in {paths}." if stay else " No task was changed."
     raise failed
 
 
