@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -35,6 +35,17 @@ class MergedTree(NamedTuple):
     unsent: tuple[str, ...] = ()
 
 
+class _Sides(NamedTuple):
+    """What two sides made of their base: the trees of base, ours and theirs, and the new path
+    of each note that a side renamed, by its old one. `theirs` is the id of their commit.
+    """
+
+    trees: tuple[Tree, Tree, Tree]
+    our_moves: Mapping[str, str]
+    their_moves: Mapping[str, str]
+    theirs: str
+
+
 def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     """Merges two commits into a new one; returns one of the two if it already holds the other.
     Raises Refused if theirs names a filter in `.gitattributes`.
@@ -44,16 +55,7 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     base = repo.try_git("merge-base", ours, theirs) if ours else ""
     if base == theirs:
         return MergedTree(ours)
-    filters = ("grep", "-l", "-F", "-e", "filter=", theirs, "--", ":(glob)**/.gitattributes")
-    named = [line.partition(":")[2] for line in repo.try_git(*filters).splitlines()]
-    if named:
-        raise Refused(
-            f"Nothing was synced: {list_some_paths(named)} names a filter program, "
-            "and Synaptic runs none.",
-            hint="Remove the word filter=... from that file on the machine that added it, "
-            "and sync "
-            "there.",
-        )
+    _refuse_filters(repo, theirs)
     their_moves = repo.find_renamed_notes(base, theirs)
     note_moves(repo.config.state, their_moves)
     if not ours or base == ours:
@@ -61,9 +63,54 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
     before = len(repo.report.decisions)
     ours = rename_files_of_both(repo, base, ours, theirs)
     ours = take_their_names(repo, base, ours, theirs)
-    was = repo.read_tree(base)
-    mine = repo.read_tree(ours)
-    other = repo.read_tree(theirs)
+    was, mine, other = (repo.read_tree(commit) for commit in (base, ours, theirs))
+    our_moves = repo.find_renamed_notes(base, ours)
+    sides = _Sides((was, mine, other), our_moves, their_moves, theirs)
+    changes = _merge_sides(repo, sides)
+    unsent = _paths_without_room(mine, other, changes)
+    changes |= dict.fromkeys(unsent)
+    message = message_of_merge(repo.report.decisions[before:])
+    return MergedTree(repo.make_commit([ours, theirs], mine, changes, message), unsent)
+
+
+def _refuse_filters(repo: Repo, commit: str) -> None:
+    """Raises Refused if a `.gitattributes` of this commit names a filter program."""
+    search = ("grep", "-l", "-F", "-e", "filter=", commit, "--", ":(glob)**/.gitattributes")
+    paths = [line.partition(":")[2] for line in repo.try_git(*search).splitlines()]
+    if paths:
+        raise Refused(
+            f"Nothing was synced: {list_some_paths(paths)} names a filter program, "
+            "and Synaptic runs none.",
+            hint="Remove the word filter=... from that file on the machine that added it, "
+            "and sync there.",
+        )
+
+
+def _merge_sides(repo: Repo, sides: _Sides) -> Changes:
+    """Merges the files of two sides; returns the changes to make in our tree."""
+    _, mine, _ = sides.trees
+    changes, both = _take_their_changes(repo, *sides.trees)
+    renamed, both = _merge_renamed_notes(repo, sides, both)
+    changes |= renamed
+    moves = [*sides.our_moves.items(), *sides.their_moves.items()]
+    carried = carry_moved_entries(repo, sides.trees, moves)
+    changes = {path: change for path, change in changes.items() if path not in carried}
+    for path, versions in carried.items():
+        base, one, two = (data or None for data in versions)
+        merged = {path: one} | merge_file_changes(repo, path, (base, one, two), sides.theirs)
+        changes |= {name: data for name, data in merged.items() if data or name in mine}
+    both = [path for path in both if path not in carried]
+    for path, (base, one, two) in repo.read_versions(both, *sides.trees):
+        changes |= merge_file_changes(repo, path, (base, one, two), sides.theirs)
+    return changes
+
+
+def _take_their_changes(
+    repo: Repo, was: Tree, mine: Tree, other: Tree
+) -> tuple[Changes, list[str]]:
+    """(the changes of theirs that our tree takes as they are, the paths of the files that both
+    sides changed and that are to be merged).
+    """
     changes: Changes = {}
     both = []
     for path in differing_paths(mine, other):
@@ -73,51 +120,51 @@ def merge_commits(repo: Repo, ours: str, theirs: str) -> MergedTree:
             changes[path] = other.get(path)
         else:
             both.append(path)
-    theirs_alone = _paths_to_take_unmerged(repo, both, mine, other)
-    changes |= {path: other[path] for path in theirs_alone}
-    both = [path for path in both if path not in theirs_alone]
-    our_moves = repo.find_renamed_notes(base, ours)
-    trees = was, mine, other
-    moves = {path: new for path, new in their_moves.items() if path in mine and new not in mine}
-    for path, new in our_moves.items():
-        if path in other and new not in other:
-            moves[path] = new
-        if their_moves.get(path) == new and new not in was:
-            changes |= _merge_moved_note(repo, path, new, trees, theirs)
-            both = [one for one in both if one != new]
-        elif path not in {*other, *their_moves}:
-            repo.report.decisions.append(Decision("back", new, new))
-    for path, new in their_moves.items():
-        if path not in {*mine, *our_moves}:
-            repo.report.decisions.append(Decision("back", new, new))
-    for path in [path for path in both if path in moves]:
-        both.remove(path)
-        changes |= _merge_moved_note(repo, path, moves[path], trees, theirs)
-    carried = carry_moved_entries(repo, trees, [*our_moves.items(), *their_moves.items()])
-    changes = {path: change for path, change in changes.items() if path not in carried}
-    for path, versions in carried.items():
-        old, one, two = (data or None for data in versions)
-        merged = {path: one} | merge_file_changes(repo, path, (old, one, two), theirs)
-        changes |= {place: data for place, data in merged.items() if data or place in mine}
-    both = [path for path in both if path not in carried]
-    for path, (old, one, two) in repo.read_versions(both, was, mine, other):
-        changes |= merge_file_changes(repo, path, (old, one, two), theirs)
-    unsent = _paths_without_room(mine, other, changes)
-    changes |= dict.fromkeys(unsent)
-    message = message_of_merge(repo.report.decisions[before:])
-    return MergedTree(repo.make_commit([ours, theirs], mine, changes, message), unsent)
+    unmerged = _paths_to_take_unmerged(repo, both, mine, other)
+    changes |= {path: other[path] for path in unmerged}
+    return changes, [path for path in both if path not in unmerged]
 
 
-def _merge_moved_note(
-    repo: Repo, old: str, new: str, trees: tuple[Tree, Tree, Tree], theirs: str
-) -> Changes:
-    """Merges a note that one side renamed from `old` to `new`, and the other changed under its
-    old name; returns the changes to make in our tree.
+def _merge_renamed_notes(
+    repo: Repo, sides: _Sides, both: Sequence[str]
+) -> tuple[Changes, list[str]]:
+    """Merges the notes that both sides renamed alike, and those that one side renamed and the
+    other changed: these are among the paths `both`. Notes a decision for each that one side
+    renamed and the other deleted, since it stays.
+
+    Returns (the changes to make in our tree, the paths of `both` that are still to be merged).
     """
-    versions = [{new: tree[new if new in tree else old]} for tree in trees]
+    _, mine, other = sides.trees
+    our_moves, their_moves = sides.our_moves, sides.their_moves
+    changes: Changes = {}
+    merged = set()
+    for old, new in our_moves.items():
+        if their_moves.get(old) == new:
+            changes |= _merge_moved_note(repo, sides, old, new)
+            merged.add(new)
+        elif old not in {*other, *their_moves}:
+            repo.report.decisions.append(Decision("back", new, new))
+    for old, new in their_moves.items():
+        if old not in {*mine, *our_moves}:
+            repo.report.decisions.append(Decision("back", new, new))
+    moves = {old: new for old, new in their_moves.items() if old in mine and new not in mine}
+    moves |= {old: new for old, new in our_moves.items() if old in other and new not in other}
+    for old in both:
+        if old in moves:
+            changes |= _merge_moved_note(repo, sides, old, moves[old])
+            merged.add(old)
+    return changes, [path for path in both if path not in merged]
+
+
+def _merge_moved_note(repo: Repo, sides: _Sides, old: str, new: str) -> Changes:
+    """Merges a note whose versions stand at the path `old` or, where a side renamed it, at
+    `new`; returns the changes to make in our tree.
+    """
+    versions = [{new: tree[new if new in tree else old]} for tree in sides.trees]
     [(_, (base, one, two))] = repo.read_versions([new], *versions)
-    changes = merge_file_changes(repo, new, (base, one, two), theirs)
-    if old in trees[1]:
+    changes = merge_file_changes(repo, new, (base, one, two), sides.theirs)
+    _, mine, _ = sides.trees
+    if old in mine:
         return {new: one, old: None} | changes
     return changes
 
