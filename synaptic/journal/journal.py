@@ -69,6 +69,35 @@ class Edited(NamedTuple):
     notices: list[str]
 
 
+class _Former(NamedTuple):
+    """An entry before an edit, in the bytes `start` to `end` of its file."""
+
+    path: str
+    data: bytes
+    status: os.stat_result
+    parsed: ParsedFile
+    entry: Entry
+    start: int
+    end: int
+
+    @property
+    def block(self) -> bytes:
+        return self.data[self.start : self.end]
+
+    def replaced_by(self, text: bytes) -> bytes:
+        """The bytes of the file with this text in the place of the block."""
+        return self.data[: self.start] + text + self.data[self.end :]
+
+    def replaced_with_copies(self, text: bytes) -> bytes:
+        """The same with the equal copies below replaced too, if the block holds its id."""
+        rest = self.data[self.end :]
+        if self.entry.id in find_ids(self.block):
+            block = re.escape(self.block.rstrip(b"\r\n"))
+            copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % block
+            rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
+        return self.data[: self.start] + text + rest
+
+
 @dataclass(frozen=True, kw_only=True)
 class _EditedFile(Draft):
     """The bytes of a file after one of its entries was edited."""
@@ -263,55 +292,30 @@ class Journal(JournalFiles):
 
         def make(data: bytes, status: Stat) -> _EditedFile:
             nonlocal trashed, has_vanished
-            if not status:
-                raise NotFound(
-                    f"The journal has no file {path}.",
-                    "It was moved or deleted; search for its entries again.",
-                )
-            parsed = self.parse(path, data, status.st_mtime_ns)
-            old, start, end = find_entry_span(parsed, path, id)
-            folder.refuse_source(self.roots, path, old.there.line)
-            block = data[start:end]
-            new, text, notices = change(old, block)
+            former = self._read_former(path, id, data, status)
+            old = former.entry
+            new, text, notices = change(old, former.block)
             if old.whole_file and why != "restore":
-                new, text = self._edited_note(path, data, status, parsed, old, new, agent)
-            rest = data[end:]
-            if old.id in find_ids(block):  # its equal copies change with it
-                copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % re.escape(block.rstrip(b"\r\n"))
-                rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
-            after = data[:start] + text + rest
+                new, text = self._edited_note(former, new, agent)
+            after = former.replaced_with_copies(text)
             if not new:
-                self.check_removal(path, parsed, old, block, after)
-            if why and block != trashed:
-                aside = self.replaced_copy(old.id, old.title, text, block)
-                has_vanished |= bool(aside) and aside[0].why == "vanished"
-                if text != block:  # an update that was killed may be asked for again
-                    mode = stat.S_IMODE(status.st_mode) if old.whole_file else None
-                    reason = why if new else "delete"
-                    now = self.clock()
-                    piece = TrashedText(old.id, path, now, reason, old.title, block, mode)
-                    piece = piece._replace(above=id_above(parsed, old.id))
-                    if rest == data[end:]:
-                        piece = piece._replace(after=file_hash(after), offset=start)
-                    if new and new.id != old.id:
-                        piece = piece._replace(became=new.id)
-                    aside.append(piece)
-                self.trash.put(*aside)
-                trashed = block
+                self.check_removal(path, former.parsed, old, former.block, after)
+            if why and former.block != trashed:
+                pieces = self._texts_to_trash(former, new, text, after, why)
+                has_vanished |= any(piece.why == "vanished" for piece in pieces)
+                self.trash.put(*pieces)
+                trashed = former.block
             vanished = [_VANISHED.format(id=old.short_id)] if has_vanished else []
-            written = WrittenEntry(path, old, new)
-            if new and (why == "restore" or "preference" in (old.type, new.type)):
-                # of a rule, only what the file says counts
-                reread = self.parse(path, after, status.st_mtime_ns)
-                written = WrittenEntry(path, old, find_in_parsed(reread, new.id))
+            written = self._written_entry(former, new, after, why)
             edited = Edited(new or old, written, [*notices, *vanished])
-            in_trash = why is not None
-            if not new and (old.whole_file or after in self.bare_days(path, block)):
-                return _EditedFile(None, edited=edited, in_trash=in_trash)
-            saved = []
+            saved: tuple[SavedText, ...] = ()
             if new and new.id in find_ids(text):
-                saved.append(self.saved_text(path, new.id, normalize_block(text)))
-            return _EditedFile(after, tuple(saved), edited=edited, in_trash=in_trash)
+                saved = (self.saved_text(path, new.id, normalize_block(text)),)
+            is_gone = not new and (
+                old.whole_file or after in self.bare_days(path, former.block)
+            )
+            left = None if is_gone else after
+            return _EditedFile(left, saved, edited=edited, in_trash=why is not None)
 
         draft = self.writer.change(path, make)
         edited = draft.edited
@@ -321,6 +325,52 @@ class Journal(JournalFiles):
             except OSError:  # the entry is deleted: the edit has succeeded
                 edited.notices.append(_STILL_NAMED.format(id=edited.entry.short_id))
         return edited
+
+    def _read_former(self, path: str, id: str, data: bytes, status: Stat) -> _Former:
+        """Finds an entry that is to be edited in the bytes of its file. Raises NotFound, and
+        Refused in a root that is only read.
+        """
+        if not status:
+            raise NotFound(
+                f"The journal has no file {path}.",
+                "It was moved or deleted; search for its entries again.",
+            )
+        parsed = self.parse(path, data, status.st_mtime_ns)
+        entry, start, end = find_entry_span(parsed, path, id)
+        folder.refuse_source(self.roots, path, entry.there.line)
+        return _Former(path, data, status, parsed, entry, start, end)
+
+    def _texts_to_trash(
+        self, former: _Former, new: Entry | None, text: bytes, after: bytes, why: Why
+    ) -> list[TrashedText]:
+        """The pieces for the trash when `text` replaces an entry, after which the file holds
+        `after`: an update that had vanished from the file, and the present block.
+        """
+        path, old, block = former.path, former.entry, former.block
+        pieces = self.replaced_copy(old.id, old.title, text, block)
+        if text == block:  # an update that was killed may be asked for again
+            return pieces
+        mode = stat.S_IMODE(former.status.st_mode) if old.whole_file else None
+        reason = why if new else "delete"
+        piece = TrashedText(old.id, path, self.clock(), reason, old.title, block, mode)
+        piece = piece._replace(above=id_above(former.parsed, old.id))
+        if after == former.replaced_by(text):  # no copy of the block changed with it
+            piece = piece._replace(after=file_hash(after), offset=former.start)
+        if new and new.id != old.id:
+            piece = piece._replace(became=new.id)
+        return [*pieces, piece]
+
+    def _written_entry(
+        self, former: _Former, new: Entry | None, after: bytes, why: Why | None
+    ) -> WrittenEntry:
+        """What an edit wrote: of a rule, and of a text from the trash, only what the file says
+        then counts.
+        """
+        old = former.entry
+        if new and (why == "restore" or "preference" in (old.type, new.type)):
+            reread = self.parse(former.path, after, former.status.st_mtime_ns)
+            return WrittenEntry(former.path, old, find_in_parsed(reread, new.id))
+        return WrittenEntry(former.path, old, new)
 
     def check_removal(
         self, path: str, parsed: ParsedFile, old: Entry, block: bytes, after: bytes
@@ -343,55 +393,45 @@ class Journal(JournalFiles):
             )
 
     def _edited_note(
-        self,
-        path: str,
-        data: bytes,
-        status: os.stat_result,
-        parsed: ParsedFile,
-        old: Entry,
-        new: Entry | None,
-        agent: str,
+        self, former: _Former, new: Entry | None, agent: str
     ) -> tuple[Entry | None, bytes]:
         """Returns (`new` as it will be read from the file, the bytes of the whole-file note;
         none if it is deleted). Raises Refused if no such file says all else as before.
         """
-        _, start, end = find_entry_span(parsed, path, old.id)
+        path, data, old = former.path, former.data, former.entry
         file = self.place(path)
         if is_in_logseq_journals(path) and old.content.startswith("-"):
             raise Refused(
                 f"{path} is a day of Logseq, which would overwrite the change.", f"Edit {file}."
             )
         if not new:
-            if end - start < len(data):
+            if len(former.block) < len(data):
                 raise Refused(
                     f"{path} holds more than this note.", f"Delete its text in {file}."
                 )
             return None, b""
-        block = data[start:end]
-        extend = partial(extend_note, block, old, new, agent=agent)
+        extend = partial(extend_note, former.block, old, new, agent=agent)
         if self._is_outline(path, old):
             begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
             has_front_matter = match_front_matter(data.decode("latin-1"), begin) is not None
             extended = convert_edit_to_blocks(old, new, has_front_matter=has_front_matter)
             if extended:
                 new, blocks, tags = extended
-                body = old.there.body_start - start
                 extend = partial(
                     extend_page,
-                    block,
-                    body,
+                    former.block,
+                    old.there.body_start - former.start,
                     blocks,
                     tags,
                     has_front_matter=has_front_matter,
                     agent=agent,
                 )
         wanted = normalized_entries(
-            new if entry.id == old.id else entry for entry in parsed.entries
+            new if entry.id == old.id else entry for entry in former.parsed.entries
         )
         for typed in (False, True):
             text = extend(typed=typed)
-            after = data[:start] + text + data[end:]
-            read = self.parse(path, after, status.st_mtime_ns)
+            read = self.parse(path, former.replaced_by(text), former.status.st_mtime_ns)
             if normalized_entries(read.entries) == wanted:
                 reread, _, _ = find_entry_span(read, path, old.id)
                 return replace(new, content=reread.content), text
