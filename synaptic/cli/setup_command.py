@@ -4,6 +4,8 @@ import os
 import shlex
 import tomllib
 from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
 
 import typer
 
@@ -26,7 +28,7 @@ from ..setup.clients import (
 )
 from ..setup.parts import EVENTS, Part, client_parts
 from ..setup.register import SetupStep, set_up_part
-from .replies import can_ask, print_answer
+from .replies import IN_JSON, can_ask, print_answer
 
 _TOOLS_QUESTION = (
     "Tell agents before an edit what the journal says of that file, and after a failed "
@@ -35,71 +37,112 @@ _TOOLS_QUESTION = (
 _LOCAL_ADDRESSES = ("http://127.0.0.1", "http://[::1]", "http://localhost")
 
 
-def run_setup(
-    home: str | None,
-    names: Sequence[str],
-    *,
-    as_json: bool,
-    dry_run: bool,
-    show: bool,
-    status: bool,
-    remove: bool,
-    no_hooks: bool = False,
-    guidance: bool = False,
-    capture: bool = False,
-    project: str | None = None,
-    url: str | None = None,
-    take_in: bool | None = None,
-) -> int:
+class SetupOptions(NamedTuple):
+    """The flags of the command `setup`."""
+
+    dry_run: bool
+    show: bool
+    status: bool
+    remove: bool
+    no_hooks: bool
+    guidance: bool
+    capture: bool
+    project: str | None = None
+    url: str | None = None
+    take_in: bool | None = None
+
+    @property
+    def reads(self) -> bool:
+        """True if nothing is written."""
+        return self.dry_run or self.show or self.status
+
+    @property
+    def adds(self) -> bool:
+        """True if clients are registered."""
+        return not (self.reads or self.remove)
+
+
+def run_setup(home: str | None, names: Sequence[str], options: SetupOptions) -> int:
     """Registers Synaptic with clients, removes it, or shows what would change. Returns the exit
     status: 1 where a client's file could not be changed.
     """
-    if show + status + remove > 1:
-        raise InvalidArgument(
-            "Only one of these flags may be given.", valid=("--print", "--status", "--remove")
-        )
-    if url and (project or capture):
-        hint = "`synaptic token` sets a token's project. Give --capture where the journal is."
-        raise InvalidArgument("--url cannot be given with --project or --capture.", hint)
-    wanted = remote_server(url) if url else local_server(home, project)
-    wanted = wanted._replace(tool_list=load_config(home).tool_list)
-    clients = clients_by_name(names, remote=bool(url))
+    _check_options(options)
+    server = _wanted_server(home, options)
+    clients = clients_by_name(names, remote=bool(options.url))
     chosen = clients
-    if not (names or show or status or remove):
+    if not (names or options.show or options.status or options.remove):
         chosen = [client for client in clients if client.is_present]
-    reads = dry_run or show or status
-    adds = not (reads or remove)
-    if adds and capture:
-        write_setting(resolve_home(home), "capture", True)
-    notices = [] if remove else _setup_notices(wanted)
-    if adds and not url:
-        write_start_command(wanted)
-        if not no_hooks:
-            _ask_about_tools(home, chosen)
-            notices += _switch_on_prompts(home, chosen)
-    kinds = {"server": True, "hooks": not (no_hooks or url)}
-    kinds["guidance"] = guidance or status or remove
-    parts = []
-    for client in chosen:
-        every = client_parts(client, wanted, _hook_events(home, capture, planned=not status))
-        parts += [part for part in every if kinds[part.name]]
-    if show and not as_json:
+    notices = _prepare_home(home, options, server, chosen)
+    parts = _wanted_parts(home, options, server, chosen)
+    if options.show and not IN_JSON.get():
         for part in parts:
             say(f"{part.client.title}, in {part.file}:")
             emit(clean(part.edit("")))
         return 0
-    done = _set_up_parts(parts, status=status, remove=remove, reads=reads, as_json=as_json)
-    failed = any(step.action == "fail" for step in done)
-    if remove and not (names or reads):
+    done = _set_up_parts(parts, options)
+    if options.remove and not (names or options.reads):
         notices = _switch_off_capture(home)
+    failed = any(step.action == "fail" for step in done)
     absent = [client.name for client in clients if client not in chosen]
     data = {"success": not failed, **_steps_json(done), "not_found": absent, "notices": notices}
-    if adds and as_json and not url:
-        data |= call_only_feature("offer", home, take_in)
-    print_answer(data, _closing_remarks(done, absent, dry_run=dry_run), notices)
-    if adds and not (url or as_json):
-        call_only_feature("offer", home, take_in)
-    return 1 if failed and not (show or status) else 0
+    offers = options.adds and not options.url
+    if offers and IN_JSON.get():
+        data |= call_only_feature("offer", home, options.take_in)
+    print_answer(data, _closing_remarks(done, absent, dry_run=options.dry_run), notices)
+    if offers and not IN_JSON.get():
+        call_only_feature("offer", home, options.take_in)
+    return 1 if failed and not (options.show or options.status) else 0
+
+
+def _check_options(options: SetupOptions) -> None:
+    """Raises InvalidArgument for flags that exclude each other."""
+    if options.show + options.status + options.remove > 1:
+        raise InvalidArgument(
+            "Only one of these flags may be given.", valid=("--print", "--status", "--remove")
+        )
+    if options.url and (options.project or options.capture):
+        hint = "`synaptic token` sets a token's project. Give --capture where the journal is."
+        raise InvalidArgument("--url cannot be given with --project or --capture.", hint)
+
+
+def _wanted_server(home: str | None, options: SetupOptions) -> Server:
+    """Returns the server to register: the one at the address that was given, else this
+    program.
+    """
+    url, project = options.url, options.project
+    server = remote_server(url) if url else local_server(home, project)
+    return server._replace(tool_list=load_config(home).tool_list)
+
+
+def _prepare_home(
+    home: str | None, options: SetupOptions, server: Server, clients: Sequence[Client]
+) -> list[str]:
+    """Writes the settings that clients need, and the start command, before clients are
+    registered. Returns the notices for the person; none if clients are removed.
+    """
+    if options.adds and options.capture:
+        write_setting(resolve_home(home), "capture", True)
+    notices = [] if options.remove else _setup_notices(server)
+    if options.adds and not options.url:
+        write_start_command(server)
+        if not options.no_hooks:
+            _ask_about_tools(home, clients)
+            notices += _switch_on_prompts(home, clients)
+    return notices
+
+
+def _wanted_parts(
+    home: str | None, options: SetupOptions, server: Server, clients: Sequence[Client]
+) -> list[Part]:
+    """Returns the parts of these clients that the flags ask for."""
+    is_wanted = {
+        "server": True,
+        "hooks": not (options.no_hooks or options.url),
+        "guidance": options.guidance or options.status or options.remove,
+    }
+    events = _hook_events(home, options.capture, planned=not options.status)
+    every = chain.from_iterable(client_parts(client, server, events) for client in clients)
+    return [part for part in every if is_wanted[part.name]]
 
 
 def _hook_events(home: str | None, capture: bool, *, planned: bool) -> list[str]:
@@ -165,28 +208,27 @@ def _switch_off_capture(home: str | None) -> list[str]:
     ]
 
 
-def _set_up_parts(
-    parts: Sequence[Part], *, status: bool, remove: bool, reads: bool, as_json: bool
-) -> list[SetupStep]:
-    """Registers or removes each part, or with `reads` only looks at it, and prints a sentence
-    for each. Returns the steps worth reporting.
+def _set_up_parts(parts: Sequence[Part], options: SetupOptions) -> list[SetupStep]:
+    """Registers or removes each part, or only looks at it, and prints a sentence for each.
+    Returns the steps worth reporting.
     """
     done: list[SetupStep] = []
+    remove = options.remove
     plugin = has_claude_plugin() and not remove
     for part in parts:
         if not remove and part.name == "hooks" and done[-1].action == "fail":
             continue  # beside another server they would speak of another journal
         brought = plugin and part.client.name == "claude-code" and part.name != "guidance"
-        step = set_up_part(part, remove=remove, only_read=reads or brought)
+        step = set_up_part(part, remove=remove, only_read=options.reads or brought)
         if brought:
             step.action = "nothing"
             step.why = "the plugin synaptic@synaptic brings the server, the hooks and a skill"
-        idle = step.state == "not registered" and (status or step.action == "nothing")
+        idle = step.state == "not registered" and (options.status or step.action == "nothing")
         if idle and (remove or part.name != "server"):
             continue
         done.append(step)
-        if not as_json:
-            sentence = _state_text(step) if status else _step_text(step, remove=remove)
+        if not IN_JSON.get():
+            sentence = _state_text(step) if options.status else _step_text(step, remove=remove)
             emit(clean(f"{part.client.title}: {sentence}"))
     return done
 

@@ -368,9 +368,9 @@ def setup(home: str | None, clients: Sequence[str] = (), **options: Any) -> int:
 
     Example: synaptic setup --dry-run
     """
-    from .setup_command import run_setup  # only this command needs it
+    from .setup_command import SetupOptions, run_setup  # only this command needs them
 
-    return run_setup(home, clients, as_json=IN_JSON.get(), **options)
+    return run_setup(home, clients, SetupOptions(**options))
 
 
 @command(
