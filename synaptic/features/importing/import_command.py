@@ -53,54 +53,68 @@ def run_import(
     """
     yes = yes or IN_JSON.get()
     if undo == "":
-        runs = ws.journal.runs
-        rows = [(name, _describe_run(runs.get(name))) for name in runs.newest_first()]
-        print_undoable("import", rows)
+        _list_runs(ws)
         return 0
     if undo is not None:
-        import_runs.find_import(ws, undo)  # before the question
-        if ask_agreement("import --undo", f"Take {undo} back?", yes=yes):
-            back = import_runs.undo_import(ws, undo, confirms=is_person())
-            text = (
-                f"Took back {back.entries:,} of {back.run}; the same import brings them again."
-            )
-            if back.notices:
-                text = "\n".join(back.notices)
-            for id, title, why in back.kept:
-                text += f"\n  stays: {id[9:]} {title} ({why})"
-            print_answer({"success": True} | wire.as_json(back), clean(text))
+        _undo_run(ws, undo, yes=yes)
         return 0
     if not words:
         _list_sources(ws)
         return 0
-    source, places = _split_words(words)
+    source, paths = _split_words(words)
     if not dry_run:
         for name in import_runs.resume_runs(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
     if source in IN_PLACE:
-        return _add_folders_in_place(ws, source, places, dry_run=dry_run, yes=yes)
+        _add_folders_in_place(ws, source, paths, dry_run=dry_run, yes=yes)
+        return 0
     progress = terminal.build_progress_report()
     if source:
-        planned = import_runs.plan_import(ws, source, *places, progress=progress, **choices)
+        planned = import_runs.plan_import(ws, source, *paths, progress=progress, **choices)
     else:
-        planned = import_runs.plan_files(ws, *places, progress=progress, **choices)
+        planned = import_runs.plan_files(ws, *paths, progress=progress, **choices)
     if not IN_JSON.get():
         terminal.emit(_format_plan(planned))
     coming = len(planned.new) + len(planned.grown)
     if dry_run or not coming:
         print_answer(_import_plan_json(planned), "")
     elif ask_agreement("import", f"Import {coming:,}?", yes=yes):
-        planned_skips = len(planned.skipped)
-        done = import_runs.write_plan(ws, planned)
-        lines = [_format_done(done)]
-        for where, why in planned.skipped[planned_skips:]:
-            lines.append(f"A file was left out, {where}: {why}.")
-        data = _import_plan_json(planned) | {"success": True, "run": done.run}
-        print_answer(data, clean("\n".join(lines)))
-        _index_imported(ws)
+        _write_planned(ws, planned)
         if not {*planned.sources}.isdisjoint(WITH_OWN_SIGNS):
             _propose_settings(ws, planned, yes=yes)
     return 0 if source or planned.chosen else 1
+
+
+def _list_runs(ws: Workspace) -> None:
+    """Prints the imports that can be taken back."""
+    runs = ws.journal.runs
+    rows = [(name, _describe_run(runs.get(name))) for name in runs.newest_first()]
+    print_undoable("import", rows)
+
+
+def _undo_run(ws: Workspace, name: str, *, yes: bool) -> None:
+    """Takes an import back, after asking, and says what stays. Raises InvalidArgument."""
+    import_runs.find_import(ws, name)  # before the question
+    if not ask_agreement("import --undo", f"Take {name} back?", yes=yes):
+        return
+    back = import_runs.undo_import(ws, name, confirms=is_person())
+    lines = [f"Took back {back.entries:,} of {back.run}; the same import brings them again."]
+    if back.notices:
+        lines = [*back.notices]
+    lines += [f"  stays: {id[9:]} {title} ({why})" for id, title, why in back.kept]
+    print_answer({"success": True} | wire.as_json(back), clean("\n".join(lines)))
+
+
+def _write_planned(ws: Workspace, planned: import_runs.ImportPlan) -> None:
+    """Writes what was planned, says what was done and left out, and indexes it."""
+    planned_skips = len(planned.skipped)
+    done = import_runs.write_plan(ws, planned)
+    lines = [_format_done(done)]
+    for where, why in planned.skipped[planned_skips:]:
+        lines.append(f"A file was left out, {where}: {why}.")
+    data = _import_plan_json(planned) | {"success": True, "run": done.run}
+    print_answer(data, clean("\n".join(lines)))
+    _index_imported(ws)
 
 
 def _split_words(words: Sequence[str]) -> tuple[str, list[Path]]:
@@ -266,7 +280,8 @@ def offer_sources(home: str | None, *, wanted: bool | None) -> Json:
 
 def _add_folders_in_place(
     ws: Workspace, source: str, places: Sequence[Path], *, dry_run: bool, yes: bool
-) -> int:
+) -> None:
+    """Has the notes of a program read where they lie from now on, after asking."""
     skipped: list[tuple[str, str]] = []
     if source == "memories":
         new = import_runs.find_new_memories(ws.config)
@@ -277,7 +292,7 @@ def _add_folders_in_place(
         folder = _folder_in_place(ws, source, places)
         if real_path(folder) in map(real_path, ws.config.sources.values()):
             print_answer({"success": True, "files": 0}, f"{folder} is read already.")
-            return 0
+            return
         lines = [str(folder)]
         globs, remarks = left_out_globs(folder) if folder.is_dir() else ([], [])
         count = in_place.count_notes(ws.config, folder, globs)
@@ -300,7 +315,6 @@ def _add_folders_in_place(
     left_out = [{"where": where, "why": why} for where, why in skipped]
     data = {"success": True, "files": count, "source": source, "skipped": left_out}
     print_answer(data | ({"run": run} if run else {}), text)
-    return 0
 
 
 def _folder_in_place(ws: Workspace, source: str, places: Sequence[Path]) -> Path:
