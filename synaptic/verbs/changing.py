@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Any, Unpack
+from functools import partial
+from typing import Any, NamedTuple, Unpack
 
 from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
 from ..index.rows import Stored, hash64
@@ -114,72 +115,80 @@ def update(
             )
         changes["supersedes"] = ids
     by = by or (PERSON if by_person else "agent")
-    return _write_update(
-        ws, stored, changes, seen, past, by=by, confirms=confirms, brings_words=brings_words
-    )
+    request = _Request(changes, seen, "" if by == PERSON else by, confirms, brings_words)
+    return _write_update(ws, stored, request, past)
+
+
+class _Request(NamedTuple):
+    """The changes that an update makes, and on whose word, as its parameters say. `agent` is
+    the writer of the new words; "" is a person.
+    """
+
+    changes: Json
+    seen: str | None
+    agent: str
+    confirms: bool
+    brings_words: bool
 
 
 def _write_update(
-    ws: Workspace,
-    stored: Stored,
-    changes: Json,
-    seen: str | None,
-    past: Sequence[str],
-    *,
-    by: str,
-    confirms: bool,
-    brings_words: bool,
+    ws: Workspace, stored: Stored, request: _Request, past: Sequence[str]
 ) -> Receipt:
     """Changes the entry and its copies in other files; `past` are notices for the receipt."""
-    agent = "" if by == PERSON else by
-    path = stored.entry.path
-    moment = changes.get("at", stored.entry.at)
-    moves = moment != stored.entry.at
-    target = _file_at_moment(ws, stored, moment) if moves else path
+    entry = stored.entry
+    moment = request.changes.get("at")
+    target = _file_at_moment(ws, stored, moment) if moment else entry.path
 
-    def change(old: Entry, block: bytes) -> Replacement:
-        if not confirms:
-            check_may_change(ws.config.state, old.id, old)
-        wanted = dict(changes)
-        if seen is not None and unify_newlines(changes.get("content", "")) == old.content:
-            wanted.pop("content", None)
-        new, notices = _apply_parts(ws, stored.entry.id, old, wanted)
-        if seen is not None and new != old:
-            check_edit_hash(old, seen)
-        if new == old:
-            notices = ["nothing changed", *notices]
-        return make_replacement(old, block, new, agent, notices)
-
-    def edit(inside: str) -> Edited:
-        if moves and stored.entry.date_source != "comment":
-            return move_entry(ws.own_journal, inside, stored.own_id, target, change)
+    def edit(path: str) -> Edited:
+        change = partial(_replace_parts, ws, entry.id, request)
+        if moment and entry.date_source != "comment":
+            return move_entry(ws.own_journal, path, stored.own_id, target, change)
         return ws.own_journal.replace_entry(
-            inside, stored.own_id, change, "update", agent=agent
+            path, stored.own_id, change, "update", agent=request.agent
         )
 
-    copies = stored.copies
     with ws.own_journal.writing():
         log = read_log(ws.config.state)
-        edited = edit(path)
+        edited = edit(entry.path)
         new = edited.entry
         notices = [*edited.notices, *past]
-        if target != path:
+        if target != entry.path:
             notices.append(f"It stands in {target} now.")
         notices += note_rule_change(
             ws,
             log,
             edited.written,
-            confirms=confirms,
-            is_read=_is_whole_text(changes, new, seen),
-            brings_words=brings_words,
+            confirms=request.confirms,
+            is_read=_is_whole_text(request, new),
+            brings_words=request.brings_words,
         )
-        also = change_copies(copies, edit, "changed")
-    notices += [*index_now(ws, path, target, *copies), *also]
+        also = change_copies(stored.copies, edit, "changed")
+    notices += [*index_now(ws, entry.path, target, *stored.copies), *also]
     notices += _duplicate_id_notices(ws, new.id)
-    notices += _broken_link_notices(ws, stored.entry, new)
+    notices += _broken_link_notices(ws, entry, new)
     receipt = make_receipt(new, path=target, notices=notices)
-    linked = [id for id in new.supersedes if id not in stored.entry.supersedes]
+    linked = [id for id in new.supersedes if id not in entry.supersedes]
     return name_leaning(ws, receipt, new, linked)
+
+
+def _replace_parts(
+    ws: Workspace, id: str, request: _Request, old: Entry, block: bytes
+) -> Replacement:
+    """The replacement of the entry `old`, which is a copy of the one with this id. Raises
+    Refused for a preference in force, and Changed if the entry is not as it was seen.
+    """
+    if not request.confirms:
+        check_may_change(ws.config.state, old.id, old)
+    wanted = dict(request.changes)
+    seen = request.seen
+    if seen is not None and unify_newlines(wanted.get("content", "")) == old.content:
+        wanted.pop("content", None)
+    new, notices = _apply_parts(ws, id, old, wanted)
+    if seen is not None and new != old:
+        check_edit_hash(old, seen)
+    if new == old:
+        notices = ["nothing changed", *notices]
+    return make_replacement(old, block, new, request.agent, notices)
 
 
 def _file_at_moment(ws: Workspace, stored: Stored, moment: datetime) -> str:
@@ -211,14 +220,15 @@ def _broken_link_notices(ws: Workspace, old: Entry, new: Entry) -> list[str]:
     ]
 
 
-def _is_whole_text(changes: Json, new: Entry, seen: str | None) -> bool:
+def _is_whole_text(request: _Request, new: Entry) -> bool:
     """True if the writer gave the whole text of the new entry: its words, and a title unless
     that is made of them; or saved them from a form that showed both.
     """
-    if "content" not in changes:
+    if "content" not in request.changes:
         return False
     made = compose_entry(new.content, id=new.id, at=new.at)[0].title
-    return seen is not None or bool(changes.get("title")) or new.title == made
+    has_title = bool(request.changes.get("title")) or new.title == made
+    return request.seen is not None or has_title
 
 
 def read_new_moment(entry: Entry, at: str, now: datetime) -> datetime:
