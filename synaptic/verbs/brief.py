@@ -206,8 +206,9 @@ def brief(
         every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
         terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
         start = WEEK if since == WHOLE else since
+        occasion = _Occasion(name, scope, here, start, terms)
         if reader is None or not keeps:
-            return _gather_briefing(ws, name, scope, here, start, terms, None, report), {}
+            return _gather_briefing(ws, occasion, None, report), {}
         records = read_state_json(file)
         key = f"{reader.client}|{scope.key}"
         record = records.pop(key, {})
@@ -216,8 +217,8 @@ def brief(
         is_asked = isinstance(since, str) and since != WHOLE
         is_new = _begins_session(record, reader, is_asked=is_asked)
         before = record.get("position" if is_new or not reader.session else "before", "")
-        start = had.get("position", start)
-        briefing = _gather_briefing(ws, name, scope, here, start, terms, before, report)
+        occasion = occasion._replace(since=had.get("position", start))
+        briefing = _gather_briefing(ws, occasion, before, report)
         if is_new:
             record = _begin_record(reader, before, briefing)
         elif not reader.hook:
@@ -373,64 +374,59 @@ def _find_news_start(
     return Start(at, None, "The index no longer has that position: this goes by dates.")
 
 
+Pool = tuple[dict[int, Entry], bool]
+"""Entries by rowid, and True if there are others."""
+
+
+class _Occasion(NamedTuple):
+    """The project, the checkout and the words of the work for which a briefing is made, and
+    since when its reader was away: a pause, or the text that it asked with.
+    """
+
+    project: str | None
+    scope: Scope
+    here: Checkout | None
+    since: timedelta | str
+    terms: Sequence[str]
+
+
 def _gather_briefing(
-    ws: Workspace,
-    project: str | None,
-    scope: Scope,
-    here: Checkout | None,
-    since: timedelta | str,
-    terms: Sequence[str],
-    before: str | None,
-    report: SyncReport,
+    ws: Workspace, occasion: _Occasion, before: str | None, report: SyncReport
 ) -> Briefing:
     """Reads the entries of a briefing from the index. Without `before`, a last position or "",
     it has no position.
     """
     now = ws.clock()
+    today = ws.today.isoformat()
+    scope = occasion.scope
     rules, unconfirmed, waiting = _split_preferences(ws, scope)
-    handoffs = _choose_handoff(ws, scope, _own_branch(here))
-    pins = [rowid for rowid in ws.index.pinned_entries(scope) if rowid not in handoffs]
-    whole = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
-    whole = {rowid: with_versions_shown(entry) for rowid, entry in whole.items()}
-    pinned = [whole[rowid] for rowid in pins if whole[rowid].type != "preference"]
-    handoff = whole[handoffs[0]] if handoffs else None
+    pins, handoffs = _read_pinned_and_handoff(ws, scope, occasion.here)
+    handoff = next(iter(handoffs.values()), None)
     left_off = None
     if handoff and handoff.dated:
         left_off = handoff.at + timedelta(microseconds=1)
-    is_asked = isinstance(since, str)
-    start = _find_news_start(ws, since, before, left_off)
+    is_asked = isinstance(occasion.since, str)
+    start = _find_news_start(ws, occasion.since, before, left_off)
     later = _list_later_entries(ws, scope, left_off or now - MONTH)
     session = None if is_asked else _find_last_session(later[0], now - MONTH)
-    pools = _choose_pools(ws, scope, since, start, later)
-    rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
-    scores = _word_scores(ws, terms, rows)
-    today = ws.today.isoformat()
-    owed = _due_with_entries(ws, today, scope)
-    shelves = [BriefingShelf(DUE, tuple(map(_task_as_entry, owed)))]
-    seen = {*pins, *handoffs}
-    compared = {rowid: whole[rowid] for rowid in handoffs}
-    if session:
-        seen.add(session)
-    for name, (entries, has_more) in pools.items():
-        unseen = _read_unseen(ws, entries, seen)
-        seen.update(unseen)
-        if name == USEFUL:
-            ranked = _rank_by_worth(now, unseen, scores, here)
-        else:
-            ranked = _rank_by_age(ws, unseen, scores)
-        first = {entry.id for entry in ranked[:COMPARED] if not entry.of_session}
-        compared |= {rowid: entry for rowid, entry in unseen.items() if entry.id in first}
-        shelves.append(BriefingShelf(name, ranked, has_more))
+    pools = _choose_pools(ws, scope, occasion.since, start, later)
+    elsewhere = {*pins, *handoffs, *([session] if session else [])}
+    shelves, foremost = _fill_shelves(ws, occasion, now, pools, elsewhere)
     absent = report.absent if before is None else ()
     remarks = [*ws.config.notices, *absent, start.remark]
-    if is_asked and not shelves[1].entries:
-        remarks.append(f"Nothing is {shelves[1].name}.")
+    _, news, *_ = shelves
+    if is_asked and not news.entries:
+        remarks.append(f"Nothing is {news.name}.")
     return Briefing(
-        project=project or "",
+        project=occasion.project or "",
         rules=rules,
         unconfirmed=unconfirmed,
         waiting=waiting,
-        pinned=tuple(entry for entry in pinned if not is_over(entry, today)),
+        pinned=tuple(
+            entry
+            for entry in pins.values()
+            if entry.type != "preference" and not is_over(entry, today)
+        ),
         handoff=handoff,
         session=read_entries(ws, [session])[session] if session else None,
         later=f"{len(later[0])}{'+' if later[1] else ''}" if left_off else "0",
@@ -438,8 +434,51 @@ def _gather_briefing(
         unread_files=report.unread,
         position="" if before is None else _name_position(ws, now, report),
         remark=" ".join(filter(None, remarks)),
-        later_of={} if is_asked else pair_nearest_entries(ws, compared),
+        later_of={} if is_asked else pair_nearest_entries(ws, handoffs | foremost),
     )
+
+
+def _read_pinned_and_handoff(
+    ws: Workspace, scope: Scope, here: Checkout | None
+) -> tuple[dict[int, Entry], dict[int, Entry]]:
+    """Returns the pinned entries, and the last hand-off if there is one, by rowid, with their
+    whole texts and marks.
+    """
+    handoffs = _choose_handoff(ws, scope, _own_branch(here))
+    pins = [rowid for rowid in ws.index.pinned_entries(scope) if rowid not in handoffs]
+    marked = mark_entries(ws, read_entries(ws, [*pins, *handoffs]), here)
+    whole = {rowid: with_versions_shown(entry) for rowid, entry in marked.items()}
+    return {rowid: whole[rowid] for rowid in pins}, {rowid: whole[rowid] for rowid in handoffs}
+
+
+def _fill_shelves(
+    ws: Workspace,
+    occasion: _Occasion,
+    now: datetime,
+    pools: Mapping[str, Pool],
+    elsewhere: Collection[int],
+) -> tuple[list[BriefingShelf], dict[int, Entry]]:
+    """Returns the shelf of what is due and one for each pool, ranked, without the entries that
+    stand `elsewhere` in the briefing; and by rowid the first entries of each pool, which are
+    compared by meaning.
+    """
+    rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
+    scores = _word_scores(ws, occasion.terms, rows)
+    owed = _due_with_entries(ws, ws.today.isoformat(), occasion.scope)
+    shelves = [BriefingShelf(DUE, tuple(map(_task_as_entry, owed)))]
+    seen = {*elsewhere}
+    foremost: dict[int, Entry] = {}
+    for name, (entries, has_more) in pools.items():
+        unseen = _read_unseen(ws, entries, seen)
+        seen.update(unseen)
+        if name == USEFUL:
+            ranked = _rank_by_worth(now, unseen, scores, occasion.here)
+        else:
+            ranked = _rank_by_age(ws, unseen, scores)
+        first = {entry.id for entry in ranked[:COMPARED] if not entry.of_session}
+        foremost |= {rowid: entry for rowid, entry in unseen.items() if entry.id in first}
+        shelves.append(BriefingShelf(name, ranked, has_more))
+    return shelves, foremost
 
 
 def _read_unseen(
@@ -479,10 +518,6 @@ def _own_branch(here: Checkout | None) -> str:
     checkout.
     """
     return here.branch if here and here.branch not in here.default_branches else ""
-
-
-Pool = tuple[dict[int, Entry], bool]
-"""Entries by rowid, and True if there are others."""
 
 
 def _list_later_entries(ws: Workspace, scope: Scope, since: datetime) -> Pool:
