@@ -52,43 +52,43 @@ def merge_piece(base: Piece | None, ours: Piece, theirs: Piece, *, may_join: boo
     """Merges an entry. Where both sides changed it and not `may_join`, the result holds both
     texts in a conflict.
     """
-    old = base or NOTHING
+    was = base or NOTHING
     # a passage that begins in a head may end in the body
-    is_private = any(has_private_tag(piece.head) for piece in (old, ours, theirs))
+    is_private = any(has_private_tag(piece.head) for piece in (was, ours, theirs))
     decisions: tuple[Decision, ...] = ()
     if base and not is_private:
-        old, ours, theirs, decisions = _settle_time(old, ours, theirs)
-    done = _take_changed_side(old, ours, theirs)
+        was, ours, theirs, decisions = _settle_time(was, ours, theirs)
+    done = _take_changed_side(was, ours, theirs)
     if not done:
         may_join = may_join and base is not None
-        done = _merge_parts(old, ours, theirs, may_join=may_join, is_private=is_private)
+        done = _merge_parts(was, ours, theirs, may_join=may_join, is_private=is_private)
     return replace(done, decisions=decisions)
 
 
 def _merge_parts(
-    old: Piece, ours: Piece, theirs: Piece, *, may_join: bool, is_private: bool
+    base: Piece, ours: Piece, theirs: Piece, *, may_join: bool, is_private: bool
 ) -> Piece:
     joined = None
-    if may_join and not is_private and not _is_settled_twice(old, ours, theirs):
-        joined = _join_entry(old, ours, theirs)
+    if may_join and not is_private and not _is_settled_twice(base, ours, theirs):
+        joined = _join_entry(base, ours, theirs)
     return joined or _keep_both(ours, theirs, is_private=is_private)
 
 
 def _settle_time(
-    old: Piece, ours: Piece, theirs: Piece
+    base: Piece, ours: Piece, theirs: Piece
 ) -> tuple[Piece, Piece, Piece, tuple[Decision, ...]]:
     """The three versions with one day and time. That which one side alone changed is taken; of
     two others ours stands, and a decision names both.
     """
-    times = [_read_time(piece) for piece in (old, ours, theirs)]
+    times = [_read_time(piece) for piece in (base, ours, theirs)]
     if times[0] == times[1] == times[2]:
-        return old, ours, theirs, ()
+        return base, ours, theirs, ()
     days = [time[0] for time in times]
     clocks = [time[1] for time in times]
     day = _merge_bytes(*days)
     clock = clocks[2] if clocks[1] == clocks[0] else clocks[1]
     is_disputed = clocks[0] != clocks[1] != clocks[2] != clocks[0]
-    sides = [_with_time(piece, day or days[1], clock) for piece in (old, ours, theirs)]
+    sides = [_with_time(piece, day or days[1], clock) for piece in (base, ours, theirs)]
     decisions: tuple[Decision, ...] = ()
     if day is None or is_disputed:
         values = [_show_time(piece, with_clock=is_disputed) for piece in (ours, theirs)]
@@ -117,33 +117,33 @@ def _show_time(piece: Piece, *, with_clock: bool) -> str:
     return f"{date} {clock[0].decode()}" if with_clock and clock else date
 
 
-def merge_text(old: Piece, ours: Piece, theirs: Piece) -> Piece:
+def merge_text(base: Piece, ours: Piece, theirs: Piece) -> Piece:
     """Merges a text without a heading, such as that above the first entry, line by line. A text
     that one side took out stays if the other side changed more than its links.
     """
-    done = _take_changed_side(old, ours, theirs)
+    done = _take_changed_side(base, ours, theirs)
     for side, other in ((ours, theirs), (theirs, ours)):
-        if not done and old.text.strip() and not other.text.strip():
-            is_edited = words_of(side.text) != words_of(old.text)
+        if not done and base.text.strip() and not other.text.strip():
+            is_edited = words_of(side.text) != words_of(base.text)
             done = replace(side if is_edited else other, gap=ours.gap or theirs.gap)
-    if not done and not _is_settled_twice(old, ours, theirs):
-        done = _join_text(old, ours, theirs)
+    if not done and not _is_settled_twice(base, ours, theirs):
+        done = _join_text(base, ours, theirs)
     return done or _keep_both(ours, theirs, is_private=False)
 
 
-def _take_changed_side(old: Piece, ours: Piece, theirs: Piece) -> Piece | None:
+def _take_changed_side(base: Piece, ours: Piece, theirs: Piece) -> Piece | None:
     """The side that alone changed a piece, or either of two equal ones."""
-    if theirs.text in (ours.text, old.text):
+    if theirs.text in (ours.text, base.text):
         return ours
-    return replace(theirs, gap=ours.gap or theirs.gap) if ours.text == old.text else None
+    return replace(theirs, gap=ours.gap or theirs.gap) if ours.text == base.text else None
 
 
-def _is_settled_twice(old: Piece, ours: Piece, theirs: Piece) -> bool:
+def _is_settled_twice(base: Piece, ours: Piece, theirs: Piece) -> bool:
     """True if both sides changed a conflict that stood in a text. Each chose another version,
     and line by line both would be gone.
     """
     was, *sides = (
-        unify_newlines(piece.text.decode("latin-1")) for piece in (old, ours, theirs)
+        unify_newlines(piece.text.decode("latin-1")) for piece in (base, ours, theirs)
     )
     texts = [was[one.start : one.end].strip() for one in find_conflicts(was)]
     return any(all(text not in side for side in sides) for text in texts)
@@ -185,11 +185,11 @@ def _text_with_head(piece: Piece) -> bytes:
 # ----------------------------------------------------------------------------
 
 
-def _join_text(old: Piece, ours: Piece, theirs: Piece) -> Piece | None:
+def _join_text(base: Piece, ours: Piece, theirs: Piece) -> Piece | None:
     """Merges a text without a heading line by line; lines that clash are a conflict each. None
     if code or a private passage would not stay what it is.
     """
-    bodies = old.body, ours.body, theirs.body
+    bodies = base.body, ours.body, theirs.body
     merged = merge_lines(*bodies)
     clashes = clashes_of(merged)
     if not clashes:
@@ -227,18 +227,18 @@ class _Heading(NamedTuple):
     tags: list[bytes]
 
 
-def _join_entry(old: Piece, ours: Piece, theirs: Piece) -> Piece | None:
+def _join_entry(base: Piece, ours: Piece, theirs: Piece) -> Piece | None:
     """Merges an entry part by part; None if both sides changed one, or if heading and body
     would not say the same.
     """
-    if _is_sentence_lost(old, ours, theirs):
+    if _is_sentence_lost(base, ours, theirs):
         return None
-    heading = _merge_heading(old, ours, theirs)
-    body = _merge_bodies(old, ours, theirs)
+    heading = _merge_heading(base, ours, theirs)
+    body = _merge_bodies(base, ours, theirs)
     if heading is None or body is None:
         return None
     is_of_both = body not in (ours.body, theirs.body)
-    comment = _merge_comments(old, ours, theirs, body if is_of_both else None)
+    comment = _merge_comments(base, ours, theirs, body if is_of_both else None)
     if comment is None:
         return None
     entry = replace(ours, heading=heading, comment=comment, body=body)
@@ -254,8 +254,8 @@ def _merge_bytes(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     return theirs if ours == base else None
 
 
-def _merge_bodies(old: Piece, ours: Piece, theirs: Piece) -> bytes | None:
-    bodies = old.body, ours.body, theirs.body
+def _merge_bodies(base: Piece, ours: Piece, theirs: Piece) -> bytes | None:
+    bodies = base.body, ours.body, theirs.body
     body = _merge_bytes(*bodies)
     if body is None:
         merged = merge_lines(*bodies)
@@ -264,11 +264,11 @@ def _merge_bodies(old: Piece, ours: Piece, theirs: Piece) -> bytes | None:
     return body
 
 
-def _merge_heading(old: Piece, ours: Piece, theirs: Piece) -> bytes | None:
-    heading = _merge_bytes(old.heading, ours.heading, theirs.heading)
+def _merge_heading(base: Piece, ours: Piece, theirs: Piece) -> bytes | None:
+    heading = _merge_bytes(base.heading, ours.heading, theirs.heading)
     if heading is not None:
         return heading
-    was, mine, other = map(_split_heading, (old, ours, theirs))
+    was, mine, other = map(_split_heading, (base, ours, theirs))
     time = _merge_bytes(was.time, mine.time, other.time)
     type = _merge_bytes(was.type, mine.type, other.type)
     titles = was.title, mine.title, other.title
@@ -301,14 +301,16 @@ def _split_heading(piece: Piece) -> _Heading:
     )
 
 
-def _merge_comments(old: Piece, ours: Piece, theirs: Piece, body: bytes | None) -> bytes | None:
+def _merge_comments(
+    base: Piece, ours: Piece, theirs: Piece, body: bytes | None
+) -> bytes | None:
     """Merges the marks in the comments of an entry, each by itself. `body` is the merged body,
     whose H2s are counted anew; None if it is that of one side.
     """
-    comment = _merge_bytes(old.comment, ours.comment, theirs.comment)
+    comment = _merge_bytes(base.comment, ours.comment, theirs.comment)
     if comment is not None and body is None:
         return comment
-    matches = [_COMMENT.fullmatch(piece.comment) for piece in (old, ours, theirs)]
+    matches = [_COMMENT.fullmatch(piece.comment) for piece in (base, ours, theirs)]
     form = matches[1] or matches[2]
     if not form:
         return comment
@@ -354,14 +356,14 @@ def _title(piece: Piece) -> str:
     return read_heading(heading.strip()).title
 
 
-def _is_sentence_lost(old: Piece, ours: Piece, theirs: Piece) -> bool:
+def _is_sentence_lost(base: Piece, ours: Piece, theirs: Piece) -> bool:
     """True if one side wrote another sentence into an entry which is a sentence alone, and the
     other side changed its text, which went with the sentence that stood there.
     """
-    if old.body.strip():
+    if base.body.strip():
         return False
-    sentences = [words_of(_split_heading(piece).title) for piece in (old, ours, theirs)]
-    texts = [words_of(piece.body) for piece in (old, ours, theirs)]
+    sentences = [words_of(_split_heading(piece).title) for piece in (base, ours, theirs)]
+    texts = [words_of(piece.body) for piece in (base, ours, theirs)]
     if sentences[1] == sentences[2]:
         return False
     both = [*zip(sentences, texts, strict=True)]

@@ -34,19 +34,19 @@ def check_writer_address(url: str) -> str:
     password and path.
     """
     try:
-        place = urlsplit(url.strip().removesuffix("/mcp").removesuffix("/"))
-        name = place.hostname or ""
-        port = f":{place.port}" if place.port else ""
+        address = urlsplit(url.strip().removesuffix("/mcp").removesuffix("/"))
+        name = address.hostname or ""
+        port = f":{address.port}" if address.port else ""
     except ValueError:
-        place, name, port = urlsplit(""), "", ""
+        address, name, port = urlsplit(""), "", ""
     problem = ""
-    if place.scheme not in ("https", "http") or not name:
+    if address.scheme not in ("https", "http") or not name:
         problem = "is not an address that begins with https://."
-    elif "@" in place.netloc:
+    elif "@" in address.netloc:
         problem = "takes no name and no password: each client's own token goes with its calls."
-    elif place.path or place.query or place.fragment:
+    elif address.path or address.query or address.fragment:
         problem = "takes an address without a path."
-    elif place.scheme == "http" and not is_loopback(name):
+    elif address.scheme == "http" and not is_loopback(name):
         problem = (
             "needs https: over http anyone on the way could read the tokens. Only a writer on "
             "this machine goes without."
@@ -55,7 +55,7 @@ def check_writer_address(url: str) -> str:
         raise InvalidArgument(
             f"--writer {problem}", hint="Give it like --writer https://memory.example."
         )
-    return f"{place.scheme}://{f'[{name}]' if ':' in name else name}{port}"
+    return f"{address.scheme}://{f'[{name}]' if ':' in name else name}{port}"
 
 
 class Forwarding:

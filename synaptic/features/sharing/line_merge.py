@@ -226,15 +226,15 @@ def _pair_alike_lines(old: Sequence[Line], new: Sequence[Line]) -> list[tuple[in
     # the best pairs of the first i lines with the first j lines, and their likeness
     best: list[list[tuple[float, list[tuple[int, int]]]]] = [[(0.0, [])] * (len(new) + 1)]
     for i, line in enumerate(old):
-        row = [(0.0, list[tuple[int, int]]())]
+        best_here = [(0.0, list[tuple[int, int]]())]
         for j, other in enumerate(new):
-            options = [best[i][j + 1], row[j]]
+            options = [best[i][j + 1], best_here[j]]
             likeness = _likeness(words_of(line.text), words_of(other.text))
             if likeness >= _LIKE:
                 likeness += _likeness(line.text, other.text) / 100  # of equal ones by the links
                 options.append((best[i][j][0] + likeness, [*best[i][j][1], (i, j)]))
-            row.append(max(options, key=lambda option: option[0]))
-        best.append(row)
+            best_here.append(max(options, key=lambda option: option[0]))
+        best.append(best_here)
     return best[-1][-1][1]
 
 
@@ -418,13 +418,13 @@ def _begins_block(line: Line) -> bool:
 def _merge_names(base: bytes, ours: bytes, theirs: bytes) -> bytes | None:
     """Merges a line that lists tags or aliases; None for any other line."""
     matches = [_LIST_OF_NAMES.fullmatch(line) for line in (ours, theirs)]
-    old = _LIST_OF_NAMES.fullmatch(base)
+    base_match = _LIST_OF_NAMES.fullmatch(base)
     one, other = matches
-    if not one or not other or (base and not old) or one["before"] != other["before"]:
+    if not one or not other or (base and not base_match) or one["before"] != other["before"]:
         return None
     lists = [
         [name.strip() for name in match["names"].split(b",") if name.strip()] if match else []
-        for match in (old, one, other)
+        for match in (base_match, one, other)
     ]
     return one["before"] + b", ".join(merge_names(*lists)) + one["behind"]
 

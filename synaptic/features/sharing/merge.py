@@ -77,18 +77,18 @@ def _merge_by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merge
     """Merges `texts` (base, ours, theirs) entry by entry; None if the entries of a version or
     of the result cannot be told with certainty.
     """
-    old = split_version(texts[0], path, day_file)
+    base = split_version(texts[0], path, day_file)
     mine = split_version(texts[1], path, day_file, is_side=True)
     other = split_version(texts[2], path, day_file, is_side=True)
-    if old is None or mine is None or other is None:
+    if base is None or mine is None or other is None:
         return None
-    has_pieces = old.pieces or mine.pieces or other.pieces
+    has_pieces = base.pieces or mine.pieces or other.pieces
     if not has_pieces and any(b"\0" in text for text in texts):
         return None
     frame = mine if texts[1].strip() else other
     for may_join in (True, False):
-        rest = _merge_pieces_in_order(old.pieces, mine.pieces, other.pieces, may_join=may_join)
-        pieces = [merge_text(old.head, mine.head, other.head), *rest]
+        rest = _merge_pieces_in_order(base.pieces, mine.pieces, other.pieces, may_join=may_join)
+        pieces = [merge_text(base.head, mine.head, other.head), *rest]
         if len(pieces) > 1 and not (texts[1].strip() and texts[2].strip()):
             pieces[0] = frame.head  # of a file that one deleted
         data = b"".join(piece.text + piece.gap for piece in pieces[:-1])

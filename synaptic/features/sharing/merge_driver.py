@@ -99,12 +99,12 @@ def _edit_attributes(attributes: Path, line: str, *, remove: bool) -> bool:
     changed. All other bytes stay the same.
     """
     with disk_errors(attributes, "changed"):
-        old = _read_attributes(attributes)
-        lines = old.splitlines(keepends=True)
+        present = _read_attributes(attributes)
+        lines = present.splitlines(keepends=True)
         others = [each for each in lines if each.strip() != os.fsencode(line)]
         if remove == (others == lines):
             return False
-        joint = b"" if not old or old.endswith(b"\n") else b"\n"
+        joint = b"" if not present or present.endswith(b"\n") else b"\n"
         if attributes.is_symlink() or attributes.parent.is_symlink():
             raise JournalError(
                 f"{attributes} is a link, which is not followed.",
@@ -112,7 +112,7 @@ def _edit_attributes(attributes: Path, line: str, *, remove: bool) -> bool:
             )
         attributes.parent.mkdir(exist_ok=True)
         attributes.write_bytes(
-            b"".join(others) if remove else old + joint + os.fsencode(line) + b"\n"
+            b"".join(others) if remove else present + joint + os.fsencode(line) + b"\n"
         )
     return True
 

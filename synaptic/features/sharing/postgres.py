@@ -421,9 +421,7 @@ class PostgresEngine:
             pairs = zip(
                 nearest, cosines_from_distances(self, squared[nearest].tolist()), strict=True
             )
-            return [
-                Candidate(stored[place][0], stored[place][1], near) for place, near in pairs
-            ]
+            return [Candidate(stored[at][0], stored[at][1], near) for at, near in pairs]
 
 
 def wrong_version_error(version: int) -> IndexUnusable:

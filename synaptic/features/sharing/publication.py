@@ -300,14 +300,16 @@ class _Change:
                 chunks = row.chunks()
                 embedded = [chunk.hash in file.meanings for chunk in chunks]
                 content_hash = hash64(repr((row.row_hash, settled, embedded, file.model)))
-                place = _storable_values(place_column_values(seq, row))
-                rowid, old, *stood = stored.pop((source, row.entry.id), (None, None))
-                if old != content_hash:
+                place_values = _storable_values(place_column_values(seq, row))
+                rowid, stored_hash, *stored_values = stored.pop(
+                    (source, row.entry.id), (None, None)
+                )
+                if stored_hash != content_hash:
                     self._doomed += [rowid] if rowid else []
                     values = entry_column_values(source, seq, row)
                     new.append((row, settled, content_hash, values, chunks, file.meanings))
-                elif tuple(stood) != place:
-                    moved.append((*place, rowid))
+                elif tuple(stored_values) != place_values:
+                    moved.append((*place_values, rowid))
         self._doomed += [columns[0] for columns in stored.values()]
         self._delete_rows()
         with self._db.cursor() as cursor:

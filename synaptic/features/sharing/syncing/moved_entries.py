@@ -30,7 +30,7 @@ class _MovedEntry(NamedTuple):
 
     piece: Piece
     old: str
-    places: tuple[str, str]
+    paths: tuple[str, str]
 
 
 def carry_moved_entries(
@@ -41,10 +41,10 @@ def carry_moved_entries(
     notes that were renamed whole.
     """
     moves = _find_moved_entries(repo, trees, {*renamed})
-    paths = sorted({path for move in moves for path in (move.old, *move.places)})
+    paths = sorted({path for move in moves for path in (move.old, *move.paths)})
     versions: Versions = dict(repo.read_versions(paths, *trees))
     for move in moves:
-        ours, theirs = move.places
+        ours, theirs = move.paths
         target = ours if ours != move.old else theirs
         for side, path in enumerate((move.old, ours, theirs)):
             if path != target:
@@ -103,9 +103,10 @@ def _find_places(
     """
     places = {}
     paths = sorted(path for path in changed if path in tree) if missing else []
-    for path, (old, new) in repo.read_versions(paths, was, tree):
-        for key, place in missing.items():
-            if path != place and key in (new or b"") and key not in (old or b""):
+    for path, (before, after) in repo.read_versions(paths, was, tree):
+        for key, former_path in missing.items():
+            is_new = key in (after or b"") and key not in (before or b"")
+            if path != former_path and is_new:
                 places[key] = path
     return places
 

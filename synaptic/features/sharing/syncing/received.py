@@ -90,48 +90,52 @@ def _apply_difference(
     """Applies the difference between two commits to the files of the journal, which may have
     changed since. Returns the files that could not be changed, each with its entry in `before`.
     """
-    old = repo.read_tree(before)
-    new = repo.read_tree(after)
+    old_tree = repo.read_tree(before)
+    new_tree = repo.read_tree(after)
     last = repo.read_tree(head)
-    paths = differing_paths(old, new) if before != after else []
-    plain = [new[path][1] for path in paths if new.get(path, ("", ""))[0] in FILE_MODES]
+    paths = differing_paths(old_tree, new_tree) if before != after else []
+    plain = [
+        new_tree[path][1] for path in paths if new_tree.get(path, ("", ""))[0] in FILE_MODES
+    ]
     sizes = repo.object_sizes(plain)
-    added = [path for path in paths if path not in old and repo.shares.is_shareable_path(path)]
+    added = [
+        path for path in paths if path not in old_tree and repo.shares.is_shareable_path(path)
+    ]
     ignored = repo.find_ignored(added)
     left: dict[str, Entry | None] = {}
     wanted = []
     for path in paths:
-        mode, id = new.get(path, (FILE_MODES[0], ""))
+        mode, id = new_tree.get(path, (FILE_MODES[0], ""))
         reason = repo.shares.obstacle_to_sharing(path, mode, sizes.get(id, 0))
         if path in ignored and not reason:
             reason = IGNORED
         if not reason:
             wanted.append(path)
-        elif path in new:
-            left[path] = old.get(path)
-            if reason != FOREIGN or last.get(path) != new[path]:
+        elif path in new_tree:
+            left[path] = old_tree.get(path)
+            if reason != FOREIGN or last.get(path) != new_tree[path]:
                 repo.report.leave_out(NOT_RECEIVED, path, reason)
-    wanted.sort(key=lambda path: path in new)  # a deleted file may give way to a folder
-    reasons = dict(_receive_files(repo, wanted, old, new))
+    wanted.sort(key=lambda path: path in new_tree)  # a deleted file may give way to a folder
+    reasons = dict(_receive_files(repo, wanted, old_tree, new_tree))
     again = [path for path in wanted if reasons[path] == EDITED]
-    reasons |= _receive_files(repo, again, old, new)
+    reasons |= _receive_files(repo, again, old_tree, new_tree)
     for path, reason in reasons.items():
         if reason:
-            left[path] = old.get(path)
+            left[path] = old_tree.get(path)
             repo.report.leave_out(NOT_RECEIVED, path, reason)
     return left
 
 
 def _receive_files(
-    repo: Repo, paths: Sequence[str], old: Tree, new: Tree
+    repo: Repo, paths: Sequence[str], old_tree: Tree, new_tree: Tree
 ) -> Iterator[tuple[str, Obstacle | None]]:
-    """Changes the files at `paths` from the tree `old` to `new`; yields each path with the
+    """Changes the files at `paths` from one tree to the other; yields each path with the
     obstacle that prevented it, or None.
     """
     writer = repo.journal.writer
     with repo.journal.writing():
         done = set(disk.read_state_lines(writer.settled))
-    for path, (before, after) in repo.read_versions(paths, old, new):
+    for path, (before, after) in repo.read_versions(paths, old_tree, new_tree):
         reason = None
         try:
             if json.dumps(path) not in done:
@@ -201,15 +205,15 @@ def _take_copies(
             missed[id] = record
     if not missed:
         return ()
-    old, new = (_texts_by_id(repo, path, data) for data in (present, wanted))
+    present_texts, wanted_texts = (_texts_by_id(repo, path, data) for data in (present, wanted))
     copies = []
     for id, record in [*missed.items()]:
-        text = new.get(id, b"")
+        text = wanted_texts.get(id, b"")
         if id not in before:
             there = journal.find_or_none(record.path, id)
             texts = _texts_by_id(repo, record.path, there[0]) if there else {}
-            old[id] = texts.get(id, b"")
-        if record.text != old.get(id) or record.text == text:
+            present_texts[id] = texts.get(id, b"")
+        if record.text != present_texts.get(id) or record.text == text:
             del missed[id]
             continue
         journal.saved.forget(id)
@@ -263,20 +267,20 @@ def _update_git_index(repo: Repo, before: str, after: str) -> None:
     Files that this machine has in another version are marked as in a sparse checkout, so that
     no manual commit removes them.
     """
-    old = repo.read_tree(before)
-    new = repo.read_tree(after)
+    old_tree = repo.read_tree(before)
+    new_tree = repo.read_tree(after)
     index_lines = repo.run_git("ls-files", "-t", "-s", "-z")
-    staged = parse_tree(index_lines, 2, mode=1)
+    staged = parse_tree(index_lines, mode_at=1)
     left = repo.unreceived_files(after)
-    tags = parse_tree(index_lines, 2, mode=0)
+    tags = parse_tree(index_lines, mode_at=0)
     back = {path for path, (tag, _) in tags.items() if tag == "S"} - left.keys()
     here = {path for path in back if os.path.lexists(repo.config.journal / path)}
     lines: dict[str, str] = {}
-    for path in sorted({*differing_paths(old, new), *here}):
-        if staged.get(path) == old.get(path):
-            mode, id = new.get(path, ("0", "0" * len(after)))
+    for path in sorted({*differing_paths(old_tree, new_tree), *here}):
+        if staged.get(path) == old_tree.get(path):
+            mode, id = new_tree.get(path, ("0", "0" * len(after)))
             lines[path] = f"{mode} {id}\t{path}\0"
-    aside = [path for path in left if path in new and (path in staged or path in lines)]
+    aside = [path for path in left if path in new_tree and (path in staged or path in lines)]
     odd = "".join(lines.pop(path, "") for path in aside)
     words = ("update-index", "-z")
     repo.run_git(*words, "--index-info", stdin=os.fsencode("".join(lines.values())))

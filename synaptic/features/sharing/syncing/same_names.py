@@ -103,11 +103,11 @@ def _follow_files(
     listing = cache(files_by_name)
     additions: dict[int, str] = {}
     for link in find_link_places(without_code(text)):
-        places = possible_file_paths(repo.journal.roots, link.target, note, listing)
-        place = next((path for path in places if path in tree), "")
+        candidates = possible_file_paths(repo.journal.roots, link.target, note, listing)
+        file = next((path for path in candidates if path in tree), "")
         dot = link.target.rfind(".")  # an encoded one is not followed
-        if place in names and dot > 0:
-            letters = names[place].removesuffix(PurePosixPath(place).suffix)[-LETTERS - 1 :]
+        if file in names and dot > 0:
+            letters = names[file].removesuffix(PurePosixPath(file).suffix)[-LETTERS - 1 :]
             additions[link.start + dot] = letters
     offsets = byte_offsets(text, additions)
     splices = [Splice(offsets[at], "", letters) for at, letters in sorted(additions.items())]

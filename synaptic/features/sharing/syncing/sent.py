@@ -57,8 +57,9 @@ def commit_files(repo: Repo, head: str) -> Snapshot:
     _check_filters(repo, fitting)
     changes: Changes = {path: edit for path, edit in fitting.items() if path not in left}
     behind = [path for path in fitting if path in left]
-    for path, (old, now) in repo.read_versions(behind, here, shared):
-        changes |= merge_file_changes(repo, path, (old, now, fitting[path]), head)
+    for path, (held_data, shared_data) in repo.read_versions(behind, here, shared):
+        versions = (held_data, shared_data, fitting[path])
+        changes |= merge_file_changes(repo, path, versions, head)
     if not read_sync_record(repo.config).get("shared"):
         added = {name: text.encode() for name, text in SETUP.items() if name not in shared}
         changes |= added
@@ -146,9 +147,9 @@ def _list_shareable_files(repo: Repo) -> list[str]:
         here = Path(folder)
         folders[:] = [name for name in folders if name[0] != "."]
         for name in names:
-            place = here / name
-            path = place.relative_to(root).as_posix()
-            if shares.is_shareable_path(path) and not place.is_symlink() and place.is_file():
+            file = here / name
+            path = file.relative_to(root).as_posix()
+            if shares.is_shareable_path(path) and not file.is_symlink() and file.is_file():
                 paths.append(path)
     return sorted(paths)
 
@@ -159,10 +160,10 @@ def _list_files_to_send(repo: Repo, here: Tree) -> list[str]:
     """
     paths = []
     for path in _list_shareable_files(repo):
-        place = repo.config.journal / path
+        file = repo.config.journal / path
         reason = repo.shares.obstacle_to_sharing(path)
         try:
-            size = place.stat().st_size
+            size = file.stat().st_size
         except OSError:  # gone meanwhile, or in a folder that may not be read
             continue
         if size > PICTURE_BYTES:

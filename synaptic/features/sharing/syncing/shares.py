@@ -102,10 +102,10 @@ class Shares:
         that `sources` names.
         """
         root = real_path(self.config.journal)
-        places = [place for name, place in self.roots.folders.items() if name]
-        real = [real_path(place) for place in (*places, self.config.state)]
-        inside = [place for place in real if place != root and place.is_relative_to(root)]
-        return tuple(f"{place.relative_to(root).as_posix()}/" for place in inside)
+        folders = [folder for name, folder in self.roots.folders.items() if name]
+        real = [real_path(folder) for folder in (*folders, self.config.state)]
+        inside = [folder for folder in real if folder != root and folder.is_relative_to(root)]
+        return tuple(f"{folder.relative_to(root).as_posix()}/" for folder in inside)
 
     def is_shareable_path(self, path: str) -> bool:
         """True if `path` is the path of a note or an attachment of this journal."""
@@ -179,22 +179,22 @@ def without_invisible_characters(name: str) -> str:
     return _UNSEEN_ON_MAC.sub("", name)
 
 
-def _file_mode(place: Path) -> int | None:
-    """Returns the st_mode of the file or folder at `place`, without following links; None if it
+def _file_mode(file: Path) -> int | None:
+    """Returns the st_mode of the file or folder at `file`, without following links; None if it
     does not exist.
     """
     try:
-        return place.lstat().st_mode
+        return file.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):
         return None
 
 
-def is_file_gone(place: Path) -> bool:
+def is_file_gone(file: Path) -> bool:
     """True if no file exists at this path (nothing or a folder does); False also if that cannot
     be found out.
     """
     with suppress(OSError):
-        mode = _file_mode(place)
+        mode = _file_mode(file)
         return mode is None or stat.S_ISDIR(mode)
     return False
 

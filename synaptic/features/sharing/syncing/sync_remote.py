@@ -160,9 +160,9 @@ def explain_git_error(config: Config, output: str, url: str = "", branch: str = 
     """
     rule = _RULE.search(output)
     if rule:
-        place = _path_of_object(config, rule[1], url, branch) if branch else ""
+        path = _path_of_object(config, rule[1], url, branch) if branch else ""
         return (
-            f"git refuses {place or 'a file'} there ({rule[2]}). Take it out of the branch and "
+            f"git refuses {path or 'a file'} there ({rule[2]}). Take it out of the branch and "
             f"of its history, on the machine that added it."
         )
     if _FULL.search(output):
@@ -193,7 +193,7 @@ def _path_of_object(config: Config, id: str, url: str, branch: str) -> str:
         match = re.search(rf"^{id}(?: (.*))?$", listing, re.MULTILINE)
         if not match:
             return ""
-        place = match[1] or ""
+        path = match[1] or ""
         entries = remote("ls-tree", "--name-only", "-z", id)
         names = [] if entries[0] else entries[1].split("\0")
         bad = [
@@ -201,4 +201,4 @@ def _path_of_object(config: Config, id: str, url: str, branch: str) -> str:
             for each in names[:-1]
             if _HOSTILE.fullmatch(without_invisible_characters(each))
         ]
-        return printable_path(os.path.join(place, bad[0])) if bad else printable_path(place)  # noqa: PTH118
+        return printable_path(os.path.join(path, bad[0])) if bad else printable_path(path)  # noqa: PTH118

@@ -88,7 +88,7 @@ class Repo:
         """Returns the files of a commit; {} for an empty id."""
         if commit and commit not in self._trees:
             output = self.run_git("ls-tree", "-r", "-z", "--full-tree", commit)
-            self._trees[commit] = parse_tree(output, 2)
+            self._trees[commit] = parse_tree(output)
         return self._trees.get(commit, {})
 
     def find_renamed_notes(self, before: str, after: str) -> dict[str, str]:
@@ -231,16 +231,15 @@ class Repo:
         return made.decode().strip()
 
 
-def parse_tree(output: bytes, place: int, *, mode: int = 0) -> Tree:
-    """Parses the output of `git ls-tree` or `git ls-files` into {path: (mode, object id)}.
-    `place` is the index of the column that holds the object id, `mode` of the one that holds
-    the mode.
+def parse_tree(output: bytes, *, mode_at: int = 0) -> Tree:
+    """Parses the output of `git ls-tree` or `git ls-files` into {path: (mode, object id)}. Of
+    both the third column holds the object id; `mode_at` is the position of the mode's column.
     """
     files = {}
     for line in os.fsdecode(output).split("\0")[:-1]:
         about, _, path = line.partition("\t")
         words = about.split(" ")
-        files[path] = words[mode], words[place]
+        files[path] = words[mode_at], words[2]
     return files
 
 

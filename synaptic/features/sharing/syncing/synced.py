@@ -283,13 +283,13 @@ def _open_repository(config: Config) -> Repo:
     repo = Repo(config, journal)
     folder = config.journal
     about = ("--path-format=absolute", "--show-toplevel", "--git-dir", "--git-path", "objects")
-    root, *places = repo.try_git("rev-parse", *about).split("\n")
-    if not places or real_path(root) != real_path(folder):
+    root, *git_folders = repo.try_git("rev-parse", *about).split("\n")
+    if not git_folders or real_path(root) != real_path(folder):
         raise Refused(
             f"The journal {folder} is not a git repository of its own.",
             hint=f"Share it again: synaptic sync --init {config.sync.url}",
         )
-    if any(Path(places[0], name).exists() for name in _BUSY):
+    if any(Path(git_folders[0], name).exists() for name in _BUSY):
         raise Refused(
             "Nothing was synced: a merge, rebase or the like is under way in the journal.",
             hint="Finish or abort it with git, then run `synaptic sync` again.",
@@ -303,7 +303,7 @@ def _open_repository(config: Config) -> Repo:
             f"not on {branch}.",
             hint=f"Switch back: git -C {folder} switch {branch}",
         )
-    return replace(repo, objects=Path(places[1]))
+    return replace(repo, objects=Path(git_folders[1]))
 
 
 @contextmanager

@@ -29,7 +29,7 @@ class _Text(NamedTuple):
     is the version that the remote already has.
     """
 
-    place: str
+    where: str
     text: str
     commit: str
     there: str = ""
@@ -38,8 +38,8 @@ class _Text(NamedTuple):
     def describe_position(self, start: int) -> str:
         """Returns the printable position of an offset: `path:line`, or `the name of path`."""
         if self.is_name:
-            return f"the name of {printable_path(self.place)}"
-        return f"{printable_path(self.place)}:{line_number(self.text, start)}"
+            return f"the name of {printable_path(self.where)}"
+        return f"{printable_path(self.where)}:{line_number(self.text, start)}"
 
 
 def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
@@ -56,11 +56,11 @@ def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
             value = text.text[secret.start : secret.end]
             if value in text.there:
                 continue
-            message = f"{text.place}\0{value}".encode("utf-8", "surrogateescape")
+            message = f"{text.where}\0{value}".encode("utf-8", "surrogateescape")
             id = hashlib.blake2b(message, digest_size=5, key=salt.encode()).hexdigest()
             if id not in record.get("allowed", []):
-                place = f"{secret.kind} in {text.describe_position(secret.start)}"
-                hits[id] = place, text.commit
+                phrase = f"{secret.kind} in {text.describe_position(secret.start)}"
+                hits[id] = phrase, text.commit
     if not hits:
         return
     update_sync_record(repo.config, salt=salt, hits=list(hits))
@@ -68,9 +68,9 @@ def refuse_secrets(repo: Repo, commit: str, theirs: str) -> None:
     excluded = args_excluding_commit(theirs)
     committed = repo.try_git("rev-list", head, *excluded).split() if head else []
     sentences = []
-    for id, (place, made) in list(hits.items())[:HITS]:
+    for id, (phrase, made) in list(hits.items())[:HITS]:
         when = f"commit {made[:8]}" if made in committed else "not committed yet"
-        sentences.append(f"{place} ({when}, {id})")
+        sentences.append(f"{phrase} ({when}, {id})")
     hint = "Remove the secret from the file, or rename the file, and sync again"
     if any("(commit" in sentence for sentence in sentences):
         base = repo.try_git("merge-base", head, theirs) if theirs else ""
@@ -113,8 +113,10 @@ def _list_unsent_texts(repo: Repo, commit: str, theirs: str) -> Iterator[_Text]:
         yield _Text(path, path, id, is_name=True)
     sizes = repo.object_sizes(blob for _, blob in files)
     files = {file: id for file, id in files.items() if sizes[file[1]] <= PICTURE_BYTES}
-    old = {path: there[path][1] for path, _ in files if there.get(path, ("",))[0] in FILE_MODES}
-    blobs = repo.read_objects([*old.values(), *(blob for _, blob in files)])
+    former_blobs = {
+        path: there[path][1] for path, _ in files if there.get(path, ("",))[0] in FILE_MODES
+    }
+    blobs = repo.read_objects([*former_blobs.values(), *(blob for _, blob in files)])
     for (path, blob), id in files.items():
-        before = blobs.get(old.get(path, ""), b"").decode("utf-8", "replace")
+        before = blobs.get(former_blobs.get(path, ""), b"").decode("utf-8", "replace")
         yield _Text(path, blobs[blob].decode("utf-8", "replace"), id, before)
