@@ -191,9 +191,9 @@ class KnownEntries:
         if part not in self._standing:
             return False
         id, path = self._standing[part]
-        old = self._written(path).get(id)
-        is_known = not old or _stored_edit_hash(old) in ("", _stored_edit_hash(entry))
-        return not is_known and not are_versions(_text_of(old), _text_of(entry))
+        present = self._written(path).get(id)
+        is_known = not present or _stored_edit_hash(present) in ("", _stored_edit_hash(entry))
+        return not is_known and not are_versions(_text_of(present), _text_of(entry))
 
     def _compare_apart(
         self, entry: Entry, source: str, key: str, record: Record
@@ -210,8 +210,8 @@ class KnownEntries:
         """
         for part in self._places(source)[1].get(coming.record.place, ()):
             id, path = self._standing.get(part, ("", ""))
-            old = self._written(path).get(id) if id and part not in self._met else None
-            if old and are_versions(_text_of(old), _text_of(coming.entry)):
+            present = self._written(path).get(id) if id and part not in self._met else None
+            if present and are_versions(_text_of(present), _text_of(coming.entry)):
                 self._met[part] = _text_of(coming.entry)
                 entry = replace(coming.entry, id=id)
                 corrected = Coming(path, entry, coming.record)
@@ -223,11 +223,11 @@ class KnownEntries:
 
     def _compare_texts(self, coming: Coming) -> str:
         """The state of a record whose entry is here, by what both say."""
-        old = self._written(coming.path).get(coming.entry.id)
-        before = _stored_edit_hash(old) if old else ""
-        if not old or before in ("", _stored_edit_hash(coming.entry)):
+        present = self._written(coming.path).get(coming.entry.id)
+        before = _stored_edit_hash(present) if present else ""
+        if not present or before in ("", _stored_edit_hash(coming.entry)):
             return "known"
-        return "grown" if is_as_imported(old) else "edited"
+        return "grown" if is_as_imported(present) else "edited"
 
     def _find_places(self, source: str) -> tuple[dict[str, str], dict[str, list[str]]]:
         """(part of the id by key, parts of the ids by place) of the entries of a source."""

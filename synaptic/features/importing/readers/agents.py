@@ -200,8 +200,8 @@ class _Crush(Transcripts):
             with suppress(OSError, ValueError):
                 projects = read_json(read_regular_file(registry, SETTINGS_BYTES))
                 for project in list_at(projects, "projects"):
-                    place = text_at(project, "path")
-                    databases.append(Path(place, text_at(project, "data_dir"), "crush.db"))
+                    folder = text_at(project, "path")
+                    databases.append(Path(folder, text_at(project, "data_dir"), "crush.db"))
         return [path for path in databases if path.is_file()]
 
 
@@ -271,7 +271,7 @@ _MARK = re.compile("(?m)^#### (?:<blank>)?")
 
 def _read_aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> Iterator[Session]:
     for file in files:
-        place = blake2b(relative_to_home(file).encode(), digest_size=4).hexdigest()
+        path_hash = blake2b(relative_to_home(file).encode(), digest_size=4).hexdigest()
         session = None
         lines = []
         with report_errors(skipped, str(file)):
@@ -283,7 +283,7 @@ def _read_aider_sessions(files: list[Path], skipped: Skipped, _: str = "") -> It
                 if session:
                     yield session
                 at = datetime.fromisoformat(text[-19:]).astimezone()  # the last of several
-                key = f"{place}-{at:%Y%m%d%H%M%S}"
+                key = f"{path_hash}-{at:%Y%m%d%H%M%S}"
                 session = Session(key, "Aider", str(file.parent), at=at)
             elif session and kind == "printed":
                 _add_printed(session, number, text)

@@ -43,9 +43,9 @@ def _diary_record(entry: Any, name: str, files: Export) -> Iterator[Record]:
     for photo in entry.get("photos") or ():
         file_name = f"{photo['md5']}.{photo['type']}"
         photos[photo["identifier"]] = file_name
-        place = str(journal.parent / "photos" / file_name)
-        if place in files and _PHOTO.fullmatch(file_name) and is_picture_name(file_name):
-            pictures[file_name] = files.picture(place)
+        path = str(journal.parent / "photos" / file_name)
+        if path in files and _PHOTO.fullmatch(file_name) and is_picture_name(file_name):
+            pictures[file_name] = files.picture(path)
 
     def show(moment: re.Match[str]) -> str:
         photo = photos.get(moment[1])

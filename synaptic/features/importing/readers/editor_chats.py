@@ -150,15 +150,15 @@ def _apply_change(state: Any, change: dict[str, Any]) -> Any:
     if kind == 0:
         return value
     *within, last = change["k"]
-    place = state
+    node = state
     for key in within:
-        place = place[key]
+        node = node[key]
     if kind == 2:
-        items = place.setdefault(last, [])
+        items = node.setdefault(last, [])
         del items[change.get("i", len(items)) :]
         items.extend(value or [])
     else:
-        place[last] = value
+        node[last] = value
     return state
 
 

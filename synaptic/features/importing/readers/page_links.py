@@ -154,11 +154,11 @@ def pictures_of_file(path: Path, text: str) -> dict[str, ExportedFile]:
     folder = real_path(path.parent)
     for link in _LINK.finditer(text):
         target = link[6] or unquote(link[3] or link[4])
-        place = path.parent / normpath(target)
-        is_within = real_path(place).is_relative_to(folder)
+        file = path.parent / normpath(target)
+        is_within = real_path(file).is_relative_to(folder)
         is_taken = is_picture_name(target) or (not link[6] and is_linked_file(target))
-        if is_taken and ":" not in target and is_within and place.is_file():
-            pictures[normpath(target)] = file_on_disk(place)
+        if is_taken and ":" not in target and is_within and file.is_file():
+            pictures[normpath(target)] = file_on_disk(file)
     return pictures
 
 
