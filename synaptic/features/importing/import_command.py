@@ -125,23 +125,21 @@ def _split_words(words: Sequence[str]) -> tuple[str, list[Path]]:
     Raises InvalidArgument for a word that is neither a source nor looks like a path.
     """
     sources = (*IN_PLACE, *readers_by_source())
-    first = words[0]
-    has_sign = not {*first}.isdisjoint("~./\\")
-    looks_like_path = has_sign or Path(first).exists()
-    if first.lower() not in sources and looks_like_path:
-        places = [Path(word) for word in words]
-        vault = in_place.source_of_folder(places[0].expanduser()) if len(words) == 1 else ""
-        return vault, places
-    if first.lower() not in sources:
+    first, *others = words
+    source = first.lower()
+    if source in sources:
+        if not others and Path(first).exists():
+            terminal.say(f"note: {source} is read as a program. For the folder: ./{first}")
+        return source, [Path(word) for word in others]
+    if {*first}.isdisjoint("~./\\") and not Path(first).exists():
         raise InvalidArgument(
             f"There is no file or folder {first!r} here, and no source of this name.",
             "Give the path of a file or folder, or one of these sources.",
             valid=sources,
         )
-    source = first.lower()
-    if len(words) == 1 and Path(first).exists():
-        terminal.say(f"note: {source} is read as a program. For the folder: ./{first}")
-    return source, [Path(word) for word in words[1:]]
+    paths = [Path(word) for word in words]
+    vault = "" if others else in_place.source_of_folder(paths[0].expanduser())
+    return vault, paths
 
 
 def _propose_settings(ws: Workspace, planned: import_runs.ImportPlan, *, yes: bool) -> None:
