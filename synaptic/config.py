@@ -49,7 +49,7 @@ class SearchConfig:
 
     k: float = 60.0
     weights: Mapping[str, float] = field(
-        default_factory=lambda: {"lexical": 1.0, "semantic": 1.0, "tokens": 1.5}
+        default_factory=lambda: {"lexical": 1.0, "semantic": 1.0, "tokens": 1.0}
     )
     half_life_days: float = 30.0
     decay_floor: float = 0.9

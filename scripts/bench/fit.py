@@ -53,11 +53,7 @@ STEPS, ROUNDS = 50, 10
 CLOSENESS = ("meaning", "words", "unknown", "size", "start")
 CHANCES = ("best", "behind", "share", "level")
 """The weights of a curve; the last of each is that of a constant."""
-LEFT_OUT = {
-    "BY_MEANING": "unknown",
-    "BY_MULTILINGUAL_MEANING": "unknown",
-    "BY_WORDS": "meaning",
-}
+LEFT_OUT = {"BY_MEANING": "unknown", "BY_WORDS": "meaning"}
 """The sign without a weight, of each curve. Beside meaning the share of unknown words tells nothing: in
 cross-validation over sets 62 % of the questions of other matters were doubted with it, and as
 many without. Nor did the closeness of tokens (`search/token_matches.py`), in any form that was tried.
@@ -97,10 +93,9 @@ def rows(seen: Sequence[Seen]) -> list[dict[str, Any]]:
     for name, left_out in LEFT_OUT.items():
         counts = np.array([sign != left_out for sign in CLOSENESS])
         own = [one for one in seen if one.curve is getattr(doubt, name)]
-        if own:  # a model has one of the first two
-            own = [one._replace(signs=one.signs * counts) for one in own]
-            curve = fitted(own, (1.0,) if name == "BY_WORDS" else FACTORS)
-            found.append({"curve": name} | curve._asdict())
+        own = [one._replace(signs=one.signs * counts) for one in own]
+        curve = fitted(own, (1.0,) if name == "BY_WORDS" else FACTORS)
+        found.append({"curve": name} | curve._asdict())
     return found
 
 
@@ -126,17 +121,13 @@ def observed(name: str, corpus: Corpus, told: Kinds) -> Iterator[Seen]:
 def seen_of(
     name: str, corpus: Corpus, question: Question, kind: str, strategy: str
 ) -> Iterator[Seen]:
-    """The first hits of a question; none in a language that the model does not know."""
+    """The first hits of a question; none if there were no hits."""
     asked: list[Seen] = []
 
     def recorded(evidence: Evidence, ranked: Any, hits: Any) -> Any:
         found, curve = doubt.measure_signs(evidence, ranked, hits[:FIRST])
         passages, _ = evidence.frequencies(())
-        vector = evidence.vector
-        strange = vector is not None and not evidence.language_familiarity(
-            evidence.usual_cosine(vector)[0]
-        )
-        if found and not strange:
+        if found:
             signs = [columns(own, passages) for own in found]
             scores = [r.score for r in ranked]
             of_all = sum(scores[:SHARED]) or 1.0

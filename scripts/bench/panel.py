@@ -13,9 +13,7 @@ import math
 import random
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from importlib import import_module
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,6 @@ from synaptic import SearchConfig, search
 DEFAULT = SearchConfig()
 BARE = replace(DEFAULT, decay_floor=1.0, later_first=False, speakers=False, analysis=False)
 """The two lists and their fusion, without any other rule."""
-EQUAL = {"lexical": 1.0, "semantic": 1.0, "tokens": 1.0}
 TWO_LISTS = {**DEFAULT.weights, "tokens": 0.0}
 ROUNDS = 2_000
 """Samples of a bootstrap."""
@@ -37,25 +34,11 @@ Scores = list[float]
 
 @dataclass(frozen=True)
 class Variant:
-    """A ranking; `constants` are other values of (module of synaptic.search, name)."""
+    """A ranking: its settings and strategy."""
 
     name: str
     config: SearchConfig = DEFAULT
     strategy: str = "auto"
-    constants: Mapping[tuple[str, str], Any] = field(default_factory=dict)
-
-    @contextmanager
-    def in_force(self) -> Iterator[None]:
-        before = {}
-        for (module, name), value in self.constants.items():
-            of = import_module(f"synaptic.search.{module}")
-            before[of, name] = getattr(of, name)
-            setattr(of, name, value)
-        try:
-            yield
-        finally:
-            for (of, name), value in before.items():
-                setattr(of, name, value)
 
 
 PLAIN_RRF = Variant("plain RRF, k=60", BARE)
@@ -71,9 +54,6 @@ WITHOUT = (
     Variant("later first", replace(DEFAULT, later_first=False)),
     Variant("who speaks", replace(DEFAULT, speakers=False)),
     Variant("k=60 instead of 2", replace(DEFAULT, k=2.0)),
-    Variant("tokens twice instead of once", replace(DEFAULT, weights=EQUAL)),
-    Variant("the floor of meaning", constants={("fuse", "NEAR"): 0.0}),
-    Variant("the floor of words", constants={("fuse", "score_of_all_words"): lambda *_: 0.0}),
     Variant("hybrid instead of smart", DEFAULT, "smart"),
 )
 """The default without one rule each."""
@@ -124,13 +104,12 @@ def answers(corpus: Corpus, variant: Variant) -> Iterator[tuple[Sequence[str], f
         hits = search(workspace, text, limit=limit, strategy=strategy).hits
         return [hit.entry.id for hit in hits]
 
-    with variant.in_force():
-        for question in corpus.questions:
-            if variant is PLAIN_RRF:
-                lists = [found(question.text, 100, name) for name in ("lexical", "semantic")]
-                yield plain_rrf(lists), question.wanted
-            else:
-                yield found(question.text, 20, variant.strategy), question.wanted
+    for question in corpus.questions:
+        if variant is PLAIN_RRF:
+            lists = [found(question.text, 100, name) for name in ("lexical", "semantic")]
+            yield plain_rrf(lists), question.wanted
+        else:
+            yield found(question.text, 20, variant.strategy), question.wanted
 
 
 def plain_rrf(lists: Iterable[Sequence[str]]) -> list[str]:

@@ -143,7 +143,7 @@ def _too_long(*_: object) -> None:
 class HashingEmbedder:
     """Equal texts have equal vectors, and that is all: meaning does not matter here."""
 
-    name, dimensions, ready, is_multilingual = "hashing", 32, True, False
+    name, dimensions, ready = "hashing", 32, True
 
     def load(self) -> None:
         pass

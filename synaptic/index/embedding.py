@@ -58,7 +58,6 @@ USUAL_OF_SHIPPED = 0.567
 """What `measure_usual_cosine` gives for the shipped model; a test compares it."""
 
 _SHIPPED_DIMENSIONS = 384
-_MULTILINGUAL = "multilingual"  # stands in the names of such models
 _MAX_TOKENS = 512  # of a model of a folder that names no window, or a longer one
 _MAX_CHARS = (
     40_000  # more than any model's window holds; a pasted log must not be tokenized whole
@@ -101,13 +100,6 @@ class Embedder(Protocol):
     @property
     def dimensions(self) -> int:
         """Length of a vector; 0 while it is not known, before `load()`."""
-
-    @property
-    def is_multilingual(self) -> bool:
-        """True if the model reads most languages; where it is not, a high usual cosine says
-        that it does not know the language of a text. False before `load()` where the name does
-        not tell.
-        """
 
     def load(self) -> None:
         """Make ready. Idempotent; a second caller waits for the first. Raises ModelError."""
@@ -234,7 +226,6 @@ class FastEmbedder:
         self.dimensions = 0
         self.name = model.casefold()
         self.shipped = self.name == DEFAULT_MODEL
-        self.is_multilingual = _MULTILINGUAL in self.name
         path = MODEL_DIR if self.shipped else Path(model)
         if model.startswith("~"):
             path = path.expanduser()
@@ -353,7 +344,6 @@ class FastEmbedder:
             )
         names = folder_names(folder).casefold()
         self._family = model_family(names)
-        self.is_multilingual = _MULTILINGUAL in names
         pooling = self._family.get("pooling", "mean")
         loaded = FolderModel(folder, threads=self._threads, pooling=pooling)
         self.dimensions = self.dimensions or len(loaded.embed("a").vector)

@@ -59,7 +59,7 @@ hit has a large share. Nine of ten first hits of the panel have a smaller one.
 
 class Curve(NamedTuple):
     """The fitted weights that turn the signs of a hit into chances: one curve for searches with
-    meaning, one for those with a multilingual model, one for searches by words alone.
+    meaning, one for searches by words alone.
 
     `log_odds_of_answer` uses the first five, `estimate_hit_chances` the next four. If the
     log-odds of the best hit are below `doubt`, nothing fits.
@@ -78,28 +78,16 @@ class Curve(NamedTuple):
 
 
 BY_MEANING = Curve(
-    meaning=20.0,
-    words=5.7,
-    unknown=0.0,
-    size=-1.2,
-    start=-0.8,
-    best=0.27,
-    behind=-0.36,
-    share=14.0,
-    level=-4.1,
-    doubt=-1.72,
-)
-BY_MULTILINGUAL_MEANING = Curve(
-    meaning=17.0,
+    meaning=18.0,
     words=10.0,
     unknown=0.0,
-    size=-0.54,
-    start=-4.5,
-    best=0.24,
-    behind=-0.4,
-    share=14.0,
-    level=-3.8,
-    doubt=-2.32,
+    size=-0.88,
+    start=-3.2,
+    best=0.26,
+    behind=-0.33,
+    share=13.0,
+    level=-3.9,
+    doubt=-2.33,
 )
 BY_WORDS = Curve(
     meaning=0.0,
@@ -216,7 +204,7 @@ def measure_signs(
     stems = {word: evidence.stem(word) for word in idf}
     weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
     meaning = _meaning_of_hits(evidence, [r.rowid for r in ranked[: len(hits)]])
-    curve = BY_MULTILINGUAL_MEANING if evidence.ws.embedder.is_multilingual else BY_MEANING
+    curve = BY_MEANING
     if None in meaning[:LOOKED_AT]:  # a hit without a vector: words alone can tell
         curve = BY_WORDS
     signs = []
@@ -224,6 +212,7 @@ def measure_signs(
         entry = hit.entry
         texts = [entry.title, hit.passage, entry.project or "", *entry.tags, *entry.files]
         texts += [word for word, kind in TYPE_WORDS.items() if kind == entry.type]
+        texts += [replaced.title for replaced in hit.replaces]
         matches = {stem for _, stem in find_stems(" ".join(texts), weights, evidence.stem)}
         share = sum(weights[stem] for stem in matches)
         signs.append(Signs(near or 0.0, share, unknown, share * in_all / of_rare))
@@ -266,21 +255,13 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     `ranked`, in its order.
     """
     signs, curve = measure_signs(evidence, ranked, hits)
-    total, counts = evidence.frequencies(evidence.plan.parsed.terms)
-    close = [log_odds_of_answer(each, curve, passages=total) for each in signs]
-    scores = [r.score for r in ranked]
+    passages, _ = evidence.frequencies(())
+    close = [log_odds_of_answer(each, curve, passages=passages) for each in signs]
+    scores = [max(0.0, r.score) for r in ranked]  # a cosine may be below 0
     shares = estimate_hit_chances(
         close, scores[: len(hits)], curve, of_all=sum(scores[:SHARED])
     )
     is_close = max(close[:LOOKED_AT], default=curve.doubt) >= curve.doubt
-    vector = evidence.vector
-    if (
-        hits
-        and vector is not None
-        and not evidence.language_familiarity(evidence.usual_cosine(vector)[0])
-    ):
-        # the model does not know the language: only a question of unknown words is doubted
-        is_close = any(counts.values())
     fitting = count_hits_to_show(shares[:MOST_HITS], signs)
     if max(shares, default=1.0) < UNSURE:
         fitting = min(len(hits), MOST_HITS if is_close else NONE_FIT)

@@ -18,20 +18,8 @@ from ..models import Entry, Matrix, Meaning, Mode, Round, SubQuery, Texts, Vecto
 from ..workspace.readback import read_entries, read_hits
 from ..workspace.workspace import Stopwatch, Workspace
 from .plan import QueryPlan, complete_plan
-from .ranking import ANY_DEVIATION, ANY_MEAN, usual_mean_and_deviation
+from .ranking import OF_QUESTIONS, Usual, mix_with_usual
 from .typos import allowed_typing_errors, count_typing_errors, find_near_stems
-
-STRANGE = 0.4
-"""If the usual cosine of a text is this high, the model does not know its language.
-
-Chosen on `bench.py panel`: it is about .1 in English, .2 in talk and in German, .4 in Chinese
-and Japanese.
-"""
-
-ANY_LANGUAGE = 0.5
-"""How well a multilingual model knows any language: with it the list by meaning has a full
-vote, that by tokens half of one. Chosen on the sets of `bench.py panel`.
-"""
 
 DEPTH, LEAST_ENTRIES = 80, 20
 """The least number of chunks, and of entries, that are taken from each list before the fusion.
@@ -225,7 +213,7 @@ class Evidence:
         """The vectors and token codes of a sample of the journal."""
         return self.index.sample_passages()
 
-    def usual_cosine(self, vector: Vector) -> tuple[float, float]:
+    def usual_cosine(self, vector: Vector) -> Usual:
         """Mean and standard deviation of the cosines of this vector with a sample of the
         journal, without the passage of this vector and its copies: in a small journal they
         would make all others look far.
@@ -233,16 +221,7 @@ class Evidence:
         vectors, _ = self.sample
         cosines = self.index.scale_cosines(vectors @ vector)
         others = cosines[cosines < SAME_TEXT]
-        return usual_mean_and_deviation(others, ANY_MEAN, ANY_DEVIATION)
-
-    def language_familiarity(self, usual: float) -> float:
-        """How well the model knows the language of a text, from 0 to 1, by the text's usual
-        cosine: to a model of one language all texts of another are alike, so that only words
-        distinguish them.
-        """
-        if self.ws.embedder.is_multilingual:
-            return ANY_LANGUAGE
-        return min(1.0, max(0.0, 1 - usual / STRANGE))
+        return mix_with_usual(others, OF_QUESTIONS)
 
     def cosines(self, rowids: Sequence[int], vector: Vector) -> dict[int, float]:
         """Maps rows to the cosine of each entry with `vector`; entries without a vector are

@@ -1,34 +1,34 @@
 """Fuses the candidate lists by words, by meaning, by tokens and by preferences into one score
 for each entry.
+
+The vote of an entry in a list is how unlikely a passage would fit so well by chance, in nats:
+one unit for all lists, so that none needs a weight, a floor or a rule about languages. A model
+that finds all texts of a journal alike is never surprised, and words alone decide.
 """
 
 import math
 from collections.abc import Collection, Mapping
 
 from .evidence import Evidence, Lists, Query
-from .ranking import Ranking, score_aware_rrf
+from .ranking import Ranking, reciprocal_rank_fusion, scale_to_best, surprise
 
 AWAY_A_DAY = 0.1
 """A preferred entry counts 1 / (1 + AWAY_A_DAY * days), where days is its distance from the day
 that the question asks about. By eye.
 """
 
-NEAR = 4.0
-"""The list by meaning has its full weight if its nearest entry is this many standard deviations
-above the usual cosine; below that nothing is really near.
-
-Chosen on `bench.py panel`; 3 or 5 do nearly as well.
+OTHERS = 100
+"""Passages without any word of the question that are added to the journal's own, so that a word
+says something in a journal of ten notes too. By eye.
 """
 
-PIECES = 16
-"""A question with more tokens than this gives the list by tokens less weight: in a long one
-many match by chance.
+WHOLE = 2 / 3
+"""The share of the sum of the idf from which a BM25 is that of a passage with all words: a long
+passage has less of it. Of 1 to 2, squared or not, all do nearly as well on the panel's sets.
 """
 
-LEAST = 0.1
-"""The least value of an entry in a list, in standard deviations, and the least factor of the
-list by meaning: both are above 0, so that the rank still counts. By eye.
-"""
+LEAST_IDF = 1e-6
+"""The least idf of a word in FTS5."""
 
 
 def fusion_weights(evidence: Evidence) -> dict[str, float]:
@@ -40,76 +40,92 @@ def fusion_weights(evidence: Evidence) -> dict[str, float]:
 
 
 def score_by_fusion(ranked: Ranking, evidence: Evidence, lists: Lists, query: Query) -> None:
-    """Sets the score of each candidate by fusing its ranks in all lists; entries that meet
+    """Sets the score of each candidate by fusing its votes in all lists; entries that meet
     preferences are a list of their own.
-
-    In a list an entry has its BM25, or the deviations above the usual of its cosine or of the
-    closeness of its tokens. The usual is that of this question with a sample of the journal: to
-    a model that does not know the language all texts are alike, so there both count less. The
-    tokens of a long question do too.
-
-    A list whose best is below its floor has no full vote. By words that is what a passage
-    scores that holds every word of the query once (the sum of BM25's idf), as far as the model
-    knows the language: where it does not, words are all there is.
     """
     k = evidence.config.k
     weights = fusion_weights(evidence)
-    rows = {r.rowid for r in ranked}
-    words = {row: -hit.score for row, hit in lists.get("lexical", {}).items() if row in rows}
-    rankings = {"lexical": words}
-    floors = {}
-    if query.meaning:
-        usual, deviation = evidence.usual_cosine(query.meaning.vector)
-        near = {row: (hit.score - usual) / deviation for row, hit in lists["semantic"].items()}
-        _let_words_tell(near, words, evidence.without_vector(words))
-        rankings["semantic"] = select_deviations(near, rows)
-    if query.meaning and len(lists) == 2:
-        language = evidence.language_familiarity(usual)
-        floors = {"lexical": language * score_of_all_words(evidence, query), "semantic": NEAR}
-        weights["semantic"] *= max(LEAST, min(1.0, 2 * language))
-        from .token_matches import token_deviations  # here: numpy, for searches by meaning only
-
-        tokens = token_deviations(evidence, query.meaning, ranked)
-        if tokens:
-            _let_words_tell(tokens, words, rows - tokens.keys())
-            floors["tokens"] = NEAR
-            rankings["tokens"] = select_deviations(tokens, rows)
-            weights["tokens"] *= language * min(1.0, PIECES / len(query.meaning.words))
-    scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
+    votes = votes_of_lists(ranked, evidence, lists, query)
+    scores = reciprocal_rank_fusion(votes, k=k, weights=weights)
     if evidence.preferred:
-        preferred = {}
-        for r in ranked:
-            if r.met:
-                nearness = 1 / (1 + AWAY_A_DAY * evidence.days_away(r.standing))
-                preferred[r.rowid] = scores[r.rowid] * len(r.met) * nearness
-        rankings["symbolic"] = preferred
+        best = sum(weights[name] * max(own.values(), default=0) for name, own in votes.items())
+        shares = _shares_of_preferred(ranked, evidence, scores)
+        votes["symbolic"] = {row: best * share for row, share in shares.items()}
         weights["symbolic"] = evidence.run_symbolic(query)
-        scores = score_aware_rrf(rankings, k=k, weights=weights, floors=floors)
+        scores = reciprocal_rank_fusion(votes, k=k, weights=weights)
     for r in ranked:
         r.score = scores[r.rowid]
 
 
+def _shares_of_preferred(
+    ranked: Ranking, evidence: Evidence, scores: Mapping[int, float]
+) -> dict[int, float]:
+    """The rows of entries that meet preferences, with their share of the best one's vote: by
+    how many they meet, how near they are to the day that is asked about, and how well they fit.
+    """
+    preferred = {}
+    for r in ranked:
+        if r.met:
+            nearness = 1 / (1 + AWAY_A_DAY * evidence.days_away(r.standing))
+            preferred[r.rowid] = math.sqrt(scores[r.rowid]) * len(r.met) * nearness
+    return scale_to_best(preferred)
+
+
+def votes_of_lists(
+    ranked: Ranking, evidence: Evidence, lists: Lists, query: Query
+) -> dict[str, dict[int, float]]:
+    """The votes of each list by the rows of candidates, in nats.
+
+    What is usual for cosines and tokens is what this question has with a sample of the journal.
+    """
+    rows = {r.rowid for r in ranked}
+    bm25 = {row: -hit.score for row, hit in lists.get("lexical", {}).items() if row in rows}
+    words = nats_of_words(evidence, query, bm25)
+    votes = {"lexical": words} if "lexical" in lists else {}
+    if query.meaning:
+        usual = evidence.usual_cosine(query.meaning.vector)
+        near = {row: surprise(hit.score, usual) for row, hit in lists["semantic"].items()}
+        _let_words_tell(near, words, evidence.without_vector(words))
+        votes["semantic"] = {row: vote for row, vote in near.items() if row in rows}
+    if query.meaning and len(lists) == 2:
+        from .token_matches import token_surprises  # here: numpy, for searches by meaning only
+
+        tokens = token_surprises(evidence, query.meaning, ranked)
+        if tokens:
+            _let_words_tell(tokens, words, rows - tokens.keys())
+            votes["tokens"] = tokens
+    return votes
+
+
+def nats_of_words(
+    evidence: Evidence, query: Query, bm25: Mapping[int, float]
+) -> dict[int, float]:
+    """The votes of entries by their BM25.
+
+    A passage with every word of the query is as unlikely as these words are rare together. An
+    entry has the share of that which it holds, times the share of the best entry: words of
+    which no entry holds many are rather those of another wording, or of another language.
+    """
+    total, counts = evidence.frequencies(query.terms)
+    of_all = sum(
+        max(LEAST_IDF, math.log((total - count + 0.5) / (count + 0.5)))
+        for count in counts.values()
+    )
+    nats = sum(math.log((total + OTHERS) / (count + 1)) for count in counts.values())
+    best = max(bm25.values(), default=0.0)
+    if not best:
+        return dict.fromkeys(bm25, 0.0)
+    best_share = min(1.0, best / (WHOLE * of_all))
+    return {row: nats * best_share**2 * score / best for row, score in bm25.items()}
+
+
 def _let_words_tell(
-    deviations: dict[int, float], words: Mapping[int, float], rows: Collection[int]
+    votes: dict[int, float], words: Mapping[int, float], rows: Collection[int]
 ) -> None:
-    """Gives entries that are not embedded yet the value of the nearest one, as far as their
+    """Gives entries that are not embedded yet the vote of the nearest one, as far as their
     words fit; else each entry with a vector would be before them.
     """
-    nearest = max(deviations.values(), default=0.0)
+    nearest = max(votes.values(), default=0.0)
     best = max(words.values(), default=0.0) or 1.0
     for row in rows:
-        deviations[row] = nearest * words.get(row, 0.0) / best
-
-
-def select_deviations(
-    deviations: Mapping[int, float], rows: Collection[int]
-) -> dict[int, float]:
-    """The deviations of the entries in `rows`, each at least LEAST."""
-    return {row: max(LEAST, apart) for row, apart in deviations.items() if row in rows}
-
-
-def score_of_all_words(evidence: Evidence, query: Query) -> float:
-    """The BM25 score, about, of a passage that contains every word of the query once."""
-    total, counts = evidence.frequencies(query.terms)
-    idf = [math.log((total - count + 0.5) / (count + 0.5)) for count in counts.values()]
-    return sum(max(0.0, weight) for weight in idf)
+        votes[row] = nearest * words.get(row, 0.0) / best

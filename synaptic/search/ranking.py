@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import InvalidArgument, check_range, match_valid_name
 from ..models import DEFAULT_IMPORTANCE, Order, Signals, Texts, Vector
@@ -29,12 +28,27 @@ PRESETS: Mapping[str, Mapping[str, float]] = {
 }
 """The weights of each preset. By eye."""
 
-ANY_MEAN, ANY_DEVIATION = 0.1, 0.1
-"""Mean and standard deviation, about, of the cosines of a text with unrelated notes. By eye."""
+
+class Usual(NamedTuple):
+    """Mean and standard deviation of how close passages are that have nothing to do with a
+    text.
+    """
+
+    mean: float
+    deviation: float
+
+
+OF_QUESTIONS, OF_NOTES = Usual(0.1, 0.1), Usual(0.15, 0.1)
+"""The usual cosines, about, of a question and of a note with unrelated notes. By eye."""
 
 USUAL_COUNT = 20
-"""The number of passages as which the usual mean and deviation of any text count, when they are
-mixed with a sample. By eye.
+"""The number of passages as which the usual values of any text count, when they are mixed with
+a sample. By eye.
+"""
+
+FARTHEST = 5.0
+"""Standard deviations above the usual from which a value is no more unlikely: one value in
+3 million, 15 nats. By eye.
 """
 
 RECENCY_HALF_LIFE_DAYS = 10 * math.log(2)
@@ -116,33 +130,45 @@ def sort_ranking(ranked: Ranking, order: Order) -> Ranking:
     return by_time
 
 
-def score_aware_rrf(
-    rankings: Mapping[str, Mapping[Key, float]],
-    *,
-    k: float,
-    weights: Mapping[str, float],
-    floors: Mapping[str, float] = MappingProxyType({}),
+def reciprocal_rank_fusion(
+    rankings: Mapping[str, Mapping[Key, float]], *, k: float, weights: Mapping[str, float]
 ) -> dict[Key, float]:
-    """Fuses rankings by reciprocal rank and score: the score of each key from 0 to 1, where 1
-    is the first place in every ranking.
+    """Fuses rankings by reciprocal rank and vote: the score of each key from 0 to 1, where 1 is
+    the first place in every ranking.
 
-    score(d) = sum_i w_i * s_i(d) / max(s_i) / (k + rank_i(d)), over the best possible, ranks
-    from 1: reciprocal rank fusion (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion
-    outperforms Condorcet"), in which the vote of a hit also falls with its own score. A ranking
-    maps keys to scores of 0 or more. Where its best score is below its floor, scores are
-    divided by the floor, so that a weak list has no full vote. A ranking without a weight
-    counts 1, also where it is empty; the result does not depend on the order of the rankings.
+    score(d) = sum_i w_i * v_i(d) / (k + rank_i(d)), over the best possible, ranks from 1:
+    reciprocal rank fusion (Cormack, Clarke, Buettcher 2009, "Reciprocal Rank Fusion outperforms
+    Condorcet"), in which a vote also falls with the value of the hit. A ranking maps keys to
+    votes of 0 or more, in one unit for all rankings, so that a list with little to say decides
+    little. A ranking without a weight counts 1; the result does not depend on the order of the
+    rankings.
     """
     scores: dict[Key, float] = {}
+    possible = 0.0
     for name in sorted(rankings):
         ranking = rankings[name]
         weight = weights.get(name, 1.0)
-        best = max(*ranking.values(), floors.get(name, 0.0), 0.0) or 1.0
+        possible += weight * max(ranking.values(), default=0.0) / (k + 1)
         by_rank = sorted(ranking, key=lambda key: -ranking[key])
         for rank, key in enumerate(by_rank, 1):
-            scores[key] = scores.get(key, 0.0) + weight * (ranking[key] / best) / (k + rank)
-    possible = sum(weights.get(name, 1.0) for name in rankings) / (k + 1)
-    return {key: score / possible for key, score in scores.items()} if possible > 0 else {}
+            scores[key] = scores.get(key, 0.0) + weight * ranking[key] / (k + rank)
+    return {key: score / (possible or 1.0) for key, score in scores.items()}
+
+
+def scale_to_best(ranking: Mapping[Key, float]) -> dict[Key, float]:
+    """The ranking with values divided by the best one: votes of a list whose values have a unit
+    of their own.
+    """
+    best = max(ranking.values(), default=0.0) or 1.0
+    return {key: value / best for key, value in ranking.items()}
+
+
+def surprise(value: float, usual: Usual) -> float:
+    """How unlikely a passage is so close by chance, in nats: minus the logarithm of the upper
+    tail of the normal distribution, from 0 (far below the usual) to 15.
+    """
+    deviations = min((value - usual.mean) / usual.deviation, FARTHEST)
+    return -math.log(math.erfc(deviations / math.sqrt(2)) / 2)
 
 
 def decay_by_age(age_days: float, *, half_life_days: float, floor: float = 0.0) -> float:
@@ -154,20 +180,18 @@ def decay_by_age(age_days: float, *, half_life_days: float, floor: float = 0.0) 
     return floor + (1.0 - floor) * math.exp2(-age_days / half_life_days)
 
 
-def usual_mean_and_deviation(
-    sample: Vector, mean: float, deviation: float
-) -> tuple[float, float]:
-    """Mean and standard deviation of a sample of cosines, mixed with the usual `mean` and
-    `deviation` as if these came from USUAL_COUNT more values.
+def mix_with_usual(sample: Vector, usual: Usual) -> Usual:
+    """Mean and standard deviation of a sample, mixed with the `usual` ones as if these came
+    from USUAL_COUNT more values.
     """
     count = len(sample)
     both = count + USUAL_COUNT
-    squares = USUAL_COUNT * deviation**2
-    total = USUAL_COUNT * mean
+    squares = USUAL_COUNT * usual.deviation**2
+    total = USUAL_COUNT * usual.mean
     if count:
         squares += count * float(sample.var())
         total += count * float(sample.mean())
-    return total / both, (squares / both) ** 0.5
+    return Usual(total / both, (squares / both) ** 0.5)
 
 
 def choose_weights(

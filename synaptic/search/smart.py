@@ -19,7 +19,7 @@ from .doubt import MOST_HITS
 from .evidence import Evidence, Query
 from .passes import apply_ranking_passes
 from .plan import PART_WEIGHT, rarest_terms, sub_queries_of, without_quotes
-from .ranking import Ranked, Ranking, score_aware_rrf, sort_by_score
+from .ranking import Ranked, Ranking, reciprocal_rank_fusion, scale_to_best, sort_by_score
 
 LOOKED_AT, BEGINNING = 3, 200
 """The number of best answers whose text is used in the second round, and the characters used of
@@ -129,11 +129,11 @@ def _fuse_answers(evidence: Evidence, answers: Mapping[str, Answer]) -> Ranking:
     rankings = {}
     candidates: dict[int, Ranked] = {}
     for answer in answers.values():
-        rankings[answer.id] = {r.rowid: r.score for r in answer.ranked}
+        rankings[answer.id] = scale_to_best({r.rowid: r.score for r in answer.ranked})
         for r in answer.ranked:
             candidates.setdefault(r.rowid, r)
     weights = {answer.id: answer.weight for answer in answers.values()}
-    scores = score_aware_rrf(rankings, k=evidence.config.k, weights=weights)
+    scores = reciprocal_rank_fusion(rankings, k=evidence.config.k, weights=weights)
     fused = [replace(r, score=scores[row]) for row, r in candidates.items()]
     return apply_ranking_passes("candidates", sort_by_score(fused), evidence)
 

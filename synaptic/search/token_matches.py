@@ -14,17 +14,17 @@ import numpy as np
 from ..language.words import words
 from ..models import TOKEN_BITS, Matrix, Meaning
 from .evidence import Evidence
-from .ranking import Ranking, usual_mean_and_deviation
+from .ranking import Ranking, Usual, mix_with_usual, surprise
 
 BESIDE = 0.85
 """The factor of the closeness of a token in a neighbouring entry."""
-ANY_MEAN, ANY_DEVIATION = 0.25, 0.08
-"""Mean and standard deviation, about, of the closeness of questions to unrelated passages."""
+OF_TOKENS = Usual(0.25, 0.06)
+"""The usual closeness, about, of questions to unrelated passages. By eye."""
 
 
-def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> dict[int, float]:
-    """Maps rows to how much closer an entry's tokens are to the question than usual, in
-    standard deviations.
+def token_surprises(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> dict[int, float]:
+    """Maps rows to how unlikely an entry's tokens are so close to the question by chance, in
+    nats.
     """
     coded = evidence.index.token_codes([r.rowid for r in ranked])
     if meaning.tokens is None or not meaning.words or not coded:
@@ -43,8 +43,8 @@ def token_deviations(evidence: Evidence, meaning: Meaning, ranked: Ranking) -> d
     sums = np.zeros(len(rows), np.float32)
     np.maximum.at(sums, of_match, matches.sum(axis=1))
     scores = dict(zip(rows, sums.tolist(), strict=True))
-    mean, deviation = usual_closeness(evidence, asked)
-    return {row: (score - mean) / deviation for row, score in scores.items()}
+    usual = usual_closeness(evidence, asked)
+    return {row: surprise(score, usual) for row, score in scores.items()}
 
 
 def _pair_neighbours(ranked: Ranking, number: Mapping[int, int]) -> tuple[list[int], list[int]]:
@@ -85,10 +85,10 @@ def best_matches(asked: Matrix, codes: Sequence[bytes]) -> Matrix:
     return np.asarray((nearest - asked.sum(axis=1)) / TOKEN_BITS**0.5, dtype=np.float32)
 
 
-def usual_closeness(evidence: Evidence, asked: Matrix) -> tuple[float, float]:
+def usual_closeness(evidence: Evidence, asked: Matrix) -> Usual:
     """Mean and standard deviation of the closeness of the question's tokens to a sample of the
     journal.
     """
     _, codes = evidence.sample
     sums = best_matches(asked, codes).sum(axis=1) if codes else np.zeros(0, np.float32)
-    return usual_mean_and_deviation(sums, ANY_MEAN, ANY_DEVIATION)
+    return mix_with_usual(sums, OF_TOKENS)

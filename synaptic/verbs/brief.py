@@ -34,7 +34,7 @@ from ..notes.conflicts import with_versions_shown
 from ..notes.dates import owner_time
 from ..notes.marks import find_tasks, source_of_task
 from ..search.near import pair_nearest_entries
-from ..search.ranking import decay_by_age, score_aware_rrf
+from ..search.ranking import decay_by_age, reciprocal_rank_fusion, scale_to_best
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import (
     checkout_around,
@@ -758,7 +758,8 @@ def _rank_by_age(
     now = ws.clock()
     age = {rowid: _decay(now, entry, half_life_days) for rowid, entry in entries.items()}
     words = {rowid: word_scores[rowid] for rowid in entries if rowid in word_scores}
-    fused = score_aware_rrf({"age": age, "words": words}, k=ws.config.search.k, weights={})
+    votes = {"age": scale_to_best(age), "words": scale_to_best(words)}
+    fused = reciprocal_rank_fusion(votes, k=ws.config.search.k, weights={})
 
     def sort_key(rowid: int) -> tuple[bool, bool, float]:
         entry = entries[rowid]

@@ -19,7 +19,7 @@ from ..journal.disk import REVIEWED, overwrite, read_state_json
 from ..kinds import has_expired
 from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
-from ..search.near import find_near_rows, is_open_issue
+from ..search.near import LEAST_OF_PAIRS, find_near_rows, is_open_issue
 from ..search.search import drop_any_project
 from ..workspace.changes import mark_entries
 from ..workspace.readback import read_entries
@@ -127,7 +127,8 @@ def review_near(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFin
         accepted = read_state_json(ws.config.state / REVIEWED)
         pairs = []
         for later in ws.index.entries(rows).values():
-            near = dict(find_near_rows(ws, later))
+            rows_near = find_near_rows(ws, later)
+            near = {row: close for row, close in rows_near if close >= LEAST_OF_PAIRS}
             stored = ws.index.entries(list(near))
             hidden = ws.index.superseded_by([one.entry.id for one in stored.values()])
             for rowid, earlier in stored.items():

@@ -1827,7 +1827,7 @@ def notes(tmp_path: Path, run: Run) -> Path:
         (("find", "--where", "weather=rain"), ["Second", "First"]),
         (("search", "author:Zelazny"), ["Lord of Light"]),
         (
-            ("search", "novel", "--limit", "1"),
+            ("search", "novel", "--strategy", "lexical"),
             ["Lord of Light"],
         ),  # a word that only its front matter holds
         (("find", "--tag", "two-words"), ["Review"]),

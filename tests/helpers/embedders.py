@@ -79,7 +79,6 @@ class HashingEmbedder:
     def __init__(self, name: str = "hashing", *, broken: bool = False) -> None:
         self.name = name
         self.dimensions = 32
-        self.is_multilingual = False
         self.ready = not broken
 
     def load(self) -> None:

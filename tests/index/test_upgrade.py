@@ -127,8 +127,9 @@ def test_two_versions_at_once_answer_right_and_embed_nothing(tmp_path: Path) -> 
     ):
         for number in range(3):
             saved = save(one, f"Reporters reported number {number}")
-            assert saved.id in [hit.entry.id for hit in search(one, "reporter").hits]
-            found = search(other, "reporters", embed_ms=60_000)
+            found = search(one, "reporter", limit=60)
+            assert saved.id in [hit.entry.id for hit in found.hits]
+            found = search(other, "reporters", limit=60, embed_ms=60_000)
             assert saved.id in [hit.entry.id for hit in found.hits]
     assert sum(model.passages for model in models) <= 6
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from synaptic.search.doubt import (
     BY_MEANING,
-    BY_MULTILINGUAL_MEANING,
     BY_WORDS,
     LARGEST,
     LEAST_CHANCE,
@@ -26,7 +25,7 @@ from synaptic.search.doubt import (
 
 share = st.floats(0, 1)
 signs = st.builds(Signs, meaning=share, words=share, unknown=share)
-curves = st.sampled_from([BY_MEANING, BY_MULTILINGUAL_MEANING, BY_WORDS])
+curves = st.sampled_from([BY_MEANING, BY_WORDS])
 sizes = st.integers(0, 10**7)
 ranking = st.lists(st.tuples(st.floats(-20, 20), st.floats(0, 1)), max_size=100).map(
     lambda hits: (
@@ -86,7 +85,7 @@ def test_beyond_what_was_measured_the_size_says_nothing(one: Signs, curve: Curve
         assert log_odds_of_answer(one, curve, passages=size) == large
 
 
-@pytest.mark.parametrize("curve", [BY_MEANING, BY_MULTILINGUAL_MEANING, BY_WORDS])
+@pytest.mark.parametrize("curve", [BY_MEANING, BY_WORDS])
 @pytest.mark.parametrize("size", [1, 300, 10**6])
 def test_nothing_is_doubted_and_everything_is_not(curve: Curve, size: int) -> None:
     assert log_odds_of_answer(Signs(0, 0, 1), curve, passages=size) < curve.doubt

@@ -25,17 +25,6 @@ def test_each_pass_has_a_name_of_its_own_a_figure_and_a_bench_that_exists() -> N
         assert not row.bench or (BENCHES / f"{row.bench}.py").exists(), row.name
 
 
-def test_each_ranking_of_the_panel_can_be_made(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bench changes constants of the search by their names."""
-    monkeypatch.syspath_prepend(str(BENCHES))
-    monkeypatch.syspath_prepend(str(BENCHES.parent))
-    import panel
-
-    for variant in (*panel.MEASURED, *panel.WITHOUT):
-        with variant.in_force():
-            pass
-
-
 def test_a_pass_is_switched_off_by_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
