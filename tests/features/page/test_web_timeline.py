@@ -119,7 +119,7 @@ def test_facets_narrow_a_search_and_give_way(server: Served) -> None:
     assert titles(page)[0] == "Bought apples and bread."
     assert "<mark>apples</mark>" in page
     assert "source=" not in page  # the one hit has one source
-    both = server.shown("/search?q=apples+SQLite")
+    both = server.shown("/search?q=apples+SQLite&more=1")
     narrow = re.search(
         r'<a href="([^"]+source=import%3Ajrnl)">import:jrnl</a> <span class="count">1<', both
     )
