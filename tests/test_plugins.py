@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import re
@@ -9,11 +10,15 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
 import pytest
 from forks import ForkedHome
 from outside import TIMEOUT_S, Answer
+
+from synaptic import features, plugin
 
 PAGE = Path(__file__).parent.parent / "docs" / "PLUGINS.md"
 NAME = "synaptic_csv_diary"
@@ -53,10 +58,10 @@ def packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 WITH_PACKAGES = """
 import os, sys
-from synaptic import doors
+from synaptic import plugin
 from synaptic.cli.main import main
 sys.path.insert(0, os.environ["AT"])
-doors.plug_in_entry_points.cache_clear()
+plugin.plug_in_entry_points.cache_clear()
 sys.exit(main())
 """
 
@@ -98,7 +103,9 @@ def test_the_plug_in_of_the_page_reads_and_commands(tmp_path: Path, packages: Pa
     longest = [sys.executable, "-m", "synaptic", "--home", str(plug_in.home), "longest"]
     said = subprocess.run(longest, env=environ, capture_output=True, text=True)
     assert said.stdout == "Rain, all day.\n"
-    assert "csv-diary (synaptic-csv-diary 1.0)" in plug_in.run("status").err
+    status = plug_in.run("status").err
+    assert "csv-diary (synaptic-csv-diary 1.0)" in status
+    assert "Entries from the diary: 2." in status
     unknown = plug_in.run("import", "csv-diarx")
     assert unknown.code == 2 and "csv-diary" in unknown.err
 
@@ -108,8 +115,11 @@ def test_a_broken_plug_in_is_named_and_everything_else_works(
     tmp_path: Path, packages: Path, module: str
 ) -> None:
     plug_in = Installed(tmp_path, packages, **{module: "import a_module_that_nobody_has"})
-    for args in (("save", "The pump is loud."), ("search", "pump"), ("status",), ("import",)):
-        assert plug_in.run(*args).code == 0, args
+    for args in (("save", "The pump is loud."), ("search", "pump")):
+        answer = plug_in.run(*args)
+        assert answer.code == 0 and "left out" not in answer.err, args
+    for name in ("status", "import", "undo"):
+        assert plug_in.run(name).code == 0, name
     if module == "__init__":
         assert "csv-diary (synaptic-csv-diary 1.0) is left out" in plug_in.run("import").err
     if module != "reader":
@@ -117,3 +127,74 @@ def test_a_broken_plug_in_is_named_and_everything_else_works(
     if module != "commands":
         failed = plug_in.run("import", "csv-diary", str(tmp_path / "diary.csv"))
         assert failed.code in (1, 2) and "Traceback" not in failed.err
+
+
+def test_a_plug_in_made_for_other_doors_is_named_and_left_out(
+    tmp_path: Path, packages: Path
+) -> None:
+    module = (packages / NAME / "__init__.py").read_text()
+    newer = module.replace("PLUGIN_VERSION = 1", "PLUGIN_VERSION = 2")
+    plug_in = Installed(tmp_path, packages, __init__=newer)
+    answer = plug_in.run("import", "csv-diary")
+    assert answer.code == 2
+    assert "made for version 2 of synaptic.plugin, and this is version 1" in answer.err
+
+
+FAILS = """
+def news(ws):
+    raise OSError("the diary is locked")
+
+def take_back_run(ws, run, confirms):
+    raise OSError("the diary is locked")
+
+def catch_up(ws):
+    raise OSError("a closed door was asked")
+
+transcripts = catch_up
+"""
+
+
+def test_a_plug_in_that_fails_spoils_no_status_and_ends_an_undo(
+    tmp_path: Path, packages: Path
+) -> None:
+    plug_in = Installed(tmp_path, packages, __init__=FAILS)
+    assert plug_in.run("save", "The pump is loud.").code == 0
+    status = plug_in.run("status")
+    assert status.code == 0 and "is left out: OSError: the diary is locked" in status.err
+    undone = plug_in.run("undo")
+    assert undone.code == 1 and "failed: OSError: the diary is locked" in undone.err
+    assert "pump" in plug_in.run("recent").out
+
+
+DOORS = [one for one in vars(plugin).values() if isinstance(one, plugin.Door)]
+TABLES = {
+    f"{plugin.COMMANDS}: {{command: module}}": True,
+    f"{plugin.READERS}: {{source: module}}": True,
+}
+ROW = re.compile(r"^\| `(.+?)` \|.*\| (open|closed: .+) \|$", re.M)
+
+
+def answer_of(door: plugin.Door[..., object]) -> inspect.Signature:
+    """The signature of the function that answers at a door; of several, of the first."""
+    for module in iter_modules(features.__path__, f"{features.__name__}."):
+        feature = import_module(module.name)
+        if hasattr(feature, door.name):
+            return inspect.signature(getattr(feature, door.name))
+    raise AssertionError(f"No feature answers {door.name}.")
+
+
+@pytest.mark.parametrize("door", DOORS, ids=lambda door: door.name)
+def test_a_feature_answers_at_each_door_with_its_types(door: plugin.Door[..., object]) -> None:
+    signature = answer_of(door)
+    asked = ", ".join(parameter.annotation for parameter in signature.parameters.values())
+    annotation = f"Door[[{asked}], {signature.return_annotation}]"
+    assert plugin.__annotations__[door.name.upper()] == annotation
+
+
+def test_the_page_has_a_row_for_each_door() -> None:
+    rows = {
+        written.replace("\\|", "|"): kind == "open"
+        for written, kind in ROW.findall(PAGE.read_text())
+    }
+    doors = {f"{one.name}{answer_of(one)}".replace("'", ""): one.is_open for one in DOORS}
+    assert rows == TABLES | doors

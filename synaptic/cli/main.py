@@ -20,7 +20,7 @@ import typer
 from typer.main import get_command
 from typer.models import CommandInfo
 
-from .. import doors
+from .. import plugin
 from ..errors import InvalidArgument, SynapticError, to_synaptic_error
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
@@ -154,9 +154,9 @@ def _find_command(name: str) -> CommandInfo | None:
     for add in (
         None,
         _add_commands,
-        doors.add_own_command,
+        plugin.add_own_command,
         _add_upkeep,
-        doors.add_plug_in_command,
+        plugin.add_plug_in_command,
     ):
         if add:
             add(name)
@@ -180,7 +180,7 @@ def whole_program() -> typer.Typer:
     """
     from . import commands, upkeep  # noqa: F401
 
-    doors.add_own_commands()
+    plugin.add_own_commands()
     return app
 
 

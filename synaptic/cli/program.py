@@ -9,10 +9,10 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..config import load_config
-from ..doors import call_features
 from ..errors import SynapticError
 from ..journal.changelog import Actor, acting
 from ..models import PERSON
+from ..plugin import CATCH_UP
 from ..render.terminal import say
 from ..serving.arguments import agent_name
 from ..workspace.past import as_of
@@ -188,7 +188,7 @@ def command(
                 return run(ctx.obj, **values)
             with open_home(ctx.obj) as ws:
                 if any((ws.config.state / "capture").glob("[!.]*")):
-                    call_features("catch_up", ws)
+                    CATCH_UP.ask_each(ws)
                 with as_of(ws, values.pop("as_of", None)) as then:
                     return run(then, **values)
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import typer
 
 from ..config import load_config, resolve_home
-from ..doors import call_only_feature
 from ..errors import InvalidArgument, SynapticError
 from ..hooks.hooks import SETTINGS
 from ..journal.settings import write_setting
 from ..models import Json
+from ..plugin import OFFER
 from ..render.fence import clean
 from ..render.terminal import emit, say
 from ..setup.clients import (
@@ -87,10 +87,10 @@ def run_setup(home: str | None, names: Sequence[str], options: SetupOptions) -> 
     data = {"success": not failed, **_steps_json(done), "not_found": absent, "notices": notices}
     offers = options.adds and not options.url
     if offers and IN_JSON.get():
-        data |= call_only_feature("offer", home, options.take_in)
+        data |= OFFER.ask_only(home, options.take_in)
     print_answer(data, _closing_remarks(done, absent, dry_run=options.dry_run), notices)
     if offers and not IN_JSON.get():
-        call_only_feature("offer", home, options.take_in)
+        OFFER.ask_only(home, options.take_in)
     return 1 if failed and not (options.show or options.status) else 0
 
 

@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..doors import call_only_feature
 from ..errors import InvalidArgument
 from ..filters import Filters
 from ..language.query import build_preference
 from ..models import Task, Texts
+from ..plugin import TRANSCRIPTS
 from ..render import terminal, wire
 from ..search.search import search as search_journal
 from ..serving.arguments import take_filters
@@ -208,7 +208,7 @@ def get(ws: Workspace, ids: Words, source: bool) -> None:
     """
     listing = browse.get(ws, [resolve_id(ws, id) for id in ids])
     if source:
-        listing = call_only_feature("transcripts", ws, listing)
+        listing = replace(listing, entries=TRANSCRIPTS.ask_only(ws, listing.entries))
     print_entries(ws, with_attachments(ws, listing))
 
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import typer
 
-from ..doors import call_features, describe_plug_in, plug_in_entry_points
 from ..errors import InvalidArgument, JournalError, SynapticError, check_range
 from ..journal import losses
 from ..language.query import MAX_LIMIT
 from ..models import CAPTURED
+from ..plugin import NEWS, describe_plug_in, plug_in_entry_points
 from ..render import terminal, wire
 from ..render.fence import clean
 from ..render.present import matter_text, outline_text
@@ -82,7 +82,7 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
     now = browse.status(ws)
     text = terminal.status_text(now, output_for_workspace(ws))
     text = f"{text}\n\n{empty_journal_text(ws)}".rstrip()
-    news = [*chain.from_iterable(call_features("news", ws))]
+    news = [*chain.from_iterable(NEWS.ask_each(ws))]
     if plug_in_entry_points():
         news.append(f"Plug-ins: {', '.join(map(describe_plug_in, plug_in_entry_points()))}.")
     now = replace(now, notices=(*now.notices, *news))

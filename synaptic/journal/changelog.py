@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import JournalError
-from ..models import PERSON, Json, frozen
+from ..models import PERSON, Json, Texts, frozen
 from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, line_starts, text_of_bytes
 from ..notes.link_places import Splice
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
@@ -55,6 +55,28 @@ UNDO = "undo "
 """The beginning of the verb of a run that took another back."""
 NO_FILE = "none"
 """In the place of the hash of a file that is not there."""
+
+
+@frozen
+class LoggedRun:
+    """A run in the log that can be taken back: who did it, by what, when, in which files.
+    `words` are some that it changed, where they are known: the old and the new ones.
+    """
+
+    run: str
+    at: datetime
+    who: str
+    by: str
+    verb: str
+    what: str
+    files: Texts
+    entries: Texts = ()
+    words: tuple[str, str] = "", ""
+
+    @property
+    def undone_verb(self) -> str:
+        """The verb of the run that it took back; "" if it took none back."""
+        return self.verb.removeprefix(UNDO) if self.verb.startswith(UNDO) else ""
 
 
 class Actor(NamedTuple):

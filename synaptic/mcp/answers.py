@@ -10,13 +10,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from ..doors import call_only_feature
 from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
 from ..journal.changelog import Actor, acting
 from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Texts
 from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
+from ..plugin import TRANSCRIPTS
 from ..render.briefing import briefing_text
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, length_of_tokens, one_line
 from ..render.present import (
@@ -286,7 +286,7 @@ def _answer_get(ws: Workspace, call: Call) -> Answer:
     listing = get(ws, call.args["id"])
     if call.args.get("source"):
         ws.access.require_files("The transcript of a session")
-        listing = call_only_feature("transcripts", ws, listing)
+        listing = replace(listing, entries=TRANSCRIPTS.ask_only(ws, listing.entries))
     entries = [*map(with_versions_shown, listing.entries)]
     if offset and len(entries) > 1:
         raise InvalidArgument(

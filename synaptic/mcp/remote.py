@@ -18,8 +18,8 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ..doors import call_only_feature
 from ..errors import ConfigError
+from ..plugin import FORWARD
 from ..serving.tokens import Tokens
 from ..serving.worker import GRACE_S, Worker
 from .repeats import Repeats
@@ -40,7 +40,7 @@ class Remote:
         self._read_only = read_only
         self._shared = {
             "repeats": Repeats(),
-            "forwarding": call_only_feature("forward", writer) if writer else None,
+            "forwarding": FORWARD.ask_only(writer) if writer else None,
         }
         self._app: ASGIApp
 

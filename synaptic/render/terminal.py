@@ -52,6 +52,7 @@ from .present import (
 )
 
 if TYPE_CHECKING:
+    from ..journal.changelog import LoggedRun
     from ..journal.last_backup import LastBackup
     from ..verbs.adopt import Adopted
     from ..verbs.browse import Days, Listing, Status
@@ -59,7 +60,7 @@ if TYPE_CHECKING:
     from ..verbs.mentions import Links
     from ..verbs.removing import Replaced, Restorable
     from ..verbs.totals import Totals
-    from ..verbs.undoing import LoggedRun, Undone
+    from ..verbs.undoing import Undone
     from ..verbs.written import DaysWritten
     from ..workspace.sync import RebuildReport
 

@@ -22,12 +22,12 @@ from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..config import CLIENT_WAITS_S, load_config
-from ..doors import call_features, call_only_feature
 from ..errors import IndexFailed, IndexUnusable, to_user_error
 from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..journal.withdrawal import WITHDRAWAL, Withdrawal
 from ..models import Json, Texts
+from ..plugin import ACCESS, CATCH_UP
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.pace import Paces
@@ -358,8 +358,7 @@ class Worker:
         config = load_config(self._home, for_agent=True)
         if not self._address:
             return open_workspace(config, embedder=self._embedder)
-        published: Workspace = call_only_feature("access", config, self._address)
-        return published
+        return ACCESS.ask_only(config, self._address)
 
     def _ensure_workspace(self) -> Workspace:
         """Returns the Workspace that writes, opened at the first call; starts to load the model
@@ -422,7 +421,7 @@ class Worker:
                 if not verify_index(ws):
                     log.warning("The index was damaged and has been made anew.")
                 if not self._read_only:
-                    call_features("catch_up", ws)
+                    CATCH_UP.ask_each(ws)
                 return 0.0
             if ws.journal.has_unfinished_rename and not self._read_only:
                 from ..verbs.many_edits import finish_edits  # rarely needed

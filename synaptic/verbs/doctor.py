@@ -10,7 +10,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from ..doors import call_features
 from ..errors import ModelError, NotFound, SynapticError
 from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
@@ -24,6 +23,7 @@ from ..notes.copies import find_original
 from ..notes.link_places import name_key
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
+from ..plugin import RECOVER
 from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
 from ..workspace.workspace import Workspace
 from .browse import Status, status
@@ -79,7 +79,7 @@ def fix_problems(ws: Workspace) -> Checkup:
         with ws.own_journal.writing():  # which takes what an older version left waiting
             pass
         finish_edits(ws)
-        call_features("recover", ws)
+        RECOVER.ask_each(ws)
         for stamp in ws.journal.scan():
             with suppress(NotFound):
                 ws.own_journal.purge_private_copies(stamp.path, ws.journal.read(stamp.path))

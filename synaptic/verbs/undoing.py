@@ -11,11 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from itertools import takewhile
 
 from ..config import load_config
-from ..doors import call_features
 from ..errors import Changed, NotFound, Refused
 from ..journal.changelog import (
     NO_FILE,
@@ -23,6 +21,7 @@ from ..journal.changelog import (
     CannotUndo,
     Deed,
     FileChange,
+    LoggedRun,
     find_spans,
     hash_or_none,
     make_record,
@@ -37,6 +36,7 @@ from ..notes.blocks import bytes_of_text, without_masked
 from ..notes.privacy import mask_private
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
+from ..plugin import TAKE_BACK_RUN
 from ..workspace.preferences import check_may_change, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -56,28 +56,6 @@ NOT_IN_TRASH = ("tick", "open a task", "move a task")
 _MOST_SHOWN = 80
 """The most letters of a text that a message shows."""
 _HEADING = re.compile(rb"^#{1,6}[ \t]+(?:\d\d:\d\d[ \t]+)?")
-
-
-@frozen
-class LoggedRun:
-    """A run in the log that can be taken back: who did it, by what, when, in which files.
-    `words` are some that it changed, where they are known: the old and the new ones.
-    """
-
-    run: str
-    at: datetime
-    who: str
-    by: str
-    verb: str
-    what: str
-    files: Texts
-    entries: Texts = ()
-    words: tuple[str, str] = "", ""
-
-    @property
-    def undone_verb(self) -> str:
-        """The verb of the run that it took back; "" if it took none back."""
-        return self.verb.removeprefix(UNDO) if self.verb.startswith(UNDO) else ""
 
 
 @frozen
@@ -264,11 +242,11 @@ def _undo(
         back = take_back(ws, run.run)
         stay = tuple((path, "its lines were changed since") for path in back.stay)
         return replace(undone, run=_name_of_undo(ws, run, runs, stay), stay=stay)
-    for answer in call_features("take_back_run", ws, run, confirms):
-        if answer is not None:
-            stays, notices = answer
-            name = _name_of_undo(ws, run, runs, stays)
-            return replace(undone, run=name, stay=tuple(stays), notices=notices)
+    answer = TAKE_BACK_RUN.ask_in_turn(ws, run, confirms)
+    if answer is not None:
+        stays, notices = answer
+        name = _name_of_undo(ws, run, runs, stays)
+        return replace(undone, run=name, stay=tuple(stays), notices=notices)
     with ws.own_journal.writing(), ws.own_journal.doing(verb_of_undo(run.verb)) as deed:
         plan, notices = _take_files_back(ws, run, runs, deed, confirms=confirms)
     return replace(

@@ -28,7 +28,7 @@ from typing import Any
 from forks import ForkedHome, Forks, forked, run_call, shared, tell
 from outside import Answer
 
-PURE = ("synaptic.doors", "synaptic.index", "synaptic.language", "synaptic.notes")
+PURE = ("synaptic.index", "synaptic.language", "synaptic.notes", "synaptic.plugin")
 """Modules that remember only what follows from their arguments and the package's own files."""
 _SERVE = "import steady; steady.serve()"
 

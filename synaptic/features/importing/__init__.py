@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from ...models import short_id
 
 if TYPE_CHECKING:
-    from ...models import Json, Texts
-    from ...verbs.browse import Listing
-    from ...verbs.undoing import LoggedRun
+    from collections.abc import Sequence
+
+    from ...journal.changelog import LoggedRun
+    from ...models import Entry, Json, Texts
     from ...workspace.workspace import Workspace
 
 COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_commands")
@@ -34,7 +35,7 @@ def catch_up(ws: Workspace) -> None:
 
 def take_back_run(
     ws: Workspace, run: LoggedRun, confirms: bool
-) -> tuple[list[tuple[str, str]], Texts] | None:
+) -> tuple[Sequence[tuple[str, str]], Texts] | None:
     """Takes an import back; returns (the entries that stay, each with the reason; notices), or
     None for a run that is none. Before an import is done again its pictures are brought back.
     """
@@ -71,10 +72,10 @@ def offer(home: str | None, wanted: bool | None) -> Json:
     return offer_sources(home, wanted=wanted)
 
 
-def transcripts(ws: Workspace, listing: Listing) -> Listing:
-    """Returns the session digests in `listing` with the transcript lines from which each was
-    made as their text.
+def transcripts(ws: Workspace, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """Returns these session digests with the transcript lines from which each was made as
+    their text.
     """
     from .import_runs import with_transcripts
 
-    return with_transcripts(ws, listing)
+    return with_transcripts(ws, entries)

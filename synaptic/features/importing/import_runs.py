@@ -48,7 +48,6 @@ from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.screening import Screen
 from ...render.terminal import entry_count_text
-from ...verbs.browse import Listing
 from ...verbs.removing import delete
 from ...workspace.embed import Progress
 from ...workspace.preferences import end_confirmation, read_log
@@ -441,9 +440,8 @@ def resume_runs(ws: Workspace) -> list[str]:
     return [run.name for run in runs]
 
 
-def with_transcripts(ws: Workspace, listing: Listing) -> Listing:
-    """Replaces the text of each session digest in the listing by its lines of the
-    transcript.
+def with_transcripts(ws: Workspace, entries: Sequence[Entry]) -> tuple[Entry, ...]:
+    """Replaces the text of each of these session digests by its lines of the transcript.
 
     Private passages and secrets are left out of it. Raises InvalidArgument for any other entry,
     NotFound where the client has deleted the transcript.
@@ -452,7 +450,7 @@ def with_transcripts(ws: Workspace, listing: Listing) -> Listing:
     from .readers.session import read_session_events
 
     whole = []
-    for entry in listing.entries:
+    for entry in entries:
         extra = _read_comment_keys(ws, entry)
         source = (entry.via or "").removeprefix("import:")
         if source not in SESSIONS or "lines" not in extra:
@@ -485,7 +483,7 @@ def with_transcripts(ws: Workspace, listing: Listing) -> Listing:
                 lines += [f"{event.line:>6} {event.kind:6} {event.text}"]
         text = Screen("redact").redact_secrets("text", "\n".join(lines))
         whole.append(replace(entry, content=text))
-    return replace(listing, entries=tuple(whole))
+    return tuple(whole)
 
 
 def _read_comment_keys(ws: Workspace, entry: Entry) -> dict[str, str]:

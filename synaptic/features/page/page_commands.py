@@ -10,8 +10,8 @@ from ...cli import flags as f
 from ...cli.flags import PROJECT_COMPLETION, argument, option, switch, text_option, texts_option
 from ...cli.program import command
 from ...cli.replies import print_answer
-from ...doors import call_only_feature
 from ...errors import InvalidArgument
+from ...plugin import SERVED
 from ...render.present import outline_text
 from ...render.terminal import emit
 from ...serving.tokens import Tokens
@@ -81,7 +81,7 @@ def serve(
             )
         return service.install_service(home, port, read_only=read_only)
     about_database = {name: choices.pop(name, None) for name in DATABASE_FLAGS}
-    choices |= call_only_feature("served", about_database)
+    choices |= SERVED.ask_only(about_database)
     from ...mcp.remote import Remote  # slow to import
     from . import app
 

@@ -12,8 +12,8 @@ from ...journal.disk import PUBLISHED
 if TYPE_CHECKING:
     from ...config import Config
     from ...models import Json
+    from ...plugin import Forwarder
     from ...workspace.workspace import Workspace
-    from .forwarding import Forwarding
 
 COMMANDS = dict.fromkeys(
     ("sync", "publish", "git-setup", "git-merge"), f"{__name__}.sharing_commands"
@@ -54,7 +54,7 @@ def access(config: Config, address: str) -> Workspace:
     return open_published(config, address)
 
 
-def forward(address: str) -> Forwarding:
+def forward(address: str) -> Forwarder:
     """Returns the client that forwards tool calls to the Synaptic server at `address`, which
     writes the journal.
     """

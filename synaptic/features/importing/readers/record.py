@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ....doors import load_module, reader_modules
 from ....errors import SynapticError, match_valid_name
 from ....models import EntryType, Texts
+from ....plugin import load_module, reader_modules
 
 Skipped = Callable[[str, str], None]
 """Reports a record that cannot be imported, as (place, reason): `skipped("memory.jsonl:12", "it
