@@ -145,7 +145,7 @@ def open_home(home: str | None) -> Iterator[Workspace]:
 
 def _finish_rename(ws: Workspace) -> None:
     """Finishes a rename that was killed, and says so."""
-    from ..verbs.many_edits import finish_edits  # rarely needed
+    from ..workspace.many_edits import finish_edits  # rarely needed
 
     with suppress(SynapticError):  # the command itself says what is wrong
         done = finish_edits(ws)

@@ -7,11 +7,11 @@ from ..journal.renames import MANY_EDITS
 from ..render import wire
 from ..render.fence import clean
 from ..serving.arguments import is_person
-from ..verbs import many_edits
-from ..verbs.many_edits import EditPlan, Renamed
 from ..verbs.renaming import plan_rename
 from ..verbs.retagging import plan_tag_rename
 from ..verbs.undoing import list_runs
+from ..workspace import many_edits
+from ..workspace.many_edits import EditPlan, Renamed
 from ..workspace.workspace import Workspace
 from .replies import IN_JSON, ask_agreement, print_answer, print_undoable
 

@@ -424,7 +424,7 @@ class Worker:
                     CATCH_UP.ask_each(ws)
                 return 0.0
             if ws.journal.has_unfinished_rename and not self._read_only:
-                from ..verbs.many_edits import finish_edits  # rarely needed
+                from ..workspace.many_edits import finish_edits  # rarely needed
 
                 finish_edits(ws)
             embed_ms = SLICE_S * 1000

@@ -24,10 +24,10 @@ from ..notes.link_places import name_key
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
 from ..plugin import RECOVER
+from ..workspace.many_edits import finish_edits
 from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
 from ..workspace.workspace import Workspace
 from .browse import Status, status
-from .many_edits import finish_edits
 
 FIX = "synaptic doctor --fix"
 LEFT_OUT_SHOWN = 50

@@ -12,9 +12,9 @@ from ..journal.folder import is_note
 from ..journal.moves import read_moves
 from ..notes.link_places import name_key, page_of_path
 from ..notes.marks import link_key
+from ..workspace.many_edits import EditPlan, Renamed, make_edits
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .many_edits import EditPlan, Renamed, make_edits
 from .mentions import broken_links
 from .relinking import LinkMoves, list_files
 

@@ -34,9 +34,7 @@ from ..notes.link_places import (
 )
 from ..notes.marks import link_key
 from ..notes.privacy import mask_private
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from .many_edits import (
+from ..workspace.many_edits import (
     IN_CODE,
     IN_SOURCE,
     Changes,
@@ -46,6 +44,8 @@ from .many_edits import (
     line_numbers,
     plan_edits,
 )
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
 
 _SWITCHED_OFF = re.compile(r"(?im)^synaptic:[ \t]*[\"']?(?:false|no|off)\b")
 

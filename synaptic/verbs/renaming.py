@@ -22,9 +22,9 @@ from ..models import Texts
 from ..notes.dates import date_in_path
 from ..notes.link_places import ends_with_name, name_key, page_key, page_of_path
 from ..notes.marks import link_key
+from ..workspace.many_edits import EditPlan
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .many_edits import EditPlan
 from .mentions import id_of_name
 from .relinking import LinkMoves, Pages, list_files
 

@@ -11,9 +11,7 @@ from ..models import Texts
 from ..notes.blocks import TAG, check_tag
 from ..notes.link_places import Splice, name_key, read_note_text
 from ..notes.tag_places import renamed_tag, splices_of_tag
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from .many_edits import (
+from ..workspace.many_edits import (
     IN_SOURCE,
     CannotEdit,
     Changes,
@@ -24,6 +22,8 @@ from .many_edits import (
     line_numbers,
     plan_edits,
 )
+from ..workspace.sync import in_step
+from ..workspace.workspace import Workspace
 
 
 def plan_tag_rename(

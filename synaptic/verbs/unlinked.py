@@ -14,11 +14,11 @@ from ..models import Entry, Texts, frozen
 from ..notes.blocks import LINK, WIKI_LINK, blank_out, without_code_and_comments
 from ..notes.link_places import NoteText, Splice, byte_offsets, read_note_text
 from ..notes.marks import link_key
+from ..workspace.many_edits import Changes, EditPlan, Notes, plan_edits
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .browse import get
-from .many_edits import Changes, EditPlan, Notes, plan_edits
 from .mentions import Ends, links_of_entries
 
 LEAST_CHARS = 3

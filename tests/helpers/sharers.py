@@ -20,9 +20,9 @@ from hubs import git
 from synaptic import delete, save, update
 from synaptic.config import load_config
 from synaptic.features.sharing.syncing import init_sync, sync
-from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.retagging import plan_tag_rename
+from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.workspace import Workspace
 
 FIRST_DAY = date(2026, 11, 1)

@@ -19,9 +19,9 @@ from synaptic.search.search import search
 from synaptic.verbs.brief import brief
 from synaptic.verbs.browse import entries_of_days, find, get, recent
 from synaptic.verbs.changing import update
-from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.saving import save
+from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.sync import in_step, rebuild
 
 SMALL, LARGE = 1_020, 8_010

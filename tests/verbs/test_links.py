@@ -11,11 +11,11 @@ from homes import open_home
 
 from synaptic import Filters, Workspace, find, save, update
 from synaptic.notes.blocks import without_code
-from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.mentions import broken_links, link_targets, links
 from synaptic.verbs.neighbours import link_graph
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.retagging import plan_tag_rename
+from synaptic.workspace.many_edits import make_edits
 
 
 def put(ws: Workspace, name: str, text: str) -> None:

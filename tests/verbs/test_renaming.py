@@ -26,10 +26,10 @@ from synaptic.journal.changelog import FileChange
 from synaptic.models import Entry
 from synaptic.verbs import browse
 from synaptic.verbs.changing import update
-from synaptic.verbs.many_edits import EditPlan, finish_edits, make_edits, take_back
 from synaptic.verbs.removing import restore
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.retagging import plan_tag_rename
+from synaptic.workspace.many_edits import EditPlan, finish_edits, make_edits, take_back
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step
 

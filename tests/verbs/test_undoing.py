@@ -26,7 +26,6 @@ from synaptic.journal.rewriting import keep_opened, note_edit
 from synaptic.render.terminal import runs_text
 from synaptic.verbs.changing import open_for_edit, update
 from synaptic.verbs.editing import open_text, write_text
-from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.removing import delete, restore, restore_version
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.rescheduling import find_tasks_to_move, reschedule_task
@@ -35,6 +34,7 @@ from synaptic.verbs.rules import confirm
 from synaptic.verbs.saved_searches import save_search
 from synaptic.verbs.ticking import find_open_tasks, tick_task
 from synaptic.verbs.undoing import list_runs, list_runs_with_words, undo_last, undo_run
+from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step
 

@@ -8,8 +8,8 @@ from homes import open_home
 from synaptic import Entry, Workspace, find
 from synaptic.errors import NotFound
 from synaptic.filters import Filters
-from synaptic.verbs.many_edits import make_edits, take_back
 from synaptic.verbs.unlinked import find_mentions, plan_mention_link
+from synaptic.workspace.many_edits import make_edits, take_back
 
 NOTES = {
     "people/Ines.md": "---\ntitle: Ines Ode\naliases: [the Captain]\n---\nA friend, Ines.\n",

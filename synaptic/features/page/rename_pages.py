@@ -12,9 +12,9 @@ from ...errors import SynapticError
 from ...journal.renames import find_run
 from ...models import Entry
 from ...verbs import browse
-from ...verbs.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...verbs.renaming import plan_rename
 from ...verbs.unlinked import plan_mention_link
+from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...workspace.workspace import Workspace
 from .site import Page, http_status, page, read_form, redirect_with_message, run_verb
 

@@ -14,10 +14,10 @@ from sharers import share_entry
 from synaptic import delete, save, update
 from synaptic.config import load_config
 from synaptic.features.sharing.syncing import Synced, describe_sync, sync
-from synaptic.verbs.many_edits import make_edits
 from synaptic.verbs.mentions import broken_links
 from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.review import review
+from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX")

@@ -25,9 +25,9 @@ from ..notes.blocks import LONE_CR, MASK
 from ..notes.header import hash_of_heading
 from ..notes.link_places import Splice, read_note_text, replace_pieces, splices_of_ids
 from ..notes.privacy import mask_private
-from ..workspace.preferences import rows_of_changed_rules
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
+from .preferences import rows_of_changed_rules
+from .sync import in_step
+from .workspace import Workspace
 
 IN_SOURCE = "in a source that is only read"
 IN_CODE = "in code or a comment"
