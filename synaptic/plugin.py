@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .config import Config
     from .journal.changelog import LoggedRun
     from .models import Entry, Json, Texts
+    from .workspace.many_edits import EditPlan
     from .workspace.workspace import Workspace
 
 log = logging.getLogger(__name__)
@@ -141,6 +142,11 @@ ACCESS: Door[[Config, str], Workspace] = Door("access")
 """Opens a Workspace on the published journals at an address."""
 FORWARD: Door[[str], Forwarder] = Door("forward")
 """Gives what hands calls on to the server at an address, for `serve --read --writer`."""
+
+PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
+"""The plan that gives a note another name, for the page; True if a person confirms."""
+PLAN_MENDING: Door[[Workspace, bool], dict[str, EditPlan]] = Door("plan_mending")
+"""By path of a note that was moved by hand, the plan that mends links to it, for `review`."""
 
 
 def add_own_command(name: str) -> None:

@@ -55,7 +55,6 @@ from .flags import (
     PROJECT_COMPLETION,
     TAG_COMPLETION,
     argument,
-    option,
     switch,
     text_option,
     texts_option,
@@ -67,7 +66,6 @@ from .replies import (
     ask_agreed_id,
     can_ask,
     check_can_ask,
-    empty_journal_text,
     open_or_print_path,
     output_for_workspace,
     print_answer,
@@ -614,35 +612,6 @@ def today(home: str | None, page: bool = False) -> None:
     journal = Journal(load_config(home))
     open_or_print_path(journal, journal.path_of_day(make_clock()()), None)
     return ask_about_new_preferences(home)
-
-
-@command(
-    "tags",
-    option(
-        tuple[str, str] | None,
-        "rename",
-        "Rename a tag, and the tags below it, in all notes.",
-        metavar="OLD NEW",
-    ),
-    f.DRY_RUN,
-    f.YES,
-    f.OLD_UNDO,
-)
-def tags(
-    ws: Workspace, dry_run: bool, yes: bool, rename: tuple[str, str] | None = None, **undo: str
-) -> None:
-    """Count types, tags and projects; rename a tag.
-
-    Example: synaptic tags --rename db databases --dry-run
-    """
-    if rename or undo:
-        from .rename_command import run_tag_rename  # rarely needed
-
-        return run_tag_rename(ws, rename, dry_run=dry_run, yes=yes, **undo)
-    facets = browse.find(ws, facets=True, limit=1).facets
-    assert facets
-    text = empty_journal_text(ws) or terminal.facets_text(facets, output_for_workspace(ws))
-    return print_answer(wire.facets_json(facets), text)
 
 
 def _join_words(text: Words) -> str:

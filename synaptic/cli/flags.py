@@ -254,8 +254,6 @@ CLIENT = argument(
     list[str] | None, "clients", "CLIENT", "[default: all clients on this machine]"
 )
 DRY_RUN = switch("dry_run", "Show the changes without making them.")
-OLD_UNDO = text_option("undo", "The same as `undo NAME`.", hidden=True)
-"""The flag by which a renaming was taken back before `undo` took everything back."""
 
 # the server over HTTP
 READ_ONLY = switch("read_only", "Refuse every change.")

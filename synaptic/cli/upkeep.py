@@ -252,32 +252,6 @@ def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding])
 
 
 @command(
-    "rename",
-    argument(str | None, "note", "NOTE", "Its path, name, title, alias or id."),
-    argument(
-        str | None,
-        "new",
-        "NEW",
-        "A new name; with / a path from the journal's folder on, or a folder: archive/.",
-    ),
-    f.DRY_RUN,
-    f.YES,
-    f.OLD_UNDO,
-)
-def rename(ws: Workspace, **choices: Any) -> None:
-    """Rename a note, and all links to it.
-
-    It shows the lines that would change, and asks. Code, private passages and sources that are
-    only read stay as they are. `undo` takes it back.
-
-    Example: synaptic rename "Roger Zelazny" "Zelazny, Roger" --dry-run
-    """
-    from .rename_command import run_rename  # only this command needs it
-
-    return run_rename(ws, **choices)
-
-
-@command(
     "export",
     argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
     switch("as_rows", "Write a JSON array, one object a line.", "--json"),

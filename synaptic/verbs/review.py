@@ -12,22 +12,23 @@ from functools import partial
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from ..errors import InvalidArgument, match_valid_name
+from ..errors import InvalidArgument, NotFound, match_valid_name
 from ..filters import Filters
 from ..index.rows import Stored
 from ..journal.disk import REVIEWED, overwrite, read_state_json
 from ..kinds import has_expired
 from ..models import PERSON, Entry, Texts
 from ..notes.blocks import project_key
+from ..plugin import PLAN_MENDING
 from ..search.near import LEAST_OF_PAIRS, find_near_rows, is_open_issue
 from ..search.search import drop_any_project
 from ..workspace.changes import mark_entries
+from ..workspace.many_edits import EditPlan, Renamed, make_edits
 from ..workspace.readback import read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from . import settling
 from .changing import update
-from .moved_notes import mend_links, plans_of_mending
 from .receipts import Receipt, make_receipt
 from .removing import delete
 
@@ -88,7 +89,7 @@ class ReviewFinding(NamedTuple):
 def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
-    moved = plans_of_mending(ws, confirms=True)
+    moved = _plans_of_mending(ws, confirms=True)
 
     def run(_: object) -> list[ReviewFinding]:
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
@@ -200,6 +201,26 @@ def answer_finding(
     if chosen == "close":
         return change(first.id, add_tags=["done"])
     return delete(ws, first.id, by_person=by_person, confirms=confirms)
+
+
+def mend_links(ws: Workspace, path: str, *, confirms: bool) -> Renamed:
+    """Mends the links to the old path of the note that is now at `path`. Raises NotFound if no
+    link is broken by now.
+    """
+    plan = _plans_of_mending(ws, confirms=confirms).get(path)
+    if not plan:
+        raise NotFound(f"No broken link leads to an old path of {path}.")
+    return make_edits(ws, plan)
+
+
+def _plans_of_mending(ws: Workspace, *, confirms: bool) -> dict[str, EditPlan]:
+    """For each note that moved, by its present path, the plan that mends the links to its old
+    one.
+    """
+    plans: dict[str, EditPlan] = {}
+    for answer in PLAN_MENDING.ask_each(ws, confirms):
+        plans |= answer
+    return plans
 
 
 def entry_of_finding(ws: Workspace, key: str, chosen: str) -> Entry:

@@ -20,8 +20,8 @@ from hubs import git
 from synaptic import delete, save, update
 from synaptic.config import load_config
 from synaptic.features.sharing.syncing import init_sync, sync
-from synaptic.verbs.renaming import plan_rename
-from synaptic.verbs.retagging import plan_tag_rename
+from synaptic.features.vault.renaming import plan_note_rename
+from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.workspace import Workspace
 
@@ -280,7 +280,7 @@ class Sharers:
         self.count += 1
         new = f"Person of {self.count}"
         self.holders["name", new] = machine
-        make_edits(ws, plan_rename(ws, f"{old}.md", new, confirms=True))
+        make_edits(ws, plan_note_rename(ws, f"{old}.md", new, confirms=True))
         return True
 
     def rename_tag(self, machine: int) -> bool:

@@ -14,12 +14,12 @@ from counted import Work, counted, scans_entries
 from homes import open_home
 
 from synaptic import Workspace, models
+from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.filters import Filters, Scope
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
 from synaptic.verbs.browse import entries_of_days, find, get, recent
 from synaptic.verbs.changing import update
-from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.saving import save
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.sync import in_step, rebuild
@@ -262,7 +262,7 @@ def test_a_rename_lists_and_syncs_a_folder_once_however_many_notes_link(tmp_path
         for number in range(links):
             (home / "journal" / f"note {number}.md").write_text("It grows in [[Beds]].\n")
         with open_home(home) as ws:
-            plan = plan_rename(ws, "Beds", "Plots")
+            plan = plan_note_rename(ws, "Beds", "Plots")
             with counted(ws, home) as work:
                 done = make_edits(ws, plan)
         assert done.files == links

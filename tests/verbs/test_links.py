@@ -10,11 +10,11 @@ import pytest
 from homes import open_home
 
 from synaptic import Filters, Workspace, find, save, update
+from synaptic.features.vault.renaming import plan_note_rename
+from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.notes.blocks import without_code
 from synaptic.verbs.mentions import broken_links, link_targets, links
 from synaptic.verbs.neighbours import link_graph
-from synaptic.verbs.renaming import plan_rename
-from synaptic.verbs.retagging import plan_tag_rename
 from synaptic.workspace.many_edits import make_edits
 
 
@@ -84,7 +84,7 @@ def test_names_that_differ_by_case_are_two_notes_to_every_command(ws: Workspace)
     found = find(ws, query="lower deep", filters=Filters(links_to="deep/DEED"))
     assert [entry.path for entry in found.entries] == ["From.md"]
     assert ends_id(ws, "Deed.md") == links(ws, "deep/DEED").links[1].id
-    make_edits(ws, plan_rename(ws, "deed", "contract", confirms=True))
+    make_edits(ws, plan_note_rename(ws, "deed", "contract", confirms=True))
     read = {path.name: path.read_text() for path in ws.config.journal.rglob("*.md")}
     assert read["Deed.md"] == "Upper. [[contract]]\n"
     assert (
@@ -116,7 +116,7 @@ def test_of_two_notes_of_one_name_links_and_renames_mean_the_same(ws: Workspace)
     targets = [link.id for link in links(ws, "From").links]
     assert targets == [ends_id(ws, path) for path in ("b/Plan.md", "b/Plan.md", "a/Plan.md")]
     assert [link.path for link in links(ws, "a/Plan").backlinks] == ["b/From.md"]
-    make_edits(ws, plan_rename(ws, "b/Plan.md", "b/Aim.md", confirms=True))
+    make_edits(ws, plan_note_rename(ws, "b/Plan.md", "b/Aim.md", confirms=True))
     text = (ws.config.journal / "b/From.md").read_text()
     assert text == "[[Aim]], [x](Aim.md) and [[a/Plan]]\n"
 
@@ -139,8 +139,8 @@ def test_a_note_in_a_label_before_a_bar_is_found_behind_it(ws: Workspace) -> Non
     assert found == expected
     assert [link.text for link in links(ws, "tools").backlinks] == ["all"]
     assert len(links(ws, "tools.file-card").backlinks) == 2
-    make_edits(ws, plan_rename(ws, "tools.md", "steel.md", confirms=True))
-    make_edits(ws, plan_rename(ws, "tools.file-card.md", "steel.card.md", confirms=True))
+    make_edits(ws, plan_note_rename(ws, "tools.md", "steel.md", confirms=True))
+    make_edits(ws, plan_note_rename(ws, "tools.file-card.md", "steel.card.md", confirms=True))
     assert (ws.config.journal / "From.md").read_text() == (
         "[[the card: Steel|steel.card#steel]], [[cards|dendron://vault/steel.card]], "
         "[[all|steel]], [[him|tools]], [[gone|the other words]] and [[gone|tools.none]]\n"
@@ -171,7 +171,7 @@ def test_what_silverbullet_runs_holds_no_link_and_a_tag_is_no_note(ws: Workspace
     assert len(links(ws, "Real").backlinks) == 1
     assert link_targets(ws, ["From"], "")["From"].tags == ()
     make_edits(ws, plan_tag_rename(ws, "steel", "iron"))
-    make_edits(ws, plan_rename(ws, "Real.md", "Made.md", confirms=True))
+    make_edits(ws, plan_note_rename(ws, "Real.md", "Made.md", confirms=True))
     text = (ws.config.journal / "From.md").read_text()
     assert text == EXPRESSIONS.replace("[[Real", "[[Made").replace("tag:steel", "tag:iron")
 
@@ -188,7 +188,7 @@ def test_a_part_of_an_attached_file_is_no_note_and_a_heading_may_end_like_one(
 def test_a_link_behind_a_code_span_follows_a_rename(ws: Workspace) -> None:
     put(ws, "Real.md", "Real.\n")
     put(ws, "From.md", "Text.\n\n`a code span` [[Real]]\n\n    [[Real]]\n")
-    make_edits(ws, plan_rename(ws, "Real.md", "Made.md", confirms=True))
+    make_edits(ws, plan_note_rename(ws, "Real.md", "Made.md", confirms=True))
     text = (ws.config.journal / "From.md").read_text()
     assert text == "Text.\n\n`a code span` [[Made]]\n\n    [[Real]]\n"
 

@@ -18,6 +18,8 @@ from vaults import files_of
 from synaptic import Workspace, save
 from synaptic.errors import Changed, JournalError, NotFound, Refused, SynapticError
 from synaptic.features.importing.import_runs import plan_files, write_plan
+from synaptic.features.vault.renaming import plan_note_rename
+from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.journal import disk
 from synaptic.journal.changelog import KEEP_MONTHS, Actor, acting
 from synaptic.journal.disk import FAULTS
@@ -27,9 +29,7 @@ from synaptic.render.terminal import runs_text
 from synaptic.verbs.changing import open_for_edit, update
 from synaptic.verbs.editing import open_text, write_text
 from synaptic.verbs.removing import delete, restore, restore_version
-from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.rescheduling import find_tasks_to_move, reschedule_task
-from synaptic.verbs.retagging import plan_tag_rename
 from synaptic.verbs.rules import confirm
 from synaptic.verbs.saved_searches import save_search
 from synaptic.verbs.ticking import find_open_tasks, tick_task
@@ -114,7 +114,7 @@ VERBS: dict[str, Callable[[Workspace], object]] = {
     "move a task": move_a_task,
     "edit on the page": edit_on_the_page,
     "edit in an editor": edit_in_an_editor,
-    "rename": lambda ws: make_edits(ws, plan_rename(ws, "Zelazny.md", "people/Roger")),
+    "rename": lambda ws: make_edits(ws, plan_note_rename(ws, "Zelazny.md", "people/Roger")),
     "rename a tag": lambda ws: make_edits(ws, plan_tag_rename(ws, "sf", "books/sf")),
     "save a search": lambda ws: save_search(ws, "Roof", "/search?q=roof"),
     "import": take_in,

@@ -13,7 +13,6 @@ from ...filters import Filters
 from ...journal import losses
 from ...models import Entry
 from ...verbs import browse, doctor, removing, review
-from ...verbs.moved_notes import mend_links
 from ...verbs.review import ReviewFinding
 from ...verbs.settling import SettledReceipt
 from ...verbs.written import count_days, count_words
@@ -138,7 +137,7 @@ async def _answer_finding(request: Request) -> Response:
     where = return_address(form) or f"/review?{request.url.query}#{next}"
     if chosen == "mend":
         note = await run_verb(request, review.entry_of_finding, key, chosen)
-        done = await run_verb(request, mend_links, note.path, confirms=True)
+        done = await run_verb(request, review.mend_links, note.path, confirms=True)
         return redirect_with_message(request, where, message, renamed=done.run)
     receipt = await run_verb(request, review.answer_finding, key, chosen, confirms=True)
     if isinstance(receipt, SettledReceipt):

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from ...errors import SynapticError
 from ...journal.renames import find_run
 from ...models import Entry
+from ...plugin import PLAN_RENAME
 from ...verbs import browse
-from ...verbs.renaming import plan_rename
 from ...verbs.unlinked import plan_mention_link
 from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...workspace.workspace import Workspace
@@ -35,7 +35,7 @@ async def _rename_page(request: Request) -> Response:
     if request.method == "POST":
         new = form.get("new", "").strip()
         try:
-            plan = await run_verb(request, plan_rename, entry.path, new, confirms=True)
+            plan = await run_verb(request, PLAN_RENAME.ask_only, entry.path, new, True)
             seen = _hash_of_plan(plan)
             if form.get("agreed") == seen:
                 done = await run_verb(request, make_edits, plan)

@@ -14,8 +14,8 @@ from sharers import share_entry
 from synaptic import delete, save, update
 from synaptic.config import load_config
 from synaptic.features.sharing.syncing import Synced, describe_sync, sync
+from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.verbs.mentions import broken_links
-from synaptic.verbs.renaming import plan_rename
 from synaptic.verbs.review import review
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.workspace import Workspace
@@ -137,7 +137,7 @@ def test_a_note_that_both_renamed_has_one_name_to_which_all_links_lead(
     links = "[[Ida]], [her](Ida.md), ![[Ida#Ida|tea]], <private>[[Ida]]</private>\n"
     desk, laptop, _ = share(tmp_path, {"Ida.md": IDA, "Team.md": links})
     for ws, name in ((desk, names[0]), (laptop, names[1])):
-        make_edits(ws, plan_rename(ws, "Ida.md", name, confirms=True))
+        make_edits(ws, plan_note_rename(ws, "Ida.md", name, confirms=True))
         note = ws.config.journal / f"{name}.md"
         old = "tea" if ws is desk else "Hull"
         note.write_text(note.read_text().replace(old, f"{old} ({name})"))
@@ -179,7 +179,7 @@ def test_a_note_that_one_deleted_and_another_changed_is_back_and_both_say_so(
     name = "Ida.md"
     if first == "renames":
         name = "Ada.md"
-        make_edits(changer, plan_rename(changer, "Ida.md", "Ada", confirms=True))
+        make_edits(changer, plan_note_rename(changer, "Ida.md", "Ada", confirms=True))
     else:
         (changer.config.journal / name).write_text(IDA.replace("tea", "coffee"))
     (dropper.config.journal / "Ida.md").unlink()

@@ -15,10 +15,10 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from ..errors import NotFound
-from ..journal.folder import is_logseq_graph, is_note
-from ..notes.blocks import LONE_CR, MASK
-from ..notes.link_places import (
+from ...errors import NotFound
+from ...journal.folder import is_logseq_graph, is_note
+from ...notes.blocks import LONE_CR, MASK
+from ...notes.link_places import (
     LinkPlace,
     LinkTargets,
     NoteText,
@@ -32,9 +32,9 @@ from ..notes.link_places import (
     page_of_path,
     read_note_text,
 )
-from ..notes.marks import link_key
-from ..notes.privacy import mask_private
-from ..workspace.many_edits import (
+from ...notes.marks import link_key
+from ...notes.privacy import mask_private
+from ...workspace.many_edits import (
     IN_CODE,
     IN_SOURCE,
     Changes,
@@ -44,8 +44,8 @@ from ..workspace.many_edits import (
     line_numbers,
     plan_edits,
 )
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 
 _SWITCHED_OFF = re.compile(r"(?im)^synaptic:[ \t]*[\"']?(?:false|no|off)\b")
 

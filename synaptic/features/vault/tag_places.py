@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .blocks import (
+from ...notes.blocks import (
     AT_TAG,
     LINK,
     LIST_ITEM,
@@ -18,8 +18,8 @@ from .blocks import (
     slug_tag,
     tag_of_link,
 )
-from .frontmatter import find_tag_words, match_front_matter
-from .link_places import NoteText, Splice, byte_offsets
+from ...notes.frontmatter import find_tag_words, match_front_matter
+from ...notes.link_places import NoteText, Splice, byte_offsets
 
 
 class TagPlace(NamedTuple):

@@ -1,4 +1,4 @@
-"""Finds notes that were moved by hand, so that links to them broke, and mends these links."""
+"""Finds notes that were moved by hand, so that links to them broke, and plans to mend them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import partial
 
-from ..errors import NotFound
-from ..journal.folder import is_note
-from ..journal.moves import read_moves
-from ..notes.link_places import name_key, page_of_path
-from ..notes.marks import link_key
-from ..workspace.many_edits import EditPlan, Renamed, make_edits
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from .mentions import broken_links
+from ...journal.folder import is_note
+from ...journal.moves import read_moves
+from ...notes.link_places import name_key, page_of_path
+from ...notes.marks import link_key
+from ...verbs.mentions import broken_links
+from ...workspace.many_edits import EditPlan
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 from .relinking import LinkMoves, list_files
 
 
@@ -89,13 +88,3 @@ def _guess_moves(ws: Workspace, notes: Collection[str]) -> list[tuple[str, str]]
 def _stem(path: str) -> str:
     name = name_key(posixpath.basename(path.replace("___", "/")))
     return posixpath.splitext(name)[0] if is_note(name) else name
-
-
-def mend_links(ws: Workspace, path: str, *, confirms: bool) -> Renamed:
-    """Mends the links to the old path of the note that is now at `path`. Raises NotFound if no
-    link is broken by now.
-    """
-    plan = plans_of_mending(ws, confirms=confirms).get(path)
-    if not plan:
-        raise NotFound(f"No broken link leads to an old path of {path}.")
-    return make_edits(ws, plan)

@@ -6,12 +6,11 @@ import re
 from dataclasses import replace
 from functools import partial
 
-from ..errors import InvalidArgument, NotFound
-from ..models import Texts
-from ..notes.blocks import TAG, check_tag
-from ..notes.link_places import Splice, name_key, read_note_text
-from ..notes.tag_places import renamed_tag, splices_of_tag
-from ..workspace.many_edits import (
+from ...errors import InvalidArgument, NotFound
+from ...models import Texts
+from ...notes.blocks import TAG, check_tag
+from ...notes.link_places import Splice, name_key, read_note_text
+from ...workspace.many_edits import (
     IN_SOURCE,
     CannotEdit,
     Changes,
@@ -22,8 +21,9 @@ from ..workspace.many_edits import (
     line_numbers,
     plan_edits,
 )
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
+from .tag_places import renamed_tag, splices_of_tag
 
 
 def plan_tag_rename(

@@ -1,6 +1,6 @@
 """Renames a note: its file, and all links to it in the notes that the journal owns.
 
-1. `plan_rename` finds the note, refuses names that cannot be, and lists what would change.
+1. `plan_note_rename` finds the note, refuses names that cannot be, and lists what would change.
 2. `many_edits.make_edits` carries that out as one change, and `take_back` takes it back.
 """
 
@@ -15,21 +15,21 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from ..errors import Ambiguous, InvalidArgument, NotFound, Refused
-from ..journal.folder import is_note, locate_writable
-from ..journal.names import why_forbidden
-from ..models import Texts
-from ..notes.dates import date_in_path
-from ..notes.link_places import ends_with_name, name_key, page_key, page_of_path
-from ..notes.marks import link_key
-from ..workspace.many_edits import EditPlan
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from .mentions import id_of_name
+from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
+from ...journal.folder import is_note, locate_writable
+from ...journal.names import why_forbidden
+from ...models import Texts
+from ...notes.dates import date_in_path
+from ...notes.link_places import ends_with_name, name_key, page_key, page_of_path
+from ...notes.marks import link_key
+from ...verbs.mentions import id_of_name
+from ...workspace.many_edits import EditPlan
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 from .relinking import LinkMoves, Pages, list_files
 
 
-def plan_rename(ws: Workspace, note: str, new: str, *, confirms: bool = False) -> EditPlan:
+def plan_note_rename(ws: Workspace, note: str, new: str, *, confirms: bool = False) -> EditPlan:
     """The plan that gives a note another name, or another folder.
 
     `note` is its path, name, title, alias or id. `new` is a name, a path from the journal's

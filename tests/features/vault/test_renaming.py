@@ -20,6 +20,8 @@ from vaults import ends_of_links, files_of, unpack
 
 from synaptic import Workspace, save
 from synaptic.errors import Changed, SynapticError
+from synaptic.features.vault.renaming import plan_note_rename
+from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.filters import Filters
 from synaptic.journal import disk
 from synaptic.journal.changelog import FileChange
@@ -27,8 +29,6 @@ from synaptic.models import Entry
 from synaptic.verbs import browse
 from synaptic.verbs.changing import update
 from synaptic.verbs.removing import restore
-from synaptic.verbs.renaming import plan_rename
-from synaptic.verbs.retagging import plan_tag_rename
 from synaptic.workspace.many_edits import EditPlan, finish_edits, make_edits, take_back
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step
@@ -68,7 +68,7 @@ def put(ws: Workspace, name: str, data: bytes | str) -> None:
 
 
 def rename(ws: Workspace, note: str, new: str) -> str:
-    return make_edits(ws, plan_rename(ws, note, new, confirms=True)).run
+    return make_edits(ws, plan_note_rename(ws, note, new, confirms=True)).run
 
 
 def test_links_in_all_forms_follow_and_no_other_byte_changes(ws: Workspace) -> None:
@@ -82,7 +82,7 @@ def test_links_in_all_forms_follow_and_no_other_byte_changes(ws: Workspace) -> N
     put(ws, "people/Sub/Amber.md", "# Amber\n")
     put(ws, "Off.md", "---\nsynaptic: false\n---\n[[Roger Zelazny]]\n")
     first = files_of(ws.config.journal)
-    plan = plan_rename(ws, "roger zelazny", NEW)
+    plan = plan_note_rename(ws, "roger zelazny", NEW)
     assert files_of(ws.config.journal) == first
     why = Counter(stay.why.partition(":")[0] for stay in plan.stays)
     assert why == {"in code or a comment": 4, "in a private passage": 1, "`synaptic": 1}
@@ -136,7 +136,7 @@ def test_in_real_vaults_each_link_leads_to_its_note(tmp_path: Path, name: str) -
         notes = [note for note in notes if not note.startswith(("journals/", "Daily/"))]
         news = ("Ñew näme (1)", "O'Neil & co", "Topic/Sub")
         for note, new in zip((notes[0], notes[7], notes[-1]), news, strict=True):
-            plan = plan_rename(ws, note, new)
+            plan = plan_note_rename(ws, note, new)
             run = make_edits(ws, plan).run
             now = ends_of_links(files_of(vault), logseq=is_logseq)
             for path, found in ends.items():
@@ -232,13 +232,13 @@ def test_names_that_cannot_be_are_refused(tmp_path: Path) -> None:
         first = files_of(ws.config.journal)
         for (note, new), words in REFUSED.items():
             with pytest.raises(SynapticError, match=words):
-                plan_rename(ws, note, new)
-        plan = plan_rename(ws, "Roger Zelazny", "roger zelazny")
+                plan_note_rename(ws, note, new)
+        plan = plan_note_rename(ws, "Roger Zelazny", "roger zelazny")
         assert plan.moves == {OLD: "people/roger zelazny.md"}
         put(ws, "Board.canvas", f'{{"nodes": [\n{{"file": "{OLD}"}}]}}')
         put(ws, "old/Left.md", "x\n\n[[Roger Zelazny]]\n")
         first = files_of(ws.config.journal)
-        plan = plan_rename(ws, "Roger Zelazny", "Roger")
+        plan = plan_note_rename(ws, "Roger Zelazny", "Roger")
         stays = [(stay.path, stay.line) for stay in plan.stays]
         assert stays == [("@vault/Far.md", 1), ("Board.canvas", 2), ("old/Left.md", 3)]
         assert files_of(ws.config.journal) == first
@@ -345,7 +345,7 @@ def test_a_rename_goes_on_beside_a_program_that_appends(ws: Workspace) -> None:
     for name in ("one.md", "two.md", "three.md"):
         put(ws, name, "x [[Roger Zelazny]]\n")
     put(ws, OLD, "I am [[Roger Zelazny]]\n")
-    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    plan = plan_note_rename(ws, "Roger Zelazny", NEW)
     append(ws, "one.md", "- [[Roger Zelazny|he]] `[[Roger Zelazny]]`\n")
     append(ws, OLD, "and [[two]], not [[Roger Zelazny]]\n")
     put(ws, "three.md", "nothing any more\n")
@@ -368,7 +368,7 @@ def test_an_editor_that_writes_to_one_of_many_files_keeps_its_text(
     for name in ("one.md", "two.md", "three.md"):
         put(ws, name, "x [[Roger Zelazny]]\n")
     put(ws, OLD, "I\n")
-    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    plan = plan_note_rename(ws, "Roger Zelazny", NEW)
     exchange = disk.exchange_names
     with (ws.config.journal / "two.md").open("r+b", buffering=0) as editor:
 
@@ -426,7 +426,7 @@ def test_what_many_files_hold_is_durable_before_any_is_exchanged(
 def test_a_file_that_changes_each_time_is_named(ws: Workspace, before: str, after: str) -> None:
     for path in ("one.md", "two.md", OLD):
         put(ws, path, "x [[Roger Zelazny]]\n")
-    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    plan = plan_note_rename(ws, "Roger Zelazny", NEW)
     append(ws, before, "before\n")
     done = make_edits(ws, beside_a_program(ws, plan, after))
     texts = files_of(ws.config.journal)
@@ -471,7 +471,7 @@ def test_a_kill_while_a_file_changes_leaves_each_file_old_or_new(
 ) -> None:
     for path in ("one.md", "two.md", OLD):
         put(ws, path, "x [[Roger Zelazny]]\n")
-    plan = plan_rename(ws, "Roger Zelazny", NEW)
+    plan = plan_note_rename(ws, "Roger Zelazny", NEW)
     append(ws, "one.md", "y [[Roger Zelazny]]\n")
     before = files_of(ws.config.journal)
     rounds = 1

@@ -1,20 +1,33 @@
-"""The commands `rename` and `tags --rename`: they show what would change, ask and do it."""
+"""The commands `rename` and `tags`; a rename shows what would change, asks and does it."""
 
 from __future__ import annotations
 
-from ..errors import InvalidArgument
-from ..journal.renames import MANY_EDITS
-from ..render import wire
-from ..render.fence import clean
-from ..serving.arguments import is_person
-from ..verbs.renaming import plan_rename
-from ..verbs.retagging import plan_tag_rename
-from ..verbs.undoing import list_runs
-from ..workspace import many_edits
-from ..workspace.many_edits import EditPlan, Renamed
-from ..workspace.workspace import Workspace
-from .replies import IN_JSON, ask_agreement, print_answer, print_undoable
+from ...cli import flags as f
+from ...cli.flags import argument, option, text_option
+from ...cli.program import command
+from ...cli.replies import (
+    IN_JSON,
+    ask_agreement,
+    empty_journal_text,
+    output_for_workspace,
+    print_answer,
+    print_undoable,
+)
+from ...errors import InvalidArgument
+from ...journal.renames import MANY_EDITS
+from ...render import terminal, wire
+from ...render.fence import clean
+from ...serving.arguments import is_person
+from ...verbs import browse
+from ...verbs.undoing import list_runs
+from ...workspace import many_edits
+from ...workspace.many_edits import EditPlan, Renamed
+from ...workspace.workspace import Workspace
+from .renaming import plan_note_rename
+from .retagging import plan_tag_rename
 
+OLD_UNDO = text_option("undo", "The same as `undo NAME`.", hidden=True)
+"""The flag by which a renaming was taken back before `undo` took everything back."""
 MOST_LINES = 40
 """The most changed lines that are listed before the question. `--dry-run` lists all."""
 
@@ -22,7 +35,20 @@ _NEXT = {"rename": "`synaptic review` mends its links", "tags": "rename the tag 
 """The next step for a file that a rename left."""
 
 
-def run_rename(
+@command(
+    "rename",
+    argument(str | None, "note", "NOTE", "Its path, name, title, alias or id."),
+    argument(
+        str | None,
+        "new",
+        "NEW",
+        "A new name; with / a path from the journal's folder on, or a folder: archive/.",
+    ),
+    f.DRY_RUN,
+    f.YES,
+    OLD_UNDO,
+)
+def _rename(
     ws: Workspace,
     *,
     dry_run: bool,
@@ -31,7 +57,13 @@ def run_rename(
     new: str = "",
     undo: str | None = None,
 ) -> None:
-    """Renames a note, or takes the rename `undo` back; lists all for an empty name."""
+    """Rename a note, and all links to it.
+
+    It shows the lines that would change, and asks. Code, private passages and sources that are
+    only read stay as they are. `undo` takes it back.
+
+    Example: synaptic rename "Roger Zelazny" "Zelazny, Roger" --dry-run
+    """
     if undo is not None:
         return _take_back(ws, "rename", undo, yes=yes)
     if not (note and new):
@@ -40,23 +72,43 @@ def run_rename(
             valid=("rename NOTE NEW",),
             hint='For example: synaptic rename "Zelazny" "Roger Zelazny" --dry-run',
         )
-    plan = plan_rename(ws, note, new, confirms=is_person())
+    plan = plan_note_rename(ws, note, new, confirms=is_person())
     return _carry_out(ws, plan, "rename", dry_run=dry_run, yes=yes)
 
 
-def run_tag_rename(
+@command(
+    "tags",
+    option(
+        tuple[str, str] | None,
+        "rename",
+        "Rename a tag, and the tags below it, in all notes.",
+        metavar="OLD NEW",
+    ),
+    f.DRY_RUN,
+    f.YES,
+    OLD_UNDO,
+)
+def _tags(
     ws: Workspace,
-    names: tuple[str, str] | None,
     *,
     dry_run: bool,
     yes: bool,
+    rename: tuple[str, str] | None = None,
     undo: str | None = None,
 ) -> None:
-    """Renames a tag, or takes the rename `undo` back; lists all for an empty name."""
-    if undo is not None or not names:
-        return _take_back(ws, "tags", undo or "", yes=yes)
-    plan = plan_tag_rename(ws, *names, confirms=is_person())
-    return _carry_out(ws, plan, "tags", dry_run=dry_run, yes=yes)
+    """Count types, tags and projects; rename a tag.
+
+    Example: synaptic tags --rename db databases --dry-run
+    """
+    if undo is not None:
+        return _take_back(ws, "tags", undo, yes=yes)
+    if rename:
+        plan = plan_tag_rename(ws, *rename, confirms=is_person())
+        return _carry_out(ws, plan, "tags", dry_run=dry_run, yes=yes)
+    facets = browse.find(ws, facets=True, limit=1).facets
+    assert facets
+    text = empty_journal_text(ws) or terminal.facets_text(facets, output_for_workspace(ws))
+    return print_answer(wire.facets_json(facets), text)
 
 
 def _carry_out(

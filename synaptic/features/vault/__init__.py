@@ -1,0 +1,28 @@
+"""Keeps a journal of many linked notes in order: renames notes and tags, and mends links.
+
+`renaming` and `retagging` plan what changes, which `workspace/many_edits` carries out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...workspace.many_edits import EditPlan
+    from ...workspace.workspace import Workspace
+
+COMMANDS = dict.fromkeys(("rename", "tags"), f"{__name__}.vault_commands")
+
+
+def plan_rename(ws: Workspace, note: str, new: str, confirms: bool) -> EditPlan:
+    """Returns the plan that gives a note another name, or another folder."""
+    from .renaming import plan_note_rename
+
+    return plan_note_rename(ws, note, new, confirms=confirms)
+
+
+def plan_mending(ws: Workspace, confirms: bool) -> dict[str, EditPlan]:
+    """Returns for each note that was moved by hand, by its path, the plan that mends links."""
+    from .moved_notes import plans_of_mending
+
+    return plans_of_mending(ws, confirms=confirms)
