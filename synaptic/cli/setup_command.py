@@ -87,10 +87,11 @@ def run_setup(home: str | None, names: Sequence[str], options: SetupOptions) -> 
     data = {"success": not failed, **_steps_json(done), "not_found": absent, "notices": notices}
     offers = options.adds and not options.url
     if offers and IN_JSON.get():
-        data |= OFFER.ask_only(home, options.take_in)
+        for took_in in OFFER.ask_each(home, options.take_in):
+            data |= took_in
     print_answer(data, _closing_remarks(done, absent, dry_run=options.dry_run), notices)
     if offers and not IN_JSON.get():
-        OFFER.ask_only(home, options.take_in)
+        OFFER.ask_each(home, options.take_in)
     return 1 if failed and not (options.show or options.status) else 0
 
 

@@ -81,7 +81,8 @@ def serve(
             )
         return service.install_service(home, port, read_only=read_only)
     about_database = {name: choices.pop(name, None) for name in DATABASE_FLAGS}
-    choices |= SERVED.ask_only(about_database)
+    if any(about_database.values()):
+        choices |= SERVED.ask_only(about_database)
     from ...mcp.remote import Remote  # slow to import
     from . import app
 
