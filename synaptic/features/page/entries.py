@@ -41,7 +41,6 @@ from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.receipts import Receipt
 from ...verbs.rescheduling import compose_task
 from ...verbs.rules import confirm
-from ...verbs.unlinked import find_mentions
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
@@ -60,6 +59,7 @@ from .site import (
     session_of,
     site_of,
 )
+from .unlinked import find_mentions
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
 SAME = {

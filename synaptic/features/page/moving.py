@@ -19,10 +19,10 @@ from ...models import Entry
 from ...notes.blocks import slug_tag
 from ...notes.marks import link_key
 from ...verbs import browse
-from ...verbs.unlinked import NOT_IN_LINK, link_targets_of
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .site import Page, page, run_verb
+from .unlinked import NOT_IN_LINK, link_targets_of
 
 ENTRIES, OTHERS = 8, 4
 """The most entries, and the most tags or folders, in the palette. Chosen by eye."""

@@ -13,10 +13,10 @@ from ...journal.renames import find_run
 from ...models import Entry
 from ...plugin import PLAN_RENAME
 from ...verbs import browse
-from ...verbs.unlinked import plan_mention_link
 from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...workspace.workspace import Workspace
 from .site import Page, http_status, page, read_form, redirect_with_message, run_verb
+from .unlinked import plan_mention_link
 
 MOST_LINES = 200
 """The most changed lines, and the most links that stay, that the page lists."""

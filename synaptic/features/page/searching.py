@@ -24,11 +24,11 @@ from ...search.planner import order_of_list
 from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
 from ...verbs import browse
-from ...verbs.saved_searches import NOTE, save_search, saved_searches
 from ...verbs.totals import sum_asked
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import mark_hits, plain_heading, plain_lines
+from .saved_searches import NOTE, save_search, saved_searches
 from .site import Page, Values, page, read_form, redirect_with_message, run_verb, site_of
 
 MORE_HITS = 50

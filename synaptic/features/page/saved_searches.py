@@ -8,15 +8,15 @@ import re
 from contextlib import suppress
 from urllib.parse import unquote_plus
 
-from ..errors import InvalidArgument, NotFound, Refused
-from ..journal.writer import Draft, Stat
-from ..models import Texts, frozen
-from ..notes.blocks import usual_line_end, without_masked
-from ..notes.privacy import mask_private
-from ..notes.screening import Screen
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from .receipts import index_now, logged
+from ...errors import InvalidArgument, NotFound, Refused
+from ...journal.writer import Draft, Stat
+from ...models import Texts, frozen
+from ...notes.blocks import usual_line_end, without_masked
+from ...notes.privacy import mask_private
+from ...notes.screening import Screen
+from ...verbs.receipts import index_now, logged
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 
 NOTE = "Saved searches.md"
 """The note of the saved searches, at the top of the journal."""

@@ -7,19 +7,19 @@ import re
 from collections.abc import Collection, Mapping, Set
 from itertools import chain
 
-from ..errors import NotFound, Refused
-from ..filters import Filters
-from ..journal.folder import OWN
-from ..models import Entry, Texts, frozen
-from ..notes.blocks import LINK, WIKI_LINK, blank_out, without_code_and_comments
-from ..notes.link_places import NoteText, Splice, byte_offsets, read_note_text
-from ..notes.marks import link_key
-from ..workspace.many_edits import Changes, EditPlan, Notes, plan_edits
-from ..workspace.readback import read_entries
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from .browse import get
-from .mentions import Ends, links_of_entries
+from ...errors import NotFound, Refused
+from ...filters import Filters
+from ...journal.folder import OWN
+from ...models import Entry, Texts, frozen
+from ...notes.blocks import LINK, WIKI_LINK, blank_out, without_code_and_comments
+from ...notes.link_places import NoteText, Splice, byte_offsets, read_note_text
+from ...notes.marks import link_key
+from ...verbs.browse import get
+from ...verbs.mentions import Ends, links_of_entries
+from ...workspace.many_edits import Changes, EditPlan, Notes, plan_edits
+from ...workspace.readback import read_entries
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 
 LEAST_CHARS = 3
 """The least characters of a name that is looked for."""

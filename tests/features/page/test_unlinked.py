@@ -7,8 +7,8 @@ from homes import open_home
 
 from synaptic import Entry, Workspace, find
 from synaptic.errors import NotFound
+from synaptic.features.page.unlinked import find_mentions, plan_mention_link
 from synaptic.filters import Filters
-from synaptic.verbs.unlinked import find_mentions, plan_mention_link
 from synaptic.workspace.many_edits import make_edits, take_back
 
 NOTES = {
