@@ -36,7 +36,6 @@ from ..verbs import (
     ticking,
     undoing,
 )
-from ..verbs.adopt import adopt
 from ..verbs.attaching import find_attachments, with_attachments
 from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
 from ..verbs.outside_copies import find_outside_copies
@@ -61,7 +60,6 @@ from .flags import (
 )
 from .program import command, open_home
 from .replies import (
-    EXAMPLE,
     IN_JSON,
     ask_agreed_id,
     can_ask,
@@ -86,28 +84,6 @@ PROPOSALS = "Rules that you typed in sessions: {}; `synaptic confirm` asks on a 
 
 Words = Sequence[str]
 _PAGE = switch("page", "Open the page that `synaptic serve` shows, logged in.")
-
-
-@command(
-    "init",
-    text_option("journal", "The folder of Markdown files.", metavar="FOLDER"),
-    opens=False,
-)
-def init(home: str | None, journal: str | None = None) -> None:
-    """Begin: make the home, or take a folder of notes that you have as the journal.
-
-    The folder is only read now; new entries go into it later. Without `init` the first save
-    makes a home of its own.
-
-    Example: synaptic init --journal ~/vault/daily
-    """
-    adopted = adopt(home, journal)
-    screen = terminal.stdout_screen(Journal(load_config(home)).place)
-    data = {"success": True} | wire.as_json(adopted)
-    text = terminal.adopted_text(adopted, screen)
-    if not adopted.entries:
-        text += f"\nNext: {EXAMPLE}"
-    print_answer(data, text, adopted.notices)
 
 
 @command(
@@ -452,7 +428,7 @@ def restore(ws: Workspace, id: str = "") -> None:
     except NotFound as error:
         if not id.lower().endswith(".zip"):
             raise
-        from ..verbs.backup import how_to_go_back  # only this error needs it
+        from ..journal.backups import how_to_go_back  # only this error needs it
 
         message = f"{id} is not the id of an entry, and a backup is not restored by a command."
         raise NotFound(message, how_to_go_back(ws.config)) from error

@@ -141,24 +141,6 @@ def run_doctor(
         return 0 if report.ok else 1
 
 
-@command("backup", argument(str, "to", "DIR", "A folder, best on another disk."))
-def backup(ws: Workspace, to: str) -> None:
-    """Write the journal and Synaptic's own texts into one zip with today's date.
-
-    The zip is read again and compared. It is not encrypted. No file is overwritten.
-
-    Example: synaptic backup /media/stick
-    """
-    from ..verbs.backup import how_to_go_back, write_backup  # only this command needs zip files
-
-    done = write_backup(ws, Path(to))
-    text = f"Wrote {output_for_workspace(ws).full_path(done.file)}: "
-    files = terminal.file_count_text(done.files)
-    text += f"{files}, {done.bytes / 1e6:.1f} MB, read back and equal."
-    text += f"\n{clean(how_to_go_back(ws.config))}"
-    print_answer({"success": True} | wire.as_json(done), text, done.notices)
-
-
 @command(
     "review",
     argument(

@@ -52,9 +52,8 @@ from .present import (
 )
 
 if TYPE_CHECKING:
+    from ..journal.backups import LastBackup
     from ..journal.changelog import LoggedRun
-    from ..journal.last_backup import LastBackup
-    from ..verbs.adopt import Adopted
     from ..verbs.browse import Days, Listing, Status
     from ..verbs.doctor import Checkup
     from ..verbs.mentions import Links
@@ -499,7 +498,7 @@ def status_text(status: Status, to: Output) -> str:
     lines = [
         f"{to.paint(f'{name:9}', 'bold')} {value}" for name, value in rows.items() if value
     ]
-    return "\n".join((*lines, *_issue_lines(status.issues, to)))
+    return "\n".join((*lines, *issue_lines(status.issues, to)))
 
 
 def last_backup_text(backup: LastBackup | None) -> str:
@@ -583,38 +582,6 @@ def file_count_text(number: int) -> str:
     return f"{number:,} {'file' if number == 1 else 'files'}"
 
 
-def adopted_text(home: Adopted, to: Output) -> str:
-    """Returns the result of `init`. Paths are whole, so that they can be copied."""
-    total = f"{entry_count_text(home.entries)} in {file_count_text(home.files)}"
-    lines = [f"Journal: {to.full_path(home.journal)}, {total}."]
-    if home.undated:
-        dated = home.entries - home.undated
-        lines.append(
-            f"Entries with a date: {dated:,}; without one: {home.undated:,}, which no "
-            f"search by date finds."
-        )
-    lines += map(one_line, home.remarks)
-    lines.append(f"New entries go to {to.full_path(home.new_entries_go_to)}")
-    config = to.full_path(home.home / "config.toml")
-    if home.to_add:
-        lines.append(
-            f"{config} was there already and stays as it is; to use these settings, write "
-            "these lines at its top in place of the present ones:"
-        )
-        lines += home.to_add
-    elif home.remarks:
-        lines.append(f"`exclude` and `day_file` in {config} change that.")
-    if home.issues:
-        lines.append("Pieces that could not be read as meant:")
-        lines += _issue_lines(home.issues, to)
-    if home.entries:
-        lines.append(
-            "Next: `synaptic rebuild-index` makes all of it searchable by meaning too; "
-            "words work at once."
-        )
-    return "\n".join(lines)
-
-
 def rebuild_text(report: RebuildReport) -> str:
     """Returns the report of a rebuild of the index in a line."""
     text = f"{entry_count_text(report.entries)} in {report.chunks:,} parts: "
@@ -636,7 +603,8 @@ def checkup_text(checkup: Checkup, to: Output) -> str:
     return "\n".join(lines)
 
 
-def _issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
+def issue_lines(issues: tuple[ParseIssue, ...], to: Output) -> list[str]:
+    """Returns a line for each piece that could not be read as meant, the first ones."""
     lines = [
         f"  {to.full_path(printable_path(issue.path))}:{issue.line}  {one_line(issue.message)}"
         for issue in issues[:MOST_FINDINGS]

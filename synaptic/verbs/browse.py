@@ -22,7 +22,7 @@ from ..errors import (
 from ..filters import ALL_TAGS, Filters
 from ..index.plain_index import PlainIndex
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
-from ..journal.last_backup import LastBackup, read_last_backup
+from ..journal.backups import LastBackup, read_last_backup
 from ..journal.names import LeftOut, left_out_sentences
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, build_filters

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ..journal.last_backup import read_last_backup
+from ..journal.backups import read_last_backup
 from ..journal.repository import find_checkout
 from ..models import Entry
 from ..workspace.workspace import Workspace

@@ -1,4 +1,4 @@
-"""Takes in what other programs have written: sessions, memories, diaries, exports.
+"""Takes in what others have written: folders of notes, sessions, memories, diaries, exports.
 
 `import_runs` plans, runs and undoes an import; `readers/` reads the files of each program.
 """
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ...models import Entry, Json, Texts
     from ...workspace.workspace import Workspace
 
-COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_commands")
+COMMANDS = dict.fromkeys(("import", "forget", "replay"), f"{__name__}.importing_commands") | {
+    "init": f"{__name__}.init_command"
+}
 
 
 def recover(ws: Workspace) -> list[str]:

@@ -22,11 +22,11 @@ from ...notes.blocks import find_at_tags
 from ...render import terminal, wire
 from ...render.fence import clean
 from ...serving.arguments import is_person
-from ...verbs.adopt import left_out_globs
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace
 from . import import_runs, in_place
+from .adopt import left_out_globs
 from .known_entries import STATES
 from .readers.choice import Chosen
 from .readers.record import IN_PLACE, readers_by_source
@@ -327,7 +327,7 @@ def _folder_in_place(ws: Workspace, source: str, places: Sequence[Path]) -> Path
             f"Give the folder of the notes: synaptic import {source} PATH",
         )
     if folders[0].suffix.lower() == ".zip" and not folders[0].is_dir():
-        from ...verbs.backup import how_to_go_back  # only this error needs it
+        from ...journal.backups import how_to_go_back  # only this error needs it
 
         raise InvalidArgument(
             f"{folders[0]} is a zip; {source} takes a folder.",

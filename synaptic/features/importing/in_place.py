@@ -13,8 +13,8 @@ from ...journal.folder import Roots, is_logseq_graph, is_note, scan_notes
 from ...journal.imports import insert_blocks
 from ...journal.runs import Run
 from ...journal.settings import write_setting
-from ...verbs.adopt import left_out_globs
 from ...workspace.workspace import Workspace
+from .adopt import left_out_globs
 from .readers.documents import ENDINGS
 
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
-from ..config import Config
-from ..errors import InvalidArgument, JournalError
-from ..files import file_lock, open_regular_file, real_path
-from ..journal import disk
-from ..journal.last_backup import LastBackup, remember_backup
-from ..journal.names import printable_path
-from ..journal.projects import FILE as PROJECTS
-from ..models import Texts, frozen
-from ..notes.privacy import hides_text
-from ..workspace.workspace import Workspace
+from ...errors import InvalidArgument, JournalError
+from ...files import file_lock, open_regular_file, real_path
+from ...journal import disk
+from ...journal.backups import READ_ME, LastBackup, remember_backup
+from ...journal.names import printable_path
+from ...journal.projects import FILE as PROJECTS
+from ...models import Texts, frozen
+from ...notes.privacy import hides_text
+from ...workspace.workspace import Workspace
 
 _STATE = (
     *("trash.md", "changes", "done", "imports", "renames", "forgotten"),
@@ -32,7 +31,6 @@ among them: a new computer makes its own.
 _NOTES = (".md", ".markdown")
 _LEFT_OUT_SHOWN = 5
 _READ_BYTES = 1 << 20
-_READ_ME = "READ ME.txt"
 _HOW_TO_RESTORE = """\
 A backup of Synaptic, made on {day}. {warning}
 
@@ -49,20 +47,6 @@ Not in it: the index, tokens and logins of the page, folders that are read where
 
 _PRIVATE = "Private passages are in it, and it is not encrypted: keep it to yourself."
 _NOT_ENCRYPTED = "It is not encrypted."
-
-
-def how_to_go_back(config: Config) -> str:
-    """Returns the sentences that tell a person how to use the zip of a backup."""
-    return (
-        f"To go back: unpack the zip into an empty folder, and copy the notes that you miss "
-        f"from its folder `journal` into {config.journal}. On a computer without Synaptic's "
-        f"data unpack all of it into {config.home}. {_READ_ME} in the zip says more."
-    )
-
-
-def is_backup(names: Collection[str]) -> bool:
-    """True if these are the names in the zip of a backup."""
-    return _READ_ME in names and any(name.startswith("journal/") for name in names)
 
 
 @dataclass
@@ -176,8 +160,8 @@ def _write_files(ws: Workspace, temp: Path) -> _Contents:
                 warning=contents.warning,
                 journal=printable_path(str(ws.config.journal)),
             )
-            archive.writestr(_READ_ME, text)
-            contents.hashes[_READ_ME] = hashlib.sha256(text.encode()).hexdigest()
+            archive.writestr(READ_ME, text)
+            contents.hashes[READ_ME] = hashlib.sha256(text.encode()).hexdigest()
         raw.flush()
         disk.sync_file(raw.fileno())
     return contents

@@ -1,14 +1,18 @@
-"""Remembers when the last backup of a home was made, and where it lies."""
+"""The zip of a backup: how it is known and used, and when the last one was made."""
 
 import json
+from collections.abc import Collection
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from ..config import Config
 from ..models import frozen
 from .disk import disk_errors, overwrite, read_state_json
 
 _FILE = "backup.json"
+READ_ME = "READ ME.txt"
+"""The name in the zip of the text that says how to use it."""
 
 
 @frozen
@@ -32,3 +36,17 @@ def remember_backup(state: Path, backup: LastBackup) -> None:
     record = json.dumps({"at": backup.at.isoformat(), "file": backup.file})
     with disk_errors(state / _FILE):
         overwrite(state / _FILE, record.encode())
+
+
+def how_to_go_back(config: Config) -> str:
+    """Returns the sentences that tell a person how to use the zip of a backup."""
+    return (
+        f"To go back: unpack the zip into an empty folder, and copy the notes that you miss "
+        f"from its folder `journal` into {config.journal}. On a computer without Synaptic's "
+        f"data unpack all of it into {config.home}. {READ_ME} in the zip says more."
+    )
+
+
+def is_backup(names: Collection[str]) -> bool:
+    """True if these are the names in the zip of a backup."""
+    return READ_ME in names and any(name.startswith("journal/") for name in names)

@@ -11,21 +11,21 @@ from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
-from ..config import expand_path, is_day_file_setting, load_config, resolve_home
-from ..errors import JournalError
-from ..files import read_regular_file
-from ..journal.folder import Roots, is_logseq_graph, scan_notes
-from ..journal.names import left_out_sentences
-from ..journal.repository import SMALL_BYTES
-from ..journal.settings import toml_lines, write_setting
-from ..journal.shelf import is_home_exposed
-from ..models import Json, ParseIssue, Texts, frozen
-from ..notes.copies import path_without_conflict_mark
-from ..notes.dates import date_in_name
-from ..notes.day_layout import USUAL, layout_of
-from ..workspace.workspace import open_workspace
-from .browse import LEFT_OUT_SHOWN, status
-from .templates import glob_of_templates, obsidian_setting, template_folders
+from ...config import expand_path, is_day_file_setting, load_config, resolve_home
+from ...errors import JournalError
+from ...files import read_regular_file
+from ...journal.folder import Roots, is_logseq_graph, scan_notes
+from ...journal.names import left_out_sentences
+from ...journal.repository import SMALL_BYTES
+from ...journal.settings import toml_lines, write_setting
+from ...journal.shelf import is_home_exposed
+from ...models import Json, ParseIssue, Texts, frozen
+from ...notes.copies import path_without_conflict_mark
+from ...notes.dates import date_in_name
+from ...notes.day_layout import USUAL, layout_of
+from ...verbs.browse import LEFT_OUT_SHOWN, status
+from ...verbs.templates import glob_of_templates, obsidian_setting, template_folders
+from ...workspace.workspace import open_workspace
 
 _LOGSEQ: Json = {
     "exclude": ["logseq/bak/**", "logseq/.recycle/**"],

@@ -1,0 +1,69 @@
+"""The command `init`."""
+
+from __future__ import annotations
+
+from ...cli.flags import text_option
+from ...cli.program import command
+from ...cli.replies import EXAMPLE, print_answer
+from ...config import load_config
+from ...journal.journal import Journal
+from ...render import terminal, wire
+from ...render.fence import one_line
+from ...render.terminal import Output
+from .adopt import Adopted, adopt
+
+
+@command(
+    "init",
+    text_option("journal", "The folder of Markdown files.", metavar="FOLDER"),
+    opens=False,
+)
+def _init(home: str | None, journal: str | None = None) -> None:
+    """Begin: make the home, or take a folder of notes that you have as the journal.
+
+    The folder is only read now; new entries go into it later. Without `init` the first save
+    makes a home of its own.
+
+    Example: synaptic init --journal ~/vault/daily
+    """
+    adopted = adopt(home, journal)
+    screen = terminal.stdout_screen(Journal(load_config(home)).place)
+    data = {"success": True} | wire.as_json(adopted)
+    text = _adopted_text(adopted, screen)
+    if not adopted.entries:
+        text += f"\nNext: {EXAMPLE}"
+    print_answer(data, text, adopted.notices)
+
+
+def _adopted_text(home: Adopted, to: Output) -> str:
+    """Returns the result of `init`. Paths are whole, so that they can be copied."""
+    total = (
+        f"{terminal.entry_count_text(home.entries)} in {terminal.file_count_text(home.files)}"
+    )
+    lines = [f"Journal: {to.full_path(home.journal)}, {total}."]
+    if home.undated:
+        dated = home.entries - home.undated
+        lines.append(
+            f"Entries with a date: {dated:,}; without one: {home.undated:,}, which no "
+            f"search by date finds."
+        )
+    lines += map(one_line, home.remarks)
+    lines.append(f"New entries go to {to.full_path(home.new_entries_go_to)}")
+    config = to.full_path(home.home / "config.toml")
+    if home.to_add:
+        lines.append(
+            f"{config} was there already and stays as it is; to use these settings, write "
+            "these lines at its top in place of the present ones:"
+        )
+        lines += home.to_add
+    elif home.remarks:
+        lines.append(f"`exclude` and `day_file` in {config} change that.")
+    if home.issues:
+        lines.append("Pieces that could not be read as meant:")
+        lines += terminal.issue_lines(home.issues, to)
+    if home.entries:
+        lines.append(
+            "Next: `synaptic rebuild-index` makes all of it searchable by meaning too; "
+            "words work at once."
+        )
+    return "\n".join(lines)

@@ -1,0 +1,3 @@
+"""Keeps a home in good order: writes backups."""
+
+COMMANDS = {"backup": f"{__name__}.backup_command"}
