@@ -21,6 +21,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
 
 from .errors import NotFound, PlugInError, SynapticError
+from .models import frozen
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -120,6 +121,44 @@ class Forwarder(Protocol):
     async def call(self, name: str, bearer: str, key: str, params: Json) -> Json: ...
 
 
+@frozen
+class TaskPlace:
+    """A task of this text at `path:line`; at line 0 the entry `id`, which is due as a whole."""
+
+    path: str
+    line: int
+    text: str
+    id: str = ""
+
+
+@frozen
+class Ticked:
+    """A task at `path:line` that was ticked or emptied: its new text, and the run for
+    `undo`, "" where it was emptied. `repeats`: it stays open with a later date.
+    """
+
+    text: str
+    path: str
+    line: int
+    undo: str = ""
+    repeats: bool = False
+
+
+@frozen
+class Rescheduled:
+    """A task in the entry `id` that moved: the `day` on which it is due now, `YYYY-MM-DD` or
+    "", and the run that `undo` takes back, "" if it had that day already. Line 0 means that the
+    entry as a whole is due.
+    """
+
+    text: str
+    day: str
+    path: str
+    line: int
+    id: str
+    undo: str = ""
+
+
 NEWS: Door[[Workspace], list[str]] = Door("news", is_open=True)
 """Sentences for the person, which `status` prints."""
 RECOVER: Door[[Workspace], list[str]] = Door("recover", is_open=True)
@@ -143,6 +182,12 @@ ACCESS: Door[[Config, str], Workspace] = Door("access")
 FORWARD: Door[[str], Forwarder] = Door("forward")
 """Gives what hands calls on to the server at an address, for `serve --read --writer`."""
 
+TICK_OR_OPEN: Door[[Workspace, TaskPlace, bool], Ticked] = Door("tick_or_open")
+"""Marks a task as done or open, for the page."""
+MOVE_TASK: Door[[Workspace, TaskPlace, str], Rescheduled] = Door("move_task")
+"""Moves a task, or an entry that is due as a whole, to another day, for the page."""
+FORMAT_TASK: Door[[Workspace, str, str], str] = Door("format_task")
+"""The text of a new entry that is this task, due on that day, for the page."""
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
 """The plan that gives a note another name, for the page; True if a person confirms."""
 PLAN_MENDING: Door[[Workspace, bool], dict[str, EditPlan]] = Door("plan_mending")

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from synaptic import Workspace
+from synaptic.features.tasks import ticking
 from synaptic.journal.writer import FileWriter
 from synaptic.models import Entry
-from synaptic.verbs import changing, editing, removing, review, rules, saving, settling, ticking
+from synaptic.verbs import changing, editing, removing, review, rules, saving, settling
 from synaptic.verbs.brief import brief
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step

@@ -19,6 +19,8 @@ from synaptic import Workspace, save
 from synaptic.errors import Changed, JournalError, NotFound, Refused, SynapticError
 from synaptic.features.importing.import_runs import plan_files, write_plan
 from synaptic.features.page.saved_searches import save_search
+from synaptic.features.tasks.rescheduling import find_tasks_to_move, reschedule_task
+from synaptic.features.tasks.ticking import find_open_tasks, tick_task
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.journal import disk
@@ -30,9 +32,7 @@ from synaptic.render.terminal import runs_text
 from synaptic.verbs.changing import open_for_edit, update
 from synaptic.verbs.editing import open_text, write_text
 from synaptic.verbs.removing import delete, restore, restore_version
-from synaptic.verbs.rescheduling import find_tasks_to_move, reschedule_task
 from synaptic.verbs.rules import confirm
-from synaptic.verbs.ticking import find_open_tasks, tick_task
 from synaptic.verbs.undoing import list_runs, list_runs_with_words, undo_last, undo_run
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.preferences import read_log

@@ -10,10 +10,9 @@ from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.due_marks import remove_due_date
 from ...notes.marks import find_tasks
+from ...plugin import MOVE_TASK, TICK_OR_OPEN, Rescheduled, TaskPlace
 from ...render.terminal import run_text
 from ...verbs.editing import open_text, write_text
-from ...verbs.rescheduling import Rescheduled, reschedule_entry, reschedule_task
-from ...verbs.ticking import tick_task, undo_tick
 from ...verbs.to_do import DUE_GROUPS, NO_DAY, Soon, list_to_do, name_due_group, show_soon
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
@@ -198,21 +197,18 @@ async def _tick_task(request: Request) -> Response:
     form = await read_form(request)
     where = return_address(form) or "/tasks"
     if form.get("undo"):
-        await run_verb(request, undo_tick, form["undo"])
+        await run_verb(request, undo_run, form["undo"], confirms=True)
         return redirect_with_message(request, where, "It is open again.")
     is_done = form.get("done") == "yes"
-    path = form.get("path", "")
-    text = form.get("text", "")
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
+    path, text, id = (form.get(name, "") for name in ("path", "text", "id"))
+    place = TaskPlace(path, line, text, id)
     when = form.get("due", "")
-    if when and line:
-        moved = await run_verb(request, reschedule_task, path, line, text, when)
-        return _say_moved(request, where, moved)
     if when:
-        moved = await run_verb(request, reschedule_entry, form.get("id", ""), when)
+        moved = await run_verb(request, MOVE_TASK.ask_only, place, when)
         return _say_moved(request, where, moved)
-    ticked = await run_verb(request, tick_task, path, line, text, done=is_done)
+    ticked = await run_verb(request, TICK_OR_OPEN.ask_only, place, is_done)
     message = "Ticked." if is_done else "It is open again."
     if ticked.repeats:
         message = "Done: it repeats, so its date was moved to the next one."

@@ -32,6 +32,7 @@ from ...journal.shelf import files_by_name
 from ...kinds import can_be_closed
 from ...models import TYPES, Entry
 from ...notes.markdown import compose_entry
+from ...plugin import FORMAT_TASK
 from ...render.fence import one_line
 from ...render.present import short_id
 from ...serving.editors import RETURNS_AT_ONCE, chosen_editor, command_to_open, editor_name
@@ -39,7 +40,6 @@ from ...verbs import browse, changing, removing, saving
 from ...verbs.attaching import attached_paths
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
 from ...verbs.receipts import Receipt
-from ...verbs.rescheduling import compose_task
 from ...verbs.rules import confirm
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
@@ -171,7 +171,7 @@ async def _entry_form_page(request: Request) -> Response:
         try:
             if task:
                 form["content"] = await run_verb(
-                    request, compose_task, task, form.get("date", "")
+                    request, FORMAT_TASK.ask_only, task, form.get("date", "")
                 )
             receipt = await _save_entry_form(request, id, form)
             return await _redirect_after_save(

@@ -9,10 +9,10 @@ from homes import open_home
 
 from synaptic import Workspace
 from synaptic.errors import Ambiguous, Changed, InvalidArgument, NotFound, Refused
+from synaptic.features.tasks.rescheduling import find_tasks_to_move, reschedule_tasks
+from synaptic.features.tasks.ticking import tick_task
 from synaptic.verbs.mentions import tasks
-from synaptic.verbs.rescheduling import find_tasks_to_move, reschedule_tasks
 from synaptic.verbs.saving import save
-from synaptic.verbs.ticking import tick_task
 from synaptic.verbs.undoing import undo_last
 
 MOVES = {

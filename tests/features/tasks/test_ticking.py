@@ -9,7 +9,7 @@ from homes import open_home
 
 from synaptic import Workspace
 from synaptic.errors import Ambiguous, Changed, NotFound
-from synaptic.verbs.ticking import find_open_tasks, tick_task, undo_tick
+from synaptic.features.tasks.ticking import find_open_tasks, tick_task, undo_tick
 
 LOGSEQ = """\
 - TODO Feed the cat

@@ -9,10 +9,10 @@ from datetime import date, datetime
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from ..errors import Ambiguous, Changed, NotFound, Refused, SynapticError
-from ..journal.changelog import present_actor
-from ..models import ParsedFile, Task, frozen
-from ..notes.blocks import (
+from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError
+from ...journal.changelog import present_actor
+from ...models import ParsedFile, Task
+from ...notes.blocks import (
     LINE_ENDS,
     MASK,
     bytes_of_text,
@@ -20,9 +20,9 @@ from ..notes.blocks import (
     text_of_bytes,
     usual_line_end,
 )
-from ..notes.marks import find_tasks
-from ..notes.privacy import mask_private
-from ..notes.recurring import (
+from ...notes.marks import find_tasks
+from ...notes.privacy import mask_private
+from ...notes.recurring import (
     REPEATS,
     CannotRepeat,
     moved_stamps,
@@ -30,12 +30,13 @@ from ..notes.recurring import (
     repeats,
     with_logbook,
 )
-from ..workspace.file_rows import body_lines
-from ..workspace.workspace import Workspace
-from .editing import BOM, resolve_own_id, rewrite_by_person
-from .mentions import tasks
-from .receipts import index_now
-from .undoing import undo_last, undo_run
+from ...plugin import Ticked
+from ...verbs.editing import BOM, resolve_own_id, rewrite_by_person
+from ...verbs.mentions import tasks
+from ...verbs.receipts import index_now
+from ...verbs.undoing import undo_last, undo_run
+from ...workspace.file_rows import body_lines
+from ...workspace.workspace import Workspace
 
 Change = TypeVar("Change")
 TICK = "tick"
@@ -56,19 +57,6 @@ class _Tick(NamedTuple):
     start: int
     end: int
     new: bytes
-
-
-@frozen
-class Ticked:
-    """A task at `path:line` that was ticked or emptied: its new text, and the run for
-    `undo_tick`, "" where it was emptied. `repeats`: it stays open with a later date.
-    """
-
-    text: str
-    path: str
-    line: int
-    undo: str = ""
-    repeats: bool = False
 
 
 def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> Ticked:
@@ -231,7 +219,7 @@ def _no_task_error(ws: Workspace, words: str) -> NotFound:
     """The error for words that no open task holds; for those of an entry that is due, with the
     way to close it.
     """
-    from .brief import due  # only here: it ranks what a session is told
+    from ...verbs.brief import due  # only here: it ranks what a session is told
 
     asked = words.casefold().split()
     for entry in due(ws) if asked else ():

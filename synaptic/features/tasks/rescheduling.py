@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from ..errors import InvalidArgument, NotFound, Refused
-from ..filters import Filters
-from ..journal.changelog import present_actor
-from ..language.time_fields import read_date
-from ..models import ParsedFile, Task, frozen
-from ..notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
-from ..notes.due_marks import (
+from ...errors import InvalidArgument, NotFound, Refused
+from ...filters import Filters
+from ...journal.changelog import present_actor
+from ...language.time_fields import read_date
+from ...models import ParsedFile, Task
+from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
+from ...notes.due_marks import (
     PLAIN,
     DueStyle,
     choose_style,
@@ -19,16 +19,18 @@ from ..notes.due_marks import (
     find_due_mark,
     with_due_day,
 )
-from ..notes.marks import find_due_styles
-from ..notes.privacy import mask_private
-from ..workspace.file_rows import body_lines
-from ..workspace.readback import read_body_lines
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from .changing import update
-from .editing import resolve_own_id, rewrite_by_person
-from .entry_marks import find_stored
-from .receipts import index_now
+from ...notes.marks import find_due_styles
+from ...notes.privacy import mask_private
+from ...plugin import Rescheduled
+from ...verbs.changing import update
+from ...verbs.editing import resolve_own_id, rewrite_by_person
+from ...verbs.entry_marks import find_stored
+from ...verbs.receipts import index_now
+from ...verbs.to_do import list_to_do
+from ...workspace.file_rows import body_lines
+from ...workspace.readback import read_body_lines
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 from .ticking import (
     change_together,
     find_each,
@@ -37,27 +39,11 @@ from .ticking import (
     task_changed_error,
     tasks_of_file,
 )
-from .to_do import list_to_do
 
 RESCHEDULE = "move a task"
 """The verb of a move in the log of changes."""
 NO_DAY = "none"
 """The word that takes the day of a task away."""
-
-
-@frozen
-class Rescheduled:
-    """A task in the entry `id` that moved: the `day` on which it is due now, `YYYY-MM-DD` or
-    "", and the run that `undo` takes back, "" if it had that day already. Line 0 means that the
-    entry as a whole is due.
-    """
-
-    text: str
-    day: str
-    path: str
-    line: int
-    id: str
-    undo: str = ""
 
 
 def read_new_day(when: str, now: datetime) -> date | None:

@@ -1,0 +1,37 @@
+"""Changes tasks where they stand in a note: ticks them, and moves them to another day.
+
+Lists of tasks are the core's: a briefing has them, too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...plugin import Rescheduled, TaskPlace, Ticked
+    from ...workspace.workspace import Workspace
+
+COMMANDS = {"tick": f"{__name__}.tick_command"}
+
+
+def tick_or_open(ws: Workspace, place: TaskPlace, done: bool) -> Ticked:
+    """Marks a task as done or open."""
+    from .ticking import tick_task
+
+    return tick_task(ws, place.path, place.line, place.text, done=done)
+
+
+def move_task(ws: Workspace, place: TaskPlace, when: str) -> Rescheduled:
+    """Moves a task, or an entry that is due as a whole, to another day."""
+    from .rescheduling import reschedule_entry, reschedule_task
+
+    if place.line:
+        return reschedule_task(ws, place.path, place.line, place.text, when)
+    return reschedule_entry(ws, place.id, when)
+
+
+def format_task(ws: Workspace, words: str, when: str) -> str:
+    """Returns the text of a new entry that is this task."""
+    from .rescheduling import compose_task
+
+    return compose_task(ws, words, when)
