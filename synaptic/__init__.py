@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from .language.query import build_filters
     from .models import Entry, Hit, SearchResult
     from .search.search import search
-    from .verbs.browse import Listing, Status, find, get, recent, status
+    from .verbs.browse import Listing, find, get, recent
     from .verbs.changing import update
     from .verbs.receipts import Receipt
     from .verbs.removing import delete, restore
     from .verbs.saving import save
+    from .verbs.status import Status, status
     from .workspace.past import as_of
     from .workspace.sync import RebuildReport, rebuild
     from .workspace.workspace import Workspace, open_workspace
@@ -65,11 +66,12 @@ _PLACES = {
     "language.query": "build_filters",
     "filters": "Filters",
     "models": "Entry Hit SearchResult",
-    "verbs.browse": "Listing Status find get recent status",
+    "verbs.browse": "Listing find get recent",
     "verbs.changing": "update",
     "verbs.receipts": "Receipt",
     "verbs.removing": "delete restore",
     "verbs.saving": "save",
+    "verbs.status": "Status status",
     "workspace.past": "as_of",
     "workspace.sync": "RebuildReport rebuild",
     "workspace.workspace": "Workspace open_workspace",

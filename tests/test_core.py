@@ -30,9 +30,9 @@ class Size(NamedTuple):
     lines: int
 
 
-MOST_LOADED = Size(124, 31_400)
+MOST_LOADED = Size(121, 30_800)
 """What a run loads. Both numbers only fall: who adds a module to the core takes one away."""
-MOST_IMPORTED = Size(129, 32_700)
+MOST_IMPORTED = Size(126, 32_000)
 """The same, with what these modules import only in some cases."""
 BEGIN = (
     "verbs.saving",

@@ -218,7 +218,9 @@ def blame(ws: Workspace, file: str) -> None:
 
     Example: synaptic blame src/shop/cart.py
     """
-    print_listing(ws, browse.recall_for_file(ws, Path(file)))
+    from ..verbs.recalling import recall_for_file  # only this command needs it
+
+    print_listing(ws, recall_for_file(ws, Path(file)))
 
 
 @command("history", f.ID_OR_NUMBER, f.AS_OF)

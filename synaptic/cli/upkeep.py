@@ -26,6 +26,7 @@ from ..render.terminal import emit
 from ..serving.arguments import agent_name, is_person, take_filters
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs import browse, doctor, removing, review
+from ..verbs import status as status_verb
 from ..verbs.settling import SettledReceipt
 from ..verbs.totals import sum_field
 from ..verbs.written import count_days
@@ -79,7 +80,7 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
             wire.as_json(written._asdict()),
             terminal.days_written_text(written, ws.today, output_for_workspace(ws)),
         )
-    now = browse.status(ws)
+    now = status_verb.status(ws)
     text = terminal.status_text(now, output_for_workspace(ws))
     text = f"{text}\n\n{empty_journal_text(ws)}".rstrip()
     news = [*chain.from_iterable(NEWS.ask_each(ws))]

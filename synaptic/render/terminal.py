@@ -54,10 +54,11 @@ from .present import (
 if TYPE_CHECKING:
     from ..journal.backups import LastBackup
     from ..journal.changelog import LoggedRun
-    from ..verbs.browse import Days, Listing, Status
+    from ..verbs.browse import Days, Listing
     from ..verbs.doctor import Checkup
     from ..verbs.mentions import Links
     from ..verbs.removing import Replaced, Restorable
+    from ..verbs.status import Status
     from ..verbs.totals import Totals
     from ..verbs.undoing import Undone
     from ..verbs.written import DaysWritten

@@ -17,8 +17,9 @@ from ..models import Entry, Facets, Hit, Json, SearchResult, Why
 from ..notes.conflicts import with_versions_shown
 
 if TYPE_CHECKING:
-    from ..verbs.browse import Days, Listing, Status
+    from ..verbs.browse import Days, Listing
     from ..verbs.review import ReviewFinding
+    from ..verbs.status import Status
     from ..verbs.totals import Total, Totals
 
 WHOLE_CONTENT = 2_000

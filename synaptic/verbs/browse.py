@@ -1,8 +1,7 @@
 """Reads entries by id, by time, and by their types, tags, files and projects."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from datetime import date as calendar_day
@@ -20,42 +19,18 @@ from ..errors import (
     naming_parameter,
 )
 from ..filters import ALL_TAGS, Filters
-from ..index.plain_index import PlainIndex
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
-from ..journal.backups import LastBackup, read_last_backup
-from ..journal.names import LeftOut, left_out_sentences
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, build_filters
 from ..language.time_fields import MAX_SHOWN, TIME_FIELDS, read_days
-from ..models import (
-    ORDERS,
-    Counts,
-    Entry,
-    Facets,
-    Json,
-    Order,
-    ParseIssue,
-    SearchResult,
-    Texts,
-    frozen,
-)
+from ..models import ORDERS, Entry, Facets, Order, SearchResult, Texts, frozen
 from ..notes.marks import link_key
-from ..notes.reading import without_surrogates
-from ..search.budget import Costs, times_by_stage
-from ..search.search import (
-    drop_any_project,
-    filters_and_own_project,
-    measure_recent_costs,
-    search,
-)
+from ..search.search import drop_any_project, filters_and_own_project, search
 from ..workspace.changes import mark_entries
 from ..workspace.checkout import working_checkout, working_scope
-from ..workspace.preferences import waiting_preferences
-from ..workspace.proposals import read_proposals
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .blame import Memory
 from .mentions import Ends, Links, links_of_entries
 
 NEWEST = 10
@@ -64,8 +39,6 @@ RECENT_POOL = 50
 LONGEST_MONTH = 31
 OTHER_YEARS = 5
 """Entries that a day shows from the same day of other years."""
-LEFT_OUT_SHOWN = 5
-"""Notes that `status` names of those that are left out for one reason; `doctor` names more."""
 EXPORTED = 500
 """Entries that an export holds in memory."""
 PageEnd = tuple[bool, TimelinePosition]
@@ -105,37 +78,6 @@ class Days(NamedTuple):
     before: str | None
     after: str | None
     on_this_day: Listing
-
-
-@frozen
-class Status:
-    """`months`: entries of each month. `figures`: of each verb the number of the last `calls`,
-    and for each of its `stages` the milliseconds within which half of them (`p50`) and 95 %
-    (`p95`) stayed; `total` is the whole call.
-
-    `costs`: by strategy and layer, the milliseconds within which 95 % of the last searches
-    stayed; `auto` chooses by them. `roots`: by name (`@vault`), the `folder` and the number of
-    `files` of each root beside the journal. `left_out`: notes and folders that are not read.
-    """
-
-    home: Path
-    journal: Path
-    files: int
-    entries: int
-    chunks: int
-    pending_vectors: int
-    model: str
-    index_bytes: int
-    issues: tuple[ParseIssue, ...]
-    facets: Facets
-    months: Counts
-    figures: dict[str, Json]
-    costs: Costs
-    roots: dict[str, Json]
-    left_out: tuple[LeftOut, ...] = ()
-    queued: int = 0
-    backup: LastBackup | None = None
-    notices: Texts = ()
 
 
 def check_ids(ids: Sequence[str]) -> None:
@@ -183,29 +125,15 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
     return listing
 
 
-def recall_for_file(ws: Workspace, file: Path) -> Listing:
-    """The entries about `file` that a hook shows to an agent before it edits the file, the best
-    match first.
-    """
-    named = Path(without_surrogates(str(file)))
-
-    def rows() -> list[int]:
-        with Memory(ws.config, PlainIndex(ws.index.file.db)) as memory:
-            return [one.entry.rowid for one in memory.entries_about_file(named.absolute())]
-
-    listing = _listing_of_rows(ws, rows)
-    if listing.entries:
-        return listing
-    notice = f"No entry names {file} or its folder: save one with `--file`."
-    return replace(listing, notices=(*listing.notices, notice))
-
-
 def history(ws: Workspace, id: str) -> Listing:
     """An entry with all that it replaced and all that replaced it, oldest first. Raises
     NotFound and Ambiguous.
     """
 
-    return _listing_of_rows(ws, lambda: ws.index.replacement_chain(ws.index.resolve(id).rowid))
+    def find_rows() -> list[int]:
+        return ws.index.replacement_chain(ws.index.resolve(id).rowid)
+
+    return make_listing_of_rows(ws, find_rows)
 
 
 def recent(
@@ -259,10 +187,10 @@ def recent(
 def list_pinned(ws: Workspace) -> Listing:
     """The entries pinned for the project of the working directory and for all projects."""
     scope = working_scope(ws.config, working_checkout(ws))
-    return _listing_of_rows(ws, lambda: ws.index.pinned_entries(scope))
+    return make_listing_of_rows(ws, lambda: ws.index.pinned_entries(scope))
 
 
-def _listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
+def make_listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
     """The entries of the rowids that `find` returns, in the same order."""
 
     def run(report: SyncReport) -> Listing:
@@ -408,66 +336,6 @@ def entries_of_days(
         return Days(since, until, listing, before, after, then)
 
     return in_step(ws, run)
-
-
-def status(ws: Workspace) -> Status:
-    """The counts of the journal and its index, and the pieces that could not be read."""
-
-    def run(_: SyncReport) -> Status:
-        counts = ws.index.counts()
-        facets = ws.index.facets(Filters(include_superseded=True))
-        files = Counter(ws.journal.roots.split_path(path)[0] for path in ws.index.signatures())
-        calls: dict[str, list[dict[str, float]]] = {}
-        for call in ws.index.counters.calls():
-            calls.setdefault(call.verb, []).append(call.stages)
-        left_out = ws.journal.find_left_out()
-        texts = left_out_sentences(left_out, LEFT_OUT_SHOWN).values()
-        notices = [*ws.config.notices, *ws.journal.absent()]
-        notices += [" ".join(parts) for parts in texts]
-        waiting = len(waiting_preferences(ws)) + len(read_proposals(ws.config.state))
-        if waiting:
-            notices.append(
-                f"Preferences that wait: {waiting:,}; `synaptic confirm` asks about each, on a "
-                "terminal."
-            )
-        roots = {}
-        for name, folder in ws.config.roots.items():
-            if name:
-                roots[name] = {"folder": folder, "files": files[name]}
-        return Status(
-            home=ws.config.home,
-            journal=ws.config.journal,
-            files=counts.files,
-            entries=counts.entries,
-            chunks=counts.chunks,
-            pending_vectors=counts.pending_passages,
-            model=ws.embedder.name,
-            index_bytes=counts.bytes,
-            issues=ws.index.issues(),
-            facets=facets,
-            months=facets.months,
-            figures={verb: _latency_figures(stages) for verb, stages in calls.items()},
-            costs=measure_recent_costs(ws),
-            roots=roots,
-            left_out=tuple(left_out),
-            backup=read_last_backup(ws.config.state),
-            notices=tuple(notices),
-        )
-
-    return in_step(ws, run)
-
-
-def _latency_figures(calls: Sequence[Mapping[str, float]]) -> Json:
-    """The number of calls, and for each stage the milliseconds within which 50 % (`p50`) and
-    95 % (`p95`) of them stayed, the slowest stage first.
-    """
-    latencies = {}
-    for stage, each in times_by_stage(calls):
-        half = each[len(each) // 2]
-        most = each[len(each) * 95 // 100]
-        latencies[stage] = {"p50": round(half, 1), "p95": round(most, 1)}
-    slowest_first = sorted(latencies, key=lambda stage: -latencies[stage]["p50"])
-    return {"calls": len(calls), "stages": {one: latencies[one] for one in slowest_first}}
 
 
 def _make_listing(

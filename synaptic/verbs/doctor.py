@@ -27,7 +27,7 @@ from ..plugin import RECOVER
 from ..workspace.many_edits import finish_edits
 from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
 from ..workspace.workspace import Workspace
-from .browse import Status, status
+from .status import Status, status
 
 FIX = "synaptic doctor --fix"
 LEFT_OUT_SHOWN = 50

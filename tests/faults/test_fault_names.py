@@ -28,6 +28,7 @@ from synaptic.journal.folder import Comparison
 from synaptic.journal.names import printable_path
 from synaptic.render import wire
 from synaptic.verbs import brief, doctor, mentions, review
+from synaptic.verbs.status import status as read_status
 
 pytestmark = [
     pytest.mark.fault(row=11),
@@ -135,7 +136,7 @@ def read_everything(ws: Workspace) -> set[str]:
     whole = [browse.recent(ws), *([browse.get(ws, ids)] if ids else [])]
     for answer in (listed, *whole):
         json.dumps(wire.listing_json(answer)).encode()
-    status = browse.status(ws)
+    status = read_status(ws)
     text = json.dumps(wire.status_json(status), ensure_ascii=False)
     text += json.dumps(wire.as_json(doctor.run_checkup(ws)), ensure_ascii=False)
     assert text.isprintable(), text
@@ -167,7 +168,7 @@ def test_no_name_ends_a_read(
         expected = {os.fsdecode(path) for path in written if reads(path)} | {"sure.md"}
         assert {stamp.path for stamp in ws.journal.scan()} == expected
         assert read_everything(ws) == expected
-        named = bool(browse.status(ws).left_out)
+        named = bool(read_status(ws).left_out)
         assert named == any(not reads(path) for path in written)
 
 

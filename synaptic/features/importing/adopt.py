@@ -23,7 +23,7 @@ from ...models import Json, ParseIssue, Texts, frozen
 from ...notes.copies import path_without_conflict_mark
 from ...notes.dates import date_in_name
 from ...notes.day_layout import USUAL, layout_of
-from ...verbs.browse import LEFT_OUT_SHOWN, status
+from ...verbs.status import LEFT_OUT_SHOWN, status
 from ...verbs.templates import glob_of_templates, obsidian_setting, template_folders
 from ...workspace.workspace import open_workspace
 

@@ -12,9 +12,10 @@ from ...errors import SynapticError, match_valid_name
 from ...filters import Filters
 from ...journal import losses
 from ...models import Entry
-from ...verbs import browse, doctor, removing, review
+from ...verbs import doctor, removing, review
 from ...verbs.review import ReviewFinding
 from ...verbs.settling import SettledReceipt
+from ...verbs.status import status
 from ...verbs.written import count_days, count_words
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
@@ -174,7 +175,7 @@ def _health_values(ws: Workspace, *, whole: bool) -> Values:
         if "vanished" in codes:  # looking for them takes long
             vanished = losses.find_losses(ws.journal)
             values["vanished"] = [lost for lost in vanished if lost.text]
-        values["now"] = browse.status(ws)
+        values["now"] = status(ws)
         values["uses"] = in_step(ws, lambda _: ws.index.counters.agent_counts())
     return values
 
