@@ -16,6 +16,7 @@ from ...errors import JournalError
 from ...files import read_regular_file
 from ...journal.folder import Roots, is_logseq_graph, scan_notes
 from ...journal.names import left_out_sentences
+from ...journal.obsidian import glob_of_templates, obsidian_setting, template_folders
 from ...journal.repository import SMALL_BYTES
 from ...journal.settings import toml_lines, write_setting
 from ...journal.shelf import is_home_exposed
@@ -24,7 +25,6 @@ from ...notes.copies import path_without_conflict_mark
 from ...notes.dates import date_in_name
 from ...notes.day_layout import USUAL, layout_of
 from ...verbs.status import LEFT_OUT_SHOWN, status
-from ...verbs.templates import glob_of_templates, obsidian_setting, template_folders
 from ...workspace.workspace import open_workspace
 
 _LOGSEQ: Json = {

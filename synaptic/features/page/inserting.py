@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from ...errors import Refused, SynapticError
-from ...verbs.templates import fill_template, find_templates
+from .filling import fill_template, find_templates
 from .site import Page, http_status, page, run_verb, session_of
 
 

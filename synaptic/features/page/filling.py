@@ -2,8 +2,6 @@
 a template is run.
 """
 
-import glob
-import json
 import os
 import re
 import stat
@@ -16,20 +14,20 @@ from math import inf
 from pathlib import Path, PurePosixPath
 from textwrap import dedent
 
-from ..errors import InvalidArgument, NotFound
-from ..files import read_regular_file, real_path
-from ..filters import Filters
-from ..journal import folder as folders
-from ..journal.folder import Roots, is_logseq_graph, is_note
-from ..journal.names import is_readable
-from ..journal.repository import SMALL_BYTES
-from ..notes.blocks import unify_newlines, without_masked
-from ..notes.frontmatter import match_front_matter, read_front_matter
-from ..notes.moment import format_moment
-from ..notes.privacy import mask_private
-from ..workspace.workspace import Workspace
-from .browse import export
-from .saving import parse_moment
+from ...errors import InvalidArgument, NotFound
+from ...files import real_path
+from ...filters import Filters
+from ...journal import folder as folders
+from ...journal.folder import Roots, is_logseq_graph, is_note
+from ...journal.names import is_readable
+from ...journal.obsidian import globs_of_templates, obsidian_setting, template_folders
+from ...notes.blocks import unify_newlines, without_masked
+from ...notes.frontmatter import match_front_matter, read_front_matter
+from ...notes.moment import format_moment
+from ...notes.privacy import mask_private
+from ...verbs.browse import export
+from ...verbs.saving import parse_moment
+from ...workspace.workspace import Workspace
 
 Templates = dict[str, Callable[[], str]]
 """The names of templates, each with a function that reads its text."""
@@ -37,57 +35,12 @@ MOST_TEMPLATES = 200
 """The most templates of a journal that are offered."""
 MOST_BYTES = 256 * 1024
 """A larger file in a folder of templates is none."""
-_NAMING_TEMPLATES = {
-    ".obsidian/templates.json": "folder",
-    ".obsidian/plugins/templater-obsidian/data.json": "templates_folder",
-}
-"""The settings of Obsidian, and their keys, that name a folder of templates."""
 _PLACEHOLDER = re.compile(r"(?i)\{\{\s*(date|time|title)\s*(?::([^}\n]*))?\}\}")
 _TEMPLATE_NAME = re.compile(r"(?m)^[ \t]*(?:[-*+][ \t]+)?template::[ \t]*(\S[^\n]*?)[ \t]*$")
 _TEMPLATE_PROPERTY = re.compile(r"[ \t]*(?:[-*+][ \t]+)?template(?:-including-parent)?::")
 _BLOCK_ID = re.compile(r"(?m)^[ \t]+id::[ \t]+[0-9a-f-]{36}[ \t]*\n?")
 _WITHOUT_PARENT = re.compile(r"[ \t]*(?:[-*+][ \t]+)?template-including-parent::[ \t]*false\b")
 _BLOCK = re.compile(r"([ \t]*)[-*+](?:[ \t]+|$)")
-
-
-def template_folders(vault: Path) -> list[str]:
-    """The folders of a vault that hold templates, by their paths within it: those that Obsidian
-    or its plug-in Templater names, and `Templates`.
-    """
-    named = names_of_template_folders(lambda path: _setting_bytes(vault / path))
-    items = os.listdir(vault)  # noqa: PTH208
-    return [
-        name
-        for name in sorted(named)
-        if name.split("/")[0] in items and (vault / name).is_dir()
-    ]
-
-
-def names_of_template_folders(read: Callable[[str], bytes]) -> set[str]:
-    """The folders of a vault that may hold templates. `read` returns the bytes of a file at a
-    path within it.
-    """
-    named = [_text_in_json(read(path), key) for path, key in _NAMING_TEMPLATES.items()]
-    return {"Templates", "templates", *named} - {""}
-
-
-def obsidian_setting(path: Path, key: str) -> str:
-    """A text in a JSON file of Obsidian, without slashes around it; "" where there is none."""
-    return _text_in_json(_setting_bytes(path), key)
-
-
-def _setting_bytes(path: Path) -> bytes:
-    with suppress(OSError):
-        return read_regular_file(path, SMALL_BYTES)
-    return b""
-
-
-def _text_in_json(data: bytes, key: str) -> str:
-    with suppress(ValueError, RecursionError, AttributeError):
-        value = json.loads(data).get(key)
-        if isinstance(value, str) and value.isprintable():
-            return value.strip("/ ")
-    return ""
 
 
 def find_templates(ws: Workspace) -> Templates:
@@ -109,21 +62,6 @@ def find_templates(ws: Workspace) -> Templates:
             for title, text in template_blocks(entry.content):
                 templates.setdefault(title, partial(str, text))
     return dict(sorted(templates.items())[:MOST_TEMPLATES])
-
-
-def globs_of_templates(name: str) -> set[str]:
-    """The globs of `exclude` that keep the notes of a folder of templates out of searches, and
-    not from being inserted: the one that `init` writes, which comes first, and the one that it
-    wrote before for a folder of this usual name. Any other glob holds for templates, too.
-    """
-    folder = glob.escape(name)
-    usual = {f"{folder}/**"} if name.lower() == "templates" else set()
-    return {glob_of_templates(name)} | usual
-
-
-def glob_of_templates(name: str) -> str:
-    """The glob by which `init` leaves the notes of a folder of templates out."""
-    return f"{glob.escape(name)}/**/*"
 
 
 def _is_switched_off(ws: Workspace, path: str) -> bool:

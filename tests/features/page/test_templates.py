@@ -9,8 +9,8 @@ import pytest
 from homes import open_home
 
 from synaptic.errors import InvalidArgument, NotFound
+from synaptic.features.page.filling import fill_template, find_templates
 from synaptic.notes.moment import format_moment
-from synaptic.verbs.templates import fill_template, find_templates
 
 AT = datetime(2026, 3, 5, 14, 7, 9, 45_000, UTC)
 MOMENTS = {
