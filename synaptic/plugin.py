@@ -6,8 +6,8 @@ COMMANDS and READERS. docs/PLUGINS.md has a row for each door, and shows a plug-
 
 Our own features are the packages below `features/`; the folder is their list. Other people's
 are modules that an installed distribution names in the entry point group `synaptic`. Their
-metadata is read for an unknown command and for `import`, `status`, `undo` and `doctor --fix`,
-which ask at open doors. Nothing that is asked at each start loads them.
+metadata is read, and they are loaded, for an unknown command and where an open door is asked:
+in `import`, `setup`, `status`, `undo` and `doctor --fix`. Doors of each start are closed.
 """
 
 from __future__ import annotations
