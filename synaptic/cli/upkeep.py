@@ -1,5 +1,5 @@
-"""The commands that check and rebuild the index, review and export entries, and register
-Synaptic with agents.
+"""The commands that check and rebuild the index, review entries, and register Synaptic with
+agents.
 """
 
 from __future__ import annotations
@@ -9,26 +9,23 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import typer
 
-from ..errors import InvalidArgument, JournalError, SynapticError, check_range
+from ..errors import InvalidArgument, SynapticError, check_range
 from ..journal import losses
 from ..language.query import MAX_LIMIT
 from ..models import CAPTURED
 from ..plugin import NEWS, describe_plug_in, plug_in_entry_points
 from ..render import terminal, wire
-from ..render.fence import clean
 from ..render.present import matter_text, outline_text
 from ..render.terminal import emit
-from ..serving.arguments import agent_name, is_person, take_filters
+from ..serving.arguments import agent_name, is_person
 from ..serving.tool_lists import SHORT, WHOLE
-from ..verbs import browse, doctor, removing, review
+from ..verbs import doctor, removing, review
 from ..verbs import status as status_verb
 from ..verbs.settling import SettledReceipt
-from ..verbs.totals import sum_field
 from ..verbs.written import count_days
 from ..workspace.sync import in_step, rebuild
 from ..workspace.workspace import Workspace
@@ -37,7 +34,6 @@ from .flags import PROJECT_COMPLETION, argument, choice_option, switch, text_opt
 from .program import command, open_home
 from .replies import (
     IN_JSON,
-    check_sum,
     empty_journal_text,
     output_for_workspace,
     print_answer,
@@ -232,62 +228,6 @@ def _ask_about_findings(ws: Workspace, findings: Sequence[review.ReviewFinding])
                 _settle_finding(ws, choice, matter.key)
         except SynapticError as error:  # an answer before may have deleted it
             terminal.say_error(error)
-
-
-@command(
-    "export",
-    argument(str | None, "to", "FILE", "A new file. [default: standard output]"),
-    switch("as_rows", "Write a JSON array, one object a line.", "--json"),
-    switch("as_csv", "Write a table for spreadsheets.", "--csv"),
-    f.SUM,
-    f.BY,
-    *f.filter_flags("export"),
-    json=False,
-)
-def export_rows(
-    ws: Workspace,
-    as_rows: bool,
-    as_csv: bool,
-    to: str = "",
-    sum_of: str | None = None,
-    by: str | None = None,
-    **options: Any,
-) -> None:
-    """Write entries as rows for other programs, oldest first.
-
-    Private passages are left out, superseded entries are not. No file is overwritten. With
-    --sum, the rows are the sums of a field.
-
-    Example: synaptic export --csv notes.csv --since 2026-01-01
-    """
-    if as_rows == as_csv:
-        raise InvalidArgument(
-            "export takes either --json or --csv.", valid=("--json [FILE]", "--csv [FILE]")
-        )
-    filters = replace(take_filters(ws, options), include_superseded=True)
-    check_sum(sum_of, by)
-    if sum_of:
-        totals = sum_field(ws, sum_of, by, filters=filters)
-        lines = wire.totals_json_rows(totals) if as_rows else wire.totals_csv_rows(totals)
-    else:
-        entries = browse.export(ws, filters)
-        lines = wire.json_rows(entries) if as_rows else wire.csv_rows(entries)
-    if not to:
-        for line in lines:
-            emit(clean(line) if terminal.is_terminal(sys.stdout) else line)
-        return None
-    try:
-        with (
-            Path(to)
-            .expanduser()
-            .open("x", encoding="utf-8", errors="replace", newline="") as file
-        ):
-            return file.writelines(f"{line}\n" for line in lines)
-    except OSError as error:
-        raise JournalError(
-            f"{to} cannot be written: {error.strerror}.",
-            "Give the path of a file that does not exist, in a folder that does.",
-        ) from error
 
 
 @command(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass, replace
 from datetime import date
@@ -34,11 +33,6 @@ ENTRY_FIELDS = (
 ).split()
 """The fields of an entry in JSON, in order."""
 ERROR_FIELDS = ("code", "message", "valid", "hint")
-ROW_FIELDS = (
-    """id at date date_source type title content tags project importance files by via path
-    line"""
-).split()
-"""The columns of an export, in order."""
 
 
 def as_json(value: Any) -> Any:
@@ -70,35 +64,6 @@ def entry_json(entry: Entry, superseded_by: str | None = None) -> Json:
         data |= dict.fromkeys(("at", "date", "time"))
     data |= {"superseded_by": superseded_by, "fields": properties, "truncated": False}
     return data | {"line": entry.there.line}
-
-
-def json_rows(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yields the lines of a JSON array with an object for each entry."""
-    return _array_rows(
-        {name: data[name] for name in ROW_FIELDS} for data in map(entry_json, entries)
-    )
-
-
-def totals_json_rows(totals: Totals) -> Iterator[str]:
-    """Yields the lines of a JSON array with an object for each sum."""
-    return _array_rows(map(total_json, totals.rows))
-
-
-def _array_rows(rows: Iterable[Json]) -> Iterator[str]:
-    before = "["
-    for record in rows:
-        yield before + json.dumps(record, ensure_ascii=False)
-        before = ","
-    yield "]" if before == "," else "[]"
-
-
-def csv_rows(entries: Iterable[Entry]) -> Iterator[str]:
-    """Yields the lines of a CSV table (RFC 4180), the column names first; a list fills one
-    cell, with an item a line.
-    """
-    yield ",".join(ROW_FIELDS)
-    for data in map(entry_json, entries):
-        yield csv_line(data[name] for name in ROW_FIELDS)
 
 
 TOTAL_FIELDS = ("group", "value", "unit", "entries")
