@@ -120,6 +120,7 @@ class Config:
     `(1:30)` in a text count as its hours.
     `capture`: agents' sessions are digested when they end, into the folder `capture_into`.
     Entries of `exclude_projects` are not imported. `port` is that of the page; 0: a free one.
+    `language` is that of the page, such as `de`; "": the one of the browser.
     `tool_list`: the tools that `synaptic setup` gives each client, as in `serving/tool_lists`.
     `notices` name ignored keys of the file; `status`, `doctor` and briefings show them.
     """
@@ -142,6 +143,7 @@ class Config:
     track_access: bool = True
     metrics: bool = True
     port: int = 0
+    language: Literal["", "en", "de"] = ""
     tool_list: Literal["by client", "short", "whole"] = "by client"
     search: SearchConfig = field(default_factory=SearchConfig)
     hooks: HooksConfig = field(default_factory=HooksConfig)
@@ -375,6 +377,7 @@ _RULES: dict[str, Rule] = {
     "metrics": _SWITCH,
     "tool_list": _make_choice_rule("by client", "short", "whole"),
     "port": _make_number_rule(0, 65535, "; 0 takes a free one", kinds=(int,)),
+    "language": _make_choice_rule("", "en", "de"),
     "search.k": _make_number_rule(1e-9, 1e9),
     "search.weights": (
         _are_valid_weights,

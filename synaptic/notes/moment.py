@@ -7,7 +7,8 @@
 | `gggg-[W]ww`           | `2026-W10`          |
 | `h:mm a`               | `2:07 pm`           |
 
-Names are English. A letter that is no token stays, and so does text in brackets, without them.
+Names are English where no others are given. A letter that is no token stays, and so does text
+in brackets, without them.
 """
 
 import re
@@ -15,13 +16,39 @@ from calendar import day_abbr, day_name, isleap, month_abbr, month_name
 from collections.abc import Callable
 from datetime import datetime
 
+from ..models import Texts, frozen
+
+
+@frozen
+class DateNames:
+    """The names of months, January first, and of weekdays, Monday first, whole and short."""
+
+    months: Texts
+    short_months: Texts
+    days: Texts
+    short_days: Texts
+
+    def tokens(self, at: datetime) -> dict[str, str]:
+        """What each token of moment.js that is a name writes."""
+        month, day = at.month - 1, at.weekday()
+        return {
+            "MMMM": self.months[month],
+            "MMM": self.short_months[month],
+            "dddd": self.days[day],
+            "ddd": self.short_days[day],
+            "dd": self.short_days[day][:2],
+        }
+
+
+ENGLISH = DateNames(
+    tuple(month_name[1:]), tuple(month_abbr[1:]), tuple(day_name), tuple(day_abbr)
+)
+_NAMES = ("MMMM", "MMM", "dddd", "ddd", "dd")
 _TOKENS: dict[str, Callable[[datetime], object]] = {
     "YYYY": lambda at: f"{at.year:04}",
     "YY": lambda at: f"{at.year % 100:02}",
     "Qo": lambda at: write_ordinal((at.month + 2) // 3),
     "Q": lambda at: (at.month + 2) // 3,
-    "MMMM": lambda at: month_name[at.month],
-    "MMM": lambda at: month_abbr[at.month],
     "MM": lambda at: f"{at.month:02}",
     "Mo": lambda at: write_ordinal(at.month),
     "M": lambda at: at.month,
@@ -31,9 +58,6 @@ _TOKENS: dict[str, Callable[[datetime], object]] = {
     "DD": lambda at: f"{at.day:02}",
     "Do": lambda at: write_ordinal(at.day),
     "D": lambda at: at.day,
-    "dddd": lambda at: day_name[at.weekday()],
-    "ddd": lambda at: day_abbr[at.weekday()],
-    "dd": lambda at: day_abbr[at.weekday()][:2],
     "do": lambda at: write_ordinal(at.isoweekday() % 7),
     "d": lambda at: at.isoweekday() % 7,
     "E": lambda at: at.isoweekday(),
@@ -65,7 +89,7 @@ _TOKENS: dict[str, Callable[[datetime], object]] = {
     "ZZ": lambda at: f"{at:%z}",
     "Z": lambda at: f"{at:%z}"[:3] + ":" + f"{at:%z}"[3:5],
 }
-"""What each token of moment.js writes."""
+"""What each other token of moment.js writes."""
 _LONG = {
     "LLLL": "dddd, MMMM D, YYYY h:mm A",
     "LLL": "MMMM D, YYYY h:mm A",
@@ -75,17 +99,22 @@ _LONG = {
     "L": "MM/DD/YYYY",
 }
 """Tokens that stand for a whole format, in English."""
-_PARTS = re.compile(r"\[([^\]]*)\]|" + "|".join([*_LONG, *sorted(_TOKENS, key=len)[::-1]]))
+_PARTS = re.compile(
+    r"\[([^\]]*)\]|" + "|".join([*_LONG, *sorted([*_TOKENS, *_NAMES], key=len)[::-1]])
+)
 
 
-def format_moment(at: datetime, form: str) -> str:
-    """The aware moment `at` in a format of moment.js."""
+def format_moment(at: datetime, form: str, names: DateNames = ENGLISH) -> str:
+    """The aware moment `at` in a format of moment.js, with these names of months and days."""
+    words = names.tokens(at)
 
     def write(part: re.Match[str]) -> str:
         if part[1] is not None:
             return part[1]
         if part[0] in _LONG:
-            return format_moment(at, _LONG[part[0]])
+            return format_moment(at, _LONG[part[0]], names)
+        if part[0] in words:
+            return words[part[0]]
         return str(_TOKENS[part[0]](at))
 
     return _PARTS.sub(write, form)

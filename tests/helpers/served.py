@@ -195,7 +195,8 @@ def kept_drafts(page: Page) -> list[str]:
 
 def logged_in(browser: Browser, server: Served, **options: object) -> BrowserContext:
     """A context of the browser with the session of `server.client`."""
-    context = browser.new_context(base_url=server.url, **options)  # type: ignore[arg-type]
+    spoken = {"locale": "en-GB", **options}
+    context = browser.new_context(base_url=server.url, **spoken)  # type: ignore[arg-type]
     let_in(context, server)
     return context
 

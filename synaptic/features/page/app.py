@@ -84,7 +84,8 @@ def build_app(
     else:
         app.add_route("/{path:path}", _show_no_page)
     # outside of all, so that an answer of 500 has its headers, too
-    return Guard(app, sessions, hosts, fixed=bool(site and site.fixed))
+    language = site.language if site else None
+    return Guard(app, sessions, hosts, fixed=bool(site and site.fixed), language=language)
 
 
 async def _show_no_page(_: Request) -> Response:
@@ -169,6 +170,7 @@ def serve_site(
             fixed=address.is_fixed,
             writer=choices.writer,
             phone=code,
+            language=_language_of_page(home),
         )
     link = f"{address.url}/login?token={sessions.link}"
     if choices.no_link:
@@ -213,6 +215,13 @@ def _listen(home: str | Path | None, choices: Choices) -> _Address:
         names |= {ANY_ADDRESS, host}
     url = f"http://[{host}]:{bound}" if ":" in host else f"http://{host}:{bound}"
     return _Address(listener, url, bound, frozenset(names), bool(port))
+
+
+def _language_of_page(home: str | Path | None) -> str:
+    """Returns the language in the settings; empty for the language of each browser."""
+    with suppress(ConfigError):  # with a broken one the page says so
+        return load_config(home).language
+    return ""
 
 
 def _describe_start(

@@ -46,6 +46,7 @@ from ...workspace.workspace import Workspace
 from .flavours import part_of_target
 from .rendering import link_targets_in
 from .site import Page, http_status, page, read_form, run_verb, session_of, site_of
+from .translation import translate
 
 PART_BYTES = 65_536
 Result = TypeVar("Result")
@@ -58,7 +59,8 @@ def open_attachments(ws: Workspace, tokens: Path) -> ServableFiles:
 async def _picture_page(request: Request) -> Response:
     image = await _open_requested_file(request)
     if image is None or image[1] == OTHER:
-        return PlainTextResponse("The journal has no such picture.\n", 404)
+        reason = translate("The journal has no such picture.")
+        return PlainTextResponse(f"{reason}\n", 404)
     place, kind, file = image
     is_draft = place.startswith("draft:")  # in which another file may get the same name
     headers = {} if is_draft else {"Cache-Control": "private, max-age=300"}

@@ -44,6 +44,7 @@ from .book_entries import (
 from .day_texts import format_date, format_month
 from .exporting import make_unique_name
 from .site import HERE, TEMPLATES
+from .translation import mark_text, translate
 
 Result = TypeVar("Result")
 Photos = Literal["large", "small"]
@@ -55,7 +56,7 @@ HTML_BYTES = 100_000_000
 """A book that is probably larger becomes a zip: browsers grow slow with such a page."""
 FRAME_BYTES = 500
 """Bytes of HTML around the text of an entry, to estimate the size of a book."""
-UNDATED = "Without a date"
+UNDATED = mark_text("Without a date")
 PLANNED, RENDERED = 1_000, 500
 """The most entries of one step of a plan, and of a book: a step compares all files."""
 
@@ -185,7 +186,7 @@ def default_title(filters: Filters, query: str = "") -> str:
     names = [query, *filters.projects, *(f"#{tag}" for tag in filters.tags)]
     names += [*filters.types, *(path.strip("/") for path in filters.paths)]
     names.append(describe_days(filters.since, filters.until))
-    return ", ".join(filter(None, names)) or "Journal"
+    return ", ".join(filter(None, names)) or translate("Journal")
 
 
 def describe_days(since: str | None, until: str | None) -> str:
@@ -202,18 +203,21 @@ def describe_days(since: str | None, until: str | None) -> str:
     |            | 2026-02-03 | until 3 February 2026            |
     """
     if not since or not until:
-        words = {"since": since, "until": until}
-        named = [f"{word} {format_date(day, False)}" for word, day in words.items() if day]
-        return " ".join(named)
+        if since:
+            return translate("since %(day)s", day=format_date(since, False))
+        return translate("until %(day)s", day=format_date(until, False)) if until else ""
     if since == until:
         return format_date(since, False)
     ends_month = _following_day(until).endswith("-01")
     if since.endswith("-01-01") and until.endswith("-12-31"):
-        years = dict.fromkeys((since[:4], until[:4]))
-        return " to ".join(str(int(year)) for year in years)
+        first, last = int(since[:4]), int(until[:4])
+        if first == last:
+            return str(first)
+        return translate("%(since)s to %(until)s", since=str(first), until=str(last))
     if since.endswith("-01") and ends_month and since[:7] == until[:7]:
         return format_month(since[:7])
-    return f"{format_date(since, False)} to {format_date(until, False)}"
+    span = {"since": format_date(since, False), "until": format_date(until, False)}
+    return translate("%(since)s to %(until)s", **span)
 
 
 def _following_day(day: str) -> str:
@@ -225,7 +229,7 @@ def _following_day(day: str) -> str:
 def file_name(plan: Plan, style: BookStyle) -> str:
     """Returns the name of a book's file, which every operating system allows."""
     suffix = "zip" if plan.is_zip(style.photos) else "html"
-    stem = style.title.replace("/", "-").strip(" .") or "Book"
+    stem = style.title.replace("/", "-").strip(" .") or translate("Book")
     return make_unique_name(f"{stem}.{suffix}", set())
 
 
@@ -383,7 +387,7 @@ def _page_styles() -> Markup:
 
 
 def _month_name(month: str) -> str:
-    return format_month(month) if month else UNDATED
+    return format_month(month) if month else translate(UNDATED)
 
 
 def _month_start(month: str) -> str:

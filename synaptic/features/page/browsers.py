@@ -28,6 +28,7 @@ from ...serving.tokens import Grant
 from .devices import STAY_S, Device, Key
 from .guard import Visitor, cookie_name
 from .site import Page, Site, page, read_form, redirect_with_message, session_of, site_of
+from .translation import translate
 
 log = logging.getLogger(__name__)
 SECRET = "x-synaptic-device"
@@ -157,7 +158,7 @@ async def log_in_with_key(request: Request) -> Response:
     key = Key(cookie, request.headers[SECRET])
     renewed = await asyncio.to_thread(site.devices.renew, key, may_come_back)
     if renewed is None:
-        return JSONResponse({"error": "No browser has this key."}, 401)
+        return JSONResponse({"error": translate("No browser has this key.")}, 401)
     device, next = renewed
     return _begin_with_key(request, sessions[-1], device, next)
 
@@ -168,12 +169,18 @@ async def let_phone_in(request: Request) -> Response:
     address = request.client.host[:50] if request.client else ""
     if not (site.phone and site.phone.redeem(request.headers[CODE])):
         if not site.sessions.may_try(address):
-            return JSONResponse({"error": "Too many wrong codes: wait a minute."}, 429)
+            return JSONResponse(
+                {"error": translate("Too many wrong codes: wait a minute.")}, 429
+            )
         site.sessions.count_failed_try(address)
-        error = "This code was used already, or is older than five minutes. Make a new one."
+        error = translate(
+            "This code was used already, or is older than five minutes. Make a new one."
+        )
         return JSONResponse({"error": error}, 401)
     device, key = await asyncio.to_thread(
-        site.devices.add, f"Phone, {_browser_name(request)}", is_phone=True
+        site.devices.add,
+        translate("Phone, %(browser)s", browser=_browser_name(request)),
+        is_phone=True,
     )
     return _begin_with_key(request, Visitor(PERSON, site.read_only), device, key)
 
@@ -188,7 +195,9 @@ def _begin_with_key(request: Request, session: Visitor, device: Device, key: Key
 
 def _browser_name(request: Request) -> str:
     agent = request.headers.get("user-agent", "")
-    return next((name for part, name in _BROWSERS.items() if part in agent), "A browser")
+    return next(
+        (name for part, name in _BROWSERS.items() if part in agent), translate("A browser")
+    )
 
 
 def _may_see_browsers(request: Request) -> bool:
@@ -220,13 +229,19 @@ async def _change_devices(request: Request) -> Response:
     session = session_of(request)
     if "gone" in form and _may_see_browsers(request):
         site.devices.remove(*({form["gone"]} & _visible_devices(request).keys()))
-        return redirect_with_message(request, "/devices", "That browser is logged out.")
+        return redirect_with_message(
+            request, "/devices", translate("That browser is logged out.")
+        )
     if not may_stay_logged_in(request, session):
         raise Refused(
-            "A browser can stay logged in on the machine of the journal, or with a token for "
-            "the page, and only if the server has a fixed port.",
-            "Start `synaptic serve --port 8765` there, then run `synaptic today --page`; for a "
-            "phone `synaptic serve --phone`.",
+            translate(
+                "A browser can stay logged in on the machine of the journal, or with a token "
+                "for the page, and only if the server has a fixed port."
+            ),
+            translate(
+                "Start `synaptic serve --port 8765` there, then run `synaptic today --page`; "
+                "for a phone `synaptic serve --phone`."
+            ),
         )
     site.devices.remove(session.device)
     device, key = await asyncio.to_thread(
@@ -234,7 +249,7 @@ async def _change_devices(request: Request) -> Response:
     )
     _end_session_with_key(request, session, device)
     redirect_with_message(
-        request, "/", "This browser stays logged in for 30 days after each visit."
+        request, "/", translate("This browser stays logged in for 30 days after each visit.")
     )
     return _respond_with_key(request, key)
 

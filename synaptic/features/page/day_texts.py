@@ -1,27 +1,93 @@
-"""Dates as people say them, and the heading and text of an entry. Pure."""
+"""Dates as people say them in the present language, by CLDR, and the heading and text of an
+entry.
+"""
 
+from collections.abc import Mapping, Sequence
 from datetime import date
+from functools import lru_cache
 
-from ...models import Entry
+from babel import Locale, dates
+
+from ...models import Entry, Texts
 from ...notes.header import clean_title, derive_title, leading_markup, make_title
+from ...notes.moment import DateNames
 from .rendering import markdown_to_line, plain_heading
+from .translation import LOCALES, present_locale
 
 
 def format_date(day: str, weekday: bool = True) -> str:
     """Formats a date as people say it: `Saturday, 21 November 2026`. Text that is not a date is
     returned unchanged.
     """
+    return _format_date_in(present_locale(), day, weekday)
+
+
+@lru_cache(4_000)  # a calendar names each day of its year
+def _format_date_in(locale: str, day: str, weekday: bool) -> str:
     try:
         on = date.fromisoformat(day)
     except ValueError:
         return day
-    name = f"{on:%A}, " if weekday else ""
-    return f"{name}{on.day} {on:%B} {on.year}"
+    return dates.format_date(on, "full" if weekday else "long", locale)
+
+
+def format_weekday(day: date) -> str:
+    """Returns the name of the weekday of a date: `Saturday`."""
+    return dates.format_date(day, "EEEE", present_locale())
+
+
+def format_near_day(day: str, today: str) -> str:
+    """Formats a date without its year where that is the present one: `21 November`."""
+    try:
+        on = date.fromisoformat(day)
+    except ValueError:
+        return day
+    if day[:4] != today[:4]:
+        return format_date(day, False)
+    return dates.format_skeleton("MMMMd", on, locale=present_locale())
 
 
 def format_month(month: str) -> str:
     """Formats a month as people say it: `November 2026`."""
-    return f"{date.fromisoformat(f'{month}-01'):%B %Y}"
+    on = date.fromisoformat(f"{month}-01")
+    return dates.format_skeleton("yMMMM", on, locale=present_locale())
+
+
+def month_names() -> Texts:
+    """Returns the names of the twelve months as they stand alone."""
+    return _in_order(_locale().months["stand-alone"]["wide"])
+
+
+def date_names() -> DateNames:
+    """Returns the names of months and weekdays within a date."""
+    locale = _locale()
+    return DateNames(
+        months=_in_order(locale.months["format"]["wide"]),
+        short_months=_in_order(locale.months["stand-alone"]["abbreviated"]),
+        days=_in_order(locale.days["format"]["wide"]),
+        short_days=_in_order(locale.days["stand-alone"]["abbreviated"]),
+    )
+
+
+def _locale() -> Locale:
+    return Locale.parse(present_locale())
+
+
+def _in_order(names: Mapping[int, str]) -> Texts:
+    """Returns names that CLDR gives by number, such as those of months."""
+    return tuple(names[number] for number in sorted(names))
+
+
+def first_weekday() -> int:
+    """Returns the day on which a week begins; 0 is Monday."""
+    return _locale().first_week_day
+
+
+def weekday_names() -> Sequence[tuple[str, str]]:
+    """Returns (name, short name) of the days of a week, in the order of the present locale."""
+    names = _locale().days["stand-alone"]
+    order = [(first_weekday() + number) % 7 for number in range(7)]
+    return [(names["wide"][day], names["abbreviated"][day]) for day in order]
 
 
 def heading_and_text(entry: Entry) -> tuple[str, str]:
@@ -45,8 +111,13 @@ def heading_and_text(entry: Entry) -> tuple[str, str]:
         opens_with_heading = leading_markup(line).endswith("# ")
         if not below.strip() or (is_prose and not opens_with_heading):
             return "", content
-    says_date = heading in (entry.date, format_date(entry.date), format_date(entry.date, False))
-    return "" if says_date else heading, below
+    locales = present_locale(), LOCALES["en"]
+    written = {
+        _format_date_in(locale, entry.date, weekday)
+        for locale in locales
+        for weekday in (True, False)
+    }
+    return "" if heading in {entry.date, *written} else heading, below
 
 
 def heading_of_page(entry: Entry) -> tuple[str, str]:

@@ -23,9 +23,19 @@ from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import lost_draft_files
-from .day_texts import format_date, format_month, heading_and_text, heading_of_page
+from .day_texts import (
+    first_weekday,
+    format_date,
+    format_month,
+    format_near_day,
+    heading_and_text,
+    heading_of_page,
+    month_names,
+    weekday_names,
+)
 from .rendering import render_markdown
 from .site import TEMPLATES, Page, Values, code_to_html, page, read_form, run_verb
+from .translation import translate
 
 DAY_ENTRIES = 100
 """The most entries on the page of a day."""
@@ -39,7 +49,7 @@ counts as later.
 """
 
 
-TEMPLATES.filters |= {"spoken": format_date, "month": format_month}
+TEMPLATES.filters |= {"spoken": format_date, "month": format_month, "near_day": format_near_day}
 
 
 TEMPLATES.globals["heading_and_text"] = heading_and_text
@@ -125,8 +135,8 @@ async def _calendar_page(request: Request) -> Response:
         start = date(year, int(of_month or latest), 1)
     except (ValueError, OverflowError) as error:
         raise InvalidArgument(
-            f"{asked[:60]!r} is not a month or year of the calendar.",
-            valid=("a year from 1 to 9999", "a month as 2026-11"),
+            translate("%(asked)r is not a month or year of the calendar.", asked=asked[:60]),
+            valid=(translate("a year from 1 to 9999"), translate("a month as 2026-11")),
         ) from error
     return await page(
         request,
@@ -137,6 +147,8 @@ async def _calendar_page(request: Request) -> Response:
         counts=counts,
         steps=shade_days(counts),
         month=start,
+        month_names=month_names(),
+        weekdays=weekday_names(),
         weeks={one: _weeks_of_month(year, one) for one in range(1, 13)},
         before=_month_at_offset(start, -1),
         after=_month_at_offset(start, 32),
@@ -144,10 +156,10 @@ async def _calendar_page(request: Request) -> Response:
 
 
 def _weeks_of_month(year: int, month: int) -> list[list[date | None]]:
-    """Returns the weeks of a month, Monday first, as lists of seven dates; None for a day of
-    another month.
+    """Returns the weeks of a month as lists of seven dates, from the day on which a week begins
+    in the present locale; None for a day of another month.
     """
-    weeks = Calendar().monthdayscalendar(year, month)
+    weeks = Calendar(first_weekday()).monthdayscalendar(year, month)
     return [[date(year, month, day) if day else None for day in week] for week in weeks]
 
 

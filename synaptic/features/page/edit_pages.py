@@ -31,6 +31,7 @@ from .site import (
     session_of,
     site_of,
 )
+from .translation import mark_text, translate
 
 
 def _is_one_task(entry: Entry) -> bool:
@@ -72,14 +73,16 @@ async def _edit_file_page(request: Request) -> Response:
             there, undo = await run_verb(request, _find_edited_entry, path, id, replaced)
             message = " ".join(
                 [
-                    f"Saved in {path}." if replaced else SAME["nothing changed"],
+                    translate("Saved in %(path)s.", path=path)
+                    if replaced
+                    else translate(SAME["nothing changed"]),
                     *notices,
                     *files.remarks,
                 ]
             )
             where = f"/entry/{there}" if there else "/"
             return redirect_with_message(
-                request, where, message, undo=undo, file="the text before"
+                request, where, message, undo=undo, file=translate("the text before")
             )
         except SynapticError as refused:
             form["text"] = files.draft
@@ -122,13 +125,16 @@ def _find_edited_entry(
 
 
 GROUPS = {
-    "due": "When it is due",
-    "day": "Day",
-    "project": "Project",
-    "tag": "Tag",
-    "note": "Note",
+    "due": mark_text("when it is due"),
+    "day": mark_text("day"),
+    "project": mark_text("project"),
+    "tag": mark_text("tag"),
+    "note": mark_text("note"),
 }
 """The ways to group tasks on their page."""
+NO_PROJECT, NO_TAG = mark_text("No project"), mark_text("No tag")
+UNNAMED = (*DUE_GROUPS, NO_PROJECT, NO_TAG)
+"""The groups whose names are words of the page, and not of the journal."""
 
 
 async def _tasks_page(request: Request) -> Response:
@@ -171,6 +177,7 @@ async def _tasks_page(request: Request) -> Response:
         today=today.isoformat(),
         by=by,
         groups=GROUPS,
+        unnamed=UNNAMED,
         chosen=chosen,
     )
 
@@ -182,9 +189,9 @@ def _groups_of_task(task: Task, by: str, today: date) -> Sequence[str]:
     if by == "day":
         return [task.date or NO_DAY]
     if by == "project":
-        return [task.project or "No project"]
+        return [task.project or NO_PROJECT]
     if by == "tag":
-        return task.tags or ["No tag"]
+        return task.tags or [NO_TAG]
     if by == "note":
         return [task.source]
     return [name_due_group(task, today)]
@@ -198,7 +205,7 @@ async def _tick_task(request: Request) -> Response:
     where = return_address(form) or "/tasks"
     if form.get("undo"):
         await run_verb(request, undo_run, form["undo"], confirms=True)
-        return redirect_with_message(request, where, "It is open again.")
+        return redirect_with_message(request, where, translate("It is open again."))
     is_done = form.get("done") == "yes"
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
@@ -209,20 +216,28 @@ async def _tick_task(request: Request) -> Response:
         moved = await run_verb(request, MOVE_TASK.ask_only, place, when)
         return _say_moved(request, where, moved)
     ticked = await run_verb(request, TICK_OR_OPEN.ask_only, place, is_done)
-    message = "Ticked." if is_done else "It is open again."
+    message = translate("Ticked.") if is_done else translate("It is open again.")
     if ticked.repeats:
-        message = "Done: it repeats, so its date was moved to the next one."
+        message = translate("Done: it repeats, so its date was moved to the next one.")
     answer = redirect_with_message(request, where, message)
     if ticked.undo:
         session_of(request).notice |= {"ticked": ticked.text, "tick_undo": ticked.undo}
     return answer
 
 
+MOVED = {
+    (True, True): mark_text("Now due on %(day)s: %(task)s."),
+    (True, False): mark_text("Now without a day: %(task)s."),
+    (False, True): mark_text("Nothing changed. It is due on %(day)s: %(task)s."),
+    (False, False): mark_text("Nothing changed. It is without a day: %(task)s."),
+}
+"""What is said of a task, by whether it was moved and whether it has a day now."""
+
+
 def _say_moved(request: Request, where: str, moved: Rescheduled) -> Response:
     """Redirects with the new day of a task, and an undo."""
-    day = f"due on {format_date(moved.day)}" if moved.day else "without a day"
-    opening = "Now" if moved.undo else "Nothing changed. It is"
-    message = f"{opening} {day}: {remove_due_date(moved.text)}."
+    values = {"day": format_date(moved.day), "task": remove_due_date(moved.text)}
+    message = translate(MOVED[bool(moved.undo), bool(moved.day)], **values)
     return redirect_with_message(request, where, message, moved=moved.undo)
 
 
@@ -237,10 +252,10 @@ async def _take_last_back(request: Request) -> Response:
         undone = await run_verb(request, undo_run, run, confirms=True)
     else:
         undone = await run_verb(request, undo_last, confirms=True)
-    message = f"Took back: {run_text(undone.done)}."
+    message = translate("Took back: %(change)s.", change=run_text(undone.done))
     if undone.stay:
         stay = ", ".join(path for path, _ in undone.stay)
-        message += f" Changed since, and left alone: {stay}."
+        message += " " + translate("Changed since, and left alone: %(files)s.", files=stay)
     return redirect_with_message(request, where, message, undone=undone.run)
 
 

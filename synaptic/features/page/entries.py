@@ -59,12 +59,13 @@ from .site import (
     session_of,
     site_of,
 )
+from .translation import mark_text, translate
 from .unlinked import find_mentions
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
 SAME = {
-    "nothing changed": "Nothing was changed.",
-    "already saved": "That was saved already, a moment ago.",
+    "nothing changed": mark_text("Nothing was changed."),
+    "already saved": mark_text("That was saved already, a moment ago."),
 }
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires", "due")
@@ -89,7 +90,7 @@ async def _entry_page(request: Request) -> Response:
     if local:
         with suppress(ConfigError):  # the button says it
             editor = _window_editor_command()
-    values["editor"] = editor_name(editor) if editor else "an editor"
+    values["editor"] = editor_name(editor) if editor else ""
     return await page(request, "entry.html", local=local, **values)
 
 
@@ -175,7 +176,11 @@ async def _entry_form_page(request: Request) -> Response:
                 )
             receipt = await _save_entry_form(request, id, form)
             return await _redirect_after_save(
-                request, receipt, form.get("said", "Saved."), undo=id, back=return_address(form)
+                request,
+                receipt,
+                form.get("said") or translate("Saved."),
+                undo=id,
+                back=return_address(form),
             )
         except SynapticError as refused:
             error = refused
@@ -300,7 +305,7 @@ async def _redirect_after_save(
     where, look = (back, entry) if back else (entry, "")
     same = SAME.get("".join(receipt.notices[:1]))
     if same:
-        return redirect_with_message(request, where, same, look=look)
+        return redirect_with_message(request, where, translate(same), look=look)
     session = session_of(request)
     asks = not session.was_asked_to_stay and may_stay_logged_in(request, session)
     session.was_asked_to_stay = True
@@ -310,7 +315,7 @@ async def _redirect_after_save(
         where,
         " ".join([message, *receipt.notices]),
         undo=undo,
-        file="the text before",
+        file=translate("the text before"),
         look=look,
         near=await run_verb(request, find_nearby, receipt.id, near, leaning),
         asks_to_stay=asks and not session.device,
@@ -345,7 +350,10 @@ async def _delete_page(request: Request) -> Response:
 
 async def _delete_question(request: Request) -> Response:
     if session_of(request).read_only:
-        raise Refused("This page is read-only.", "Log in with a token that may write.")
+        raise Refused(
+            translate("This page is read-only."),
+            translate("Log in with a token that may write."),
+        )
     id = request.path_params["id"]
     try:
         [entry] = (await run_verb(request, browse.get, [id])).entries
@@ -394,14 +402,16 @@ def path_deleted_with(entry: Entry) -> str:
 
 def format_deleted(entry: Entry) -> str:
     path = path_deleted_with(entry)
-    return f"Deleted the file {path}." if path else f"Deleted {short_id(entry.id)}."
+    if path:
+        return translate("Deleted the file %(path)s.", path=path)
+    return translate("Deleted %(id)s.", id=short_id(entry.id))
 
 
 async def _deleted_page(request: Request) -> Response:
     if session_of(request).read_only:
         raise Refused(
-            "What was deleted is shown to those who may write.",
-            "Log in with a token that may write.",
+            translate("What was deleted is shown to those who may write."),
+            translate("Log in with a token that may write."),
         )
     return await page(
         request, "deleted.html", gone=await run_verb(request, removing.deleted_entries)
@@ -413,7 +423,9 @@ async def _restore_entry(request: Request) -> Response:
     receipt = await run_verb(
         request, removing.restore, request.path_params["id"], confirms=True
     )
-    message = " ".join([f"Restored in {receipt.path}.", *receipt.notices])
+    message = " ".join(
+        [translate("Restored in %(path)s.", path=receipt.path), *receipt.notices]
+    )
     return redirect_with_message(request, f"/entry/{receipt.id}", message)
 
 
@@ -422,14 +434,15 @@ async def _confirm_preference(request: Request) -> Response:
     form, entry = await _read_form_and_entry(request)
     if hash_of_rule(entry) != form.get("seen"):
         raise Changed(
-            f"{entry.short_id} was changed meanwhile.", "Read the entry again, then confirm it."
+            translate("%(id)s was changed meanwhile.", id=entry.short_id),
+            translate("Read the entry again, then confirm it."),
         )
     is_no = form.get("answer") == "no"
     await run_verb(request, confirm, entry, remove=is_no)
     where = return_address(form) or f"/entry/{entry.id}"
-    message = "Confirmed: every agent is told to follow it."
+    message = translate("Confirmed: every agent is told to follow it.")
     if is_no:
-        message = "No agent is told to follow it, and you are not asked again."
+        message = translate("No agent is told to follow it, and you are not asked again.")
     return redirect_with_message(request, where, message)
 
 
@@ -438,8 +451,8 @@ async def _open_in_editor(request: Request) -> Response:
     _, entry = await _read_form_and_entry(request)
     if not site_of(request).local:
         raise Refused(
-            "The editor would open on the server, which is another machine.",
-            "Use Edit on this page instead.",
+            translate("The editor would open on the server, which is another machine."),
+            translate("Use Edit on this page instead."),
         )
     there = entry.there
     path = await run_verb(request, _place_to_open, there.path)
@@ -475,13 +488,15 @@ def _open_file_in_editor(path: Path, line: int) -> str:
     if command:
         words = command_to_open(command, path, line)
         subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True)
-        return f"Opened in {editor_name(command)}:"
+        return translate("Opened in %(editor)s:", editor=editor_name(command))
     has_desktop = sys.platform in ("darwin", "win32")
     if "DISPLAY" in os.environ or "WAYLAND_DISPLAY" in os.environ:
         has_desktop = True
     if has_desktop and typer.launch(str(path)) == 0:
-        return "Opened:"
-    return "No editor with a window is known here, so open it yourself (or set VISUAL):"
+        return translate("Opened:")
+    return translate(
+        "No editor with a window is known here, so open it yourself (or set VISUAL):"
+    )
 
 
 PAGES = [

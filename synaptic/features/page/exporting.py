@@ -28,6 +28,7 @@ from ...workspace.workspace import Workspace
 from .attachments import open_attachments, read_in_parts, shown_files, without_metadata
 from .searching import filters_in_address, search_page_values
 from .site import Page, Values, page, run_slow_verb, session_of, site_of
+from .translation import translate
 
 ENTRIES, PRINTED = 5_000, 500
 """The most entries in a zip, and on a page to print."""
@@ -132,9 +133,18 @@ def _write_zip(ws: Workspace, zipped: IO[bytes], request: Request) -> None:
                 with file, archive.open(info, "w") as member:
                     shutil.copyfileobj(file, member)
         if total > ENTRIES:
-            sentence = f"These are the first {ENTRIES:,} of {total:,} entries. Download others"
-            archive.writestr("NOT ALL.txt", f"{sentence} apart: choose dates in the search.\n")
+            archive.writestr("NOT ALL.txt", f"{_describe_rest(total)}\n")
     zipped.seek(0)
+
+
+def _describe_rest(total: int) -> str:
+    """Returns what the file in a zip says that does not hold all entries."""
+    return translate(
+        "These are the first %(n)s of %(total)s entries. Download others apart: choose dates "
+        "in the search.",
+        n=ENTRIES,
+        total=total,
+    )
 
 
 def _path_in_zip(entry: Entry) -> str:

@@ -23,7 +23,7 @@ from ...journal.names import is_readable
 from ...journal.obsidian import globs_of_templates, obsidian_setting, template_folders
 from ...notes.blocks import unify_newlines, without_masked
 from ...notes.frontmatter import match_front_matter, read_front_matter
-from ...notes.moment import format_moment
+from ...notes.moment import ENGLISH, DateNames, format_moment
 from ...notes.privacy import mask_private
 from ...verbs.browse import export
 from ...verbs.saving import parse_moment
@@ -73,12 +73,15 @@ def _is_switched_off(ws: Workspace, path: str) -> bool:
     return front is not None and front.excluded
 
 
-def fill_template(ws: Workspace, name: str, *, title: str, moment: str = "") -> str:
+def fill_template(
+    ws: Workspace, name: str, *, title: str, moment: str = "", names: DateNames = ENGLISH
+) -> str:
     """The text of the template `name`, with `{{title}}`, and `{{date}}` and `{{time}}` of
     `moment` or else of now; all else in it stays. Its front matter is left out: it would be
     text within an entry.
 
-    Without `title` the title is that of the day's file. Raises NotFound if there is no such
+    Without `title` the title is that of the day's file; `names` are those of months and days.
+    Raises NotFound if there is no such
     template, and InvalidArgument for one without text and for a moment that cannot be read.
     """
     templates = find_templates(ws)
@@ -102,11 +105,12 @@ def fill_template(ws: Workspace, name: str, *, title: str, moment: str = "") -> 
         at=at,
         date_form=obsidian_setting(forms, "dateFormat") or "YYYY-MM-DD",
         time_form=obsidian_setting(forms, "timeFormat") or "HH:mm",
+        names=names,
     )
 
 
 def fill_placeholders(
-    text: str, *, title: str, at: datetime, date_form: str, time_form: str
+    text: str, *, title: str, at: datetime, date_form: str, time_form: str, names: DateNames
 ) -> str:
     """The text with its placeholders filled in, as Obsidian's own plug-in does it: `{{date}}`
     and `{{time}}` may have a format of moment.js, as `{{date:dddd}}`.
@@ -117,7 +121,7 @@ def fill_placeholders(
         if name == "title":
             return part[0] if part[2] else title
         usual = date_form if name == "date" else time_form
-        return format_moment(at, part[2] or usual)
+        return format_moment(at, part[2] or usual, names)
 
     return _PLACEHOLDER.sub(fill, text)
 

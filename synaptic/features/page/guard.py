@@ -4,7 +4,8 @@
 |--------------------|-------------------------------------------------------------------|
 | anything           | a known Host, no Origin or the same, one length of a body, and no |
 |                    | more than BODY_BYTES                                              |
-| `/static/`, login  | nothing else                                                      |
+| `/static/`, login, | nothing else                                                      |
+| `/offline`         |                                                                   |
 | `/mcp`             | a bearer token; the cookie opens nothing there                    |
 | a page             | the cookie of a session                                           |
 | a change by a page | an Origin too, the session's `csrf`, and a session that may write |
@@ -34,6 +35,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...models import Texts
 from ...serving.running import RunningServer
+from .translation import (
+    LOCALES,
+    choose_locale,
+    mark_text,
+    present_language,
+    speaking,
+    translate,
+)
 
 IDLE_S = 12 * 3600.0
 TRIES, WITHIN_S = 5, 60.0
@@ -54,6 +63,7 @@ WITH_FILES = re.compile(r"/draft|/new|/edit|/entry/[^/]+/edit")
 ANY_ADDRESS = "*"
 """A value in `hosts` that allows any IP address, but no host name."""
 READING = ("GET", "HEAD", "OPTIONS")
+WITHOUT_LOGIN = ("/login", "/offline")
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self'; "
@@ -67,14 +77,18 @@ HEADERS = {
 }
 ENDED = """\
 <!doctype html>
-<html lang="en">
+<html lang="{language}">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Session ended</title>
-<p>Your session has ended, and nothing was saved. Go back: your browser still has what you
-typed. <a href="/login">Log in</a>: its form has it again as a draft. Without JavaScript, copy
-it first.
+<title>{title}</title>
+<p>{text}
 """
+ENDED_TITLE = mark_text("Session ended")
+ENDED_TEXT = mark_text(
+    "Your session has ended, and nothing was saved. Go back: your browser still has what you "
+    'typed. <a href="/login">Log in</a>: its form has it again as a draft. Without JavaScript, '
+    "copy it first."
+)
 _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?")
 
 
@@ -165,14 +179,22 @@ class Guard:
     or of too many bytes. `hosts` are the names, without ports, under which the server may be
     reached.
 
-    With `fixed` a browser that stays logged in is led to the page that it asked for.
+    With `fixed` a browser that stays logged in is led to the page that it asked for. `language`
+    is that of the page, "" for the one of each browser; None without a page.
     """
 
     def __init__(
-        self, app: ASGIApp, sessions: Sessions, hosts: Collection[str], *, fixed: bool = False
+        self,
+        app: ASGIApp,
+        sessions: Sessions,
+        hosts: Collection[str],
+        *,
+        fixed: bool = False,
+        language: str | None = None,
     ) -> None:
         self.app = app
         self.fixed = fixed
+        self.language = language
         self.sessions = sessions
         self.hosts = frozenset(map(str.lower, hosts))
 
@@ -194,9 +216,10 @@ class Guard:
             message = await receive()
             got += len(message.get("body", b""))
             if got > most:
-                raise HTTPException(
-                    413, f"This request is larger than {most:,} bytes. Send less at once."
+                text = translate(
+                    "This request is larger than %(n)s bytes. Send less at once.", n=most
                 )
+                raise HTTPException(413, text)
             return message
 
         async def with_headers(message: Message) -> None:
@@ -206,7 +229,14 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        await (self._find_refusal(scope) or self.app)(scope, limited, with_headers)
+        with speaking(self._locale_for(scope)):
+            await (self._find_refusal(scope) or self.app)(scope, limited, with_headers)
+
+    def _locale_for(self, scope: Scope) -> str:
+        if self.language is None:
+            return LOCALES["en"]
+        accepted = Headers(scope=scope).get("accept-language", "")
+        return choose_locale(accepted, self.language)
 
     def _is_allowed_host(self, name: str) -> bool:
         """True if `name` is an allowed host name. DNS rebinding cannot use a bare IP
@@ -223,34 +253,44 @@ class Guard:
         origin = headers.get("origin")
         called = _HOST.fullmatch(host)
         if not called or not self._is_allowed_host(called[1] or called[2]):
-            reason = "Unknown host name: synaptic serve --allow-host NAME lets it in.\n"
-            return PlainTextResponse(reason, 421)
+            reason = translate(
+                "Unknown host name: synaptic serve --allow-host NAME lets it in."
+            )
+            return PlainTextResponse(f"{reason}\n", 421)
         if origin is not None and origin.lower() not in (f"http://{host}", f"https://{host}"):
-            return PlainTextResponse("This request comes from another site.\n", 403)
+            reason = translate("This request comes from another site.")
+            return PlainTextResponse(f"{reason}\n", 403)
         if "transfer-encoding" in headers and "content-length" in headers:
             # a proxy may have read another end of the body: what follows may be no request
-            reason = "This request says the length of its body in two ways.\n"
-            return PlainTextResponse(reason, 400, {"Connection": "close"})
+            reason = translate("This request says the length of its body in two ways.")
+            return PlainTextResponse(f"{reason}\n", 400, {"Connection": "close"})
         if path == "/mcp" or path.startswith("/static/"):
             return None
         reading = scope["method"] in READING
         if not reading and origin is None and headers.get("sec-fetch-site") != "same-origin":
-            return PlainTextResponse("This request does not say where it comes from.\n", 403)
-        if path == "/login":
+            reason = translate("This request does not say where it comes from.")
+            return PlainTextResponse(f"{reason}\n", 403)
+        if path in WITHOUT_LOGIN:
             return None
         session = self.sessions.find_visitor(Request(scope).cookies.get(cookie_name(scope), ""))
         if not session:
             if headers.get("hx-request"):
                 return Response(status_code=401, headers={"HX-Redirect": "/login"})
             if not reading:
-                return HTMLResponse(ENDED, 401)
+                return HTMLResponse(_ended_page(), 401)
             query = scope["query_string"].decode("ascii", "replace")
             wanted = f"/login#{quote(path)}?{query}" if self.fixed else "/login"
             return RedirectResponse(wanted, 303)
         if session.read_only and not reading and path != "/logout":
-            return PlainTextResponse("This page is read-only: nothing was changed.\n", 403)
+            reason = translate("This page is read-only: nothing was changed.")
+            return PlainTextResponse(f"{reason}\n", 403)
         scope["session_of"] = session
         return None
+
+
+def _ended_page() -> str:
+    title, text = translate(ENDED_TITLE), translate(ENDED_TEXT)
+    return ENDED.format(language=present_language(), title=title, text=text)
 
 
 def cookie_name(scope: Scope) -> str:

@@ -33,6 +33,7 @@ from .site import (
     run_slow_verb,
     run_verb,
 )
+from .translation import mark_text, translate
 
 Handler = Callable[[Request], Awaitable[Response]]
 PAGE_FINDINGS = 20
@@ -42,16 +43,16 @@ MANY = 10_000
 WEEKS = 53
 MOST_READ = 10
 ANSWERED = {
-    "mine": "Kept your version.",
-    "theirs": "Kept the version of the other machine.",
-    "both": "Kept both versions, one below the other.",
-    "supersede": "The second supersedes the first.",
-    "same": "The second stands for both.",
-    "mend": "Mended: the links lead to it again.",
-    "close": "Closed with the tag #done.",
-    "pin": "Pinned: agents see it at the start of each session.",
-    review.UNDO: "Both versions stand there again.",
-    "keep": "Kept. The review asks again after it was edited.",
+    "mine": mark_text("Kept your version."),
+    "theirs": mark_text("Kept the version of the other machine."),
+    "both": mark_text("Kept both versions, one below the other."),
+    "supersede": mark_text("The second supersedes the first."),
+    "same": mark_text("The second stands for both."),
+    "mend": mark_text("Repaired: the links lead to it again."),
+    "close": mark_text("Closed with the tag #done."),
+    "pin": mark_text("Pinned: agents see it at the start of each session."),
+    review.UNDO: mark_text("Both versions stand there again."),
+    "keep": mark_text("Kept. The review asks again after it was edited."),
 }
 
 
@@ -126,7 +127,7 @@ def _findings_page_values(
 async def _answer_finding(request: Request) -> Response:
     form = await read_form(request)
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
-    message = ANSWERED.get(chosen, "")
+    message = translate(ANSWERED[chosen]) if chosen in ANSWERED else ""
     if chosen == "delete":
         gone = await run_verb(request, review.entry_of_finding, key, chosen)
         if not is_deletion_agreed(form, gone):
@@ -184,12 +185,18 @@ async def _mend_journal(request: Request) -> Response:
     form = await read_form(request)
     id = form.get("id", "")
     ways = {
-        "fix": (doctor.fix_problems, "Repaired everything that can be repaired safely."),
+        "fix": (
+            doctor.fix_problems,
+            translate("Repaired everything that can be repaired safely."),
+        ),
         "restore": (
             lambda ws: removing.restore(ws, id, vanished=True, confirms=True),
-            "Put back.",
+            translate("Put back."),
         ),
-        "dismiss": (lambda ws: losses.dismiss_losses(ws.own_journal, id), "Left out."),
+        "dismiss": (
+            lambda ws: losses.dismiss_losses(ws.own_journal, id),
+            translate("Left out."),
+        ),
     }
     mend, message = ways[match_valid_name(ways, form.get("way", ""), "way")]
     await run_verb(request, mend)

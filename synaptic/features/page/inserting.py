@@ -4,8 +4,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from ...errors import Refused, SynapticError
+from .day_texts import date_names
 from .filling import fill_template, find_templates
 from .site import Page, http_status, page, run_verb, session_of
+from .translation import translate
 
 
 async def _templates_menu(request: Request) -> Response:
@@ -25,13 +27,17 @@ async def _filled_template(request: Request) -> Response:
     moment = f"{asked.get('date', '')} {asked.get('time', '')}".strip()
     try:
         if session_of(request).read_only:
-            raise Refused("This page is read-only.", "Log in with a link that may write.")
+            raise Refused(
+                translate("This page is read-only."),
+                translate("Log in with a link that may write."),
+            )
         text = await run_verb(
             request,
             fill_template,
             asked.get("name", ""),
             title=" ".join(asked.get("title", "").split()),
             moment=moment if asked.get("date") else "",
+            names=date_names(),
         )
     except SynapticError as error:
         return PlainTextResponse(f"{error.message} {error.hint}", http_status(error))

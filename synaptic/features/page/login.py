@@ -14,8 +14,9 @@ from .browsers import (
 )
 from .guard import Visitor, cookie_name
 from .site import Page, page, read_form, run_verb, session_of, site_of
+from .translation import mark_text, translate
 
-USED = "This link was used already, or is of an earlier start of Synaptic."
+USED = mark_text("This link was used already, or is of an earlier start of Synaptic.")
 
 
 async def _login_page(request: Request) -> Response:
@@ -39,7 +40,7 @@ async def _login_page(request: Request) -> Response:
         return _start_session(request, Visitor("person", site.read_only))
     if site.sessions.find_visitor(request.cookies.get(cookie_name(request.scope), "")):
         return RedirectResponse("/", 303)
-    return await page(request, "login.html", 401, wrong=USED)
+    return await page(request, "login.html", 401, wrong=translate(USED))
 
 
 async def _log_in_with_token(request: Request) -> Response:
@@ -50,10 +51,10 @@ async def _log_in_with_token(request: Request) -> Response:
     if session:  # whoever else guesses at this address, which may be a proxy's
         return _start_session(request, session)
     if not site.sessions.may_try(address):
-        wrong = "Too many wrong tokens: wait a minute."
+        wrong = translate("Too many wrong tokens: wait a minute.")
         return await page(request, "login.html", 429, wrong=wrong)
     site.sessions.count_failed_try(address)
-    wrong = "That token does not open this page."
+    wrong = translate("That token does not open this page.")
     return await page(request, "login.html", 401, wrong=wrong)
 
 
@@ -81,7 +82,13 @@ async def _log_out_session(request: Request) -> Response:
     return answer
 
 
+async def _offline_page(request: Request) -> Response:
+    """Shows what a browser keeps for the time in which Synaptic does not run."""
+    return await page(request, "offline.html")
+
+
 PAGES = [
+    Page("/offline", "reader", _offline_page),
     Page("/login", "reader", _login_page, methods=["GET", "POST"]),
     Page("/logout", "reader", _log_out_session, methods=["POST"]),
 ]

@@ -21,7 +21,9 @@ from ...notes.marks import link_key
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from .day_texts import format_weekday
 from .site import Page, page, run_verb
+from .translation import format_number, translate
 from .unlinked import NOT_IN_LINK, link_targets_of
 
 ENTRIES, OTHERS = 8, 4
@@ -84,7 +86,7 @@ def _tag_suggestions(ws: Workspace, typed: str) -> list[Goal]:
     begin = slug_tag(typed)
     fitting = [name for name in tags if name.startswith(begin) and name != begin]
     often = sorted(fitting, key=lambda name: (-tags[name], name))[:ENTRIES]
-    return [(f"#{name}", f"#{name}", f"{tags[name]:,}") for name in often]
+    return [(f"#{name}", f"#{name}", format_number(tags[name])) for name in often]
 
 
 def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
@@ -97,7 +99,7 @@ def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
         with suppress(InvalidArgument):
             day = date.fromisoformat(read_date(typed, ws.clock(), "date"))
             name = day.strftime(ws.config.day_title or "%Y-%m-%d")
-            places.append((f"[[{name}]]", name, f"{day:%A}"))
+            places.append((f"[[{name}]]", name, format_weekday(day)))
         ranked = _rank_titles(typed, ws.index.folded_titles(_lower_words))
         # an alias is offered where it was typed whole: the index has no texts of aliases
         named = ws.index.entries_by_name_key([link_key(typed)]).get(link_key(typed), [])
@@ -117,7 +119,7 @@ def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
 def _folder_and_date(entry: Entry) -> str:
     """Returns the folder of a note that is a file, and the date of the entry."""
     folder = posixpath.dirname(entry.path) if entry.there.whole_file else ""
-    on = entry.date if entry.dated else "undated"
+    on = entry.date if entry.dated else translate("undated")
     return f"{folder} · {on}" if folder else on
 
 

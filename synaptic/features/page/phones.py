@@ -19,18 +19,19 @@ from ...models import PERSON
 from ...render.terminal import is_terminal, say
 from .phone_code import PHONE_PORT, PhoneCode
 from .site import Page, page, read_form, session_of, site_of
+from .translation import mark_text, translate
 
-READABLE = (
+READABLE = mark_text(
     "Nothing that passes is encrypted. Others in this network could read it: the code, the key "
     "that your phone keeps, and every note that it shows. They could open the journal with it. "
     "Use a network that you trust, at home and not in a café."
 )
-TLS = """\
+TLS = mark_text("""\
 With TLS nobody can read it. For example with Tailscale on both devices:
   synaptic token phone --page --token-file FILE
-  synaptic serve --port {port} --allow-host NAME.TAILNET.ts.net --token-file FILE
-  tailscale serve --bg {port}
-docs/SERVE.md, "TLS in front", has the lines for Caddy, too."""
+  synaptic serve --port %(port)s --allow-host NAME.TAILNET.ts.net --token-file FILE
+  tailscale serve --bg %(port)s
+docs/SERVE.md, "TLS in front", has the lines for Caddy, too.""")
 _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 """Addresses that nobody has (RFC 5737, RFC 3849): the system says from which of its own it
 would send to them. Nothing is sent.
@@ -109,7 +110,7 @@ def phone_text(code: PhoneCode, port: int) -> str:
         "On your phone, in the same network, point the camera at this code, or type the "
         "address. It works once, for five minutes; More > Phone on the page makes another.\n"
         f"{picture}"
-        f"{address}\n\n{READABLE}\n\n{TLS.format(port=port)}"
+        f"{address}\n\n{READABLE}\n\n{TLS % {'port': port}}"
     )
 
 
@@ -134,8 +135,10 @@ async def _make_code(request: Request) -> Response:
     values = _page_values(request)
     if not values["may_make"]:
         raise Refused(
-            "Only the browser of this computer lets a phone in.",
-            "Start `synaptic serve --phone` here, and open the address that it prints.",
+            translate("Only the browser of this computer lets a phone in."),
+            translate(
+                "Start `synaptic serve --phone` here, and open the address that it prints."
+            ),
         )
     code = site_of(request).phone
     assert code
@@ -151,12 +154,12 @@ def _page_values(request: Request) -> dict[str, Any]:
     session = session_of(request)
     is_here = session.name == PERSON and not session.read_only and not session.device
     may_make = is_here and site_of(request).phone is not None
-    tls = TLS.format(port=request.url.port or PHONE_PORT)
+    tls = translate(TLS, port=str(request.url.port or PHONE_PORT))
     return {
         "may_make": may_make,
         "address": "",
         "drawing": "",
-        "readable": READABLE,
+        "readable": translate(READABLE),
         "tls": tls,
     }
 

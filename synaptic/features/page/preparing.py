@@ -8,9 +8,9 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...render.terminal import pace_text
 from ...workspace.pace import Pace
 from .site import GONE_S, TEMPLATES, Page, page, site_of
+from .translation import translate
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -19,8 +19,21 @@ def _format_pace(pace: Pace) -> str:
     """Returns what is done, the rate and the time that is left, as `302 of 10,000, 12 a second,
     about 13 min left`.
     """
-    done = pace.total - pace.left
-    return f"{done:,} of {pace.total:,}{pace_text(*pace.rate(), pace.left)}"
+    progress = translate("%(done)s of %(total)s", done=pace.total - pace.left, total=pace.total)
+    done, seconds = pace.rate()
+    if done <= 0 or seconds < 1:  # nobody knows yet
+        return progress
+    rate = done / seconds
+    left_s = round(pace.left / rate)
+    time_left = translate("%(n)s s", n=left_s)
+    if left_s >= 90:
+        time_left = translate("%(n)s min", n=round(left_s / 60))
+    return translate(
+        "%(progress)s, %(rate)s a second, about %(time)s left",
+        progress=progress,
+        rate=round(rate),
+        time=time_left,
+    )
 
 
 TEMPLATES.filters["paced"] = _format_pace

@@ -16,6 +16,7 @@ from ...verbs import browse
 from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...workspace.workspace import Workspace
 from .site import Page, http_status, page, read_form, redirect_with_message, run_verb
+from .translation import translate
 from .unlinked import plan_mention_link
 
 MOST_LINES = 200
@@ -65,10 +66,16 @@ def _redirect_to_renamed(
     request: Request, entry: Entry, plan: EditPlan, done: Renamed
 ) -> Response:
     lines = len(plan.lines)
-    follow = f" Changed lines: {lines:,}, in files: {plan.files:,}." if lines else ""
-    message = f"Renamed to {plan.moves[entry.path]}.{follow}"
+    messages = [translate("Renamed to %(path)s.", path=plan.moves[entry.path])]
+    if lines:
+        counts = {"lines": lines, "files": plan.files}
+        messages.append(translate("Changed lines: %(lines)s, in files: %(files)s.", **counts))
     if done.stay:
-        message += f" Changed by a program again and again, and left: {', '.join(done.stay)}."
+        files = ", ".join(done.stay)
+        messages.append(
+            translate("Changed by a program again and again, and left: %(files)s.", files=files)
+        )
+    message = " ".join(messages)
     where = f"/entry/{plan.ids.get(entry.id, entry.id)}"
     return redirect_with_message(request, where, message, renamed=done.run)
 
@@ -79,7 +86,7 @@ async def _link_mention(request: Request) -> Response:
     source = (await read_form(request)).get("from", "")
     plan = await run_verb(request, plan_mention_link, id, source)
     done = await run_verb(request, make_edits, plan)
-    message = f"Linked in {plan.edits[0].path}."
+    message = translate("Linked in %(path)s.", path=plan.edits[0].path)
     return redirect_with_message(
         request, f"/entry/{plan.ids.get(id, id)}", message, renamed=done.run
     )
@@ -89,9 +96,12 @@ async def _undo_page(request: Request) -> Response:
     """Takes a rename back, and redirects to its note."""
     await read_form(request)
     back, id = await run_verb(request, _take_rename_back, request.path_params["run"])
-    message = "The old name is back." if id else "The links are as they were."
+    message = translate("The old name is back.")
+    if not id:
+        message = translate("The links are as they were.")
     if back.stay:
-        message += f" Edited since, and left alone: {', '.join(back.stay)}."
+        files = ", ".join(back.stay)
+        message += " " + translate("Edited since, and left alone: %(files)s.", files=files)
     return redirect_with_message(request, f"/entry/{id}" if id else "/", message)
 
 

@@ -34,6 +34,7 @@ from .flavours import (
     link_label,
     tokens_of_part,
 )
+from .translation import mark_text, translate
 
 TAGS = set(
     """a abbr b blockquote br code dd del details div dl dt em h3 h4 h5 h6 hr i img ins kbd
@@ -70,26 +71,26 @@ QUOTING = ("embed", "quote")
 EMBEDS = 20
 """The most pages and blocks that a note may embed; further ones are shown as links."""
 TASKS = {
-    " ": "☐ open",
-    "x": "☑ done",
-    "/": "◐ in progress",
-    "-": "☒ cancelled",
-    ">": "▷ moved on",
-    "TODO": "☐ open",
-    "LATER": "☐ open",
-    "WAITING": "☐ open",
-    "DOING": "◐ in progress",
-    "NOW": "◐ in progress",
-    "DONE": "☑ done",
-    "CANCELED": "☒ cancelled",
-    "CANCELLED": "☒ cancelled",
+    " ": mark_text("☐ open"),
+    "x": mark_text("☑ done"),
+    "/": mark_text("◐ in progress"),
+    "-": mark_text("☒ cancelled"),
+    ">": mark_text("▷ moved on"),
+    "TODO": mark_text("☐ open"),
+    "LATER": mark_text("☐ open"),
+    "WAITING": mark_text("☐ open"),
+    "DOING": mark_text("◐ in progress"),
+    "NOW": mark_text("◐ in progress"),
+    "DONE": mark_text("☑ done"),
+    "CANCELED": mark_text("☒ cancelled"),
+    "CANCELLED": mark_text("☒ cancelled"),
 }
 """The sign and name of a task's state, by the character in its brackets, or by Logseq's
 word.
 """
 _VERSIONS = Markup(
-    '<div class="beside versions"><div><p class="place">One version</p>{}</div>'
-    '<div><p class="place">The other version</p>{}</div></div>'
+    '<div class="beside versions"><div><p class="place">{}</p>{}</div>'
+    '<div><p class="place">{}</p>{}</div></div>'
 )
 Quoted = Mapping[str, Entry]
 Quote = Callable[[Sequence[str], str], Quoted]
@@ -122,8 +123,10 @@ def render_markdown(text: str, path: str, quoted: Quote | None = None) -> Markup
     at = 0
     for conflict in find_conflicts(text):
         parts.append(_render_part(text[at : conflict.start], path, quoted))
-        sides = [_render_part(side, path, quoted) for side in (conflict.mine, conflict.theirs)]
-        parts.append(_VERSIONS.format(*sides))
+        mine = _render_part(conflict.mine, path, quoted)
+        theirs = _render_part(conflict.theirs, path, quoted)
+        names = translate("One version"), translate("The other version")
+        parts.append(_VERSIONS.format(names[0], mine, names[1], theirs))
         at = conflict.end
     parts.append(_render_part(text[at:], path, quoted))
     return Markup("").join(parts)
@@ -300,10 +303,17 @@ def _replace_task_brackets(first: Token) -> None:
     match = _TASK.match(first.content)
     if match and first.type == "text":
         state = match[2] or match[1].lower()
-        sign, _, name = TASKS.get(state, f"☑ done: {state}").partition(" ")
+        sign, _, name = _describe_state(state).partition(" ")
         frame = Markup('<span class="md-task" title="{}">{}</span> {}')
         first.type = "html_inline"
         first.content = frame.format(name, sign, first.content[match.end() :])
+
+
+def _describe_state(state: str) -> str:
+    """Returns the sign and name of a task's state."""
+    if state in TASKS:
+        return translate(TASKS[state])
+    return translate("☑ done: %(state)s", state=state)
 
 
 def _latex_to_mathml(latex: str, display: str) -> Markup:

@@ -34,6 +34,7 @@ from . import (
 from .assets import Assets
 from .preparing import show_pace_while_reading
 from .site import HERE, Page, Site, show_error, site_of
+from .translation import translate
 
 PAGES = [
     *login.PAGES,
@@ -87,8 +88,10 @@ async def _redirect_to_writer(request: Request) -> Response:
     writer = site_of(request).writer
     if not writer:
         raise NotFound(
-            "This server only reads, and does not know which server writes the journal.",
-            hint="Start this server with `synaptic serve --read --writer URL`.",
+            translate(
+                "This server only reads, and does not know which server writes the journal."
+            ),
+            hint=translate("Start this server with `synaptic serve --read --writer URL`."),
         )
     return RedirectResponse(f"{writer}{request.url.path}?{request.url.query}".rstrip("?"), 303)
 

@@ -1,5 +1,6 @@
 """The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +30,17 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import mark_hits, plain_heading, plain_lines
 from .saved_searches import NOTE, save_search, saved_searches
-from .site import Page, Values, page, read_form, redirect_with_message, run_verb, site_of
+from .site import (
+    TEMPLATES,
+    Page,
+    Values,
+    page,
+    read_form,
+    redirect_with_message,
+    run_verb,
+    site_of,
+)
+from .translation import translate
 
 MORE_HITS = 50
 """The number of hits after a click on "more"."""
@@ -38,6 +49,8 @@ SAVED_SHOWN = 30
 OFFERED = [row for row in FILTERS.values() if row.page]
 """The filters on the search page, in their order."""
 COUNTED = [row.name for row in OFFERED if row.page == "count"]
+UNFINISHED = re.compile(r"([\d,]+) of ([\d,]+) notes cannot be found by meaning yet[^.]*\.")
+"""Matches the sentence of `search/doubt` on entries that have no vector yet."""
 NO_RESULT: Values = {
     "error": None,
     "note": NOTE,
@@ -52,6 +65,23 @@ NO_RESULT: Values = {
     "labels": {row.name: row.label for row in OFFERED},
     "form": [row for row in OFFERED if row.page == "form"],
 }
+
+
+def _say_plainly(notice: str) -> str:
+    """Returns a notice of a search in the plain words of the page, as far as it has some."""
+    unfinished = UNFINISHED.search(notice)
+    if not unfinished:
+        return notice
+    sentence = translate(
+        "%(n)s of %(total)s notes are found only by their exact words so far; "
+        "`synaptic rebuild-index` prepares them all at once.",
+        n=int(unfinished[1].replace(",", "")),
+        total=int(unfinished[2].replace(",", "")),
+    )
+    return notice.replace(unfinished[0], sentence)
+
+
+TEMPLATES.filters["plainly"] = _say_plainly
 
 
 async def _search_page(request: Request) -> Response:
@@ -98,7 +128,7 @@ async def _save_search(request: Request) -> Response:
     address = _search_address({"q": asked.get("q", "").strip()} | filters_in_address(asked))
     name = form.get("name", "")
     notices = await run_verb(request, save_search, name, address)
-    message = " ".join([f"Saved as a link in {NOTE}.", *notices])
+    message = " ".join([translate("Saved as a link in %(note)s.", note=NOTE), *notices])
     return redirect_with_message(request, address, message)
 
 

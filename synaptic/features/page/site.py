@@ -35,6 +35,8 @@ from .devices import Devices
 from .guard import BODY_BYTES, READING, Sessions, Visitor
 from .phone_code import PhoneCode
 from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
+from .template_texts import add_translations
+from .translation import present_locale, run_in_locale, translate
 
 Arguments = ParamSpec("Arguments")
 Values = dict[str, Any]
@@ -59,7 +61,9 @@ TEMPLATES = Environment(
     undefined=StrictUndefined,
     trim_blocks=True,
     lstrip_blocks=True,
+    extensions=["jinja2.ext.i18n"],
 )
+add_translations(TEMPLATES)
 TEMPLATES.globals["csrf_field"] = lambda csrf: Markup(
     '<input type="hidden" name="csrf" value="{}">'
 ).format(csrf)
@@ -108,7 +112,8 @@ class Site(NamedTuple):
     `phone` holds the code that lets a phone in, if the server was started for phones.
 
     `writer` is the address of the server that writes, if this one reads published journals.
-    `roles` maps the paths of pages to their roles.
+    `roles` maps the paths of pages to their roles. `language` is that of the settings, "" for
+    the one of each browser.
     """
 
     worker: Worker
@@ -121,6 +126,7 @@ class Site(NamedTuple):
     fixed: bool = False
     writer: str = ""
     phone: PhoneCode | None = None
+    language: str = ""
 
     def page_address(self, path: str) -> str:
         """Returns the address of a page, which may be on the writing server; empty if there is
@@ -143,8 +149,11 @@ def session_of(request: Request) -> Visitor:
 
 
 def _limit_to_visitor(request: Request, verb: Verb[Result]) -> Verb[Result]:
-    """Wraps a verb so that it sees only the journals that the visitor may read."""
-    return partial(run_on_journals, verb, session_of(request).journals)
+    """Wraps a verb so that it sees only the journals that the visitor may read, and speaks the
+    language of the page.
+    """
+    in_locale = partial(run_in_locale, verb, present_locale())
+    return partial(run_on_journals, in_locale, session_of(request).journals)
 
 
 async def run_verb(
@@ -188,7 +197,7 @@ async def run_slow_verb(request: Request, verb: Verb[Result], lane: Lane = "proc
         await asyncio.wait((asked,), timeout=GONE_S)
         if not asked.done() and await request.is_disconnected():
             asked.cancel()
-            raise Refused("The browser left the page before its answer was ready.")
+            raise Refused(translate("The browser left the page before its answer was ready."))
     return await asked
 
 
@@ -229,10 +238,10 @@ def _without_places(html: str, home: Path) -> str:
     """Returns a page for a person who only reads: without the paths of the home and of the
     folders with notes, which tell of the machine and its user.
     """
-    places = {home: "(the home)"}
+    places = {home: translate("(the home)")}
     with suppress(SynapticError):  # the home alone, then
         for name, root in load_config(home).roots.items():
-            places[root] = f"({name or 'the journal'})"
+            places[root] = f"({name})" if name else translate("(the journal)")
     for place in sorted(places, key=lambda place: len(str(place)), reverse=True):
         for path in dict.fromkeys((str(place), str(real_path(place)))):
             if path != place.anchor:
@@ -250,8 +259,10 @@ async def read_form(request: Request) -> Mapping[str, str]:
         fields.pop("csrf", "").encode(), session_of(request).csrf.encode()
     ):
         raise Refused(
-            "This form is not from the present browser session; nothing was changed.",
-            "Go back, copy what you typed, and load the page again.",
+            translate(
+                "This form is not from the present browser session; nothing was changed."
+            ),
+            translate("Go back, copy what you typed, and load the page again."),
         )
     return fields
 
@@ -317,7 +328,9 @@ def redirect_with_message(
 async def show_error(request: Request, error: Exception) -> Response:
     """Shows the page of an error: what happened, what is valid, what to do next."""
     if not isinstance(error, SynapticError):
-        error = NotFound("There is no page at this address.", "The start page is at /.")
+        error = NotFound(
+            translate("There is no page at this address."), translate("The start page is at /.")
+        )
     return await page(request, "error.html", http_status(error), error=error)
 
 

@@ -121,6 +121,11 @@ def test_the_form_is_a_text_and_a_date_and_a_file_opens_whole(
         for name in ("Type", "Importance", "Valid until"):
             expect(page.get_by_label(name, exact=True)).to_be_hidden()
         page.locator("summary", has_text="More about it").click()
+        expect(page.get_by_label("Type", exact=True)).to_be_visible()
+        for name in ("Importance", "Valid until"):
+            expect(page.get_by_label(name, exact=True)).to_be_hidden()
+        expect(page.get_by_role("main")).not_to_contain_text("handoff")
+        page.get_by_text("More", exact=True).last.click()
         for name in ("Type", "Importance", "Valid until"):
             field = page.get_by_label(name, exact=True)
             expect(field).to_be_visible()

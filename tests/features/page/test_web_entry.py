@@ -89,10 +89,10 @@ def fields(page: httpx.Response) -> dict[str, str]:
     )
     for name, options in re.findall(r'<select id="(\w+)".*?>(.*?)</select>', form, re.DOTALL):
         found[name] = (
-            re.findall(r"<option selected>(.*?)<", options)
-            or re.findall(r"<option[^>]*>(.*?)<", options)
+            re.findall(r'<option value="([^"]*)" selected>', options)
+            or re.findall(r'<option value="([^"]*)"', options)
         )[0]
-    found["importance"] = found.get("importance", "").replace("Not set (counts as 5)", "")
+    found["importance"] = found.get("importance", "")
     return {
         name: html.unescape(value).replace("\r\n", "\n").replace("\n", "\r\n")
         for name, value in found.items()

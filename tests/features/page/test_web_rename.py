@@ -60,7 +60,7 @@ def test_links_to_a_moved_note_are_mended_in_the_review(home: Home) -> None:
         key = f"moved:{note_id(home, 'Ada.md')[9:]}"
         assert "links to it are broken" in server.client.get("/review").text
         answer = server.post("/review", finding=key, answer="mend")
-        assert "Mended" in server.client.get(answer.headers["location"]).text
+        assert "Repaired" in server.client.get(answer.headers["location"]).text
         assert (home.journal / "From.md").read_text() == "[i](Ada.md)\n"
         assert "Nothing to review" in server.client.get("/review").text
 

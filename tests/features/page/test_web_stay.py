@@ -131,7 +131,7 @@ def test_a_browser_comes_back_and_its_cookie_alone_opens_nothing(
             return all.flat().map((one) => new URL(one.url).pathname);
         }"""
         )
-        assert sorted(kept) == ["/static/icon.svg", "/static/offline.html", "/static/style.css"]
+        assert sorted(kept) == ["/offline", "/static/icon.svg", "/static/style.css"]
         other = a_port()
         with served(home, *flags, log_in=False) as server, listening(other) as stolen:
             page.goto(f"http://127.0.0.1:{other}/login")

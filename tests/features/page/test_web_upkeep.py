@@ -142,7 +142,7 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
             time.sleep(0.1)
     with served(home.path, **NOW) as server:
         told = seen(server.client.get("/health"))
-        assert "All is well." in told and "1 in 1 files" in told and "2026-11-16" in told
+        assert "All is well." in told and "1 in 1 file " in told and "2026-11-16" in told
         [file] = home.journal.glob("*.md")
         file.write_text("# 2026-11-01\n")
         told = seen(server.client.get("/health"))
@@ -158,7 +158,7 @@ def test_health_says_what_is_wrong_and_mends_it(home: Home) -> None:
             server, server.post("/health", way="dismiss", id=first)
         ).replace("Health ", "")
         home.path.chmod(0o755)
-        assert "Mend what can be mended" in seen(server.client.get("/health"))
+        assert "Repair what can be repaired" in seen(server.client.get("/health"))
         assert "All is well." in after(server, server.post("/health", way="fix"))
         assert server.post("/health", way="pray").status_code == 400
 

@@ -1,7 +1,8 @@
 // [[ and # in a text box offer what the journal has: arrows choose, Enter or Tab takes, Esc closes.
+import { translate } from "/static/texts.js";
 const box = document.createElement("div");
 const news = document.createElement("p");
-Object.assign(box, { className: "complete", role: "listbox", ariaLabel: "Suggestions", hidden: true });
+Object.assign(box, { className: "complete", role: "listbox", ariaLabel: translate("Suggestions"), hidden: true });
 Object.assign(news, { className: "hidden", ariaLive: "polite" });
 document.body.append(box, news);
 const options = () => [...box.children];
@@ -19,7 +20,8 @@ const choose = (at) => {
   const next = all[(at + all.length) % all.length];
   for (const one of all) one.ariaSelected = String(one === next);
   next.scrollIntoView({ block: "nearest" });
-  news.textContent = `${next.innerText}, ${all.indexOf(next) + 1} of ${all.length}`;
+  const values = { name: next.innerText, at: all.indexOf(next) + 1, total: all.length };
+  news.textContent = translate("%(name)s, %(at)s of %(total)s", values);
 };
 const take = (option) => {
   const typed = begun()?.[0] ?? "";
@@ -46,7 +48,7 @@ const ask = async () => {
   const field = area.hidden ? area.nextElementSibling : area;
   field.after(box);
   box.hidden = false;
-  news.textContent = `${options().length} suggestions`;
+  news.textContent = translate("%(n)s suggestions", { n: options().length });
   if (kind === "link") choose(0); // Enter behind a tag is a new line, unless one was chosen
 };
 addEventListener("input", ({ target }) => {

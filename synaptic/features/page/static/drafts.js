@@ -2,6 +2,7 @@
 // was saved or thrown away, or that person logs out; a log-out leaves what stands in other open
 // tabs. Another person who logs in here finds an empty form; a tab finds the draft of one that is
 // gone.
+import { translate } from "/static/texts.js";
 const person = document.body.dataset.draft;
 const form = document.querySelector("form[data-draft]");
 const told = document.getElementById("kept");
@@ -97,7 +98,7 @@ if (form) {
     window.htmx?.trigger(area, "draft");
   };
   let changes = 0;
-  const keep = async (words = "Draft kept in this browser") => {
+  const keep = async (words = translate("Draft kept in this browser")) => {
     const number = (changes += 1);
     const draft = { at: Date.now(), values: values() };
     const isEmpty = isUntouched();
@@ -113,8 +114,8 @@ if (form) {
       else form.append(Object.assign(document.createElement("input"), { type: "hidden", name: key, value }));
     }
     form.querySelectorAll("textarea").forEach(tell);
-    await keep(isOlder ? "Your draft is here again. The text changed meanwhile: a save shows both."
-      : "Your draft is here again.");
+    await keep(isOlder ? translate("Your draft is here again. The text changed meanwhile: a save shows both.")
+      : translate("Your draft is here again."));
     if (name !== here()) await drop([name]);
   };
   const find = (drafts, living) => [...drafts]

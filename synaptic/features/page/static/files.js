@@ -1,4 +1,5 @@
 // A file that is dropped, pasted or picked is stored with the draft at once; the text links to it.
+import { translate } from "/static/texts.js";
 for (const input of document.querySelectorAll("input[name=files]")) {
   const { form } = input;
   const text = form.querySelector("textarea:not([readonly])");
@@ -15,14 +16,17 @@ for (const input of document.querySelectorAll("input[name=files]")) {
     body.append("csrf", form.elements.csrf.value);
     body.append("files", file);
     const answer = await fetch("/draft", { method: "POST", body }).catch(() => null);
-    const reply = answer ? await answer.text() : "Synaptic does not answer.";
+    const reply = answer ? await answer.text() : translate("Synaptic does not answer.");
     if (answer?.ok) {
       const field = document.createElement("input"); // the save ends it, linked or not
       const [, value] = /\(draft:([^)]+)\)/.exec(reply);
       form.append(Object.assign(field, { type: "hidden", name: "draft", value }));
       insert(reply);
     }
-    else news.append(`“${file.name}” was not added. ${reply.replaceAll("`", "")} `);
+    else {
+      const values = { file: file.name, reason: reply.replaceAll("`", "") };
+      news.append(translate("“%(file)s” was not added. %(reason)s", values), " ");
+    }
   };
   const add = (files) => {
     news.textContent = "";

@@ -1,6 +1,7 @@
 // A single key does what its data-key says while no field has the focus, within [data-keys] only
 // while the focus is there, and none while a text is not saved. The foot lists the keys, and turns
 // them off (WCAG 2.1.4).
+import { translate } from "/static/texts.js";
 const part = document.getElementById("keys");
 const form = document.querySelector("form.edit");
 const on = document.getElementById("keys-on");
@@ -40,7 +41,7 @@ if (part) {
   on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
   part.addEventListener("toggle", () => {
     part.scrollIntoView({ block: "nearest" });
-    const names = new Map([["Ctrl+K", "Go to any entry, tag, day or page"]]);
+    const names = new Map([["Ctrl+K", translate("Go to any entry, tag, day or page")]]);
     for (const one of all()) {
       if (!one.disabled && !names.has(one.dataset.key)) names.set(one.dataset.key, nameOf(one));
     }

@@ -1,13 +1,16 @@
 // Ctrl+K opens a palette: pages of the menu, and what the server finds by beginnings of words.
+import { translate } from "/static/texts.js";
 const menu = document.querySelector(".top");
 const box = document.createElement("dialog");
 box.className = "palette";
-box.ariaLabel = "Go to";
+box.ariaLabel = translate("Go to");
 box.innerHTML = `<input role="combobox" aria-expanded="true" aria-controls="places"
-  aria-autocomplete="list" aria-label="An entry, note, tag, folder, day or page"
-  placeholder="Go to …" autocomplete="off" spellcheck="false">
-  <div id="places" role="listbox" aria-label="Places"></div>`;
+  aria-autocomplete="list" autocomplete="off" spellcheck="false">
+  <div id="places" role="listbox"></div>`;
 const [field, list] = box.children;
+field.ariaLabel = translate("An entry, note, tag, folder, day or page");
+field.placeholder = translate("Go to …");
+list.ariaLabel = translate("Places");
 let asked = 0;
 
 const options = () => [...list.children];
@@ -29,7 +32,7 @@ const pages = (typed) => {
   return [...found].map(([href, name], number) => {
     const option = document.createElement("a"), what = document.createElement("small");
     Object.assign(option, { href, role: "option", tabIndex: -1, id: `page-${number}` });
-    what.textContent = "page";
+    what.textContent = translate("page");
     option.append(name, " ", what);
     return option;
   });

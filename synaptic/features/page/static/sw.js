@@ -1,5 +1,5 @@
 // Shows a page of its own while Synaptic is down. It keeps these files, and never an entry.
-const KEPT = ["/static/offline.html", "/static/style.css", "/static/icon.svg"];
+const KEPT = ["/offline", "/static/style.css", "/static/icon.svg"];
 
 const fill = async () => {
   const kept = await caches.open("offline");

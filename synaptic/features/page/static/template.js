@@ -1,4 +1,5 @@
 // A template of the vault is inserted at the caret of its form.
+import { translate } from "/static/texts.js";
 addEventListener("click", async ({ target }) => {
   const { form, dataset } = target.closest("[data-template]") ?? { dataset: {} };
   if (!form) return;
@@ -8,12 +9,13 @@ addEventListener("click", async ({ target }) => {
   if (text.dataset.title) asked.set("title", text.dataset.title);
   const headers = { "HX-Request": "true" };
   const answer = await fetch(`/template?${asked}`, { headers }).catch(() => null);
-  const reply = answer ? await answer.text() : "Synaptic does not answer.";
+  const reply = answer ? await answer.text() : translate("Synaptic does not answer.");
   if (answer?.ok) {
     text.setRangeText(reply, text.selectionStart, text.selectionEnd, "end");
     text.dispatchEvent(new Event("input", { bubbles: true }));
   }
   target.closest("details").open = false;
   text.focus();
-  form.querySelector(".added").textContent = answer?.ok ? `Inserted ${dataset.template}.` : reply;
+  form.querySelector(".added").textContent = answer?.ok
+    ? translate("Inserted %(name)s.", { name: dataset.template }) : reply;
 });

@@ -1,0 +1,129 @@
+"""The language of a page: its texts by catalogues of gettext, its numbers by CLDR.
+
+English is the source: a text without a translation is shown as it stands in the code. A request
+and its verbs have a locale, see `speaking`; elsewhere, as in a command, all is English.
+`scripts/translate.py` makes the catalogues.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from gettext import GNUTranslations, NullTranslations
+from pathlib import Path
+from typing import TypeVar
+
+from ...workspace.workspace import Workspace
+
+Result = TypeVar("Result")
+CATALOGUES = Path(__file__).parent / "catalogues"
+LOCALES = {"en": "en_001", "de": "de_DE"}
+"""The languages of the page, each with the locale where a browser names no region."""
+_present: ContextVar[str] = ContextVar("locale", default=LOCALES["en"])
+
+
+def choose_locale(accepted: str, setting: str = "") -> str:
+    """Returns the locale for a browser: the first one of its header Accept-Language whose
+    language the page has, else English. A `setting` decides on the language, and leaves the
+    region to the browser.
+
+    | header              | setting | locale  |
+    |---------------------|---------|---------|
+    | `fr, de-AT;q=0.8`   |         | `de_AT` |
+    | `de-AT`             | `en`    | `en_001`|
+    | `fr`                |         | `en_001`|
+    """
+    from babel.localedata import exists  # a server without the page may lack it
+
+    for tag in _tags_by_preference(accepted):
+        language, *others = tag.split("-")
+        if language not in LOCALES or (setting and language != setting):
+            continue
+        regions = [part.upper() for part in others if len(part) == 2 and part.isalpha()]
+        named = "_".join((language, *regions[:1]))
+        return named if regions and exists(named) else LOCALES[language]
+    return LOCALES[setting or "en"]
+
+
+def _tags_by_preference(accepted: str) -> list[str]:
+    """Returns the language tags of a header in lower case, the preferred one first."""
+    weights: dict[str, float] = {}
+    for row in accepted[:200].lower().split(","):
+        tag, _, quality = row.strip().partition(";q=")
+        try:
+            weights.setdefault(tag, float(quality or 1))
+        except ValueError:
+            continue
+    return sorted(weights, key=lambda tag: -weights[tag])
+
+
+@contextmanager
+def speaking(locale: str) -> Iterator[None]:
+    """Sets the locale of all that runs in the block."""
+    before = _present.set(locale)
+    try:
+        yield
+    finally:
+        _present.reset(before)
+
+
+def run_in_locale(verb: Callable[[Workspace], Result], locale: str, ws: Workspace) -> Result:
+    """Runs a verb, which may be on another thread or in another process, in this locale."""
+    with speaking(locale):
+        return verb(ws)
+
+
+def present_locale() -> str:
+    """Returns the locale of the present context, such as `de_DE`."""
+    return _present.get()
+
+
+def present_language() -> str:
+    """Returns the language of the present context, such as `de`."""
+    return present_locale().partition("_")[0]
+
+
+@cache
+def _catalogue(language: str) -> NullTranslations:
+    if language == "en":
+        return NullTranslations()
+    with (CATALOGUES / language / "LC_MESSAGES" / "page.mo").open("rb") as file:
+        return GNUTranslations(file)
+
+
+def format_number(number: float) -> str:
+    """Returns a number as the present locale writes it: `1,234.5` or `1.234,5`."""
+    from babel.numbers import format_decimal  # a server without the page may lack it
+
+    return format_decimal(number, locale=present_locale())
+
+
+def translate(text: str, /, **values: object) -> str:
+    """Returns the text in the present language, with `%(name)s` replaced by the value of that
+    name.
+    """
+    return _catalogue(present_language()).gettext(text) % localize_numbers(values)
+
+
+def translate_in(context: str, text: str, /, **values: object) -> str:
+    """Returns the translation of a text that has another meaning in each `context`."""
+    return _catalogue(present_language()).pgettext(context, text) % localize_numbers(values)
+
+
+def translate_count(one: str, many: str, number: int, /, **values: object) -> str:
+    """Returns the form of the text that fits the `number`, which is also its `%(n)s`."""
+    text = _catalogue(present_language()).ngettext(one, many, number)
+    return text % localize_numbers({"n": number} | values)
+
+
+def mark_text(text: str) -> str:
+    """Marks a text for the catalogues where it is not yet shown, as in a table."""
+    return text
+
+
+def localize_numbers(values: Mapping[str, object]) -> dict[str, object]:
+    """Returns the values with whole numbers as the present locale writes them."""
+    return {
+        name: format_number(value) if type(value) is int else value
+        for name, value in values.items()
+    }
