@@ -143,7 +143,7 @@ class Config:
     track_access: bool = True
     metrics: bool = True
     port: int = 0
-    language: Literal["", "en", "de"] = ""
+    language: Literal["", "en", "de", "ja"] = ""
     tool_list: Literal["by client", "short", "whole"] = "by client"
     search: SearchConfig = field(default_factory=SearchConfig)
     hooks: HooksConfig = field(default_factory=HooksConfig)
@@ -377,7 +377,7 @@ _RULES: dict[str, Rule] = {
     "metrics": _SWITCH,
     "tool_list": _make_choice_rule("by client", "short", "whole"),
     "port": _make_number_rule(0, 65535, "; 0 takes a free one", kinds=(int,)),
-    "language": _make_choice_rule("", "en", "de"),
+    "language": _make_choice_rule("", "en", "de", "ja"),
     "search.k": _make_number_rule(1e-9, 1e9),
     "search.weights": (
         _are_valid_weights,

@@ -17,7 +17,7 @@ from ...workspace.workspace import Workspace
 
 Result = TypeVar("Result")
 CATALOGUES = Path(__file__).parent / "catalogues"
-LOCALES = {"en": "en_001", "de": "de_DE"}
+LOCALES = {"en": "en_001", "de": "de_DE", "ja": "ja_JP"}
 """The languages of the page, each with the locale where a browser names no region."""
 _present: ContextVar[str] = ContextVar("locale", default=LOCALES["en"])
 
@@ -30,7 +30,7 @@ def choose_locale(accepted: str, setting: str = "") -> str:
     | header              | setting | locale  |
     |---------------------|---------|---------|
     | `fr, de-AT;q=0.8`   |         | `de_AT` |
-    | `de-AT`             | `en`    | `en_001`|
+    | `de-AT`             | `ja`    | `ja_JP` |
     | `fr`                |         | `en_001`|
     """
     from babel.localedata import exists  # a server without the page may lack it

@@ -255,10 +255,11 @@ def test_a_translation_has_the_values_and_the_html_of_its_text(language: str) ->
         ("", "", "en_001"),
         ("en-US,en;q=0.9", "", "en_US"),
         ("fr,de-AT;q=0.8,en;q=0.5", "", "de_AT"),
+        ("en;q=0.4, ja;q=0.9", "", "ja_JP"),
         ("de-XX", "", "de_DE"),
         ("fr, *", "", "en_001"),
-        ("de;q=loud, en-GB", "", "en_GB"),
-        ("de-AT", "en", "en_001"),
+        ("de;q=loud, ja", "", "ja_JP"),
+        ("de-AT", "ja", "ja_JP"),
         ("en-US,de-CH;q=0.5", "de", "de_CH"),
         ("fr", "de", "de_DE"),
     ],
@@ -281,7 +282,7 @@ def test_the_setting_takes_the_languages_of_the_page(tmp_path: Path) -> None:
 
 def test_numbers_and_plural_forms_are_those_of_the_language() -> None:
     counted = {}
-    for locale in ("en_001", "de_DE"):
+    for locale in ("en_001", "de_DE", "ja_JP"):
         with speaking(locale):
             counted[locale] = [
                 format_entry_count(1),
@@ -291,5 +292,6 @@ def test_numbers_and_plural_forms_are_those_of_the_language() -> None:
     assert counted == {
         "en_001": ["1 entry", "1,234 entries", "0.5"],
         "de_DE": ["1 Eintrag", "1.234 Einträge", "0,5"],
+        "ja_JP": ["1件", "1,234件", "0.5"],
     }
     assert translate_count("%(n)s entry", "%(n)s entries", 0) == "0 entries"
