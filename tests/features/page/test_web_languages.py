@@ -1,0 +1,161 @@
+"""The page in the language of its browser: English, German, and Japanese in another script."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+from served import Served, logged_in, served
+from tidewatch import DECISION, NOW, PAGES, make_home
+
+PHONE: ViewportSize = {"width": 390, "height": 844}
+LANGUAGES = ("en-GB", "de-DE", "ja-JP")
+SEEN = PAGES | {
+    "tasks": "/tasks",
+    "sums": "/sums?field=hours",
+    "book": "/book?since=2026-11-05&until=2026-11-05",
+    "devices": "/devices",
+    "phone": "/phone",
+    "deleted": "/deleted",
+    "rename": f"/entry/{DECISION}/rename",
+    "text": "/edit?path=2026/2026-11-05.md",
+    "offline": "/offline",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = make_home(tmp_path_factory.mktemp("languages") / ".synaptic")
+    templates = home / "journal" / "Templates"
+    templates.mkdir()
+    (templates / "Day.md").write_text("{{date:dddd, D. MMMM}}\n")
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC") as found:
+        yield found
+
+
+def opened(browser: Browser, server: Served, locale: str, path: str = "/") -> Page:
+    page = logged_in(browser, server, locale=locale, viewport=PHONE).new_page()
+    page.goto(path)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("locale", "language", "heading", "date", "script_text"),
+    [
+        ("en-US", "en", "Today", "Friday, November 20, 2026", "Go to …"),
+        ("en-GB", "en", "Today", "Friday, 20 November 2026", "Go to …"),
+        ("de-AT", "de", "Heute", "Freitag, 20. November 2026", "Gehe zu …"),
+        ("ja-JP", "ja", "今日", "2026年11月20日金曜日", "移動先…"),
+        ("fr-FR", "en", "Today", "Friday, 20 November 2026", "Go to …"),
+    ],
+)
+def test_a_page_speaks_the_language_of_its_browser(
+    browser: Browser,
+    server: Served,
+    locale: str,
+    language: str,
+    heading: str,
+    date: str,
+    script_text: str,
+) -> None:
+    page = opened(browser, server, locale)
+    assert page.locator("html").get_attribute("lang") == language
+    expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    expect(page.locator(".date").first).to_have_text(date)
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name=re.compile("."))).to_have_attribute(
+        "placeholder", script_text
+    )
+
+
+@pytest.mark.parametrize(
+    ("locale", "weekdays"),
+    [
+        ("en-US", "SunMonTueWedThuFriSat"),
+        ("en-GB", "MonTueWedThuFriSatSun"),
+        ("de-DE", "MoDiMiDoFrSaSo"),
+        ("ja-JP", "日月火水木金土"),
+    ],
+)
+def test_a_week_begins_where_the_region_begins_it(
+    browser: Browser, server: Served, locale: str, weekdays: str
+) -> None:
+    page = opened(browser, server, locale, "/calendar?month=2026-11")
+    expect(page.locator(".month thead")).to_have_text(weekdays)
+    of_the_first = page.locator(".month tbody tr").first.locator("td")
+    column = [cell.inner_text().split("\n")[0] for cell in of_the_first.all()].index("1")
+    assert column == (6 if weekdays.endswith(("Sun", "So")) else 0)  # a Sunday
+    first = page.locator("#m-11 + svg :is(rect, a rect)").first
+    assert first.get_attribute("x") == str(24 * column)
+
+
+def test_a_message_and_a_count_are_in_the_language_of_the_browser(
+    browser: Browser, server: Served
+) -> None:
+    page = opened(browser, server, "de-DE", "/day/2026-11-12")
+    page.goto("/new?date=2019-02-03")
+    page.get_by_label("Text", exact=True).fill("Wir haben die Boje geputzt. #boje")
+    expect(page.locator("#kept")).to_have_text("Entwurf in diesem Browser behalten")
+    page.get_by_role("button", name="Speichern").click()
+    expect(page.get_by_role("status")).to_contain_text("Gespeichert.")
+    page.goto("/tag/boje")
+    expect(page.get_by_text("1 Eintrag, neueste zuerst")).to_be_visible()
+    page.goto("/calendar?year=2019")
+    expect(page.get_by_text("1 Eintrag an 1 Tag.")).to_be_visible()
+
+
+def test_templates_and_books_are_written_in_the_language_of_the_browser(server: Served) -> None:
+    german = {"Accept-Language": "de-DE"}
+    asked = "/template?name=Day&date=2026-03-05"
+    assert server.shown(asked, **german) == "Donnerstag, 5. März"
+    assert server.shown(asked) == "Thursday, 5. March"
+    book = server.shown("/book/file?since=2026-03-25&until=2026-03-27", **german)
+    assert '<html lang="de">' in book and "25. März 2026 bis 27. März 2026" in book
+    assert "Entscheidung" in book  # made in a process of its own
+    assert "decision" in server.shown("/book/file?since=2026-03-25&until=2026-03-27")
+
+
+def test_a_setting_decides_on_the_language(home: Path, tmp_path: Path) -> None:
+    other = tmp_path / "home"
+    other.mkdir()
+    (other / "config.toml").write_text('language = "ja"\n')
+    with served(other) as server:
+        for accepted in ("de-DE", "", "fr"):
+            assert "<h1>今日</h1>" in server.shown("/", **{"Accept-Language": accepted})
+
+
+def test_a_browser_without_a_session_is_answered_in_its_language(server: Served) -> None:
+    german = {"Accept-Language": "de"}
+    login = httpx.get(f"{server.url}/login", headers=german)
+    assert '<html lang="de">' in login.text and "<h1>Anmelden</h1>" in login.text
+    ended = httpx.post(
+        f"{server.url}/new", headers=german | {"Origin": server.url}, data={"content": "x"}
+    )
+    assert ended.status_code == 401 and "Deine Sitzung ist beendet" in ended.text
+    assert "Synaptic läuft nicht" in httpx.get(f"{server.url}/offline", headers=german).text
+
+
+@pytest.mark.parametrize("locale", LANGUAGES)
+def test_no_page_is_wider_than_a_phone_in_any_language(
+    browser: Browser, server: Served, locale: str
+) -> None:
+    page = opened(browser, server, locale)
+    wide = {}
+    for name, path in SEEN.items():
+        page.goto(path)
+        page.evaluate(
+            "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
+        )
+        wide[name] = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+    assert {name: pixels for name, pixels in wide.items() if pixels > 0} == {}
