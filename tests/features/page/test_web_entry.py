@@ -112,6 +112,16 @@ def typed_entry(server: Served) -> str:
     return found[1]
 
 
+def test_a_handover_is_offered_where_it_was_asked_for(server: Served) -> None:
+    asked = server.client.get("/new?type=handoff")
+    assert fields(asked)["type"] == "handoff" and ">handover<" in asked.text
+    usual = server.client.get("/new")
+    assert fields(usual)["type"] == "note" and 'value="handoff"' not in usual.text
+    id = write(server, "Half of it works.", type="handoff")
+    assert ">handover<" in server.client.get(f"/entry/{id}").text
+    assert fields(server.client.get(f"/entry/{id}/edit"))["type"] == "handoff"
+
+
 def test_what_is_written_is_shown_with_all_that_is_known_of_it(
     server: Served, home: Path
 ) -> None:
