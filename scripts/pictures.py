@@ -1,5 +1,5 @@
 """Makes docs/pictures anew: the pages of `synaptic serve` on an invented journal, light and
-dark, at 360 and 1280 px.
+dark, at 360 and 1280 px, and Today in each language of the page, at 390 px.
 
     .venv/bin/python scripts/pictures.py              # all pages, and the icons
     .venv/bin/python scripts/pictures.py day search   # these alone
@@ -28,6 +28,8 @@ from tidewatch import NOW, PAGES, make_home, synaptic
 
 WIDTHS = {1280: 800, 360: 720}
 """The height of the picture for each width."""
+PHONE = {"width": 390, "height": 844}
+LANGUAGES = ("en", "de", "ja")
 COLOURS = 96
 MORE = {"tasks": "/tasks", "composer": "/", "palette": "/"}
 TYPED = {
@@ -48,7 +50,7 @@ def main() -> None:
         "names",
         nargs="*",
         metavar="NAME",
-        help=f"of {', '.join([*PAGES, *MORE, 'empty', 'icons'])}",
+        help=f"of {', '.join([*PAGES, *MORE, 'empty', 'icons', 'languages'])}",
     )
     parser.add_argument("--to", type=Path, default=ROOT / "docs" / "pictures")
     parser.add_argument("--full", action="store_true", help="to the end of each page")
@@ -63,6 +65,8 @@ def main() -> None:
     try:
         synaptic(make_home(person / ".synaptic"), "rebuild-index")
         take(person / ".synaptic", PAGES | MORE, given.names, given.to, full=given.full)
+        if not given.names or "languages" in given.names:
+            take_languages(person / ".synaptic", given.to, full=given.full)
         take(person / "empty", {"empty": "/"}, given.names, given.to, full=given.full)
     finally:
         shutil.rmtree(person)
@@ -93,6 +97,23 @@ def take(home: Path, pages: dict[str, str], names: list[str], to: Path, *, full:
                             page.keyboard.type(text)
                         _keep(page, to / f"{name}-{mode}-{width}.png", full=full)
                 context.close()
+
+
+def take_languages(home: Path, to: Path, *, full: bool) -> None:
+    """A picture of Today in each language, on a phone; Japanese needs a font."""
+    with (
+        served(home, SYNAPTIC_NOW=NOW, TZ="UTC", HOME=str(home.parent)) as server,
+        driving() as playwright,
+        browsing(playwright) as browser,
+    ):
+        for language in LANGUAGES:
+            context = logged_in(
+                browser, server, locale=language, viewport=PHONE, reduced_motion="reduce"
+            )
+            page = context.new_page()
+            page.goto("/")
+            _keep(page, to / f"today-{language}-390.png", full=full)
+            context.close()
 
 
 def draw_icons() -> None:
