@@ -48,8 +48,8 @@ def choose_locale(accepted: str, setting: str = "") -> str:
 def _tags_by_preference(accepted: str) -> list[str]:
     """Returns the language tags of a header in lower case, the preferred one first."""
     weights: dict[str, float] = {}
-    for row in accepted[:200].lower().split(","):
-        tag, _, quality = row.strip().partition(";q=")
+    for row in accepted[:200].lower().replace(" ", "").split(","):
+        tag, _, quality = row.partition(";q=")
         try:
             weights.setdefault(tag, float(quality or 1))
         except ValueError:

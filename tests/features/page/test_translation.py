@@ -255,7 +255,7 @@ def test_a_translation_has_the_values_and_the_html_of_its_text(language: str) ->
         ("", "", "en_001"),
         ("en-US,en;q=0.9", "", "en_US"),
         ("fr,de-AT;q=0.8,en;q=0.5", "", "de_AT"),
-        ("en;q=0.4, ja;q=0.9", "", "ja_JP"),
+        ("en;q=0.4, ja; q=0.9", "", "ja_JP"),
         ("de-XX", "", "de_DE"),
         ("fr, *", "", "en_001"),
         ("de;q=loud, ja", "", "ja_JP"),
