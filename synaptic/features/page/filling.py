@@ -28,6 +28,7 @@ from ...notes.privacy import mask_private
 from ...verbs.browse import export
 from ...verbs.saving import parse_moment
 from ...workspace.workspace import Workspace
+from .translation import translate
 
 Templates = dict[str, Callable[[], str]]
 """The names of templates, each with a function that reads its text."""
@@ -87,15 +88,19 @@ def fill_template(
     templates = find_templates(ws)
     if name not in templates:
         raise NotFound(
-            f"There is no template {name[:100]!r}.",
-            "It was moved or deleted; load the page again.",
+            translate("There is no template “%(name)s”.", name=name[:100]),
+            translate("It was moved or deleted; load the page again."),
             valid=tuple(templates),
         )
     text = templates[name]()
     if not text:
         raise InvalidArgument(
-            f"The template “{name}” holds properties and no text, so nothing was inserted.",
-            "The properties of a note can be written at the top of its file.",
+            translate(
+                "The template “%(name)s” holds properties and no text, so nothing was "
+                "inserted.",
+                name=name,
+            ),
+            translate("The properties of a note can be written at the top of its file."),
         )
     at = parse_moment(moment or None, ws.clock())
     forms = ws.journal.root / ".obsidian" / "templates.json"

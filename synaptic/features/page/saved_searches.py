@@ -17,6 +17,7 @@ from ...notes.screening import Screen
 from ...verbs.receipts import index_now, logged
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from .translation import translate
 
 NOTE = "Saved searches.md"
 """The note of the saved searches, at the top of the journal."""
@@ -55,20 +56,20 @@ def save_search(ws: Workspace, name: str, address: str) -> Texts:
     name = " ".join(name.split())
     if not name or len(name) > MOST_CHARS[0]:
         raise InvalidArgument(
-            "A saved search needs a name.",
-            "Name it in a few words.",
-            valid=(f"a name of 1 to {MOST_CHARS[0]} characters",),
+            translate("A saved search needs a name."),
+            translate("Name it in a few words."),
+            valid=(translate("a name of 1 to %(most)s characters", most=MOST_CHARS[0]),),
         )
     if address.endswith("?") or len(address) > MOST_CHARS[1]:
         raise InvalidArgument(
-            "Only a search with words or filters can be saved.",
-            "Search for something first, in fewer words than a text has.",
+            translate("Only a search with words or filters can be saved."),
+            translate("Search for something first, in fewer words than a text has."),
         )
     words = f"{name}\n{unquote_plus(address)}"
     if Screen(ws.config.secrets).text("text", words) != words:
         raise Refused(
-            "The search holds a secret or private text, and was not saved.",
-            "Search for other words.",
+            translate("The search holds a secret or private text, and was not saved."),
+            translate("Search for other words."),
         )
     line = f"- [{_SIGN.sub(_escape, name)}]({address})"
 
@@ -76,8 +77,8 @@ def save_search(ws: Workspace, name: str, address: str) -> Texts:
         for search in _links_in_note(data):
             if search.address == address:
                 raise InvalidArgument(
-                    f"This search is saved already, as “{search.name}”.",
-                    f"To rename it, edit {NOTE}.",
+                    translate("This search is saved already, as “%(name)s”.", name=search.name),
+                    translate("To rename it, edit %(note)s.", note=NOTE),
                 )
         end = usual_line_end(data)
         before = data or b"# Saved searches" + end
@@ -88,8 +89,12 @@ def save_search(ws: Workspace, name: str, address: str) -> Texts:
         after = before + line.encode() + end
         if SavedSearch(name, address) not in _links_in_note(after):
             raise Refused(
-                f"{NOTE} hides its end: a <private> is not closed there; nothing was saved.",
-                "Close it in your editor.",
+                translate(
+                    "%(note)s hides its end: a <private> is not closed there; nothing was "
+                    "saved.",
+                    note=NOTE,
+                ),
+                translate("Close it in your editor."),
             )
         return Draft(after)
 

@@ -20,6 +20,7 @@ from ...workspace.many_edits import Changes, EditPlan, Notes, plan_edits
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from .translation import translate
 
 LEAST_CHARS = 3
 """The least characters of a name that is looked for."""
@@ -120,8 +121,12 @@ def plan_mention_link(ws: Workspace, id: str, mentioning: str) -> EditPlan:
     places = in_step(ws, find_places)
     if not places or not notes.is_own(entry.path):
         raise NotFound(
-            f"{entry.short_id} does not name {note.title[:60]!r} without a link any more.",
-            "Reload the page of the note.",
+            translate(
+                "%(id)s does not name “%(note)s” without a link any more.",
+                id=entry.short_id,
+                note=note.title[:60],
+            ),
+            translate("Reload the page of the note."),
         )
     start, end = places[0]
     written = text.raw[start:end]
@@ -135,8 +140,12 @@ def plan_mention_link(ws: Workspace, id: str, mentioning: str) -> EditPlan:
     plan = plan_edits(ws, notes, changes, (), confirms=True)
     if not plan.edits:
         raise Refused(
-            f"A link would change how {entry.path} is read: {plan.stays[0].why}.",
-            "Make the link in an editor.",
+            translate(
+                "A link would change how %(path)s is read: %(why)s.",
+                path=entry.path,
+                why=plan.stays[0].why,
+            ),
+            translate("Make the link in an editor."),
         )
     return plan
 

@@ -20,6 +20,7 @@ from jinja2 import nodes
 from synaptic.config import load_config
 from synaptic.errors import ConfigError
 from synaptic.features.page import routes
+from synaptic.features.page.saved_searches import NOTE
 from synaptic.features.page.searching import UNFINISHED
 from synaptic.features.page.site import TEMPLATES
 from synaptic.features.page.template_texts import SCRIPT_TEXTS, format_entry_count, script_texts
@@ -43,7 +44,7 @@ SPOKEN = {"aria-label", "placeholder", "title", "alt", "abbr", "data-hint"}
 """Attributes that a browser shows or reads out."""
 SAME_EVERYWHERE = {"Synaptic", "MB", "ms"}
 PROSE = re.compile(r"^[A-Z][a-z]+$|[A-Za-z] [a-z]{2}")
-VALUES = {"next week", "by hand", "by meaning yet", "Overdue", "NOT ALL.txt"}
+VALUES = {"next week", "by hand", "by meaning yet", "Overdue", "NOT ALL.txt", NOTE}
 """What looks like prose, and is read by programs."""
 OTHERS = [language for language in LOCALES if language != "en"]
 
