@@ -299,7 +299,7 @@ def search_terms(text: str, *, stop_words: bool = True) -> Texts:
     """The different words of a text in lower case, without stop words; if it has only stop
     words, these.
     """
-    terms = unique(word for _, word in words(text))
+    terms = unique(word for _, word in words(unicodedata.normalize("NFC", text)))
     telling = tuple(word for word in terms if word not in STOP_WORDS)
     return telling if stop_words and telling else terms
 

@@ -22,11 +22,6 @@ OTHERS = 100
 says something in a journal of ten notes too. By eye.
 """
 
-WHOLE = 2 / 3
-"""The share of the sum of the idf from which a BM25 is that of a passage with all words: a long
-passage has less of it. Of 1 to 2, squared or not, all do nearly as well on the panel's sets.
-"""
-
 LEAST_IDF = 1e-6
 """The least idf of a word in FTS5."""
 
@@ -103,7 +98,7 @@ def nats_of_words(
     """The votes of entries by their BM25.
 
     A passage with every word of the query is as unlikely as these words are rare together. An
-    entry has the share of that which it holds, times the share of the best entry: words of
+    entry has the share of that which it holds, times the root of the best share: words of
     which no entry holds many are rather those of another wording, or of another language.
     """
     total, counts = evidence.frequencies(query.terms)
@@ -115,8 +110,9 @@ def nats_of_words(
     best = max(bm25.values(), default=0.0)
     if not best:
         return dict.fromkeys(bm25, 0.0)
-    best_share = min(1.0, best / (WHOLE * of_all))
-    return {row: nats * best_share**2 * score / best for row, score in bm25.items()}
+    best_share = min(1.0, best / of_all)
+    most = nats * best_share * math.sqrt(best_share)
+    return {row: most * score / best for row, score in bm25.items()}
 
 
 def _let_words_tell(
