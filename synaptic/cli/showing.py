@@ -18,7 +18,6 @@ from ..search.search import search as search_journal
 from ..serving.arguments import take_filters
 from ..verbs import browse, mentions
 from ..verbs.attaching import with_attachments
-from ..verbs.mentions import Links
 from ..workspace.workspace import Workspace
 from . import flags as f
 from .flags import ID_COMPLETION, argument, option, switch, text_option, texts_option
@@ -235,7 +234,9 @@ def history(ws: Workspace, id: str) -> None:
 @command(
     "links",
     argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
-    switch("broken", "List all links that lead nowhere."),
+    switch(
+        "broken", "List the links that lead nowhere, apart from those to notes not written yet."
+    ),
 )
 def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
     """Show the links from and to an entry or page.
@@ -246,8 +247,14 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
         raise InvalidArgument(
             "links takes either a name or --broken.", valid=("NAME", "--broken")
         )
-    linked = Links(mentions.broken_links(ws)) if broken else mentions.links(ws, " ".join(name))
-    print_answer(wire.as_json(linked), terminal.links_text(linked, output_for_workspace(ws)))
+    to = output_for_workspace(ws)
+    if broken:
+        from ..verbs.loose_ends import find_loose_ends  # only this command needs it
+
+        ends = find_loose_ends(ws)
+        return print_answer(wire.as_json(ends), terminal.loose_ends_text(ends, to))
+    linked = mentions.links(ws, " ".join(name))
+    return print_answer(wire.as_json(linked), terminal.links_text(linked, to))
 
 
 @command(

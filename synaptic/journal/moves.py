@@ -45,3 +45,8 @@ def read_moves(state: Path, paths: Collection[str]) -> dict[str, str]:
         if new_path in paths and old_path not in paths:
             moves[old_path] = new_path
     return moves
+
+
+def former_paths(state: Path) -> list[str]:
+    """The old paths of the notes that moved, also of those that are gone or back."""
+    return list(read_state_json(state / _FILE))

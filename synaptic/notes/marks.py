@@ -207,9 +207,14 @@ def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[Texts, 
         at = match.start()
         is_wiki = match.re is WIKI_LINK
         target, names = _names_of_wiki(match, folder) if is_wiki else _names_of(match, folder)
-        if names and not _ATTACHMENT.search(target.partition("#")[0].strip()):
+        if names and not names_attachment(target.partition("#")[0].strip()):
             links.setdefault(names, Link(target, path, line))
     return links
+
+
+def names_attachment(target: str) -> bool:
+    """True if the target of a link, without a heading, names a file that is never a note."""
+    return bool(_ATTACHMENT.search(target))
 
 
 def _names_of_wiki(match: re.Match[str], folder: str) -> tuple[str, Texts]:

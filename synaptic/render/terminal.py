@@ -30,6 +30,7 @@ from ..models import (
     Facets,
     Hit,
     Json,
+    Link,
     ParseIssue,
     SearchResult,
     Task,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from ..journal.changelog import LoggedRun
     from ..verbs.browse import Days, Listing
     from ..verbs.doctor import Checkup
+    from ..verbs.loose_ends import LooseEnds
     from ..verbs.mentions import Links
     from ..verbs.removing import Replaced, Restorable
     from ..verbs.status import Status
@@ -274,6 +276,34 @@ def links_text(linked: Links, to: Output) -> str:
             where = to.link(link.path, link.line)
             lines.append(f"  [[{one_line(link.text)}]]  {link_text(link)}  {where}")
         lines += more_lines(len(links) - LINKS_SHOWN, "--json")
+    return "\n".join(lines) or "No links."
+
+
+def loose_ends_text(ends: LooseEnds, to: Output) -> str:
+    """Returns a line for each link that leads nowhere, and for each note that is not written
+    yet one, the most linked first, with its first link.
+    """
+    lines = []
+    for name, links in (("broken", ends.links), ("missing files", ends.files)):
+        if links:
+            lines.append(to.paint(name, "bold"))
+        lines += (
+            f"  {one_line(link.text)}  {to.link(link.path, link.line)}"
+            for link in links[:LINKS_SHOWN]
+        )
+        lines += more_lines(len(links) - LINKS_SHOWN, "--json")
+    notes: dict[str, list[Link]] = {}
+    for link in ends.unwritten:
+        notes.setdefault(link.text.partition("#")[0].strip().casefold(), []).append(link)
+    if notes:
+        lines.append(to.paint("not written yet", "bold"))
+    most_linked = sorted(notes.values(), key=len, reverse=True)
+    for same_name in most_linked[:LINKS_SHOWN]:
+        first = same_name[0]
+        count = "" if len(same_name) == 1 else f"  {len(same_name)} links, the first:"
+        where = to.link(first.path, first.line)
+        lines.append(f"  {one_line(first.text)}{count}  {where}")
+    lines += more_lines(len(notes) - LINKS_SHOWN, "--json")
     return "\n".join(lines) or "No links."
 
 

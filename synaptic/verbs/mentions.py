@@ -204,21 +204,21 @@ def _links_in_entry(ws: Workspace, entry: Entry, text: str) -> dict[Texts, Link]
     return find_links(entry, text, ws.journal.link_folder_of(entry.there.path))
 
 
-def broken_links(ws: Workspace) -> tuple[Link, ...]:
+def unresolved_links(ws: Workspace) -> tuple[Link, ...]:
     """The links that lead to no entry, title, page, alias or day with entries, and to no note
-    that `exclude` leaves out, by path.
+    that `exclude` leaves out, by path. `loose_ends` says which of them are broken.
     """
 
     def run(_: object) -> tuple[Link, ...]:
         unnamed = set(ws.index.links_without_target())
-        broken = []
+        unresolved = []
         excluded = _excluded_names(ws) if unnamed else set()
         for rowid, text in read_body_lines(ws, list(dict(unnamed))).items():
             for names, link in _links_in_entry(ws, *text).items():
                 keys = [link_key(name) for name in names]
                 if all((rowid, key) in unnamed and key not in excluded for key in keys):
-                    broken.append(link)
-        return tuple(sorted(broken, key=attrgetter("path", "line")))
+                    unresolved.append(link)
+        return tuple(sorted(unresolved, key=attrgetter("path", "line")))
 
     return in_step(ws, run)
 

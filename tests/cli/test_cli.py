@@ -1887,8 +1887,8 @@ def test_links_both_ways_and_those_that_lead_nowhere(run: Run, notes: Path) -> N
     assert [(link["title"], link["line"]) for link in found["backlinks"]] == [
         ("DONE Read [[lord of light]]", 3)
     ]
-    broken = run("links", "--broken", "--json").json["links"]
-    assert [(link["text"], link["line"]) for link in broken] == [
+    unwritten = run("links", "--broken", "--json").json["unwritten"]
+    assert [(link["text"], link["line"]) for link in unwritten] == [
         ("Nowhere#there", 8),
         ("two words", 2),
     ]
@@ -1901,9 +1901,8 @@ def test_superseding_is_a_link_and_goes_when_the_file_goes(run: Run, home: Path)
     old = run("save", "The old way.", "--json").id
     new = run("save", "The new way, as in [[Somewhere]].", "--supersedes", old, "--json").id
     assert [link["id"] for link in run("links", old[-8:], "--json").json["backlinks"]] == [new]
-    assert [link["text"] for link in run("links", "--broken", "--json").json["links"]] == [
-        "Somewhere"
-    ]
+    unwritten = run("links", "--broken", "--json").json["unwritten"]
+    assert [link["text"] for link in unwritten] == ["Somewhere"]
     (home / "journal" / "Somewhere.md").write_text("Here.\n")
     assert run("links", "--broken").out == "No links.\n"
     today(home).unlink()

@@ -144,7 +144,7 @@ def read_everything(ws: Workspace) -> set[str]:
         browse.history(ws, id)
         mentions.links(ws, id)
     browse.entries_of_days(ws, "today")
-    mentions.broken_links(ws)
+    mentions.unresolved_links(ws)
     mentions.tasks(ws)
     brief.brief(ws, ws.config.journal)
     review.review(ws)

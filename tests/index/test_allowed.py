@@ -27,7 +27,7 @@ from synaptic.notes.marks import link_key
 from synaptic.render import wire
 from synaptic.verbs.brief import brief, due, due_tasks
 from synaptic.verbs.browse import entries_of_days, history, list_pinned
-from synaptic.verbs.mentions import broken_links, id_of_name, links, tasks
+from synaptic.verbs.mentions import id_of_name, links, tasks, unresolved_links
 from synaptic.verbs.rules import list_waiting
 from synaptic.workspace.sync import in_step
 
@@ -344,7 +344,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     "due": due,
     "due tasks": due_tasks,
     "waiting": list_waiting,
-    "broken links": broken_links,
+    "broken links": unresolved_links,
     "links": lambda ws: links(ws, f"{MARK} page"),
     "id": lambda ws: id_of_name(ws, f"{MARK} alias"),
     "brief": lambda ws: brief(ws, None),

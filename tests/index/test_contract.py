@@ -36,7 +36,7 @@ from synaptic.render import wire
 from synaptic.search.ranking import PRESETS
 from synaptic.verbs.brief import brief, due, due_tasks
 from synaptic.verbs.browse import entries_of_days, history, list_pinned
-from synaptic.verbs.mentions import broken_links, id_of_name, link_targets, links, tasks
+from synaptic.verbs.mentions import id_of_name, link_targets, links, tasks, unresolved_links
 from synaptic.verbs.neighbours import link_graph, linking_sentences
 from synaptic.verbs.rules import list_waiting
 from synaptic.workspace.embed import embed_pending
@@ -821,7 +821,7 @@ VERBS: dict[str, Callable[[Workspace], Any]] = {
     "due": lambda ws: due(ws),
     "due soon": lambda ws: due(ws, "2026-11-15"),
     "due tasks": lambda ws: due_tasks(ws),
-    "broken links": lambda ws: broken_links(ws),
+    "broken links": lambda ws: unresolved_links(ws),
     "waiting": lambda ws: list_waiting(ws),
     "not in force": lambda ws: waiting_preferences(ws),
     **{

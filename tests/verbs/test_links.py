@@ -13,7 +13,7 @@ from synaptic import Filters, Workspace, find, save, update
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.notes.blocks import without_code
-from synaptic.verbs.mentions import broken_links, link_targets, links
+from synaptic.verbs.mentions import link_targets, links, unresolved_links
 from synaptic.verbs.neighbours import link_graph
 from synaptic.workspace.many_edits import make_edits
 
@@ -35,7 +35,7 @@ def test_a_section_of_a_day_is_no_page(ws: Workspace) -> None:
         "Links.md",
         "[[Errands]] [[Dentist]] [[shed]] [[long name]] [[Chose oak]] [[Garden]]\n",
     )
-    broken = [link.text for link in broken_links(ws)]
+    broken = [link.text for link in unresolved_links(ws)]
     assert broken == ["Errands", "Garden", "Garden", "Errands"]
     assert [link.title for link in links(ws, "Garden").backlinks] == [
         "Links",
@@ -58,7 +58,7 @@ def test_a_link_to_a_note_that_is_left_out_is_not_broken(tmp_path: Path) -> None
         put(ws, "Forms/Weekly review.md", "# Week\n")
         put(ws, "old/Barn.md", "x\n")
         put(ws, "From.md", "[[weekly review]], [barn](old/Barn.md), [[Forms/None]], [[Loft]]\n")
-        assert [link.text for link in broken_links(ws)] == ["Forms/None", "Loft"]
+        assert [link.text for link in unresolved_links(ws)] == ["Forms/None", "Loft"]
 
 
 def test_names_that_differ_by_case_are_two_notes_to_every_command(ws: Workspace) -> None:
@@ -91,7 +91,7 @@ def test_names_that_differ_by_case_are_two_notes_to_every_command(ws: Workspace)
         read["From.md"]
         == "[[DEED]], [[contract]], [[Deed.md]], [x](contract.md) and [[dEeD]]\n"
     )
-    assert broken_links(ws) == ()
+    assert unresolved_links(ws) == ()
 
 
 def ends_id(ws: Workspace, path: str) -> str:
@@ -132,7 +132,7 @@ def test_a_note_in_a_label_before_a_bar_is_found_behind_it(ws: Workspace) -> Non
         "[[the card: Steel|tools.file-card#steel]], [[cards|dendron://vault/tools.file-card]], "
         "[[all|tools]], [[him|tools]], [[gone|the other words]] and [[gone|tools.none]]\n",
     )
-    assert [link.text for link in broken_links(ws)] == ["gone", "gone"]
+    assert [link.text for link in unresolved_links(ws)] == ["gone", "gone"]
     found = [link.id for link in links(ws, "From").links]
     card = ends_id(ws, "tools.file-card.md")
     expected = [card, card, ends_id(ws, "tools.md"), ends_id(ws, "him.md"), None, None]
@@ -166,7 +166,7 @@ def test_what_silverbullet_runs_holds_no_link_and_a_tag_is_no_note(ws: Workspace
     put(ws, "Real.md", "Real.\n")
     put(ws, "Tag real.md", '---\ntitle: "Tag: real"\n---\nx #steel\n')
     put(ws, "From.md", EXPRESSIONS)
-    assert broken_links(ws) == ()
+    assert unresolved_links(ws) == ()
     assert [link.text for link in links(ws, "From").links] == ["Real", "Tag: real"]
     assert len(links(ws, "Real").backlinks) == 1
     assert link_targets(ws, ["From"], "")["From"].tags == ()
@@ -181,7 +181,7 @@ def test_a_part_of_an_attached_file_is_no_note_and_a_heading_may_end_like_one(
 ) -> None:
     put(ws, "Real.md", "Real.\n")
     put(ws, "From.md", "[[scan.pdf#page=3]] ![[gel.png#part]] [[gel.png]] [[Real#the a.png]]\n")
-    assert broken_links(ws) == ()
+    assert unresolved_links(ws) == ()
     assert [link.text for link in links(ws, "From").links] == ["Real#the a.png"]
 
 
@@ -206,9 +206,9 @@ def test_a_new_title_says_which_links_to_the_old_one_break(ws: Workspace) -> Non
     update(ws, id, append="Always.")
     notices = " ".join(update(ws, id, title="Kunz and Sons Ltd").notices)
     assert "2 entries link to its old title" in notices
-    assert {link.path for link in broken_links(ws)} != set()
+    assert {link.path for link in unresolved_links(ws)} != set()
     back = update(ws, id, title="Kunz Ltd").notices
-    assert not any("old title" in notice for notice in back) and broken_links(ws) == ()
+    assert not any("old title" in notice for notice in back) and unresolved_links(ws) == ()
     save(ws, "The other one.", title="Kunz Ltd")
     again = update(ws, id, title="Kunz and Sons").notices
     assert not any("old title" in notice for notice in again)

@@ -11,7 +11,7 @@ from ...journal.folder import is_note
 from ...journal.moves import read_moves
 from ...notes.link_places import name_key, page_of_path
 from ...notes.marks import link_key
-from ...verbs.mentions import broken_links
+from ...verbs.mentions import unresolved_links
 from ...workspace.many_edits import EditPlan
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
@@ -72,7 +72,7 @@ def _guess_moves(ws: Workspace, notes: Collection[str]) -> list[tuple[str, str]]
     for path in sorted(notes):
         by_name[_stem(path)].append(path)
     moves = {}
-    for link in broken_links(ws):
+    for link in unresolved_links(ws):
         target = link.text.partition("#")[0]
         fitting = by_name.get(_stem(target), [])
         if "/" not in target or len(fitting) != 1 or link.path[0] == "@":

@@ -15,7 +15,7 @@ from synaptic import delete, save, update
 from synaptic.config import load_config
 from synaptic.features.sharing.syncing import Synced, describe_sync, sync
 from synaptic.features.vault.renaming import plan_note_rename
-from synaptic.verbs.mentions import broken_links
+from synaptic.verbs.mentions import unresolved_links
 from synaptic.verbs.review import review
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.workspace import Workspace
@@ -165,7 +165,7 @@ def test_a_note_that_both_renamed_has_one_name_to_which_all_links_lead(
         assert all(one.notices == () for one in done)
     for ws in (desk, laptop):
         assert not [one for one in review(ws) if one.kind == "moved"]
-        assert not broken_links(ws)
+        assert not unresolved_links(ws)
         ws.close()
 
 
