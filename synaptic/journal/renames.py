@@ -37,7 +37,7 @@ from .changelog import (
 )
 from .comments import find_ids
 from .disk import PREFERENCES, append_json_lines, inject_fault
-from .folder import refuse_source
+from .folder import is_note, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .moves import note_moves
@@ -151,7 +151,7 @@ def carry_out(journal: Journal, run: Run) -> Run:
     moves = {edit.path: edit.to for edit in done if edit.path != edit.to}
     if run.ids or moves:
         _follow(journal, moves, run.ids)
-    note_moves(journal.state, moves)
+    note_moves(journal.state, {path: to for path, to in moves.items() if is_note(path)})
     append_json_lines(journal.state / PREFERENCES, run.rules)
     return replace(run, edits=tuple(done), left=tuple(left))
 
@@ -174,9 +174,9 @@ def close(journal: Journal, run: Run) -> None:
         for edit in run.edits:  # of a move that was killed before its record
             if edit.path != edit.to and edit.path in standing:
                 journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
-        for folder in sorted(run.folders, reverse=True):
-            with suppress(OSError):  # somebody has put something there
-                journal.place(folder).rmdir()
+    for folder in sorted(run.folders if run.back else run.left_folders, reverse=True):
+        with suppress(OSError):  # something is in it
+            journal.place(folder).rmdir()
     if run.ids or run.folders:
         about = make_record(deed, moment, "", ids=dict(run.ids), folders=run.folders)
         journal.log.append(about, sync=False)
@@ -335,7 +335,7 @@ def _follow(journal: Journal, moves: Mapping[str, str], ids: Mapping[str, str]) 
 
     if any(follow(piece) != piece for piece in journal.trashed()):
         journal.trash.rewrite_pieces(follow)
-    for path in moves.values():
+    for path in filter(is_note, moves.values()):
         with suppress(NotFound):
             for id in find_ids(journal.read(path)):
                 text = journal.saved_copy(id)

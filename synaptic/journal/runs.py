@@ -63,8 +63,9 @@ class Run:
     items that an import adds to lists of config.toml, by the names of the settings.
 
     Of a rename: its `edits`; the `ids` that entries without a written id lose, each with the
-    new one; `rules` are rows for the log of preferences, `folders` those that it makes. `back`:
-    it takes the rename of its name back, and `left` are the edits that stay.
+    new one; `rules` are rows for the log of preferences, `folders` those that it makes, and
+    `left_folders` those that it removes when they are empty. `back`: it takes the rename of its
+    name back, and `left` are the edits that stay.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Run:
     ids: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Mapping[str, str], ...] = ()
     folders: tuple[str, ...] = ()
+    left_folders: tuple[str, ...] = ()
     back: bool = False
     left: tuple[FileEdit, ...] = ()
 

@@ -415,11 +415,12 @@ class LinkTargets:
 
 class _Written(NamedTuple):
     """How a target was written: the name of a page; a path from the folder of the link or from
-    the root, with so many steps; with the ending of the file.
+    the root, or the last steps of one; with so many steps; with the ending of the file.
     """
 
     names_page: bool
     beside: bool
+    from_root: bool
     dotted: str
     steps: int
     with_end: bool
@@ -441,7 +442,8 @@ def how_written(link: LinkPlace, path: str, source: str, before: LinkTargets) ->
     assert dotted
     steps = len([step for step in plain.split("/") if step not in ("", ".", "..")])
     relative = is_beside and (link.form == "markdown" or not is_root)
-    return _Written(names_page, relative, dotted[0], steps, with_end)
+    from_root = is_root and steps > 1
+    return _Written(names_page, relative, from_root, dotted[0], steps, with_end)
 
 
 def _ways_to(path: str, source: str, written: _Written) -> Iterator[str]:
@@ -459,7 +461,7 @@ def _ways_to(path: str, source: str, written: _Written) -> Iterator[str]:
         yield dot + relative
         if not relative.startswith("../"):
             yield f"./{relative}"
-    elif written.steps < len(parts):
+    elif written.steps < len(parts) and not written.from_root:
         yield "/".join(parts[-written.steps :])
     yield bare
     yield relative if relative.startswith("../") else f"./{relative}"

@@ -17,7 +17,7 @@ from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
 from ..journal.changelog import UNDO, Deed
 from ..journal.disk import REVIEWED, overwrite, read_state_json
-from ..journal.folder import OWN
+from ..journal.folder import OWN, is_note
 from ..journal.runs import UNFINISHED, FileEdit, Run
 from ..journal.trash import file_hash
 from ..models import Entry, Texts, frozen, short_id
@@ -63,9 +63,21 @@ class StayingLine:
 
 
 @frozen
+class FolderMove:
+    """A folder that gets another path, and the folders in it, itself too, that its files
+    leave.
+    """
+
+    path: str
+    to: str
+    left: Texts
+
+
+@frozen
 class EditPlan:
-    """The changes of a rename. `moves` are the new paths of notes by the old ones. `again`
-    plans one file anew, which changed since, after the moves.
+    """The changes of a rename. `moves` are the new paths of notes by the old ones, and those of
+    all other files in a `folder` that moves. `again` plans one file anew, which changed since,
+    after the moves.
     """
 
     kind: str
@@ -76,6 +88,7 @@ class EditPlan:
     ids: Mapping[str, str] = field(default_factory=dict)
     rules: tuple[Mapping[str, str], ...] = ()
     notices: Texts = ()
+    folder: FolderMove | None = None
     again: Callable[[str], EditPlan] | None = field(default=None, compare=False, repr=False)
 
     @property
@@ -232,10 +245,18 @@ def plan_edits(
         changes.moves,
         tuple(lines),
         tuple(sorted({*stays, *failures}, key=attrgetter("path", "line", "why"))),
-        tuple(one.edit for one in edited.values()),
+        (*(one.edit for one in edited.values()), *_moves_of_files(ws, changes.moves)),
         ids,
         rules,
     )
+
+
+def _moves_of_files(ws: Workspace, moves: Mapping[str, str]) -> Iterator[FileEdit]:
+    """Yields the moves of files that are no notes, of which each is read once and let go."""
+    for path, to in moves.items():
+        if not is_note(path):
+            unchanged = file_hash(ws.journal.read(path))
+            yield FileEdit(path, to, unchanged, unchanged)
 
 
 def _edit_files(
@@ -246,7 +267,8 @@ def _edit_files(
     failures = []
     named = [id[9:].encode() for id in ids]
     others = notes.paths if ids else ()
-    for path in dict.fromkeys((*changes.moves, *changes.splices, *others)):
+    moved = filter(is_note, changes.moves)
+    for path in dict.fromkeys((*moved, *changes.splices, *others)):
         data = notes.read(path)
         to = changes.moves.get(path, path)
         splices = list(changes.splices.get(path, ()))
@@ -340,7 +362,15 @@ def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
     while ws.journal.log.of_run(name):
         name += "a"
     folders = renames.folders_to_make(ws.journal, list(plan.moves.values()))
-    run = Run(name, edits=plan.edits, ids=plan.ids, rules=plan.rules, folders=folders)
+    left = plan.folder.left if plan.folder else ()
+    run = Run(
+        name,
+        edits=plan.edits,
+        ids=plan.ids,
+        rules=plan.rules,
+        folders=folders,
+        left_folders=left,
+    )
     with ws.own_journal.doing(plan.kind) as deed:
         return _make_edits(ws, plan, run, deed)
 
@@ -408,6 +438,8 @@ def take_back(ws: Workspace, name: str) -> Renamed:
 
 def _reread_edits(ws: Workspace, edits: Sequence[FileEdit]) -> Iterator[EditedFile]:
     for edit in edits:
+        if not is_note(edit.path):
+            continue
         with suppress(CannotEdit, NotFound):
             yield EditedFile(ws, edit.path, edit.to, ws.journal.read(edit.path), edit.pieces)
 

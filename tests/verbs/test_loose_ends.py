@@ -25,7 +25,7 @@ OBSIDIAN = {
         "![[Boats.base#All]]\n"
         "[plan](../Files/boat%20plan.png) [plan](<../Files/boat plan.png>) [w](www.boats.org)\n"
         "`[[Not a link]]` [out](../../elsewhere/Sail.md) [site](/assets/sail.png)\n"
-        "[host](boats.org/plan.pdf) [m](mailto:a@b.org) [f](file:///tmp/x.png) "
+        "[host](boats.org/plan.pdf) [m](mailto:a@b.org) [f](file:///etc/passwd.pdf) "
         "![](https://a/b.png)\n"
         "\n```\n![[in code.png]] [x](in-code.md)\n```\n\n"
         "![[sail plan.png]] [sail](Sail.md) [list](../Files/nails.csv) <!-- "

@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...errors import SynapticError
+from ...journal.folder import is_note
 from ...journal.renames import find_run
 from ...models import Entry
 from ...plugin import PLAN_RENAME
@@ -109,7 +110,11 @@ def _take_rename_back(ws: Workspace, name: str) -> tuple[Renamed, str]:
     """(the rename that was taken back, the id of the first note that has its old name again; ""
     if no note was renamed).
     """
-    old_paths = [record.path for record in find_run(ws.journal, name) if record.to]
+    old_paths = [
+        record.path
+        for record in find_run(ws.journal, name)
+        if record.to and is_note(record.path)
+    ]
     back = take_back(ws, name)
     for path in old_paths:
         entries = ws.journal.parse(path, ws.journal.read(path)).entries

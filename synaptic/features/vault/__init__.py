@@ -1,6 +1,8 @@
-"""Keeps a journal of many linked notes in order: renames notes and tags, and mends links.
+"""Keeps a journal of many linked notes in order: renames notes, folders and tags, and mends
+links.
 
-`renaming` and `retagging` plan what changes, which `workspace/many_edits` carries out.
+`renaming`, `folder_renaming` and `retagging` plan what changes, which `workspace/many_edits`
+carries out.
 """
 
 from __future__ import annotations

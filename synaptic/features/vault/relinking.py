@@ -164,6 +164,8 @@ class LinkMoves:
 
     def _find_splices(self, path: str) -> list[Splice]:
         """The changes of one file, apart from the ids in it; notes what stays."""
+        if not is_note(path):
+            return []
         data = self._notes.read(path)
         is_moved = self._path_before(path) in self._moves
         if not (is_moved or self._may_name(data)):

@@ -170,7 +170,8 @@ def _check_new_path(ws: Workspace, old_path: str, new_path: str, page: str) -> N
             raise Refused(f"{subject} {words}.", "Give a note that is no day, and no date.")
 
 
-def _fold(path: str) -> str:
+def fold_path(path: str) -> str:
+    """The form in which paths are equal that some system takes for the same."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", path).casefold())
 
 
@@ -187,18 +188,18 @@ def _check_name_is_free(
     note has the new name.
     """
     others = set(files) - {old_path}
-    steps = {_fold(path): path for path in others}
+    steps = {fold_path(path): path for path in others}
     for path in others | {old_path}:
         for folder in PurePosixPath(path).parents:
-            steps.setdefault(_fold(folder.as_posix()), folder.as_posix())
-    there = steps.get(_fold(new_path))
+            steps.setdefault(fold_path(folder.as_posix()), folder.as_posix())
+    there = steps.get(fold_path(new_path))
     if there:
         message = f"{there} is there already"
         if there != new_path:
             message += f", and some systems take {new_path} for the same name"
         raise Refused(f"{message}.", "Give another name, or rename that one first.")
     for folder in PurePosixPath(new_path).parents:
-        there = steps.get(_fold(folder.as_posix()), folder.as_posix())
+        there = steps.get(fold_path(folder.as_posix()), folder.as_posix())
         if there != folder.as_posix():
             raise Refused(
                 f"The folder {there} is there already, and some systems take "

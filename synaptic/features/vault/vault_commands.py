@@ -23,6 +23,7 @@ from ...verbs.undoing import list_runs
 from ...workspace import many_edits
 from ...workspace.many_edits import EditPlan, Renamed
 from ...workspace.workspace import Workspace
+from .folder_renaming import find_folder, plan_folder_rename
 from .renaming import plan_note_rename
 from .retagging import plan_tag_rename
 
@@ -37,7 +38,9 @@ _NEXT = {"rename": "`synaptic review` mends its links", "tags": "rename the tag 
 
 @command(
     "rename",
-    argument(str | None, "note", "NOTE", "Its path, name, title, alias or id."),
+    argument(
+        str | None, "note", "NOTE", "Its path, name, title, alias or id; or a folder: people/."
+    ),
     argument(
         str | None,
         "new",
@@ -57,7 +60,7 @@ def _rename(
     new: str = "",
     undo: str | None = None,
 ) -> None:
-    """Rename a note, and all links to it.
+    """Rename a note or a folder, and all links to it.
 
     It shows the lines that would change, and asks. Code, private passages and sources that are
     only read stay as they are. `undo` takes it back.
@@ -68,11 +71,16 @@ def _rename(
         return _take_back(ws, "rename", undo, yes=yes)
     if not (note and new):
         raise InvalidArgument(
-            "rename takes a note and its new name.",
-            valid=("rename NOTE NEW",),
+            "rename takes a note or a folder, and its new name.",
+            valid=("rename NOTE NEW", "rename FOLDER NEW"),
             hint='For example: synaptic rename "Zelazny" "Roger Zelazny" --dry-run',
         )
-    plan = plan_note_rename(ws, note, new, confirms=is_person())
+    folder = find_folder(ws, note)
+    plan = (
+        plan_folder_rename(ws, folder, new, confirms=is_person())
+        if folder
+        else plan_note_rename(ws, note, new, confirms=is_person())
+    )
     return _carry_out(ws, plan, "rename", dry_run=dry_run, yes=yes)
 
 
@@ -156,6 +164,9 @@ def taken_back_text(back: Renamed) -> str:
 def plan_text(plan: EditPlan, most: int | None = None) -> str:
     """The files and lines of a plan; of the lines at most so many."""
     rows = [f"{path} -> {to}" for path, to in plan.moves.items() if path != to]
+    if plan.folder and most is not None:
+        files = "1 file" if len(rows) == 1 else f"{len(rows):,} files"
+        rows = [f"{plan.folder.path}/ -> {plan.folder.to}/ ({files})"]
     for line in plan.lines[:most]:
         rows += [f"{line.path}:{line.line}", f"  - {line.before}", f"  + {line.after}"]
     if most is not None and len(plan.lines) > most:
