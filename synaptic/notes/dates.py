@@ -441,6 +441,12 @@ def are_day_words(text: str) -> bool:
     return _day_words().issuperset(_LETTERS.findall(text))
 
 
+def only_names_day(title: str) -> bool:
+    """True for a title that says no more than its day: `Wednesday`, `Wed, 25 November 2026`."""
+    folded = fold_letters(title)
+    return bool(_WORDS.search(folded)) and are_day_words(folded)
+
+
 def fold_letters(text: str) -> str:
     """The text in lower case and without accents; its length does not change."""
     if text.isascii():

@@ -37,7 +37,11 @@ _HEADING_ONLY = 100
 _MARKUP = re.compile(
     r"[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)*(?:#{1,6}(?:[ \t]+|$))?"
 )
-_NOT_PROSE = re.compile(r"[ \t]*(?:`{3}|~{3}|<!--|\|)|[-*_= \t]+$")
+_PROPERTY = re.compile(
+    r"[ \t>]*(?:[-*+][ \t]+)?[^\W\d_][\w./-]*(?: [\w./-]+){0,2}::(?:[ \t]|$)"
+)
+_NOT_PROSE = re.compile(rf"[ \t]*(?:`{{3}}|~{{3}}|<!--|\|)|[-*_= \t]+$|{_PROPERTY.pattern}")
+_TABLE_ROW = re.compile(r"[ \t]*\|(.*\w.*)\|[ \t]*")
 _CODE_SPAN = re.compile(r"(`+[^`]*`+)")
 _EMPHASIS = tuple(
     re.compile(pattern)
@@ -207,12 +211,19 @@ def make_title(content: str) -> str:
 
 def derive_title(content: str) -> str:
     """The first sentence of the first paragraph as a title: without markup and tags at its end,
-    at most 72 characters.
+    at most 72 characters. Without a sentence, the columns of a table come before a property.
+
+    | text                                  | title         |
+    |---------------------------------------|---------------|
+    | `hours:: 3.5`, then `Mended the pump.`| Mended the pump |
+    | `hours:: 3.5`, then `| Part | Price |`| Part, Price   |
+    | `hours:: 3.5`                         | hours:: 3.5   |
     """
     lines = without_conflict_marks(content[:20_000]).split("\n")
     filled = [i for i, line in enumerate(lines) if line.strip()][:50]
     prose = [i for i in filled if not _NOT_PROSE.match(lines[i])]
-    for start in [*prose, *filled]:
+    others = sorted(filled, key=lambda i: bool(_PROPERTY.match(lines[i])))
+    for start in [*prose, *others]:
         title = _first_sentence(list(takewhile(str.strip, lines[start : start + 5])))
         if title:
             return title
@@ -232,6 +243,10 @@ def _ends_sentence(end: re.Match[str]) -> bool:
 
 
 def _first_sentence(lines: list[str]) -> str:
+    row = _TABLE_ROW.fullmatch(lines[0])
+    if row:
+        cells = filter(None, map(str.strip, row[1].split("|")))
+        lines = [", ".join(cells)]
     opening = leading_markup(lines[0])
     text = lines[0][len(opening) :]
     if not opening.strip():  # a sentence may run over hard-wrapped lines

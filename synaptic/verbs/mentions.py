@@ -1,6 +1,7 @@
 """Lists links and tasks, each with the place where it stands."""
 
 import posixpath
+import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,11 +14,16 @@ from ..errors import Ambiguous, NotFound
 from ..filters import Filters
 from ..language.time_fields import read_date
 from ..models import Entry, Link, Task, Texts, frozen
+from ..notes.blocks import without_code
+from ..notes.dates import is_day_file, only_names_day
+from ..notes.header import clean_title
 from ..notes.link_places import name_key, rank_path
 from ..notes.marks import find_links, find_tasks, link_key, name_behind_label
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
+
+_HEADING = re.compile(r"#{1,6}[ \t]+")
 
 
 @frozen
@@ -173,8 +179,29 @@ def links_of_entries(ws: Workspace, rowids: Sequence[int], keys: Sequence[int] =
         for names, link in links[rowid].items():
             leads_to = ends.find(names, link.path)
             if not leads_to or not set(rowids).isdisjoint(leads_to):
-                backward.append(_with_end(link, texts[rowid][0]))
+                entry, text = texts[rowid]
+                title = title_with_day(ws, entry, _heading_above(entry, text, link.line))
+                backward.append(replace(link, id=entry.id, title=title))
     return Links(tuple(forward), tuple(backward))
+
+
+def title_with_day(ws: Workspace, entry: Entry, heading: str = "") -> str:
+    """The title of an entry as lists show it; in the note of a day behind the day, as in
+    `2026-11-25 > Log`, and the day alone for `Wednesday`. `heading`: shown for the title.
+    """
+    is_of_day = entry.date_source == "heading" or is_day_file(entry.path, ws.config.day_file)
+    if not (entry.dated and is_of_day):
+        return entry.title_in_lists
+    title = heading or entry.title
+    return entry.date if only_names_day(title) else f"{entry.date} > {title}"
+
+
+def _heading_above(entry: Entry, text: str, line: int) -> str:
+    """The heading below which a line of a whole note stands; "" without one."""
+    above = max(0, line - entry.there.body_line) if entry.whole_file else 0
+    lines = without_code(text).split("\n")[:above] if above else []
+    headings = [row for row in lines if _HEADING.match(row)]
+    return clean_title(_HEADING.sub("", headings[-1]))[0] if headings else ""
 
 
 def _pairs(rowid: int, names: Iterable[str]) -> set[tuple[int, int]]:

@@ -11,7 +11,7 @@ from ..models import Entry, Link
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .mentions import ends_of_links
+from .mentions import ends_of_links, title_with_day
 
 MOST = (8, 12)
 """Neighbours that a graph shows at one step, and at two. By eye."""
@@ -19,12 +19,13 @@ _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")
 
 
 class Graph(NamedTuple):
-    """`columns`: the rows of the entry, of its neighbours, and of theirs. `pairs`: rows that a
-    link joins.
+    """`columns`: the rows of the entry, of its neighbours, and of theirs. `titles` are those of
+    `title_with_day`. `pairs`: rows that a link joins.
     """
 
     columns: list[list[int]]
     entries: dict[int, Entry]
+    titles: dict[int, str]
     pairs: set[frozenset[int]]
 
 
@@ -80,6 +81,8 @@ def link_graph(ws: Workspace, id: str) -> Graph:
             joined = set(chain(*at_border))
             after[:] = [rowid for rowid in after if rowid in joined]
         stored = ws.index.entries(list(chain(*rows)))
-        return Graph(rows, {rowid: one.entry for rowid, one in stored.items()}, pairs)
+        entries = {rowid: one.entry for rowid, one in stored.items()}
+        titles = {rowid: title_with_day(ws, entry) for rowid, entry in entries.items()}
+        return Graph(rows, entries, titles, pairs)
 
     return in_step(ws, run)

@@ -1885,7 +1885,7 @@ def test_links_both_ways_and_those_that_lead_nowhere(run: Run, notes: Path) -> N
         ("Roger Zelazny", "Roger Joseph Zelazny", 8),
     ]
     assert [(link["title"], link["line"]) for link in found["backlinks"]] == [
-        ("DONE Read [[lord of light]]", 3)
+        ("2026-11-20 > DONE Read [[lord of light]]", 3)
     ]
     unwritten = run("links", "--broken", "--json").json["unwritten"]
     assert [(link["text"], link["line"]) for link in unwritten] == [

@@ -55,6 +55,23 @@ def test_parts_that_are_missing_stay() -> None:
     assert notices == ["The entry has no tag #no to remove; it has #pump."]
 
 
+TABLE = "| Part | Price |\n|------|-------|\n| Pump | 20 |"
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        (f"hours:: 3.5\n\n{TABLE}", "Part, Price"),
+        (f"- hours:: 3.5\n- project:: shop\n\n{TABLE}\n\nMended it.", "Mended it"),
+        ("hours:: 3.5\nMended the pump.\n", "Mended the pump"),
+        ("hours:: 3.5", "hours:: 3.5"),
+        (TABLE, "Part, Price"),
+    ],
+)
+def test_a_title_is_no_property_and_no_row_of_a_table(text: str, title: str) -> None:
+    assert draft(text).title == title
+
+
 def test_a_title_taken_from_the_text_follows_it() -> None:
     derived = draft("The pump hums.")
     own = draft("The pump hums.", title="Noise")

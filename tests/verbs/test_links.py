@@ -39,7 +39,7 @@ def test_a_section_of_a_day_is_no_page(ws: Workspace) -> None:
     assert broken == ["Errands", "Garden", "Garden", "Errands"]
     assert [link.title for link in links(ws, "Garden").backlinks] == [
         "Links",
-        "see [[Garden]], [[Errands]]",
+        "2026-11-19 > see [[Garden]], [[Errands]]",
     ]
 
 
@@ -212,3 +212,31 @@ def test_a_new_title_says_which_links_to_the_old_one_break(ws: Workspace) -> Non
     save(ws, "The other one.", title="Kunz Ltd")
     again = update(ws, id, title="Kunz and Sons").notices
     assert not any("old title" in notice for notice in again)
+
+
+DAYS = {
+    "Coop.md": "Of oak.\n",
+    "Hens.md": "# Hens\n\n## Home\n\nThe [[Coop]].\n",
+    "2026-11-20 Visit.md": "Ida saw the [[Coop]].\n",
+    "2026-11-24.md": "The [[Coop]] leaks.\n",
+    "2026-11-25.md": "# Wednesday, 25 November\n\n## Log\n\nMended the [[Coop]].\n",
+    "2026-11-26.md": "# Thursday\n\n### Garden\n\n```\n# no heading\n```\n\nThe [[Coop]].\n",
+    "2026-11-27.md": "# Mittwoch\n\nThe [[Coop]].\n",
+}
+
+
+def test_a_backlink_names_its_day_and_its_note(ws: Workspace) -> None:
+    for name, text in DAYS.items():
+        put(ws, name, text)
+    titles = {link.path: link.title for link in links(ws, "Coop").backlinks}
+    assert titles == {
+        "Hens.md": "Hens",
+        "2026-11-20 Visit.md": "2026-11-20 Visit",
+        "2026-11-24.md": "2026-11-24",
+        "2026-11-25.md": "2026-11-25 > Log",
+        "2026-11-26.md": "2026-11-26 > Garden",
+        "2026-11-27.md": "2026-11-27",
+    }
+    graph = link_graph(ws, ends_id(ws, "Coop.md"))
+    shown = {graph.titles[row] for row in graph.columns[1]}
+    assert shown == {*titles.values(), "2026-11-26"} - {"2026-11-26 > Garden"}

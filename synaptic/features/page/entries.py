@@ -128,8 +128,8 @@ def _entry_page_values(ws: Workspace, id: str) -> Values:
 
 
 def _lay_out_graph(graph: Graph) -> Values:
-    """Lays out the picture of an entry's neighbours: returns the position and entry of each
-    box, the ends of each line, and the height, all in units of the SVG picture.
+    """Lays out the picture of an entry's neighbours: returns the position, entry and title of
+    each box, the ends of each line, and the height, all in units of the SVG picture.
     """
     high = ROW * max(map(len, graph.columns))
     places = {}
@@ -138,7 +138,7 @@ def _lay_out_graph(graph: Graph) -> Values:
         for y, row in enumerate(column):
             places[row] = (COLUMN * x, top + ROW * y)
     return {
-        "boxes": [(places[row], graph.entries[row]) for row in places],
+        "boxes": [(places[row], graph.entries[row], graph.titles[row]) for row in places],
         "lines": [sorted(places[row] for row in pair) for pair in graph.pairs],
         "high": high,
     }

@@ -19,6 +19,7 @@ from playwright.sync_api import Browser, expect
 from served import Served, logged_in, served
 
 from synaptic.verbs import browse
+from synaptic.verbs.mentions import link_targets
 from synaptic.verbs.saving import save
 
 TYPED = b"""# 2026-11-20\r
@@ -151,7 +152,7 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(
     )
     assert (
         "By me Saved by this page Importance 8" in shown
-        and "Linked from Chose SQLite." in shown
+        and f"Linked from {old[:4]}-{old[4:6]}-{old[6:8]} > Chose SQLite." in shown
     )
     line = (home / "journal" / f"{old[:4]}-{old[4:6]}-{old[6:8]}.md").read_text().split(
         "\n"
@@ -510,3 +511,29 @@ def test_the_title_of_a_refusal_is_its_heading(server: Served) -> None:
         ("/export?since=never", "That did not work"),
     ):
         assert f"<title>{heading} · Synaptic</title>" in server.client.get(address).text
+
+
+def test_backlinks_and_the_picture_name_the_day_and_the_note(
+    server: Served, home: Path
+) -> None:
+    texts = {
+        "Coop.md": "# Coop\n\nOf oak.\n",
+        "2026-11-25.md": "# Wednesday\n\nRain on the [[Coop]].\n\n## Log\n\nMended the [[Coop]].\n",
+        "2026-11-26.md": "# Thursday\n\nAll is dry in the [[Coop]].\n",
+        "Hens.md": "# Hens\n\nThey live in the [[Coop]].\n",
+    }
+    for name, text in texts.items():
+        (home / "journal" / name).write_text(text)
+    with open_home(home) as ws:
+        id = link_targets(ws, ["Coop"], "")["Coop"].id
+    page = server.client.get(f"/entry/{id}").text
+    names = {"2026-11-25", "2026-11-25 > Log", "2026-11-26", "Hens"}
+    linked = page.partition('id="backlinks"')[2].partition("</section>")[0]
+    assert set(re.findall(r'<a href="/entry/[^"]+">([^<]+)</a>', linked)) == {
+        html.escape(name) for name in names
+    }
+    drawn = page.partition('id="near"')[2]
+    assert {html.unescape(name) for name in re.findall("<title>([^<]+)</title>", drawn)} == {
+        "Coop",
+        *names,
+    }

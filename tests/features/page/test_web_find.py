@@ -109,7 +109,7 @@ def test_links_back_stand_with_their_sentence_and_neighbours_in_a_picture(
     page = server.shown("/to?name=Boat", follow=True)
     assert '<span class="said">The Boat lies here!</span>' in page
     drawn = page[page.index("<svg viewBox") :]
-    for name in ("Harbour", "Ines", "Running with Ines, two steps away"):
+    for name in ("Harbour", "Ines", "2026-10-30 > Running with Ines, two steps away"):
         assert f'aria-label="{name}"' in drawn
     assert (
         "3 entries that links join" in drawn
