@@ -126,7 +126,7 @@ def _new_folder(ws: Workspace, folder: str, new: str) -> str:
     path = written.strip("/")
     is_there = written.endswith("/") and ws.journal.place(path).is_dir()
     if is_there and path != folder:
-        return f"{path}/{posixpath.basename(folder)}"
+        return posixpath.join(path, posixpath.basename(folder))
     if "/" in written:
         return path
     return posixpath.join(posixpath.dirname(folder), path)

@@ -171,6 +171,8 @@ def test_a_note_comes_before_a_folder_of_its_name_and_a_slash_says_which(
     assert (home.journal / "persons.md").read_text() == "A note. [[people/Max]]\n"
     home.ask("rename", "deep", "low")
     assert (home.journal / "notes/people/low/Eve.md").exists()
+    home.ask("rename", "low", "/")
+    assert (home.journal / "low/Eve.md").exists()
     assert "No folder" in home.run("rename", "nobody/", "x").err
 
 
