@@ -174,7 +174,7 @@ def close(journal: Journal, run: Run) -> None:
         for edit in run.edits:  # of a move that was killed before its record
             if edit.path != edit.to and edit.path in standing:
                 journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
-    for folder in sorted(run.folders if run.back else run.left_folders, reverse=True):
+    for folder in sorted(run.left_folders, reverse=True):
         with suppress(OSError):  # something is in it
             journal.place(folder).rmdir()
     if run.ids or run.folders:
@@ -254,7 +254,15 @@ def reversed_run(journal: Journal, name: str) -> Run:
     for record in records:
         ids |= {new_id: was for was, new_id in record.ids.items()}
         folders += record.folders
-    return Run(name, edits=tuple(back), ids=ids, folders=folders, back=True, left=tuple(left))
+    return Run(
+        name,
+        edits=tuple(back),
+        ids=ids,
+        folders=folders_to_make(journal, [edit.to for edit in back]),
+        left_folders=folders,
+        back=True,
+        left=tuple(left),
+    )
 
 
 def _edit_that_takes_back(

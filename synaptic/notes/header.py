@@ -213,11 +213,11 @@ def derive_title(content: str) -> str:
     """The first sentence of the first paragraph as a title: without markup and tags at its end,
     at most 72 characters. Without a sentence, the columns of a table come before a property.
 
-    | text                                  | title         |
-    |---------------------------------------|---------------|
-    | `hours:: 3.5`, then `Mended the pump.`| Mended the pump |
-    | `hours:: 3.5`, then `| Part | Price |`| Part, Price   |
-    | `hours:: 3.5`                         | hours:: 3.5   |
+    | text                                   | title           |
+    |----------------------------------------|-----------------|
+    | `hours:: 3.5`, then `Mended the pump.` | Mended the pump |
+    | `hours:: 3.5`, then `| Part | Price |` | Part, Price     |
+    | `hours:: 3.5`                          | hours:: 3.5     |
     """
     lines = without_conflict_marks(content[:20_000]).split("\n")
     filled = [i for i, line in enumerate(lines) if line.strip()][:50]

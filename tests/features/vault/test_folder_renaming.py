@@ -79,9 +79,13 @@ def test_links_both_ways_and_files_follow_and_all_goes_back(home: SteadyHome) ->
     ends = home.ask("links", "--broken")
     assert [link["text"] for link in ends["unwritten"]] == ["peoples"]
     assert ends["links"] == ends["files"] == []
-    assert home.ask("undo")["done"]["run"] == done["run"]
+    undone = home.ask("undo")
+    assert undone["done"]["run"] == done["run"]
     assert files_of(home.journal) == first
     assert not (home.journal / "team").exists()
+    home.ask("undo", undone["run"])
+    assert files_of(home.journal) == now
+    assert not (home.journal / "people").exists()
 
 
 @pytest.mark.parametrize(("folder", "new"), [("References", "Things"), ("Notes", "My/Ñew (1)")])
