@@ -45,6 +45,8 @@ for args in json.loads(sys.argv[1]):
 """
 
 
+OF_PYTHON_3_14 = {"compression"}
+"""Packages of Python itself in a newer version than 3.11."""
 FROM_THE_SDK = {"uvicorn", "h11", "httpx2"}
 """Packages that only features import, and that the SDK of MCP needs, too."""
 
@@ -58,7 +60,7 @@ def imported(path: Path) -> set[str]:
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module.partition(".")[0])
-    return names - sys.stdlib_module_names
+    return names - sys.stdlib_module_names - OF_PYTHON_3_14
 
 
 def imported_by(files: Iterable[Path]) -> set[str]:
@@ -131,7 +133,7 @@ def test_what_the_page_changes_in_uvicorn_is_there() -> None:
 def test_the_packages_of_features_are_known(
     core: set[str], only_features: set[str], page_only: set[str]
 ) -> None:
-    assert {"jinja2", "bs4", "markdown_it", "psycopg", "nh3", "zstandard"} <= only_features
+    assert {"jinja2", "bs4", "markdown_it", "psycopg", "nh3", "backports"} <= only_features
     assert {"apsw", "mcp", "numpy", "typer", "starlette"} <= core
     assert {"jinja2", "markdown_it", "nh3"} <= page_only
 

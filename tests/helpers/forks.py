@@ -54,7 +54,6 @@ LOADED = (
     "tokenizers",
     "tomlkit",
     "yaml",
-    "zstandard",
 )
 """What every fork finds imported, beside all of Synaptic."""
 MADV_COLLAPSE = 25

@@ -149,7 +149,8 @@ def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(
 
 MEASURE = """import resource, sys
 from pathlib import Path
-import bs4, markdownify, zstandard
+import bs4, markdownify
+from synaptic.features.importing.readers.session import _zstd; _zstd()
 import synaptic.features.importing.readers.digest, synaptic.features.importing.readers.pages
 from synaptic.errors import InvalidArgument
 from synaptic.features.importing.readers.record import find_reader

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import sqlite3
+import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -13,6 +14,7 @@ from datetime import UTC, datetime
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from types import ModuleType
 from typing import IO, Literal
 
 from ....errors import InvalidArgument
@@ -277,9 +279,7 @@ def read_json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
     number = total = 0
     damage: tuple[type[Exception], ...] = (OSError, ValueError)
     if path.suffix == ".zst":
-        import zstandard  # 20 ms
-
-        damage += (zstandard.ZstdError,)
+        damage += (_zstd().ZstdError,)
     try:
         with _open_unpacked(path) if path.suffix == ".zst" else open_regular_file(path) as file:
             read = file.read if path.suffix == ".json" else file.readline
@@ -301,8 +301,15 @@ def read_json_lines(path: Path, skipped: Skipped) -> Iterator[tuple[int, Json]]:
 
 
 def _open_unpacked(path: Path) -> IO[bytes]:
-    import zstandard
+    zstd = _zstd()
+    most = {zstd.DecompressionParameter.window_log_max: RECORD_BYTES.bit_length()}
+    return io.BufferedReader(zstd.ZstdFile(open_regular_file(path), options=most))
 
-    unpacker = zstandard.ZstdDecompressor(max_window_size=RECORD_BYTES << 1)
-    stream = unpacker.stream_reader(open_regular_file(path), closefd=True)
-    return io.BufferedReader(stream)
+
+def _zstd() -> ModuleType:
+    """The library of Zstandard, loaded for the few files that need it."""
+    if sys.version_info >= (3, 14):
+        from compression import zstd
+    else:
+        from backports import zstd
+    return zstd
