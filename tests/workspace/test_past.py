@@ -233,7 +233,7 @@ def test_an_edit_by_hand_is_told(old: Workspace, clock: Clock) -> None:
     clock.forward(days=3)
     with as_of(old, "2026-04-02") as past:
         assert get(past, [id]).entries[0].marks == ()
-    path.write_text(path.read_text().replace("10", "30"))
+    path.write_text(path.read_text().replace("is 10", "is 30"))
     with as_of(old, "2026-04-02") as past:
         assert get(past, [id]).entries[0].marks == (OF_TODAY,)
 
