@@ -204,9 +204,8 @@ def measure_signs(
     stems = {word: evidence.stem(word) for word in idf}
     weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
     meaning = _meaning_of_hits(evidence, [r.rowid for r in ranked[: len(hits)]])
-    curve = BY_MEANING
-    if None in meaning[:LOOKED_AT]:  # a hit without a vector: words alone can tell
-        curve = BY_WORDS
+    # a hit without a vector: words alone can tell
+    curve = BY_WORDS if None in meaning[:LOOKED_AT] else BY_MEANING
     signs = []
     for hit, near in zip(hits, meaning, strict=True):
         entry = hit.entry
@@ -255,7 +254,7 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     `ranked`, in its order.
     """
     signs, curve = measure_signs(evidence, ranked, hits)
-    passages, _ = evidence.frequencies(())
+    passages, _ = evidence.frequencies(evidence.plan.parsed.terms)
     close = [log_odds_of_answer(each, curve, passages=passages) for each in signs]
     scores = [max(0.0, r.score) for r in ranked]  # a cosine may be below 0
     shares = estimate_hit_chances(

@@ -107,12 +107,11 @@ def nats_of_words(
         for count in counts.values()
     )
     nats = sum(math.log((total + OTHERS) / (count + 1)) for count in counts.values())
-    best = max(bm25.values(), default=0.0)
-    if not best:
-        return dict.fromkeys(bm25, 0.0)
-    best_share = min(1.0, best / of_all)
+    if not bm25:
+        return {}
+    best_share = min(1.0, max(bm25.values()) / of_all)
     most = nats * best_share * math.sqrt(best_share)
-    return {row: most * score / best for row, score in bm25.items()}
+    return {row: most * share for row, share in scale_to_best(bm25).items()}
 
 
 def _let_words_tell(
@@ -122,6 +121,6 @@ def _let_words_tell(
     words fit; else each entry with a vector would be before them.
     """
     nearest = max(votes.values(), default=0.0)
-    best = max(words.values(), default=0.0) or 1.0
+    shares = scale_to_best(words)
     for row in rows:
-        votes[row] = nearest * words.get(row, 0.0) / best
+        votes[row] = nearest * shares.get(row, 0.0)
