@@ -207,9 +207,14 @@ def _links_in_text(text: str, path: str, folder: str, line: int) -> dict[Texts, 
         at = match.start()
         is_wiki = match.re is WIKI_LINK
         target, names = _names_of_wiki(match, folder) if is_wiki else _names_of(match, folder)
-        if names and not names_attachment(target.partition("#")[0].strip()):
+        if names and not names_attachment(name_in_link(target)):
             links.setdefault(names, Link(target, path, line))
     return links
+
+
+def name_in_link(target: str) -> str:
+    """The target of a link without the heading, or the block, behind its `#`."""
+    return target.partition("#")[0].strip()
 
 
 def names_attachment(target: str) -> bool:
@@ -220,7 +225,7 @@ def names_attachment(target: str) -> bool:
 def _names_of_wiki(match: re.Match[str], folder: str) -> tuple[str, Texts]:
     """(the target of a wikilink, the names that it may mean); none of a tag or a template."""
     target = match[1].rstrip("\\").strip()
-    name = target.partition("#")[0].strip()
+    name = name_in_link(target)
     if not name or tag_of_link(target) or "{{" in target or "<%" in target:
         return target, ()
     if match.string[match.start() - 1 : match.start()] == "#":

@@ -36,6 +36,7 @@ from ..models import (
     Task,
 )
 from ..notes.conflicts import with_versions_shown
+from ..notes.marks import name_in_link
 from .fence import INVISIBLE, clean, one_line
 from .present import (
     LINKS_SHOWN,
@@ -294,7 +295,7 @@ def loose_ends_text(ends: LooseEnds, to: Output) -> str:
         lines += more_lines(len(links) - LINKS_SHOWN, "--json")
     notes: dict[str, list[Link]] = {}
     for link in ends.unwritten:
-        notes.setdefault(link.text.partition("#")[0].strip().casefold(), []).append(link)
+        notes.setdefault(name_in_link(link.text).casefold(), []).append(link)
     if notes:
         lines.append(to.paint("not written yet", "bold"))
     most_linked = sorted(notes.values(), key=len, reverse=True)

@@ -28,7 +28,7 @@ from ..journal.trash import TrashedText
 from ..models import Entry, Link, frozen
 from ..notes.blocks import without_code_and_comments
 from ..notes.link_places import Form, LinkTargets, find_written_links
-from ..notes.marks import link_key, link_keys_of_entry, names_attachment
+from ..notes.marks import link_key, link_keys_of_entry, name_in_link, names_attachment
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -54,12 +54,12 @@ def find_loose_ends(ws: Workspace) -> LooseEnds:
     """The links of the journal and its sources that lead nowhere."""
     folders = _Folders(ws)
     links = [link for link in unresolved_links(ws) if _leads_nowhere(link, folders)]
-    former = _former_keys(ws, {link_key(_linked_name(link)) for link in links})
+    former = _former_keys(ws, {link_key(name_in_link(link.text)) for link in links})
     former |= _keys_of_last_steps(ws, links)
     broken: list[Link] = []
     unwritten: list[Link] = []
     for link in links:
-        name = _linked_name(link)
+        name = name_in_link(link.text)
         is_path = bool(_ID.fullmatch(name)) or name.endswith(".md")
         (broken if is_path or link_key(name) in former else unwritten).append(link)
     return LooseEnds(tuple(broken), tuple(_missing_files(ws, folders)), tuple(unwritten))
@@ -67,7 +67,7 @@ def find_loose_ends(ws: Workspace) -> LooseEnds:
 
 def _leads_nowhere(link: Link, folders: _Folders) -> bool:
     """True if a link to no entry leads to no other file either, as far as that can be told."""
-    name = _linked_name(link)
+    name = name_in_link(link.text)
     form: Form = "markdown" if name.endswith(".md") else "wiki"
     if form == "markdown" and not folders.may_judge(form, name, link.path):
         return False
@@ -78,10 +78,6 @@ def _leads_nowhere(link: Link, folders: _Folders) -> bool:
 
 def _names_file(target: str) -> bool:
     return names_attachment(target) or is_attachment(target)
-
-
-def _linked_name(link: Link) -> str:
-    return link.text.partition("#")[0].strip()
 
 
 def _former_keys(ws: Workspace, keys: Collection[int]) -> set[int]:
@@ -116,7 +112,7 @@ def _keys_of_last_steps(ws: Workspace, links: Collection[Link]) -> set[int]:
     """
     if is_logseq_graph(ws.journal.root):
         return set()
-    names = {name for name in map(_linked_name, links) if "/" in name}
+    names = {name for link in links if "/" in (name := name_in_link(link.text))}
     last_keys = {name: link_key(posixpath.basename(name)) for name in names}
     entries = in_step(ws, lambda _: ws.index.entries_by_name_key(set(last_keys.values())))
     return {link_key(name) for name, key in last_keys.items() if len(entries.get(key, ())) == 1}
@@ -168,8 +164,10 @@ def _missing_files(ws: Workspace, folders: _Folders) -> list[Link]:
         links: dict[Link, None] = {}
         for entry, text in read_body_lines(ws, rows).values():
             links |= dict.fromkeys(_links_to_files(entry, text, folders))
-        named = ws.index.entries_by_name_key({link_key(_linked_name(link)) for link in links})
-        missing = [link for link in links if link_key(_linked_name(link)) not in named]
+        named = ws.index.entries_by_name_key(
+            {link_key(name_in_link(link.text)) for link in links}
+        )
+        missing = [link for link in links if link_key(name_in_link(link.text)) not in named]
         return sorted(missing, key=attrgetter("path", "line"))
 
     return in_step(ws, run)
@@ -181,7 +179,7 @@ def _links_to_files(entry: Entry, text: str, folders: _Folders) -> Iterator[Link
         return
     plain = without_code_and_comments(text)
     for link in find_written_links(plain):
-        target = link.target.partition("#")[0].strip()
+        target = name_in_link(link.target)
         if not _names_file(target) or not folders.may_judge(link.form, target, entry.path):
             continue
         if not folders.holds(link.form, target, entry.path):
