@@ -12,11 +12,11 @@
 
 Sets whose files are not at hand are left out.
 
-With --unseen there are fourteen others instead, on which no rule was chosen, all from tests/data/panel:
+With --unseen there are fifteen others instead, on which no rule was chosen, all from tests/data/panel:
 what a companion remembers of its user, meetings, a life log in English and in Chinese, articles in
 English, in twelve languages, and asked in another language than their own; decision records, code
-documentation, exact spans of long passages, odd ways of asking, and journals in Spanish, Turkish and
-Arabic. Half of the questions may be looked at (`look`); the other half is for reports alone (`held`).
+documentation, exact spans of long passages, odd ways of asking, and journals in Spanish, Turkish,
+Arabic and Thai. Half of the questions may be looked at (`look`); the other half is for reports alone (`held`).
 """
 
 from __future__ import annotations
@@ -56,6 +56,7 @@ UNSEEN = (
     "spanish",
     "turkish",
     "arabic",
+    "thai",
 )
 
 Asked = tuple[str, Iterable[str]]
