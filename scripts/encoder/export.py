@@ -280,9 +280,9 @@ class Graph:
         tokens = self._add("Slice", shape, self._integer(1), self._integer(2))
         all_places = self._constant("places", places[None])
         beginning = self._add("Slice", all_places, self._integer(0), tokens, self._integer(1))
-        summed = self._add("Add", vectors, beginning)
-        gain, offset = self._norm("embeddings.LayerNorm")
-        return self._add("LayerNormalization", summed, gain, offset, axis=-1, epsilon=EPSILON)
+        return self._normalise(
+            self._add("Sum", vectors, beginning), "embeddings.LayerNorm"
+        )
 
     def _embed_words(self) -> str:
         """Vectors of words, stored in 4 bits where that changes nothing, else as int8 rows with
@@ -354,17 +354,8 @@ class Graph:
         matrix, offsets = self.weights[f"{name}.weight"], self.weights[f"{name}.bias"]
         [product], offsets = self._multiply(name, value, matrix, offsets, scale=scale)
         bias = self._constant(f"{name}.bias", offsets)
-        gain, offset = self._norm(norm)
-        return self._add(
-            "SkipLayerNormalization",
-            product,
-            hidden,
-            gain,
-            offset,
-            bias,
-            contrib=True,
-            epsilon=EPSILON,
-        )
+        # SkipLayerNormalization takes four times as long; onnxruntime makes it of an Add
+        return self._normalise(self._add("Sum", product, hidden, bias), norm)
 
     def _multiply(
         self,
@@ -467,9 +458,10 @@ class Graph:
         codes = self._add("QuantizeLinear", self._add("Div", value, size), step, zero)
         return Quantised(codes, step, zero, size, middle)
 
-    def _norm(self, name: str) -> tuple[str, str]:
+    def _normalise(self, value: str, name: str) -> str:
         gain = self._constant(f"{name}.weight", self.weights[f"{name}.weight"])
-        return gain, self._constant(f"{name}.bias", self.weights[f"{name}.bias"])
+        offset = self._constant(f"{name}.bias", self.weights[f"{name}.bias"])
+        return self._add("LayerNormalization", value, gain, offset, axis=-1, epsilon=EPSILON)
 
     def _add(
         self, kind: str, *inputs: str, name: str = "", contrib: bool = False, **attributes: Any

@@ -46,8 +46,8 @@ MODEL_DIR = DATA / DEFAULT_MODEL
 MODEL_SHA256: Mapping[str, str] = {
     "config.json": "7ff6d4775b4b82ac626c2ce3aada4b0b7a26a63a27c501e37fe15bef77e4ed2a",
     "tokens.npy": "8bcd7bc9391c88d72699697f27a408000b8b461bbd382d42d3c82ae1dc188315",
-    "model.onnx": "e32920d13fdff617cededecda96b5dd83424b937f9868864a344b311efb1803b",
-    "sentencepiece.model": "8774d667e08b362e20a6809de7a6c571084eb9b0e533efef92289c5d2f444b59",
+    "model.onnx": "a20da6cc6ef35498ee539aa308e6bfee6e0b8b4ce1e1169cd6b7e82c8c025247",
+    "sentencepiece.model": "3a2fd2dc57704d93b20811d0f55c4e343c33a137ffcd98ecb5e0de2692bb5fd5",
     "tokenizer_config.json": "551a5d1ddf495b4d9c5202b07957b28275fe6f58b915e53961bf3c4370415f00",
 }
 """The hashes of the files of the shipped model; a test compares them."""
