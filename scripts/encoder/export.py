@@ -280,9 +280,7 @@ class Graph:
         tokens = self._add("Slice", shape, self._integer(1), self._integer(2))
         all_places = self._constant("places", places[None])
         beginning = self._add("Slice", all_places, self._integer(0), tokens, self._integer(1))
-        return self._normalise(
-            self._add("Sum", vectors, beginning), "embeddings.LayerNorm"
-        )
+        return self._normalise(self._add("Sum", vectors, beginning), "embeddings.LayerNorm")
 
     def _embed_words(self) -> str:
         """Vectors of words, stored in 4 bits where that changes nothing, else as int8 rows with
