@@ -2,7 +2,7 @@
 
 A question is asked once more without each pass that changed something on the way to its answer.
 Text on which no pass was made: LoCoMo 4 and 5, the notes with typing errors, the vaults, the second
-team of repositories, and the held half of projects.json.
+team of repositories, the held half of projects.json, and ways_to_ask.json.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from corpus import indexed, read
+from corpus import indexed, read, write_days
 from panel import measures
 from repositories import save_entries
 from sets import CachedEmbedder, Maker, by_path
@@ -152,6 +152,7 @@ def questions(
     for name in ("repositories", "repositories_two"):
         yield from of_team(name, scratch / name, embedder)
     yield from of_projects(scratch / "projects", embedder)
+    yield from of_ways_to_ask(scratch, embedder)
 
 
 def of_vault_twice(
@@ -202,6 +203,18 @@ def of_team(name: str, scratch: Path, embedder: CachedEmbedder) -> Iterator[Aske
             if wanted:
                 folder = scratch / (one["project"] or "")
                 yield Asked(name, workspace, one["question"], wanted, folder)
+
+
+def of_ways_to_ask(scratch: Path, embedder: CachedEmbedder) -> Iterator[Asked]:
+    """The questions of ways_to_ask.json, a set for each way."""
+    for told in read("ways_to_ask.json")["journals"]:
+        home = scratch / told["name"]
+        said = [(one["id"], datetime.fromisoformat(one["at"]), one) for one in told["entries"]]
+        ids = write_days(home, said)
+        with indexed(home, embedder, said[-1][1] + timedelta(days=1)) as workspace:
+            for one in told["questions"]:
+                wanted = frozenset(ids[key] for key in one["answers"])
+                yield Asked(f"by {one['kind']}", workspace, one["question"], wanted, home)
 
 
 def of_projects(home: Path, embedder: CachedEmbedder) -> Iterator[Asked]:
