@@ -117,27 +117,28 @@ def find_spelling_corrections(evidence: Evidence) -> dict[str, str]:
 
 
 def search_parts(attempt: Attempt, search: Search) -> Attempt:
-    """Searches again, in place of a word that no entry contains, for longer identifiers that
-    contain it and for its own parts.
+    """Searches again, in place of a word that no entry contains, for the same name as entries
+    spell it, else for longer identifiers that contain it and for its own parts.
 
     | typed              | searched                                            |
     |--------------------|-----------------------------------------------------|
+    | `parse_line_items` | `parseLineItems`                                    |
     | `LineItems`        | `parseLineItems`, and `Line`, `Items`               |
     | `lineitems`        | `parseLineItems`                                    |
     | `fetchLineItems`   | `fetch`, `Line`, `Items`                            |
     """
     evidence = attempt.evidence
     parsed = evidence.plan.parsed
-    parts = parts_of_identifiers(evidence)
-    if not parts:
+    names_of = find_identifiers(evidence)
+    if not names_of:
         return attempt
     terms = dict.fromkeys(parsed.terms)
     text = parsed.text
     notices = list(attempt.notices)
-    for typed, names in parts.items():
+    for typed, names in names_of.items():
         del terms[typed.lower()]
         terms |= dict.fromkeys(name.lower() for name in names)
-        text = text.replace(typed, " ".join(_PARTS.findall(typed)))
+        text = text.replace(typed, " ".join(names))
         named = ", ".join(f"`{name}`" for name in names)
         notices.append(f"Nothing holds `{typed}`; searched for {named}.")
     changed = replace(parsed, terms=tuple(terms), text=text)
@@ -145,23 +146,41 @@ def search_parts(attempt: Attempt, search: Search) -> Attempt:
     return replace(other, notices=tuple(notices)) if other.hits else attempt
 
 
-def parts_of_identifiers(evidence: Evidence) -> dict[str, list[str]]:
-    """Maps each word of the question, as typed, that no entry contains to the longer
-    identifiers that contain it and to those of its parts that some entry contains.
+def find_identifiers(evidence: Evidence) -> dict[str, list[str]]:
+    """Maps each word of the question, as typed, that no entry contains to the names that
+    entries hold in its place.
     """
     parsed = evidence.plan.parsed
-    parts = {}
+    found = {}
     for start, word in words(parsed.text):
         is_sought = word.isascii() and word in parsed.terms and word not in TYPE_WORDS
         if is_sought and not evidence.has_word(word):
             typed = parsed.text[start : start + len(word)]
-            names = evidence.longer_identifiers(typed) if len(word) >= LEAST_PART else []
-            if typed.isidentifier() and len(_PARTS.findall(typed)) > 1:
-                own = [part for part in _PARTS.findall(typed) if len(part) >= LEAST_OWN]
-                names += filter(evidence.has_word, own)
+            names = find_spellings(evidence, typed) or find_longer_and_parts(evidence, typed)
             if names:
-                parts[typed] = list(dict.fromkeys(names))
-    return parts
+                found[typed] = list(dict.fromkeys(names))
+    return found
+
+
+def find_spellings(evidence: Evidence, typed: str) -> list[str]:
+    """How entries spell this identifier: `parseLineItems` for `parse_line_items`."""
+    parts = [part.lower() for part in _PARTS.findall(typed)]
+    if len(parts) < 2:
+        return []
+    together, apart = "".join(parts), "_".join(parts)
+    names = evidence.spellings(evidence.stem(together) or together)
+    return [*names, apart] if evidence.has_word(apart) else names
+
+
+def find_longer_and_parts(evidence: Evidence, typed: str) -> list[str]:
+    """Longer identifiers that contain this one, and those of its parts that some entry
+    contains.
+    """
+    names = evidence.longer_identifiers(typed) if len(typed) >= LEAST_PART else []
+    parts = _PARTS.findall(typed)
+    if typed.isidentifier() and len(parts) > 1:
+        names += filter(evidence.has_word, [part for part in parts if len(part) >= LEAST_OWN])
+    return names
 
 
 def find_names(evidence: Evidence) -> dict[str, str]:

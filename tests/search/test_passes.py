@@ -37,6 +37,27 @@ def test_a_pass_is_switched_off_by_its_name(
         assert not search(ws, "certifcates", strategy="lexical").hits
 
 
+@pytest.mark.parametrize(
+    ("typed", "written"),
+    [
+        ("parse_line_items", "parseLineItems"),
+        ("parseLineItems", "parse_line_items"),
+        ("lineitems", "parseLineItems"),
+        ("LineItems", "line_items"),
+    ],
+)
+def test_a_name_of_code_is_found_in_another_spelling_and_by_its_end(
+    tmp_path: Path, typed: str, written: str
+) -> None:
+    with open_home(tmp_path / "home") as ws:
+        save(ws, f"The sums were wrong until {written} took the tax in.")
+        save(ws, "A line of a bank: its items are parted by a tab.")
+        rebuild(ws)
+        found = search(ws, typed, strategy="lexical")
+        assert written in found.hits[0].entry.content
+        assert found.notices[0].startswith(f"Nothing holds `{typed}`; searched for `{written}`")
+
+
 def test_what_holds_comes_before_a_step_unless_the_step_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
