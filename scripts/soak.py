@@ -6,6 +6,7 @@ python3 scripts/soak.py attacks             # the attacks alone: about an hour
 python3 scripts/soak.py properties          # all random examples of the tests by hypothesis
 python3 scripts/soak.py sweeps              # all cases of what the suite only samples
 python3 scripts/soak.py processors          # the suite with the vectors of twenty other processors
+python3 scripts/soak.py versions            # the suite with the oldest and the newest libraries
 python3 scripts/soak.py faults --seed 2     # options go to the attacks; see faults --help
 """
 
@@ -37,6 +38,7 @@ ROWS = {
 PROPERTIES = "properties"
 SWEEPS = "sweeps"
 PROCESSORS = "processors"
+VERSIONS = "versions"
 SEEDS = range(1, 21)
 """Those of tests/helpers/disturbed.py, of which the suite draws one."""
 ATTACKS = {
@@ -54,6 +56,7 @@ ABOUT |= {
     PROPERTIES: "random texts and journals",
     SWEEPS: "each page, step and spelling that the tests only draw from",
     PROCESSORS: "vectors as other kinds of processors make them",
+    VERSIONS: "the lowest and the newest versions that pyproject.toml allows",
 }
 ABOUT |= ATTACKS
 MARKS = {PROPERTIES: "hypothesis and not slow", SWEEPS: "sweep"}
@@ -91,7 +94,7 @@ def main() -> int:
 
 def run(name: str, options: list[str]) -> Outcome:
     pattern = PASSED
-    if name in ATTACKS:
+    if name in ATTACKS or name == VERSIONS:
         commands = [[str(ROOT / "scripts" / "soak" / f"{name}.py"), *options]]
         pattern = TRIALS
     elif name == PROCESSORS:

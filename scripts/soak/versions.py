@@ -19,7 +19,9 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from environment import ROOT, clean_environ, install
 
 EXTRAS = ("dev", "postgres")
-LEAST = re.compile(r"(?P<name>[\w.-]+)[^;]*?>=(?P<version>[\w.]+)(?P<rest>[^;]*)(?P<marker>;.*)?")
+LEAST = re.compile(
+    r"(?P<name>[\w.-]+)[^;]*?>=(?P<version>[\w.]+)(?P<rest>[^;]*)(?P<marker>;.*)?"
+)
 """`backports.zstd>=1.0; python_version < '3.14'`"""
 PASSED = re.compile(r"(\d+) passed")
 FAILED = re.compile(r"(\d+) (?:failed|error)")
