@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -104,11 +104,38 @@ def other_processor() -> str:
     return random.Random(os.environ[SEED]).choice(SEEDS)
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Of a test with the mark `sweep` one case stays, or one for each kind: a value of the
+FOLDER = Path(__file__).parent
+ORDER = pytest.StashKey[dict[Path, int]]()
+"""Where each file or folder of FOLDER stands among the others."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Each worker begins at another folder: what one has compiled, the others find."""
+    report = yield
+    worker = getattr(collector.config, "workerinput", None)
+    if worker and collector.path == FOLDER:
+        places = report.result
+        collector.config.stash[ORDER] = {one.path: at for at, one in enumerate(places)}
+        number, count = int(worker["workerid"].removeprefix("gw")), worker["workercount"]
+        first = len(places) * number // count
+        places[:] = places[first:] + places[:first]
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None, None, None]:
+    """Each worker has the same order, before pytest groups tests by their fixtures. After that,
+    of a test with the mark `sweep` one case stays, or one for each kind: a value of the
     arguments that the mark names, or what its `by` makes of that value; a soak keeps all.
     """
+    if order := config.stash.get(ORDER, None):
+        items.sort(key=lambda item: order[FOLDER / item.path.relative_to(FOLDER).parts[0]])
+    yield
     sweeps: dict[str, list[pytest.Item]] = {}
     for item in items:
         if mark := item.get_closest_marker("sweep"):
