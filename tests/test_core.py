@@ -127,6 +127,11 @@ for args in json.loads(sys.argv[1]):
 """
 
 
+def how_many(gone: list[str]) -> str:
+    return "all" if gone == FEATURES else "one"
+
+
+@pytest.mark.sweep("gone", by=how_many)
 @pytest.mark.parametrize("gone", [*([name] for name in FEATURES), FEATURES], ids=" ".join)
 def test_the_core_works_without_a_feature(tmp_path: Path, gone: list[str]) -> None:
     copy = package_with(tmp_path / "copy", {})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -423,6 +424,15 @@ QUERIES = (
 )
 
 
+def kind_of(query: str) -> str:
+    """Its conditions, else its scripts and the signs in it; both are empty for mere words."""
+    conditions = re.findall(r"-?\b[a-z]+:", query)
+    scripts = {unicodedata.name(one, "none").split()[0] for one in query if not one.isascii()}
+    signs = {one for one in query if one.isascii() and not one.isalpha()} - {" "}
+    return " ".join(conditions or sorted(scripts | signs))
+
+
+@pytest.mark.sweep("query", by=kind_of)
 @pytest.mark.parametrize("query", QUERIES)
 def test_a_search_finds_the_same(pair: Pair, query: str) -> None:
     pair.agree(lambda side: wire.search_json(search(side.ws, query, explain=True)))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from homes import Clock, open_home
+from trials import drawn
 
 from synaptic import Filters, Workspace, open_workspace, save, search
 from synaptic.index.embedding import FastEmbedder
@@ -59,11 +60,15 @@ def port(tmp_path_factory: pytest.TempPathFactory, model: FastEmbedder) -> Itera
         yield ws
 
 
-def questions() -> list[str]:
+def questions(sweep: str) -> list[str]:
+    """Drawn ones of SHAPES and of those with labels, in a soak a hundred."""
     labelled = json.loads((DATA / "questions.json").read_text(encoding="utf-8"))
     more = json.loads((DATA / "state_questions.json").read_text(encoding="utf-8"))
     texts = [row["question"] for row in (*labelled, *more)]
-    return [*SHAPES, *texts[: 100 - len(SHAPES)]]
+    return [
+        *drawn(f"{sweep} shapes", SHAPES, 14),
+        *drawn(f"{sweep} labelled", texts[: 100 - len(SHAPES)], 10),
+    ]
 
 
 def assert_plan_ran(ws: Workspace, query: str, **options: Any) -> Any:
@@ -80,12 +85,14 @@ def assert_plan_ran(ws: Workspace, query: str, **options: Any) -> Any:
     return result
 
 
+@pytest.mark.sweep("strategy")
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_a_search_runs_the_plan_that_was_shown(port: Workspace, strategy: str) -> None:
-    for query in questions():
+    for query in questions(strategy):
         assert_plan_ran(port, query, strategy=strategy)
 
 
+@pytest.mark.sweep
 def test_options_are_values_of_the_plan(port: Workspace) -> None:
     options: list[dict[str, Any]] = [
         {"preset": "recent", "prefer": Filters(tags=("database",))},
@@ -96,7 +103,7 @@ def test_options_are_values_of_the_plan(port: Workspace) -> None:
         {"filters": Filters(types=("issue",)), "order": "newest"},
         {"min_similarity": 0.3, "limit": 5},
     ]
-    for query, more in zip(questions(), cycle(options), strict=False):
+    for query, more in zip(questions("options"), cycle(options), strict=False):
         assert_plan_ran(port, query, **more)
 
 

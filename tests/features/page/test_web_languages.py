@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from served import Served, logged_in, served
 from tidewatch import DECISION, NOW, PAGES, make_home
+from trials import drawn
 
 PHONE: ViewportSize = {"width": 390, "height": 844}
 LANGUAGES = ("en-GB", "de-DE", "ja-JP")
@@ -144,13 +145,14 @@ def test_a_browser_without_a_session_is_answered_in_its_language(server: Served)
     assert "Synaptic läuft nicht" in httpx.get(f"{server.url}/offline", headers=german).text
 
 
+@pytest.mark.sweep("locale")
 @pytest.mark.parametrize("locale", LANGUAGES)
 def test_no_page_is_wider_than_a_phone_in_any_language(
     browser: Browser, server: Served, locale: str
 ) -> None:
     page = opened(browser, server, locale)
     wide = {}
-    for name, path in SEEN.items():
+    for name, path in drawn(f"pages {locale}", SEEN.items(), 10):
         page.goto(path)
         page.evaluate(
             "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
