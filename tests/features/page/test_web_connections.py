@@ -137,10 +137,12 @@ def test_the_longest_waiting_stranger_is_cut_off(server: Served) -> None:
 
 def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:
     with served(tmp_path / "home", first=SHORT) as server:
-        for kind in ("heads", "bodies", "silent"):
-            with strangers(server, KINDS[kind]) as [one]:
-                wait_until(lambda one=one: is_cut(one))  # type: ignore[misc]
-        with strangers(server, KINDS["heads"]) as [dripping]:
+        with (
+            strangers(server, KINDS["heads"]) as heads,
+            strangers(server, KINDS["bodies"]) as bodies,
+            strangers(server, KINDS["silent"]) as silent,
+            strangers(server, KINDS["heads"]) as [dripping],
+        ):
             for _ in range(100):  # a byte now and then is no head
                 try:
                     dripping.sendall(b"x")
@@ -149,6 +151,8 @@ def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:
                 time.sleep(0.05)
             else:
                 pytest.fail("it was not cut off")
+            for one in (*heads, *bodies, *silent):
+                wait_until(lambda one=one: is_cut(one))  # type: ignore[misc]
         with strangers(server, ASSET * 25) as [taking], strangers(server, ASSET * 25) as [not_]:
             ends = time.monotonic() + 4  # twice as long as an answer may wait
             while time.monotonic() < ends:
