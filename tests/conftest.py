@@ -75,9 +75,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than processors: tests wait for processes, locks and moments."""
+    """Two more than processors: tests wait for processes, locks and moments."""
     own = getattr(os, "sched_getaffinity", lambda _: range(os.cpu_count() or 1))
-    return len(own(0)) + 1
+    return len(own(0)) + 2
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
