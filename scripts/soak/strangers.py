@@ -50,7 +50,7 @@ KINDS = {
     + _HOST
     + b"\r\ntoken=",
     # the system takes the first of these 8 MB, whether the client reads or not
-    "answers": (b"GET /static/codemirror-6.43.15.min.js HTTP/1.1\r\n" + _HOST + b"\r\n") * 25,
+    "answers": (b"GET /static/htmx-2.0.11.min.js HTTP/1.1\r\n" + _HOST + b"\r\n") * 160,
     "idle": b"GET /static/keys.js HTTP/1.1\r\n" + _HOST + b"\r\n",
     "silent": b"",
     "garbage": b"\x16\x03\x01 no request\r\n\r\n",

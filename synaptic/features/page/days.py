@@ -15,6 +15,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from ...errors import InvalidArgument
 from ...models import TYPES, Entry
+from ...notes.frontmatter import match_front_matter
 from ...render.present import shade_days
 from ...verbs import brief, browse
 from ...verbs.rules import list_waiting
@@ -43,6 +44,8 @@ MOST_OVERDUE = 5
 """The most overdue tasks and entries on Today: the last ones. Tasks lists all."""
 MOST_WAITING = 5
 """The most unconfirmed preferences that a page asks about."""
+TEXT_FIELDS = ("content", "append", "text")
+"""The names of a form's text: of an entry, of what is added to a note, and of a whole note."""
 GRAIN_NS = 20_000_000
 """Nanoseconds: file systems store times in steps, so a change this shortly before a moment
 counts as later.
@@ -107,7 +110,10 @@ async def _preview_html(request: Request) -> Response:
     """Returns the text of a form as HTML, as the page will show it, below the names of files
     that its draft lost.
     """
-    text = (await read_form(request)).get("content", "")
+    form = await read_form(request)
+    text = next((form[name] for name in TEXT_FIELDS if name in form), "")
+    front = match_front_matter(text, 0)
+    text = text[front.end() if front else 0 :]
     lost = await lost_draft_files(request, text)
     warnings = [
         Markup('<p class="warning" role="alert">{} {}</p>').format(
@@ -115,7 +121,7 @@ async def _preview_html(request: Request) -> Response:
         )
         for error in lost
     ]
-    preview = await asyncio.to_thread(render_markdown, text, "")
+    preview = await asyncio.to_thread(render_markdown, text, form.get("path", ""))
     return HTMLResponse(Markup("").join([*warnings, preview]))
 
 

@@ -38,12 +38,13 @@ connections.SWEEP_S = 0.1
 """
 TOKEN = "a" * 40
 HOST = b"Host: 127.0.0.1\r\n"
-ASSET = b"GET /static/codemirror-6.43.15.min.js HTTP/1.1\r\n" + HOST + b"\r\n"
+ASSET = b"GET /static/htmx-2.0.11.min.js HTTP/1.1\r\n" + HOST + b"\r\n"
+MANY = ASSET * 160  # the system takes the first of these 8 MB, whether the client reads or not
 BODY = b"POST /login HTTP/1.1\r\nOrigin: http://127.0.0.1\r\nContent-Length: 900\r\n" + HOST
 KINDS = {
     "heads": b"GET /static/style.css HTTP/1.1\r\n" + HOST,
     "bodies": BODY + b"\r\ntoken=",
-    "answers": ASSET * 25,
+    "answers": MANY,
     "idle": b"GET /static/keys.js HTTP/1.1\r\n" + HOST + b"\r\n",
     "silent": b"",
     "garbage": b"\x16\x03\x01\r\n\r\n",
@@ -153,7 +154,7 @@ def test_who_keeps_the_server_waiting_is_cut_off(tmp_path: Path) -> None:
                 pytest.fail("it was not cut off")
             for one in (*heads, *bodies, *silent):
                 wait_until(lambda one=one: is_cut(one))  # type: ignore[misc]
-        with strangers(server, ASSET * 25) as [taking], strangers(server, ASSET * 25) as [not_]:
+        with strangers(server, MANY) as [taking], strangers(server, MANY) as [not_]:
             ends = time.monotonic() + 4  # twice as long as an answer may wait
             while time.monotonic() < ends:
                 assert taking.recv(8_192)

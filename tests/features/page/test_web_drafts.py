@@ -304,7 +304,7 @@ def test_each_form_keeps_what_was_typed_into_it(browser: Browser, home: Path) ->
         for number, form in enumerate(forms):
             page = context.new_page()
             page.goto(form)
-            page.locator(".editor").click()  # below its text
+            page.locator(".box textarea").click()  # below its text
             page.keyboard.type(f" Typed {number}.")
             expect(page.locator("#kept")).to_have_text(KEPT)
             page.close()
@@ -312,10 +312,10 @@ def test_each_form_keeps_what_was_typed_into_it(browser: Browser, home: Path) ->
             page = context.new_page()
             page.goto(form)
             expect(page.locator("#kept")).to_have_text(BACK)
-            expect(page.locator(".editor")).to_contain_text(f"Typed {number}.")
+            expect(page.locator(".box textarea")).to_have_value(re.compile(f"Typed {number}."))
             if number == 1:
                 page.get_by_role("button", name="Throw it away").click()
-                expect(page.locator(".editor")).not_to_contain_text("Typed")
+                expect(page.locator(".box textarea")).not_to_have_value(re.compile("Typed"))
                 page.reload()
                 page.wait_for_timeout(400)  # longer than it waits for other tabs
                 expect(page.locator("#kept")).to_have_text("")
@@ -363,7 +363,7 @@ def test_a_draft_outlives_a_browser_that_is_killed(
     with served(home, **NOW) as server:
         page = remembering(playwright, profile, server).new_page()
         page.goto("/new")
-        page.locator(".editor").click()
+        page.locator(".box textarea").click()
         page.keyboard.type("A moment ago.")
         expect(page.locator("#kept")).to_have_text(KEPT)
         kill_all(profile)
@@ -371,7 +371,7 @@ def test_a_draft_outlives_a_browser_that_is_killed(
         page = again.new_page()
         page.goto("/new")
         expect(page.locator("#kept")).to_have_text(BACK)
-        expect(page.locator(".editor")).to_contain_text("A moment ago.")
+        expect(page.locator(".box textarea")).to_have_value(re.compile("A moment ago."))
         again.close()
 
 
@@ -390,7 +390,9 @@ def test_a_draft_of_an_earlier_program_is_taken_over(
         page.goto("/tasks")
         page.evaluate(f"localStorage[{name!r}] = JSON.stringify({json.dumps(draft)})")
         page.goto("/new")
-        expect(page.locator(".editor")).to_contain_text("Of an earlier program.")
+        expect(page.locator(".box textarea")).to_have_value(
+            re.compile("Of an earlier program.")
+        )
         expect(page.locator("#kept")).to_have_text(BACK)
         assert page.evaluate("localStorage.length") == 0
 
@@ -423,14 +425,14 @@ def test_a_log_out_in_another_tab_leaves_what_is_typed(browser: Browser, home: P
         write(gone, "Of a tab that is closed.")
         gone.close()
         edit.goto(f"/entry/{id}/edit")
-        edit.locator(".editor").click()
+        edit.locator(".box textarea").click()
         edit.keyboard.type("I saw it. ")
         typed.goto("/new")
         write(typed, "Typed in the first tab.")
         typed.locator("input[name=files]").set_input_files(
             {"name": "map.png", "mimeType": "image/png", "buffer": PNG}
         )
-        expect(typed.locator(".editor")).to_contain_text("draft:map.png")
+        expect(typed.locator(".box textarea")).to_have_value(re.compile("draft:map.png"))
         other.goto("/")
         other.get_by_label("Text", exact=True).fill("Of the tab that logs out.")
         leave = other.locator("form.leave button")
@@ -449,7 +451,7 @@ def test_a_log_out_in_another_tab_leaves_what_is_typed(browser: Browser, home: P
         typed.get_by_role("button", name="Save", exact=True).click()
         expect(typed.get_by_role("status")).to_contain_text("Saved")
         edit.goto(f"/entry/{id}/edit")
-        expect(edit.locator(".editor")).to_contain_text("I saw it.")
+        expect(edit.locator(".box textarea")).to_have_value(re.compile("I saw it."))
     text = "".join(file.read_text() for file in (home / "journal").rglob("*.md"))
     assert "Typed in the first tab." in text and list((home / "journal").rglob("*map.png"))
 
@@ -461,7 +463,7 @@ def test_a_draft_overwrites_no_change_of_another(browser: Browser, home: Path) -
         context = logged_in(browser, server)
         page = context.new_page()
         page.goto(f"/entry/{id}/edit")
-        page.locator(".editor").click()
+        page.locator(".box textarea").click()
         page.keyboard.press("ControlOrMeta+End")
         page.keyboard.type(" I saw it.")
         expect(page.locator("#kept")).to_have_text(KEPT)
@@ -473,7 +475,9 @@ def test_a_draft_overwrites_no_change_of_another(browser: Browser, home: Path) -
         expect(page.locator("#kept")).to_contain_text("The text changed meanwhile")
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.locator("#now")).to_have_value("The heron.\n\nIt flew away.")
-        expect(page.locator(".editor")).to_contain_text("It stood in the reeds. I saw it.")
+        expect(page.locator(".box textarea")).to_have_value(
+            re.compile("It stood in the reeds. I saw it.")
+        )
         page.get_by_role("button", name="Save mine over it").click()
         expect(page.get_by_role("status")).to_contain_text("Saved")
         page.goto(f"/entry/{id}/edit")
@@ -506,16 +510,16 @@ def test_a_draft_with_a_file_outlives_its_tab(browser: Browser, home: Path) -> N
         context = logged_in(browser, server)
         page = context.new_page()
         page.goto("/new")
-        page.locator(".editor").wait_for()
+        page.locator(".box").wait_for()
         page.locator("input[name=files]").set_input_files(
             {"name": "map.png", "mimeType": "image/png", "buffer": PNG}
         )
-        expect(page.locator(".editor")).to_contain_text("draft:map.png")
+        expect(page.locator(".box textarea")).to_have_value(re.compile("draft:map.png"))
         expect(page.locator("#kept")).to_have_text(KEPT)
         page.close()
         page = context.new_page()
         page.goto("/new")
-        expect(page.locator(".editor")).to_contain_text("draft:map.png")
+        expect(page.locator(".box textarea")).to_have_value(re.compile("draft:map.png"))
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("status")).to_contain_text("Saved")
         assert not waiting(home) and list((home / "journal").rglob("*map.png"))

@@ -83,7 +83,7 @@ def write(server: Served, content: str, **marks: str) -> str:
 
 def fields(page: httpx.Response) -> dict[str, str]:
     """The form of a page as a browser would send it unchanged."""
-    form = page.text[page.text.index('<form class="edit"') :]
+    form = page.text[page.text.index('<form class="composer"') :]
     found = dict(re.findall(r'<input[^>]*? name="(\w+)"[^>]*? value="([^"]*)"', form))
     found |= dict(
         re.findall(r'<textarea id="(content|append)"[^>]*>\n(.*?)</textarea>', form, re.DOTALL)
@@ -287,7 +287,7 @@ def test_an_edit_by_hand_meanwhile_is_shown_beside_and_never_overwritten(
     day.write_bytes(typed.replace(b"Intro line.", b"By hand."))
     conflict = server.post(f"/entry/{id}/edit", **mine)
     assert conflict.status_code == 409
-    assert "By hand." in conflict.text.partition('<form class="edit"')[0]
+    assert "By hand." in conflict.text.partition('<form class="composer"')[0]
     again = fields(conflict)
     assert (again["content"], again["tags"]) == (mine["content"], mine["tags"])
     assert day.read_bytes() == typed.replace(b"Intro line.", b"By hand.")

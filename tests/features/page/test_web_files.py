@@ -15,15 +15,13 @@ from served import Served, logged_in, served
 DAY = "2026-11-24"
 KEPT = f"attachments/{DAY}-"
 HTML = b"<html><script>parent.ran = 1; fetch('/')</script>"
-DROP = """([kind, bytes, name, type, sheltered]) => {
+DROP = """([kind, bytes, name, type]) => {
   const files = new DataTransfer();
   files.items.add(new File([new Uint8Array(bytes)], name, {type}));
-  const editor = document.querySelector(".editor");
-  const at = sheltered ? editor.shadowRoot.querySelector(".cm-content") : document.getElementById("content");
-  const made = kind === "paste"
-    ? new ClipboardEvent(kind, {clipboardData: files, bubbles: true, composed: true, cancelable: true})
-    : new DragEvent(kind, {dataTransfer: files, bubbles: true, composed: true, cancelable: true});
-  at.dispatchEvent(made);
+  const how = {bubbles: true, cancelable: true};
+  const made = kind === "paste" ? new ClipboardEvent(kind, {clipboardData: files, ...how})
+    : new DragEvent(kind, {dataTransfer: files, ...how});
+  document.querySelector(".box textarea").dispatchEvent(made);
 }"""
 
 
@@ -159,21 +157,28 @@ def test_a_file_goes_into_a_note_of_a_folder(server: Served, home: Path) -> None
     assert again.status_code == 409 and f"{KEPT}map-2.png" not in kept(home)
 
 
-def test_files_are_dropped_and_pasted(browser: Browser, server: Served) -> None:
+@pytest.mark.parametrize("kind", ["drop", "paste"])
+def test_files_are_dropped_and_pasted_into_each_box(
+    browser: Browser, server: Served, home: Path, kind: str
+) -> None:
+    note = f"Cats, {kind}.md"
+    (home / "journal" / note).write_text("# Cats\n")
+    server.post("/new", content="Look")
     page = logged_in(browser, server).new_page()
-    for where, kind in (("/", "drop"), ("/new", "drop"), ("/new", "paste")):
+    page.goto("/")
+    page.get_by_role("link", name="Open Look").first.click()
+    entry = page.url
+    for where in ("/", "/new", f"{entry}/edit", f"/edit?path={note}"):
         page.goto(where)
-        if where == "/new":
-            page.locator(".editor").wait_for()
-        page.locator("#content").evaluate(
-            "one => { one.value = 'Look #cat'; one.setSelectionRange(9, 9); one.dispatchEvent(new Event('input', {bubbles: true})); }"
-        )
+        box = page.locator(".box textarea")
+        box.fill("Look #cat")
+        box.press("ControlOrMeta+End")
         for _ in range(2):
-            given = [kind, list(PNG), "image.png", "image/png", where == "/new"]
-            page.evaluate(DROP, given)
-        expect(page.locator("#content")).to_have_value(
+            page.evaluate(DROP, [kind, list(PNG), "image.png", "image/png"])
+        expect(box).to_have_value(
             "Look #cat\n\n![image.png](draft:image.png)\n\n![image.png](draft:image-2.png)\n"
         )
+        expect(page.locator("#preview img").last).to_have_js_property("naturalWidth", 1)
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("status")).to_contain_text("Saved")
         picture = page.locator("article img").first

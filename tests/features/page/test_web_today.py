@@ -61,7 +61,7 @@ def test_a_draft_outlives_its_tab_and_ends_with_the_save_or_the_session(
         page.set_viewport_size({"width": 390, "height": 780})
         page.get_by_label("Text", exact=True).fill("Nobody else should read this.\n\n" * 40)
         assert page.get_by_role("button", name="Save").evaluate(IN_REACH)
-        page.locator(".menu summary").click()
+        page.locator(".top .menu summary").click()
         page.get_by_role("button", name="Log out").click()
         page.wait_for_url("**/login")
         assert kept_drafts(page) == []
@@ -124,7 +124,7 @@ def test_a_draft_of_a_token_is_its_own_and_ends_with_logging_out(
     context.clear_cookies()
     enter(page, "ines")
     expect(page.get_by_label("Text", exact=True)).to_have_value(DRAFT)
-    page.locator(".menu summary").click()
+    page.locator(".top .menu summary").click()
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url("**/login")
     assert kept_drafts(page) == []

@@ -1,5 +1,6 @@
 // [[ and # in a text box offer what the journal has: arrows choose, Enter or Tab takes, Esc closes.
 import { translate } from "/static/texts.js";
+import { insert } from "/static/writing.js";
 const box = document.createElement("div");
 const news = document.createElement("p");
 Object.assign(box, { className: "complete", role: "listbox", ariaLabel: translate("Suggestions"), hidden: true });
@@ -27,12 +28,9 @@ const take = (option) => {
   const typed = begun()?.[0] ?? "";
   const { value, selectionStart: at } = area;
   const text = option.dataset.insert;
-  const rest = value.slice(at).replace(text.endsWith("]]") ? /^\]\]/ : /^(?!)/, "");
-  area.value = value.slice(0, at - typed.length) + text + rest;
-  const end = at - typed.length + text.length;
-  area.setSelectionRange(end, end);
+  const isClosed = text.endsWith("]]") && value.startsWith("]]", at);
+  insert(area, text, at - typed.length, at + (isClosed ? 2 : 0));
   close();
-  area.dispatchEvent(new Event("input", { bubbles: true }));
 };
 const ask = async () => {
   const match = begun();
@@ -45,8 +43,7 @@ const ask = async () => {
   if (mine !== turn || !answer.ok || answer.redirected) return;
   box.innerHTML = html;
   if (!options().length) return close();
-  const field = area.hidden ? area.nextElementSibling : area;
-  field.after(box);
+  area.after(box);
   box.hidden = false;
   news.textContent = translate("%(n)s suggestions", { n: options().length });
   if (kind === "link") choose(0); // Enter behind a tag is a new line, unless one was chosen
@@ -75,4 +72,4 @@ box.addEventListener("mousedown", (event) => {
   const option = event.target.closest("[role=option]");
   if (option) take(option);
 });
-addEventListener("focusout", ({ target }) => { if (target === area || target === area?.nextElementSibling) close(); });
+addEventListener("focusout", ({ target }) => { if (target === area) close(); });

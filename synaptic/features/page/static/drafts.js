@@ -110,8 +110,12 @@ if (form) {
     const isOlder = pairs.some(([key, value]) => key === "seen" && value !== form.elements.seen?.value);
     for (const [key, value] of pairs) {
       const field = key === "draft" ? null : form.elements[key];
-      if (field) field.value = value;
-      else form.append(Object.assign(document.createElement("input"), { type: "hidden", name: key, value }));
+      if (field) {
+        const fold = field.value === value ? null : field.closest("details");
+        if (fold) fold.open = true;
+        field.value = value;
+      }
+      else form.elements.csrf.after(Object.assign(document.createElement("input"), { type: "hidden", name: key, value }));
     }
     form.querySelectorAll("textarea").forEach(tell);
     await keep(isOlder ? translate("Your draft is here again. The text changed meanwhile: a save shows both.")
@@ -144,8 +148,11 @@ if (form) {
   addEventListener("load", () => form.querySelectorAll("textarea").forEach((area) => {
     if (area.value) window.htmx?.trigger(area, "draft");
   }));
-  form.addEventListener("input", () => keep());
+  let isLost = false; // a text that cannot be kept is not left without a question
+  form.addEventListener("input", () => keep().then(() => (isLost = false), () => (isLost = true)));
+  addEventListener("beforeunload", (event) => { if (isLost) event.preventDefault(); });
   form.addEventListener("submit", () => {
+    isLost = false;
     keep(); // as it is sent, which may be refused
     sessionStorage.sent = JSON.stringify([...readSent(), [here(), Date.now()]]);
   });

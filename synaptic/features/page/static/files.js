@@ -1,15 +1,14 @@
 // A file that is dropped, pasted or picked is stored with the draft at once; the text links to it.
 import { translate } from "/static/texts.js";
-for (const input of document.querySelectorAll("input[name=files]")) {
-  const { form } = input;
-  const text = form.querySelector("textarea:not([readonly])");
+import { insert } from "/static/writing.js";
+for (const text of document.querySelectorAll(".box textarea")) {
+  const { form } = text;
   const news = form.querySelector(".added");
   let waiting = 0, sender, turn = Promise.resolve();
-  const insert = (link) => { // on lines of its own
+  const link = (words) => { // on lines of its own
     const before = text.value.slice(0, text.selectionStart);
     const gap = !before || before.endsWith("\n\n") ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-    text.setRangeText(`${gap}${link}\n`, text.selectionStart, text.selectionEnd, "end");
-    text.dispatchEvent(new Event("input", { bubbles: true }));
+    insert(text, `${gap}${words}\n`);
   };
   const store = async (file) => {
     const body = new FormData();
@@ -20,8 +19,8 @@ for (const input of document.querySelectorAll("input[name=files]")) {
     if (answer?.ok) {
       const field = document.createElement("input"); // the save ends it, linked or not
       const [, value] = /\(draft:([^)]+)\)/.exec(reply);
-      form.append(Object.assign(field, { type: "hidden", name: "draft", value }));
-      insert(reply);
+      form.elements.csrf.after(Object.assign(field, { type: "hidden", name: "draft", value }));
+      link(reply);
     }
     else {
       const values = { file: file.name, reason: reply.replaceAll("`", "") };
@@ -41,11 +40,13 @@ for (const input of document.querySelectorAll("input[name=files]")) {
     if (sender && !news.textContent) form.requestSubmit(sender);
     sender = null;
   };
-  input.classList.add("hidden"); // the label is the button
-  input.addEventListener("change", () => {
-    add([...input.files]);
-    input.value = "";
-  });
+  for (const input of form.querySelectorAll("input[type=file]")) {
+    input.classList.add("hidden"); // the label is the button
+    input.addEventListener("change", () => {
+      add([...input.files]);
+      input.value = "";
+    });
+  }
   const take = (event) => {
     const { files } = event.dataTransfer ?? event.clipboardData;
     if (!files.length) return;

@@ -3,7 +3,6 @@
 // them off (WCAG 2.1.4).
 import { translate } from "/static/texts.js";
 const part = document.getElementById("keys");
-const form = document.querySelector("form.edit");
 const on = document.getElementById("keys-on");
 const all = () => ["[data-keys]:focus-within ", "main ", ""]
   .flatMap((where) => [...document.querySelectorAll(`${where}[data-key]`)])
@@ -14,15 +13,14 @@ const nameOf = (one) => {
   copy.querySelectorAll("kbd").forEach((kbd) => kbd.remove());
   return one.ariaLabel || copy.textContent.trim();
 };
-let changed = false;
-const isUnsaved = () => changed || [...document.querySelectorAll("form textarea")]
-  .some((area) => area.value !== area.defaultValue);
+const isUnsaved = () => [...document.querySelectorAll("form[data-draft] :is(input, textarea)")]
+  .some((field) => field.value !== field.defaultValue);
 
 document.addEventListener("keydown", (event) => {
   const field = event.target.closest("input, textarea, select, [contenteditable]");
   const isHeld = event.ctrlKey || event.metaKey;
   if (field && event.key === "Enter" && isHeld) {
-    field.form?.requestSubmit(field.form.querySelector("button"));
+    field.form?.requestSubmit(field.form.querySelector("button:not([type=button])"));
   }
   if (field && event.key === "Escape" && field.type !== "search") field.blur();
   if (field || isHeld || event.altKey || event.isComposing || event.repeat) return;
@@ -66,10 +64,6 @@ if (large) {
     resize();
   });
 }
-// What was typed is not left without a question.
-form?.addEventListener("input", () => { changed = true; });
-form?.addEventListener("submit", () => { changed = false; });
-addEventListener("beforeunload", (event) => { if (changed) event.preventDefault(); });
 // A browser that goes back to a question loads it by its address, and does not send the form again.
 if (document.querySelector("[name=agreed]")) history.replaceState(null, "", location.href);
 // A menu closes by Esc and by a click elsewhere.

@@ -1,5 +1,6 @@
 // A template of the vault is inserted at the caret of its form.
 import { translate } from "/static/texts.js";
+import { insert } from "/static/writing.js";
 addEventListener("click", async ({ target }) => {
   const { form, dataset } = target.closest("[data-template]") ?? { dataset: {} };
   if (!form) return;
@@ -11,8 +12,8 @@ addEventListener("click", async ({ target }) => {
   const answer = await fetch(`/template?${asked}`, { headers }).catch(() => null);
   const reply = answer ? await answer.text() : translate("Synaptic does not answer.");
   if (answer?.ok) {
-    text.setRangeText(reply, text.selectionStart, text.selectionEnd, "end");
-    text.dispatchEvent(new Event("input", { bubbles: true }));
+    text.focus();
+    insert(text, reply);
   }
   target.closest("details").open = false;
   text.focus();
