@@ -19,11 +19,13 @@ from ...notes.frontmatter import match_front_matter
 from ...render.present import shade_days
 from ...verbs import brief, browse
 from ...verbs.rules import list_waiting
+from ...verbs.saving import parse_moment
 from ...verbs.written import count_days
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import lost_draft_files
+from .day_notes import path_to_begin
 from .day_texts import (
     first_weekday,
     format_date,
@@ -76,6 +78,8 @@ async def _day_page(request: Request) -> Response:
         if not is_today:
             due = [task for task in due if task.due == days.since]
         overdue = [task for task in due if task.overdue and is_today]
+        at = parse_moment(days.since, ws.clock())
+        note = ws.journal.path_of_day(at)
         return {
             "today": today,
             "is_today": is_today,
@@ -85,6 +89,8 @@ async def _day_page(request: Request) -> Response:
             "waiting": _unconfirmed_preferences(ws) if is_today and not cursor else (),
             "due": [*overdue[-MOST_OVERDUE:], *due[len(overdue) :]],
             "more_overdue": max(0, len(overdue) - MOST_OVERDUE),
+            "begins": bool(path_to_begin(ws, at)) if ws.access.may_write else False,
+            "note": note if ws.journal.stamp(note) else "",
             "project": working_project(ws.config, working_checkout(ws)) or "",
         }
 

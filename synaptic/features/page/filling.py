@@ -49,15 +49,8 @@ def find_templates(ws: Workspace) -> Templates:
     these, and in a graph of Logseq the blocks with `template::`.
     """
     vault = ws.journal.root
-    templates: Templates = {}
-    for name in template_folders(vault):
-        others = set(ws.config.exclude) - globs_of_templates(name)
-        excluding = Roots({"": vault}, others)
-        for path in _notes_below(vault, name):
-            if excluding.withholds(path) or _is_switched_off(ws, path):
-                continue
-            within = PurePosixPath(path).relative_to(name).with_suffix("")
-            templates.setdefault(str(within), partial(_read_template, ws, path))
+    paths = paths_of_templates(ws)
+    templates: Templates = {name: partial(_read_template, ws, paths[name]) for name in paths}
     if is_logseq_graph(vault):
         for entry in export(ws, Filters(words=("template",), include_superseded=True)):
             for title, text in template_blocks(entry.content):
@@ -65,9 +58,26 @@ def find_templates(ws: Workspace) -> Templates:
     return dict(sorted(templates.items())[:MOST_TEMPLATES])
 
 
+def paths_of_templates(ws: Workspace) -> dict[str, str]:
+    """The journal paths of the notes in the folders of templates, by the names of the
+    templates.
+    """
+    vault = ws.journal.root
+    paths: dict[str, str] = {}
+    for name in template_folders(vault):
+        others = set(ws.config.exclude) - globs_of_templates(name)
+        excluding = Roots({"": vault}, others)
+        for path in _notes_below(vault, name):
+            if excluding.withholds(path) or _is_switched_off(ws, path):
+                continue
+            within = PurePosixPath(path).relative_to(name).with_suffix("")
+            paths.setdefault(str(within), path)
+    return paths
+
+
 def _is_switched_off(ws: Workspace, path: str) -> bool:
     """True if the front matter of a note says `synaptic: false`."""
-    block = match_front_matter(_text_of_note(ws, path), 0)
+    block = match_front_matter(text_of_note(ws, path), 0)
     if block is None:
         return False
     front = read_front_matter(block["fields"], is_toml=not block["yaml"])
@@ -103,10 +113,17 @@ def fill_template(
             translate("The properties of a note can be written at the top of its file."),
         )
     at = parse_moment(moment or None, ws.clock())
+    return fill_in(ws, text, title or PurePosixPath(ws.journal.path_of_day(at)).stem, at, names)
+
+
+def fill_in(ws: Workspace, text: str, title: str, at: datetime, names: DateNames) -> str:
+    """The text with its placeholders filled in, by the forms of dates that Obsidian's plug-in
+    for templates is set to.
+    """
     forms = ws.journal.root / ".obsidian" / "templates.json"
     return fill_placeholders(
         text,
-        title=title or PurePosixPath(ws.journal.path_of_day(at)).stem,
+        title=title,
         at=at,
         date_form=obsidian_setting(forms, "dateFormat") or "YYYY-MM-DD",
         time_form=obsidian_setting(forms, "timeFormat") or "HH:mm",
@@ -198,12 +215,12 @@ def _is_small_file(path: Path) -> bool:
 
 def _read_template(ws: Workspace, path: str) -> str:
     """The text of a note without private passages and front matter."""
-    text = _text_of_note(ws, path)
+    text = text_of_note(ws, path)
     front = match_front_matter(text, 0)
     return text[front.end() if front else 0 :].strip("\n")
 
 
-def _text_of_note(ws: Workspace, path: str) -> str:
+def text_of_note(ws: Workspace, path: str) -> str:
     """The text of a note without private passages; "" of one that is gone."""
     with suppress(NotFound):
         data = folders.read_bytes(ws.journal.roots, path)[0]

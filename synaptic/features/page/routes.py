@@ -16,6 +16,7 @@ from . import (
     attachments,
     book_pages,
     browsers,
+    day_notes,
     days,
     edit_pages,
     entries,
@@ -39,6 +40,7 @@ from .translation import translate
 PAGES = [
     *login.PAGES,
     *days.PAGES,
+    *day_notes.PAGES,
     *browsers.PAGES,
     *following.PAGES,
     *searching.PAGES,
