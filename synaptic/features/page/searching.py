@@ -73,8 +73,8 @@ def _say_plainly(notice: str) -> str:
     if not unfinished:
         return notice
     sentence = translate(
-        "%(n)s of %(total)s notes are found only by their exact words so far; "
-        "`synaptic rebuild-index` prepares them all at once.",
+        "%(n)s of %(total)s notes are found only by their exact words so far; they are "
+        "being prepared.",
         n=int(unfinished[1].replace(",", "")),
         total=int(unfinished[2].replace(",", "")),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from forks import ForkedHome as Home
+from outside import wait_until
 from served import served
 
 NOW = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
@@ -48,6 +49,29 @@ def test_a_note_is_renamed_after_a_list_and_undone(home: Home) -> None:
         assert "The old name is back" in server.client.get(back.headers["location"]).text
     (home.journal / "Late.md").unlink()
     assert home.files() == first
+
+
+def test_a_running_server_prepares_what_a_rename_changed_by_itself(home: Home) -> None:
+    home.journal.mkdir(parents=True)
+    (home.journal / "Ida.md").write_text("Likes tea.\n")
+    for number in range(40):
+        (home.journal / f"Row {number}.md").write_text(f"Rowed {number} miles with [[Ida]].\n")
+    with served(home.path, **NOW) as server:
+
+        def waits() -> int:
+            return int(home.ask("status", **NOW)["pending_vectors"])
+
+        wait_until(lambda: server.client.get("/search?q=tea").is_success and not waits())
+        home.ask("rename", "Ida", "Ada", "--yes", **NOW)
+        changed = server.client.get("/search?q=rowed")  # may come before all is prepared
+        assert "rebuild-index" not in changed.text
+        wait_until(lambda: not waits())  # and nobody asks the server again
+        [id] = re.findall(r'"/entry/([\w-]+)">Ada', server.client.get("/search?q=tea").text)
+        shown = server.post(f"/entry/{id}/rename", new="Eva")
+        done = server.post(f"/entry/{id}/rename", new="Eva", agreed=agreed(shown.text))
+        there = server.client.get(done.headers["location"]).text
+        assert "Renamed to Eva.md" in there and "rebuild-index" not in there
+        wait_until(lambda: not waits())
 
 
 def test_links_to_a_moved_note_are_mended_in_the_review(home: Home) -> None:
