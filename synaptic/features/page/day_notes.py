@@ -37,8 +37,8 @@ def named_template(ws: Workspace) -> str:
     if not named and is_logseq_graph(vault):
         with suppress(OSError):
             config = read_regular_file(vault / "logseq" / "config.edn", SMALL_BYTES)
-            found = _OF_JOURNALS.search(config.decode("utf-8", "replace"))
-            named = found[1] if found else ""
+            setting = _OF_JOURNALS.search(config.decode("utf-8", "replace"))
+            named = setting[1] if setting else ""
     return named
 
 

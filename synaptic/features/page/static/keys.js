@@ -77,4 +77,7 @@ const scrolls = new ResizeObserver((sized) => {
     target.tabIndex = target.scrollWidth > target.clientWidth ? 0 : -1;
   }
 });
-document.querySelectorAll(".note pre, .note table").forEach((one) => scrolls.observe(one));
+const watch = ({ target }) => target.querySelectorAll(".note pre, .note table")
+  .forEach((one) => scrolls.observe(one));
+watch({ target: document });
+addEventListener("htmx:afterSwap", watch); // a preview
