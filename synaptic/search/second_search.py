@@ -118,12 +118,12 @@ def find_spelling_corrections(evidence: Evidence) -> dict[str, str]:
 
 def search_parts(attempt: Attempt, search: Search) -> Attempt:
     """Searches again, in place of a word that no entry contains, for the same name as entries
-    spell it, else for longer identifiers that contain it and for its own parts.
+    spell it and for longer identifiers that contain it, else for its own parts.
 
     | typed              | searched                                            |
     |--------------------|-----------------------------------------------------|
     | `parse_line_items` | `parseLineItems`                                    |
-    | `LineItems`        | `parseLineItems`, and `Line`, `Items`               |
+    | `LineItems`        | `line_items`, `parseLineItems`                      |
     | `lineitems`        | `parseLineItems`                                    |
     | `fetchLineItems`   | `fetch`, `Line`, `Items`                            |
     """
@@ -151,15 +151,16 @@ def find_identifiers(evidence: Evidence) -> dict[str, list[str]]:
     entries hold in its place.
     """
     parsed = evidence.plan.parsed
-    found = {}
+    names_of = {}
     for start, word in words(parsed.text):
         is_sought = word.isascii() and word in parsed.terms and word not in TYPE_WORDS
         if is_sought and not evidence.has_word(word):
             typed = parsed.text[start : start + len(word)]
-            names = find_spellings(evidence, typed) or find_longer_and_parts(evidence, typed)
+            names = find_spellings(evidence, typed) + find_longer(evidence, typed)
+            names = names or find_parts(evidence, typed)
             if names:
-                found[typed] = list(dict.fromkeys(names))
-    return found
+                names_of[typed] = list(dict.fromkeys(names))
+    return names_of
 
 
 def find_spellings(evidence: Evidence, typed: str) -> list[str]:
@@ -172,15 +173,17 @@ def find_spellings(evidence: Evidence, typed: str) -> list[str]:
     return [*names, apart] if evidence.has_word(apart) else names
 
 
-def find_longer_and_parts(evidence: Evidence, typed: str) -> list[str]:
-    """Longer identifiers that contain this one, and those of its parts that some entry
-    contains.
-    """
-    names = evidence.longer_identifiers(typed) if len(typed) >= LEAST_PART else []
+def find_longer(evidence: Evidence, typed: str) -> list[str]:
+    """Longer identifiers of the journal that contain this one."""
+    return evidence.longer_identifiers(typed) if len(typed) >= LEAST_PART else []
+
+
+def find_parts(evidence: Evidence, typed: str) -> list[str]:
+    """The parts of this identifier that some entry contains."""
     parts = _PARTS.findall(typed)
-    if typed.isidentifier() and len(parts) > 1:
-        names += filter(evidence.has_word, [part for part in parts if len(part) >= LEAST_OWN])
-    return names
+    if not typed.isidentifier() or len(parts) < 2:
+        return []
+    return [part for part in parts if len(part) >= LEAST_OWN and evidence.has_word(part)]
 
 
 def find_names(evidence: Evidence) -> dict[str, str]:
