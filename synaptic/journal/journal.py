@@ -30,7 +30,6 @@ from . import folder
 from .comments import find_comment, find_ids
 from .disk import disk_errors
 from .journal_files import JournalFiles
-from .runs import UNFINISHED
 from .saved import SavedText
 from .stored_files import settle_stored_files
 from .text import (
@@ -47,8 +46,6 @@ from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash, has_vanishe
 from .writer import Draft, FileWriter, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
-EARLIER_FILES = ("ticks.json", "settled.json")
-"""The files of the state folder in which earlier versions kept what an undo needs."""
 LOCK_TIMEOUT_S = 5.0
 """The longest time for which a writer waits for one process that holds the lock."""
 
@@ -163,15 +160,6 @@ class Journal(JournalFiles):
         self._lock_timeout_s = lock_timeout_s
         self._lock_holder = 0
         """The thread that has the write lock, or 0."""
-
-    @property
-    def has_earlier_stores(self) -> bool:
-        """True in a home with what an earlier version kept for its undo."""
-        names = set[str]()
-        with suppress(OSError):
-            names = set(os.listdir(self.renames.folder)) - {UNFINISHED}  # noqa: PTH208
-        files = (self.state / name for name in EARLIER_FILES)
-        return bool(names) or any(file.is_file() for file in files)
 
     # -- saving
 

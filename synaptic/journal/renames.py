@@ -166,7 +166,7 @@ def close(journal: Journal, run: Run) -> None:
     logged = {(one.path, one.to) for one in journal.log.of_run(run.name)}
     for edit in [] if run.back else run.edits:  # a power cut may have taken records away
         if edit.before != edit.after and not logged & {(edit.path, ""), (edit.to, "")}:
-            journal.log.append(record_of_edit(deed, moment, edit), sync=False)
+            journal.log.append(_record_of_edit(deed, moment, edit), sync=False)
         if edit.path != edit.to and (edit.path, edit.to) not in logged:
             journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
     if run.back:
@@ -185,7 +185,7 @@ def close(journal: Journal, run: Run) -> None:
     journal.renames.drop(UNFINISHED)
 
 
-def record_of_edit(deed: Deed, moment: datetime, edit: FileEdit) -> FileChange:
+def _record_of_edit(deed: Deed, moment: datetime, edit: FileEdit) -> FileChange:
     """The record of the new bytes of a file, of which the edit holds what it replaced."""
     hunks = tuple(map(hunk_of_splice, reverse_pieces(edit.pieces)))
     return make_record(deed, moment, edit.path, was=edit.before, now=edit.after, hunks=hunks)
@@ -199,7 +199,7 @@ def describe_run(journal: Journal, run: Run, deed: Deed) -> None:
     if not run.back:
         deed.verb = run.name.partition("-")[0]
         deed.run = run.name
-        deed.what = describe_edits(run.edits)
+        deed.what = _describe_edits(run.edits)
         return
     records = journal.log.of_run(run.name)
     if records:
@@ -213,7 +213,7 @@ def describe_run(journal: Journal, run: Run, deed: Deed) -> None:
     deed.of = taken
 
 
-def describe_edits(edits: Sequence[FileEdit]) -> str:
+def _describe_edits(edits: Sequence[FileEdit]) -> str:
     """The moved notes of a rename, else the number of its files."""
     moves = [f"{edit.path} -> {edit.to}" for edit in edits if edit.path != edit.to]
     if not moves:

@@ -101,8 +101,7 @@ class Runs:
 
     def newest_first(self) -> list[str]:
         """The runs that can be taken back; their names end with the time of the run."""
-        names = [name for name in self.names() if name != UNFINISHED]
-        return sorted(names, key=lambda name: name.split("-")[-2:], reverse=True)
+        return sorted(self.names(), key=lambda name: name.split("-")[-2:], reverse=True)
 
     def all(self) -> Iterator[Run]:
         return map(self.get, self.names())

@@ -87,10 +87,6 @@ def open_workspace(
     except JournalError:
         if not config.journal.is_dir():
             raise
-    if journal.has_earlier_stores:
-        from ..journal.earlier_stores import move_earlier_stores  # once in the life of a home
-
-        move_earlier_stores(journal)
     index = Index(SqliteEngine(config.index_file, stemming=config.search.stemming))
     journal.names = NamesInJournal.of_index(index)
     return Workspace(

@@ -14,7 +14,7 @@ from forks import ForkedHome
 MORE = (
     "capture changes conflicts.json devices.json forgotten hooks.log imports index.scrub intent language "
     "last-backup.json last-list.json lines moved.json page-8765.json positions.json "
-    "proposals.log publish.json renames run settled settled.json stops.log ticks.json told.log unsaved"
+    "proposals.log publish.json renames run settled stops.log told.log unsaved"
 ).split()
 """Names that a home has only after some other deed."""
 FOLDERS = {"capture", "changes", "done", "imports", "lines", "renames", "run"}

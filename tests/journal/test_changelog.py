@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from datetime import datetime
-from hashlib import blake2b
-from pathlib import Path
 
 import pytest
-from homes import open_home
 from hypothesis import given
 from hypothesis import strategies as st
-from vaults import files_of
 
 from synaptic.journal.changelog import (
     Actor,
@@ -22,8 +17,6 @@ from synaptic.journal.changelog import (
     record_of_change,
     undo_change,
 )
-from synaptic.journal.trash import file_hash
-from synaptic.verbs.undoing import list_runs, undo_run
 
 LINES = st.lists(
     st.sampled_from(["", "a", "b", "c", "# d", "\r", "é\udcff", "  e "]), max_size=9
@@ -106,68 +99,3 @@ def test_equal_lines_elsewhere_refuse_and_moved_lines_are_known_again() -> None:
     assert undo_change(change(None, b"x\n"), b"x\n") is None
     with pytest.raises(CannotUndo, match="another file"):
         undo_change(change(b"x\n", None), b"y\n")
-
-
-RENAMED = {
-    "name": "tags-20261120-101500",
-    "blocks": [],
-    "open": False,
-    "edits": [
-        {
-            "path": "a.md",
-            "to": "a.md",
-            "before": file_hash(b"one #sf two\n"),
-            "after": file_hash(b"one #books two\n"),
-            "pieces": [[4, "#sf", "#books"]],
-        },
-        {
-            "path": "b.md",
-            "to": "c.md",
-            "before": file_hash(b"x #sf\n"),
-            "after": file_hash(b"x #books\n"),
-            "pieces": [[2, "#sf", "#books"]],
-        },
-    ],
-    "ids": {},
-}
-TICKED = b"- [x] cat \xe2\x9c\x85 2026-11-20\n"
-OLD_FILES = {
-    "renames/tags-20261120-101500": RENAMED,
-    "ticks.json": {
-        "0a1b2c3d": {
-            "key": "0a1b2c3d",
-            "path": "pets.md",
-            "start": 0,
-            "length": len(TICKED) - 1,
-            "hash": blake2b(TICKED[:-1], digest_size=16).hexdigest(),
-            "pieces": [[0, 3], "20", [4, 9]],
-        }
-    },
-    "settled.json": {
-        "conflict:1": {"path": "d.md", "before": "two\nthree\n", "after": file_hash(b"two\n")}
-    },
-}
-
-
-def test_what_an_earlier_version_kept_is_moved_once_and_taken_back(tmp_path: Path) -> None:
-    state = tmp_path / "home" / ".state"
-    (state / "renames").mkdir(parents=True)
-    for name, content in OLD_FILES.items():
-        (state / name).write_text(json.dumps(content))
-    notes = {"a.md": b"one #books two\n", "c.md": b"x #books\n", "pets.md": TICKED + b"y\n"}
-    notes["d.md"] = b"two\n"
-    (tmp_path / "home" / "journal").mkdir()
-    for name, data in notes.items():
-        (tmp_path / "home" / "journal" / name).write_bytes(data)
-    with open_home(tmp_path / "home") as ws:
-        runs = {run.verb: run for run in list_runs(ws)}
-        assert runs.keys() == {"tags", "tick", "settle"} and runs["tick"].what.startswith("cat")
-        assert not [name for name in OLD_FILES if (state / name).exists()]
-        for run in runs.values():
-            assert not undo_run(ws, run.run, confirms=True).stay
-        assert files_of(ws.config.journal) == {
-            "a.md": b"one #sf two\n",
-            "b.md": b"x #sf\n",
-            "d.md": b"two\nthree\n",
-            "pets.md": b"- [ ] cat\ny\n",
-        }
