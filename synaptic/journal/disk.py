@@ -65,6 +65,10 @@ REVIEWED = "review.json"
 PUBLISHED = "publish.json"
 """The file in the state folder with the name under which the journal is published, and how far.
 """
+RENAMES, UNFINISHED = "renames", "unfinished"
+"""The folder in the state folder, and the file in it, of the rename that is being carried out,
+or that was killed.
+"""
 WINDOWS = os.name == "nt"
 HELD_TRIES = 10
 HELD_WAIT_S = 0.05

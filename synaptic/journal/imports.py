@@ -16,7 +16,7 @@ from .comments import find_ids
 from .disk import inject_fault
 from .folder import resolve_journal_path
 from .journal import Journal
-from .runs import Block, Run, hash_of_block
+from .runs import Block, Run, hash_of_block, open_import_runs
 from .shelf import is_attachment
 from .trash import TrashedText, file_hash
 from .writer import BATCH, LOCK_POLL_S, Draft, Stat
@@ -39,8 +39,8 @@ def insert_blocks(journal: Journal, run: Run) -> None:
     Changed; then the run stays open.
     """
     with journal.writing():
-        if run.name not in journal.runs.names():
-            journal.runs.put(run)
+        if run.name not in open_import_runs(journal.state).names():
+            open_import_runs(journal.state).put(run)
     for by_path in _batches(run):
         with journal.writing():
             makes = {
@@ -54,7 +54,7 @@ def insert_blocks(journal: Journal, run: Run) -> None:
         time.sleep(_PAUSE_S)
     hashes = tuple(replace(block, text="") for block in run.blocks)
     with journal.writing():
-        journal.runs.put(replace(run, open=False, blocks=hashes))
+        open_import_runs(journal.state).put(replace(run, open=False, blocks=hashes))
 
 
 def _batches(run: Run) -> Iterator[dict[str, list[Block]]]:

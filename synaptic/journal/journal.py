@@ -30,6 +30,7 @@ from . import folder
 from .comments import find_comment, find_ids
 from .disk import disk_errors
 from .journal_files import JournalFiles
+from .runs import open_import_runs, open_rename_runs
 from .saved import SavedText
 from .stored_files import settle_stored_files
 from .text import (
@@ -470,8 +471,8 @@ class Journal(JournalFiles):
                 "changes": partial(self.log.purge, paths=paths, texts=texts),
                 "trash.md": self.trash.purge,
                 "done": self.saved.forget,
-                "imports": self.runs.purge,
-                "renames": self.renames.purge,
+                "imports": open_import_runs(self.state).purge,
+                "renames": open_rename_runs(self.state).purge,
             }
             with suppress(NotFound):
                 entry = self.replace_entry(

@@ -17,11 +17,10 @@ from ..notes.reading import parse_entries
 from . import folder
 from .changelog import ChangeLog, FileChange
 from .comments import find_ids
-from .disk import disk_errors
+from .disk import RENAMES, UNFINISHED
 from .draft_files import DraftFiles
 from .names import LeftOut
 from .projects import UNKNOWN, project_of_folder
-from .runs import UNFINISHED, Runs
 from .saved import SavedText, SavedTexts
 from .text import find_entry_span, normalize_block, resolve_short_id
 from .trash import Trash, TrashedText
@@ -45,8 +44,6 @@ class JournalFiles:
         self.trash = Trash(config.state)
         self.saved = SavedTexts(config.state)
         self.log = ChangeLog(config.state)
-        self.runs = Runs(config.state / "imports")
-        self.renames = Runs(config.state / "renames")
         self.draft_files = DraftFiles(config.state)
         self._config = config
 
@@ -218,7 +215,7 @@ class JournalFiles:
     @property
     def has_unfinished_rename(self) -> bool:
         """True while a rename is carried out, and after one was killed."""
-        return (self.renames.folder / UNFINISHED).exists()
+        return (self.state / RENAMES / UNFINISHED).exists()
 
     def standing_changes(self) -> Iterator[FileChange]:
         """Yields the records of the log that nobody took back, the newest first."""
@@ -241,17 +238,6 @@ class JournalFiles:
         """
         journal = Path(text.journal)
         return journal == self.roots.split_path(text.path)[1] or not journal.is_dir()
-
-    def state_file_copies(self) -> Iterator[tuple[Path, bytes]]:
-        """Path and bytes of every file outside the journal that holds text: trash,
-        `done/`, open runs, the log of changes, and texts that were added to drafts.
-        """
-        done = (self.saved.path_of(id) for id in self.saved.ids())
-        runs = (self.runs.folder / run.name for run in self.runs.open())
-        own = (self.trash.path, *self.log.files())
-        for path in (*own, *done, *runs, *self.draft_files.texts()):
-            with disk_errors(path, "read"), suppress(FileNotFoundError):
-                yield path, path.read_bytes()
 
     def copies_with_private_text(self, path: str, data: bytes) -> set[tuple[str, bytes]]:
         """(id, block) of each copy in `done/` and the trash that shows a passage which is

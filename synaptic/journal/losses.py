@@ -11,6 +11,7 @@ from .comments import find_ids
 from .journal import Check, Journal, allow_any_change
 from .journal_files import JournalFiles
 from .names import printable_path
+from .runs import open_import_runs
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, normalize_block, resolve_short_id
 from .trash import UNDOABLE, TrashedText, has_vanished
@@ -65,7 +66,7 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
             aside.setdefault(piece.id, []).insert(0, piece)
     saved = set(journal.saved.ids())
     written = set(saved)
-    for run in journal.runs.all():
+    for run in open_import_runs(journal.state).all():
         written.update(block.id for block in run.blocks)
     undone = {
         id: piece

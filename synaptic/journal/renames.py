@@ -36,13 +36,13 @@ from .changelog import (
     verb_of_undo,
 )
 from .comments import find_ids
-from .disk import PREFERENCES, append_json_lines, inject_fault
+from .disk import PREFERENCES, UNFINISHED, append_json_lines, inject_fault
 from .folder import is_note, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .moves import note_moves
 from .rewriting import rewrite_entries_in_lock, rewrite_many_in_lock
-from .runs import UNFINISHED, FileEdit, Run
+from .runs import FileEdit, Run, open_import_runs, open_rename_runs
 from .trash import TrashedText, file_hash
 from .writer import BATCH
 
@@ -54,7 +54,7 @@ def unfinished_run(journal: JournalFiles) -> Run | None:
     """The run that is being carried out, or that was killed."""
     if not journal.has_unfinished_rename:
         return None
-    return journal.renames.get(UNFINISHED)
+    return open_rename_runs(journal.state).get(UNFINISHED)
 
 
 def find_run(journal: JournalFiles, name: str) -> list[FileChange]:
@@ -99,7 +99,7 @@ def begin(journal: Journal, run: Run) -> Run:
                 "Give another name, or move that file away.",
             )
     run = replace(run, edits=tuple(fitting), left=tuple(left))
-    journal.renames.put(run, UNFINISHED)
+    open_rename_runs(journal.state).put(run, UNFINISHED)
     return run
 
 
@@ -126,7 +126,7 @@ def carry_out_more(journal: Journal, run: Run, more: Run) -> Run:
         rules=(*run.rules, *more.rules),
         left=(),
     )
-    journal.renames.put(merged, UNFINISHED)
+    open_rename_runs(journal.state).put(merged, UNFINISHED)
     done = carry_out(journal, replace(more, edits=tuple(new)))
     return replace(merged, edits=(*others, *done.edits), left=done.left)
 
@@ -182,7 +182,7 @@ def close(journal: Journal, run: Run) -> None:
         journal.log.append(about, sync=False)
     if not run.back:  # what took a run back is known by the files, too
         journal.log.sync()
-    journal.renames.drop(UNFINISHED)
+    open_rename_runs(journal.state).drop(UNFINISHED)
 
 
 def _record_of_edit(deed: Deed, moment: datetime, edit: FileEdit) -> FileChange:
@@ -349,11 +349,11 @@ def _follow(journal: Journal, moves: Mapping[str, str], ids: Mapping[str, str]) 
                 text = journal.saved_copy(id)
                 if text and text.path in moves:
                     journal.saved.put(text._replace(path=path))
-    for run in list(journal.runs.all()) if moves else ():
+    for run in list(open_import_runs(journal.state).all()) if moves else ():
         if any(block.path in moves for block in run.blocks):
             blocks = [replace(b, path=moves.get(b.path, b.path)) for b in run.blocks]
             blocks.sort(key=lambda block: block.path)
-            journal.runs.put(replace(run, blocks=tuple(blocks)))
+            open_import_runs(journal.state).put(replace(run, blocks=tuple(blocks)))
 
 
 def _exists(journal: JournalFiles, path: str) -> bool:

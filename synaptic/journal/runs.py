@@ -24,8 +24,6 @@ from . import disk
 
 MOST_BYTES = 4_000_000_000
 """The most bytes of a run: an import may bring years of notes at once."""
-UNFINISHED = "unfinished"
-"""The file of the rename that is being carried out, or that was killed."""
 
 
 @frozen
@@ -89,7 +87,9 @@ class Run:
 
 
 class Runs:
-    """A folder of runs. Whoever changes a run holds the write lock."""
+    """A folder of runs, which `open_import_runs` and `open_rename_runs` name. Whoever changes a
+    run holds the write lock.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -164,6 +164,16 @@ class Runs:
             data = json.dumps(asdict(run), indent=0).encode()
             disk.overwrite(self.folder / (name or run.name), data)
             disk.inject_fault("run-written")
+
+
+def open_import_runs(state: Path) -> Runs:
+    """The imports of a home with this state folder."""
+    return Runs(state / "imports")
+
+
+def open_rename_runs(state: Path) -> Runs:
+    """The folder with the rename of a home that is not finished, in the file UNFINISHED."""
+    return Runs(state / disk.RENAMES)
 
 
 def _read_edit(fields: Json) -> FileEdit:

@@ -20,7 +20,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import Literal, NamedTuple
@@ -38,6 +37,7 @@ from .blocks import (
     without_code_and_comments,
 )
 from .frontmatter import match_front_matter
+from .link_names import name_key, page_key, rank_path
 from .marks import PAGE_PROPERTIES, find_name_behind_label
 from .privacy import mask_private
 
@@ -308,35 +308,10 @@ def splices_of_ids(data: bytes, text: NoteText, ids: Mapping[str, str]) -> list[
 # -- where a link leads
 
 
-def name_key(name: str) -> str:
-    """The form in which paths and names are compared: NFC, in lower case."""
-    return _composed(name).lower()
-
-
-def _composed(name: str) -> str:
-    return unicodedata.normalize("NFC", name.replace("\u00a0", " "))
-
-
 def page_of_path(path: str) -> str:
     """The name that Logseq reads from the name of a page's file."""
     stem = posixpath.splitext(posixpath.basename(path))[0]
     return unquote(stem.replace(_TRIPLE_BAR, "/"))
-
-
-def rank_path(path: str, written: str, folder: str) -> tuple[bool, bool, bool, int, str]:
-    """The rank of a file among those that a link in `folder` may mean by this name; the least
-    wins. A name in the same letters comes before one that differs by case.
-    """
-    key = name_key(path)
-    near = f"{name_key(folder)}/" if folder else ""
-    is_whole = key == name_key(written)
-    is_exact = ends_with_name(path, written)
-    return not is_exact, not is_whole, not key.startswith(near), len(key), path
-
-
-def ends_with_name(path: str, written: str) -> bool:
-    """True if a path ends with this name in the same upper and lower case."""
-    return f"/{_composed(path)}".endswith(f"/{_composed(written)}")
 
 
 class LinkTargets:
@@ -487,8 +462,3 @@ def _page_in_form(form: Form, page: str) -> str:
     if form == "item" and "," in page:
         return f"[[{page}]]"
     return page
-
-
-def page_key(page: str) -> str:
-    """The form in which Logseq compares names of pages."""
-    return name_key(page).strip("/ ")

@@ -13,14 +13,16 @@ from typing import Literal
 from ..errors import ModelError, NotFound, SynapticError
 from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
-from ..journal.disk import STATE_BYTES, explain_errno
+from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
+from ..journal.journal_files import JournalFiles
 from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
 from ..journal.projects import damage_of_projects
+from ..journal.runs import open_import_runs
 from ..journal.shelf import is_home_exposed
 from ..models import Stamp, frozen
 from ..notes.copies import find_original
-from ..notes.link_places import name_key
+from ..notes.link_names import name_key
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
 from ..plugin import RECOVER
@@ -116,9 +118,22 @@ def _stored_texts(ws: Workspace) -> Iterator[tuple[str, bytes, str]]:
     for stamp in ws.journal.scan():
         with suppress(NotFound):
             yield stamp.path, ws.journal.read(stamp.path), advice
-    for path, data in ws.journal.state_file_copies():
+    for path, data in _copies_in_state(ws.journal):
         kind = path.relative_to(ws.config.state).parts[0]
         yield path.relative_to(ws.config.home).as_posix(), data, _COPIES[kind]
+
+
+def _copies_in_state(journal: JournalFiles) -> Iterator[tuple[Path, bytes]]:
+    """Path and bytes of every file outside the journal that holds text: trash, `done/`, open
+    runs, the log of changes, and texts that were added to drafts.
+    """
+    done = (journal.saved.path_of(id) for id in journal.saved.ids())
+    imports = open_import_runs(journal.state)
+    runs = (imports.folder / run.name for run in imports.open())
+    own = (journal.trash.path, *journal.log.files())
+    for path in (*own, *done, *runs, *journal.draft_files.texts()):
+        with disk_errors(path, "read"), suppress(FileNotFoundError):
+            yield path, path.read_bytes()
 
 
 def _all_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
@@ -288,7 +303,7 @@ def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
 
 def _source_findings(ws: Workspace) -> Iterator[Finding]:
     """Findings on interrupted imports and renames, and on folders that are not read."""
-    for run in ws.journal.runs.open():
+    for run in open_import_runs(ws.journal.state).open():
         mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
         yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
     if ws.journal.has_unfinished_rename:

@@ -17,7 +17,7 @@ from ..models import Entry, Link, Task, Texts, frozen
 from ..notes.blocks import without_code
 from ..notes.dates import is_day_file, only_names_day
 from ..notes.header import clean_title
-from ..notes.link_places import name_key, rank_path
+from ..notes.link_names import name_key, rank_path
 from ..notes.marks import find_links, find_tasks, link_key, name_behind_label
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step

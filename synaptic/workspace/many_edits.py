@@ -16,9 +16,9 @@ from ..errors import Busy, Changed, IndexFailed, NotFound, Refused, SynapticErro
 from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
 from ..journal.changelog import UNDO, Deed
-from ..journal.disk import REVIEWED, overwrite, read_state_json
+from ..journal.disk import REVIEWED, UNFINISHED, overwrite, read_state_json
 from ..journal.folder import OWN, is_note
-from ..journal.runs import UNFINISHED, FileEdit, Run
+from ..journal.runs import FileEdit, Run, open_rename_runs
 from ..journal.trash import file_hash
 from ..models import Entry, Texts, frozen, short_id
 from ..notes.blocks import LONE_CR, MASK
@@ -384,7 +384,7 @@ def _make_edits(ws: Workspace, plan: EditPlan, run: Run, deed: Deed) -> Renamed:
         run = _go_round_again(ws, plan, run)
     if run.left and not run.edits:
         with ws.own_journal.writing():
-            ws.journal.renames.drop(UNFINISHED)
+            open_rename_runs(ws.journal.state).drop(UNFINISHED)
         raise Changed(
             f"{run.left[0].path} is changed again and again; nothing was renamed.",
             "Try again when the program that writes it is done.",

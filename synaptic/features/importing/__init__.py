@@ -45,7 +45,9 @@ def take_back_run(
         from .import_runs import bring_pictures_of_run_back
 
         bring_pictures_of_run_back(ws, run.run)
-    if run.verb != "import" or run.run not in ws.journal.runs.names():
+    from ...journal.runs import open_import_runs
+
+    if run.verb != "import" or run.run not in open_import_runs(ws.journal.state).names():
         return None
     from .import_runs import undo_import
 

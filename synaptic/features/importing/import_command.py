@@ -14,7 +14,7 @@ from ...config import load_config
 from ...errors import InvalidArgument, ModelError, to_synaptic_error
 from ...files import real_path
 from ...journal.names import printable_path
-from ...journal.runs import Run
+from ...journal.runs import Run, open_import_runs
 from ...journal.settings import write_setting
 from ...models import Json, short_id
 from ...notes.amounts import read_hours_in_text
@@ -87,7 +87,7 @@ def run_import(
 
 def _list_runs(ws: Workspace) -> None:
     """Prints the imports that can be taken back."""
-    runs = ws.journal.runs
+    runs = open_import_runs(ws.journal.state)
     rows = [(name, _describe_run(runs.get(name))) for name in runs.newest_first()]
     print_undoable("import", rows)
 
@@ -198,7 +198,7 @@ def _index_imported(ws: Workspace) -> None:
 
 def _list_sources(ws: Workspace) -> None:
     """Prints the programs on this machine whose data can be imported."""
-    for run in ws.journal.runs.open():
+    for run in open_import_runs(ws.journal.state).open():
         terminal.say(
             f"note: The import {run.name} was interrupted. `synaptic doctor --fix` finishes it."
         )

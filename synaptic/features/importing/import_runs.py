@@ -43,7 +43,7 @@ from ...journal.imports import (
     save_picture,
 )
 from ...journal.projects import Projects, write_projects
-from ...journal.runs import Block, Run, Runs, hash_of_block
+from ...journal.runs import Block, Run, Runs, hash_of_block, open_import_runs
 from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.screening import Screen
@@ -373,7 +373,9 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
     """Writes the entries of a plan, each day file in one step. If the process is killed,
     `resume_runs` finishes the run.
     """
-    name = ws.journal.runs.free_name(name or f"{planned.name}-{ws.clock():%Y%m%d-%H%M%S}")
+    name = open_import_runs(ws.journal.state).free_name(
+        name or f"{planned.name}-{ws.clock():%Y%m%d-%H%M%S}"
+    )
     pictures = dict[str, str]()
     coming = [*planned.new, *planned.grown]
     for picture, read in chain.from_iterable(one.record.pictures for one in coming):
@@ -405,9 +407,11 @@ def _note_pictures(ws: Workspace, ids: Collection[str], pictures: Mapping[str, s
     which take them away again.
     """
     with ws.own_journal.writing():
-        for run in ws.journal.runs.all():
+        for run in open_import_runs(ws.journal.state).all():
             if any(block.id in ids for block in run.blocks):
-                ws.journal.runs.put(replace(run, pictures={**run.pictures, **pictures}))
+                open_import_runs(ws.journal.state).put(
+                    replace(run, pictures={**run.pictures, **pictures})
+                )
 
 
 def digest_noted_sessions(ws: Workspace) -> None:
@@ -434,7 +438,7 @@ def digest_noted_sessions(ws: Workspace) -> None:
 
 def resume_runs(ws: Workspace) -> list[str]:
     """Finishes the import runs that were killed; returns their names."""
-    runs = ws.journal.runs.open()
+    runs = open_import_runs(ws.journal.state).open()
     for run in runs:
         finish_run(ws, run)
     return [run.name for run in runs]
@@ -522,8 +526,8 @@ def forget_session(ws: Workspace, session: str) -> Done:
 
 def find_import(ws: Workspace, name: str) -> Run:
     """The import run of this name. Raises InvalidArgument with the known ones."""
-    names = {run.lower(): run for run in ws.journal.runs.newest_first()}
-    return ws.journal.runs.get(names[match_valid_name(names, name, "undo")])
+    names = {run.lower(): run for run in open_import_runs(ws.journal.state).newest_first()}
+    return open_import_runs(ws.journal.state).get(names[match_valid_name(names, name, "undo")])
 
 
 def _as_imported(ws: Workspace, path: str, blocks: Sequence[Block]) -> list[Block]:
@@ -570,9 +574,11 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     left = in_step(ws, lambda _: ws.index.titles(ids))
     stays = tuple(replace(block, text="") for block in run.blocks if block.id in left)
     if stays:
-        ws.journal.runs.put(replace(run, open=False, blocks=stays))  # to be tried again
+        open_import_runs(ws.journal.state).put(
+            replace(run, open=False, blocks=stays)
+        )  # to be tried again
     else:
-        ws.journal.runs.drop(run.name)
+        open_import_runs(ws.journal.state).drop(run.name)
     staying = [(one.id, left[one.id], why.get(one.id, "it was edited")) for one in stays]
     notices = [f"Not read any more: {place}" for place in run.settings.get("sources", ())]
     return Done(run.name, count, tuple(staying), tuple(notices))

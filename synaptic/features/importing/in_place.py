@@ -11,7 +11,7 @@ from ...errors import InvalidArgument
 from ...files import SETTINGS_BYTES, read_regular_file
 from ...journal.folder import Roots, is_logseq_graph, is_note, scan_notes
 from ...journal.imports import insert_blocks
-from ...journal.runs import Run
+from ...journal.runs import Run, open_import_runs
 from ...journal.settings import write_setting
 from ...workspace.workspace import Workspace
 from .adopt import left_out_globs
@@ -50,10 +50,10 @@ def read_in_place(ws: Workspace, source: str, settings: Mapping[str, Sequence[st
     """Adds these items to the lists in config.toml; returns the name of the run, by which
     `undo_import` takes them out again.
     """
-    name = ws.journal.runs.free_name(f"{source}-{ws.clock():%Y%m%d-%H%M%S}")
+    name = open_import_runs(ws.journal.state).free_name(f"{source}-{ws.clock():%Y%m%d-%H%M%S}")
     run = Run(name, settings=settings)
     with ws.own_journal.writing():
-        ws.journal.runs.put(run)
+        open_import_runs(ws.journal.state).put(run)
     finish_run(ws, run)
     return run.name
 

@@ -16,6 +16,7 @@ from ...index.rows import hash64
 from ...journal.disk import read_state_lines
 from ...journal.projects import Projects, project_of_folder
 from ...journal.repository import find_checkout
+from ...journal.runs import open_import_runs
 from ...language.time_fields import read_date
 from ...models import SESSIONS, Entry
 from ...notes.blocks import project_key
@@ -94,7 +95,7 @@ class KnownEntries:
         self._standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
         self._deleted = [piece for piece in ws.journal.trashed() if piece.why == "delete"]
         gone = [piece.id for piece in self._deleted]
-        for run in ws.journal.runs.all():
+        for run in open_import_runs(ws.journal.state).all():
             gone += [block.id for block in run.blocks if not run.open]
         self._gone = {id.partition("-")[2] for id in gone}
         """The last parts of the ids of entries that were deleted or imported once."""

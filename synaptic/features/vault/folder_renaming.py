@@ -17,7 +17,7 @@ from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
 from ...journal.folder import OWN, is_logseq_graph, is_note
 from ...journal.names import is_readable, why_forbidden
 from ...notes.dates import date_in_path
-from ...notes.link_places import name_key
+from ...notes.link_names import name_key
 from ...workspace.many_edits import EditPlan, FolderMove
 from ...workspace.workspace import Workspace
 from .relinking import LinkMoves, Pages, list_files

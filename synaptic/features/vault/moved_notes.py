@@ -9,7 +9,8 @@ from functools import partial
 
 from ...journal.folder import is_note
 from ...journal.moves import read_moves
-from ...notes.link_places import name_key, page_of_path
+from ...notes.link_names import name_key
+from ...notes.link_places import page_of_path
 from ...notes.marks import link_key
 from ...verbs.mentions import unresolved_links
 from ...workspace.many_edits import EditPlan

@@ -18,6 +18,7 @@ from urllib.parse import unquote
 from ...errors import NotFound
 from ...journal.folder import is_logseq_graph, is_note
 from ...notes.blocks import LONE_CR, MASK
+from ...notes.link_names import name_key, page_key
 from ...notes.link_places import (
     LinkPlace,
     LinkTargets,
@@ -27,8 +28,6 @@ from ...notes.link_places import (
     find_link_places,
     find_titles,
     how_written,
-    name_key,
-    page_key,
     page_of_path,
     read_note_text,
 )

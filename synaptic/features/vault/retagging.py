@@ -9,7 +9,8 @@ from functools import partial
 from ...errors import InvalidArgument, NotFound
 from ...models import Texts
 from ...notes.blocks import TAG, check_tag
-from ...notes.link_places import Splice, name_key, read_note_text
+from ...notes.link_names import name_key
+from ...notes.link_places import Splice, read_note_text
 from ...workspace.many_edits import (
     IN_SOURCE,
     CannotEdit,
