@@ -32,15 +32,13 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import JournalError
 from ..models import PERSON, Json, Texts, frozen
-from ..notes.blocks import LINE_ENDS, MASK, bytes_of_text, line_starts, text_of_bytes
-from ..notes.link_places import Splice
-from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
+from ..notes.blocks import LINE_ENDS, bytes_of_text, text_of_bytes
+from ..notes.privacy import has_private_tag, shows_private_text, unclosed_tags
 from . import disk
 from .trash import file_hash
 
@@ -189,10 +187,6 @@ class FileChange:
     def befores(self) -> list[bytes]:
         """The bytes of each span before the change."""
         return [bytes_of_text(hunk.before) for hunk in self.hunks]
-
-
-class CannotUndo(Exception):
-    """Raised with the reason why a change of a file cannot be taken back."""
 
 
 class ChangeLog:
@@ -390,65 +384,6 @@ def hash_or_none(data: bytes | None) -> str:
     return NO_FILE if data is None else file_hash(data)
 
 
-def undo_change(record: FileChange, data: bytes | None) -> bytes | None:
-    """The bytes of the file before the change, None for no file: byte for byte if nothing else
-    changed since, else with the lines of the change replaced where they still stand. Raises
-    CannotUndo.
-    """
-    here = hash_or_none(data)
-    if record.was == NO_FILE and here == record.now:
-        return None
-    if record.now == NO_FILE:
-        if data is not None:
-            raise CannotUndo("another file is there now")
-        return b"".join(record.befores())
-    if data is None:
-        raise CannotUndo("it is gone")
-    spans = find_spans(record, data)
-    if any(one[1] > other[0] for one, other in pairwise(spans)):
-        raise CannotUndo("its lines were changed since")
-    hidden = b"" if here == record.now else mask_private(data)
-    out = []
-    end = 0
-    for start, stop, before in spans:
-        if MASK in hidden[start:stop]:
-            raise CannotUndo("what would change is private now")
-        out += [data[end:start], before]
-        end = stop
-    return b"".join([*out, data[end:]])
-
-
-def find_spans(record: FileChange, data: bytes) -> list[tuple[int, int, bytes]]:
-    """Start, end and bytes before of each span of a change, where it stands in the file. Raises
-    CannotUndo.
-    """
-    is_exact = hash_or_none(data) == record.now
-    return [
-        (*_find_span(data, hunk, is_exact=is_exact), bytes_of_text(hunk.before))
-        for hunk in record.hunks
-    ]
-
-
-def _find_span(data: bytes, hunk: Hunk, *, is_exact: bool) -> tuple[int, int]:
-    """The span of the lines that a change wrote: at their place, or the only such lines."""
-    if is_exact or _stands_at(data, hunk, hunk.at):
-        return hunk.at, hunk.at + hunk.bytes
-    places = [at for at in line_starts(data) if hunk.bytes and _stands_at(data, hunk, at)]
-    if len(places) != 1:
-        raise CannotUndo("its lines were changed since")
-    return places[0], places[0] + hunk.bytes
-
-
-def _stands_at(data: bytes, hunk: Hunk, start: int) -> bool:
-    """True if the lines of a change stand at this offset, as whole lines."""
-    end = start + hunk.bytes
-    if not hunk.bytes or end > len(data) or _checksum_of_line(data[start:end]) != hunk.first:
-        return False
-    begins = start == 0 or data[start - 1 : start] in (b"\n", b"\r")
-    ends = end == len(data) or data[end - 1 : end + 1].strip(b"\r\n") != data[end - 1 : end + 1]
-    return begins and ends and _hash_of_span(data[start:end]) == hunk.hash
-
-
 def find_hunks(was: bytes | None, after: bytes) -> tuple[Hunk, ...]:
     """The spans of lines in which two versions of a file differ, None for no file. A span that
     is empty afterwards takes in the lines around it, by which its place is known; that of a new
@@ -471,9 +406,7 @@ def find_hunks(was: bytes | None, after: bytes) -> tuple[Hunk, ...]:
         text = b"".join(new_lines[j:j2])
         before_text = text_of_bytes(b"".join(old_lines[i:i2]))
         hunks.append(
-            Hunk(
-                offsets[j], before_text, len(text), _hash_of_span(text), _checksum_of_line(text)
-            )
+            Hunk(offsets[j], before_text, len(text), hash_of_span(text), checksum_of_line(text))
         )
     return tuple(hunks)
 
@@ -501,12 +434,6 @@ def _equal_length(one: bytes, other: bytes) -> int:
         else:
             most = middle - 1
     return least
-
-
-def hunk_of_splice(piece: Splice) -> Hunk:
-    """The span of a file that this piece would replace, as a change that it takes back."""
-    text = bytes_of_text(piece.old)
-    return Hunk(piece.at, piece.new, len(text), _hash_of_span(text), _checksum_of_line(text))
 
 
 def _with_places(
@@ -609,9 +536,9 @@ def _parse(line: bytes) -> FileChange | None:
         return None
 
 
-def _checksum_of_line(text: bytes) -> int:
+def checksum_of_line(text: bytes) -> int:
     return zlib.crc32(LINE_ENDS.split(text, 1)[0])
 
 
-def _hash_of_span(text: bytes) -> str:
+def hash_of_span(text: bytes) -> str:
     return blake2b(text, digest_size=8).hexdigest()

@@ -11,11 +11,13 @@ from pathlib import PurePosixPath
 from ..errors import JournalError, NotFound
 from ..files import PICTURE_FOLDER, is_picture_name, picture_media_type
 from ..notes.blocks import usual_line_end
-from .changelog import FileChange, undo_change
+from .changelog import FileChange
 from .comments import find_ids
 from .disk import inject_fault
 from .folder import resolve_journal_path
 from .journal import Journal
+from .restoring import insert_texts
+from .reverting import undo_change
 from .runs import Block, Run, hash_of_block, open_import_runs
 from .shelf import is_attachment
 from .trash import TrashedText, file_hash
@@ -82,7 +84,7 @@ def _insert(
     if not data:
         data = journal.new_file_heading(path, next(iter(texts.values())))
     here = journal.parse(path, data).entries
-    woven = journal.insert_texts(path, data, here, texts)
+    woven = insert_texts(journal, path, data, here, texts)
     now = journal.parse(path, woven).entries
     others = [entry for entry in now if entry.id not in texts]
     if others != list(here) or len(now) != len(others) + len(texts):

@@ -7,7 +7,7 @@ bytes are. The latest text of an entry is kept in `.state/done/`, a replaced one
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,7 +16,7 @@ from threading import get_ident
 from typing import NamedTuple
 
 from ..config import Config
-from ..errors import Busy, Changed, JournalError, NotFound, Refused
+from ..errors import Busy, JournalError, NotFound, Refused
 from ..files import real_path
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, decode_as_latin1, usual_line_end
@@ -27,23 +27,19 @@ from ..notes.outline import convert_edit_to_blocks, is_outline
 from ..notes.privacy import shows_private_text
 from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, is_in_logseq_journals
 from . import folder
-from .comments import find_comment, find_ids
+from .comments import find_ids
 from .disk import disk_errors
 from .journal_files import JournalFiles
-from .runs import open_import_runs, open_rename_runs
 from .saved import SavedText
 from .stored_files import settle_stored_files
 from .text import (
     block_to_append,
-    end_of_entry_above,
     find_entry_span,
     id_above,
-    insertion_offset,
-    match_line_ends,
     normalize_block,
     normalized_entries,
 )
-from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash, has_vanished
+from .trash import TrashedText, Why, file_hash, has_vanished
 from .writer import Draft, FileWriter, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
@@ -106,9 +102,6 @@ class _EditedFile(Draft):
 Edit = Callable[[Entry, bytes], Replacement]
 """Returns what takes the place of an entry with this block."""
 
-Check = Callable[[str, Entry | None], None]
-"""Raises Refused if the entry of this id, None where it stands nowhere, may not be replaced."""
-
 
 def make_replacement(
     old: Entry, block: bytes, new: Entry | None, agent: str, notices: Sequence[str] = ()
@@ -119,10 +112,6 @@ def make_replacement(
     if not new or old.whole_file:
         return Replacement(new, b"", notices)
     return Replacement(new, rewrite_block(block, old, new, agent), notices)
-
-
-def allow_any_change(id: str, present: Entry | None) -> None:
-    """Allows every change."""
 
 
 _VANISHED = (
@@ -212,34 +201,6 @@ class Journal(JournalFiles):
         real = real_path(self.root)
         folders = () if self._config.sync.url else (real, *real.parents)
         return any(os.path.lexists(folder / ".git") for folder in folders)
-
-    def bytes_left_by(self, piece: TrashedText, data: bytes) -> bytes | None:
-        """The bytes that a piece left in its file, which now holds `data`; None if the file has
-        changed since. A file that went, or that a kill emptied, had its heading.
-        """
-        candidates = (data,) if data else (b"", *self.bare_days(piece.path, piece.text))
-        fitting = (one for one in candidates if file_hash(one) == piece.after)
-        return next(fitting, None)
-
-    def insert_texts(
-        self, path: str, data: bytes, here: Sequence[Entry], texts: Mapping[str, bytes]
-    ) -> bytes:
-        """The file of these entries with each text of a new one before the first entry below
-        that is later.
-        """
-        here = [entry for entry in here if not entry.whole_file]
-        out = b""
-        at = 0
-        blocks = [self.parse_copy(id, path, text) for id, text in texts.items()]
-        for new in sorted(blocks, key=lambda entry: entry.at):
-            start = max(at, insertion_offset(new, here, len(data)))
-            out += data[at:start]
-            out = out + block_to_append(path, texts[new.id], out)
-            at = start
-        rest = data[at:]
-        if not rest:
-            return out
-        return out + (b"\r\n" if out.endswith(b"\r\n") else b"\n") + rest
 
     # -- editing
 
@@ -452,48 +413,6 @@ class Journal(JournalFiles):
 
     # -- removing copies
 
-    def purge(self, path: str, id: str) -> Entry | None:
-        """Removes every copy of an entry; returns the deleted entry, or None if only copies
-        were left. No copy stays in trash, done or runs.
-
-        Raises JournalError if the entry is deleted but a copy may remain. The same purge again
-        removes that copy.
-        """
-        entry = None
-        had_copies = False
-        left = {}
-        with self.writing(), self.writer.unlogged():
-            pieces = [piece for piece in self.trashed() if piece.id == id]
-            present = self.find_or_none(path, id)
-            texts = [*(piece.text for piece in pieces), *([present[0]] if present else [])]
-            paths = {path, *(piece.path for piece in pieces)}
-            purges: dict[str, Callable[[str], bool]] = {
-                "changes": partial(self.log.purge, paths=paths, texts=texts),
-                "trash.md": self.trash.purge,
-                "done": self.saved.forget,
-                "imports": open_import_runs(self.state).purge,
-                "renames": open_rename_runs(self.state).purge,
-            }
-            with suppress(NotFound):
-                entry = self.replace_entry(
-                    path, id, lambda *_: Replacement(None, b""), None
-                ).entry
-            for name, purge in purges.items():
-                try:
-                    with disk_errors(self.state / name):
-                        had_copies |= purge(id)
-                except JournalError as error:
-                    left[name] = error
-        for first in left.values():
-            raise JournalError(
-                f"{path} no longer holds {id}, but copies may be left in {', '.join(left)}: "
-                f"{first.message}",
-                f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
-            )
-        if not had_copies and not entry:
-            raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
-        return entry
-
     def purge_private_copies(self, path: str, data: bytes) -> None:
         """Removes the `open_copies` of the file. While another process writes they stay, and
         `doctor` names them.
@@ -517,190 +436,6 @@ class Journal(JournalFiles):
                         self.saved.forget(id)
 
     # -- bringing back
-
-    def restore(
-        self, id: str, check: Check = allow_any_change, *, by_person: bool = True
-    ) -> WrittenEntry:
-        """Restores an entry to the newest text in the trash that differs from its present text;
-        returns what was written.
-
-        `id` may be short. A deleted entry is put back into its file. An updated entry gets its
-        old text back, and the present text goes to the trash. `check` may refuse. Raises
-        NotFound, which names ids in the trash, Refused where an agent would pin or unpin it
-        by this or take back a person's edit, and Changed where an entry has changed since the
-        edit.
-        """
-        places = self.paths_by_id()
-        with self.writing():
-            id, mine = self.pieces_of(id)
-            newest = mine[0]
-            id = newest.became or newest.id
-            if newest.why in OF_EDITOR and not by_person:
-                raise Refused(
-                    "A person changed it in their editor, so only a person takes that back.",
-                    f"`synaptic restore {id}`, in a terminal of their own.",
-                )
-            is_gone = newest.why == "delete" or (newest.why == "editor" and not newest.left)
-            of_part = is_gone and newest.mode is None
-            if of_part and self._is_as_after(newest):
-                check(id, None)
-                self.check_pin(newest, False, by_person)
-                again = self._undo_deletion(newest)
-                if again:
-                    self.trash.mark_not_missed(newest.id, OF_EDITOR)
-                    return again
-            paths = dict.fromkeys((newest.path, places.get(id, newest.path)))
-            if newest.mode is not None and newest.why == "delete":
-                paths = {}  # no file is written over
-            for path in paths:
-                present = self.find_or_none(path, id)
-                if present:
-                    check(id, present[1])
-                    self._check_left_by_editor(newest, *present)
-                    return self._restore_older_text(path, *present, mine, by_person)
-            check(id, None)
-            self.check_pin(newest, False, by_person)
-            if newest.mode is not None:
-                return self._restore_file(newest, newest.mode)
-            if id in places:
-                raise Refused(
-                    f"{places[id]} holds the comment of {id}, but no readable entry: nothing "
-                    f"was restored.",
-                    "It lost its heading or is private. `synaptic doctor` names the "
-                    "line; mend or delete it.",
-                )
-            again = self.reinsert(self.saved_text_of_piece(newest), newest.above)
-            self.trash.mark_not_missed(newest.id, OF_EDITOR)
-            return again
-
-    def _check_left_by_editor(self, piece: TrashedText, block: bytes, now: Entry) -> None:
-        """Raises Changed if an entry is no longer as the editor left it that replaced the text
-        of this piece. The error shows both texts, without private passages.
-        """
-        if not piece.left or file_hash(normalize_block(block)) == piece.left:
-            return
-        before = self.parse_copy(piece.id, piece.path, piece.text)
-        raise Changed(
-            f"{now.short_id} was changed since you edited it on {piece.at:%Y-%m-%d at %H:%M}; "
-            "nothing was restored.",
-            f"Take over what you need: `synaptic edit {now.short_id}`.\n\n"
-            f"Now it reads:\n{now.title}\n{now.content}\n\n"
-            f"Before the edit it read:\n{before.title}\n{before.content}",
-        )
-
-    def _is_as_after(self, piece: TrashedText) -> bool:
-        """True if the file of a piece has not changed since the piece left it."""
-        data = b""
-        with suppress(NotFound):
-            data = folder.read_bytes(self.roots, piece.path)[0]
-        return self.bytes_left_by(piece, data) is not None
-
-    def _undo_deletion(self, piece: TrashedText) -> WrittenEntry | None:
-        """Puts a deleted entry back at its former position; returns None if the file has
-        changed since.
-        """
-        saved: tuple[SavedText, ...] = ()
-        if piece.id in find_ids(piece.text):
-            saved = (self.saved_text(piece.path, piece.id, normalize_block(piece.text)),)
-
-        def make(data: bytes, _: Stat) -> Draft | None:
-            rest = self.bytes_left_by(piece, data)
-            if rest is None:
-                return None
-            return Draft(rest[: piece.offset] + piece.text + rest[piece.offset :], saved)
-
-        draft = self.writer.change(piece.path, make)
-        if not draft:
-            return None
-        if not saved:
-            self.trash.mark_not_missed(piece.id, UNDOABLE)
-        return self._put_back(piece.id, piece.path, piece.text, draft)
-
-    def _restore_older_text(
-        self, path: str, block: bytes, entry: Entry, pieces: list[TrashedText], by_person: bool
-    ) -> WrittenEntry:
-        """Restores the newest of these trashed texts that differs from the present one and
-        shows no private text; returns what was written.
-        """
-        now = normalize_block(block)
-        for piece in pieces:
-            if normalize_block(piece.text) != now and not shows_private_text(piece.text, block):
-                self.check_pin(piece, entry.pin, by_person)
-                exactly = entry.whole_file or self._is_as_after(piece)
-                text = piece.text
-                if not exactly and piece.why not in OF_EDITOR:
-                    text = self.saved_text_of_piece(piece).text
-                return self.replace_text(path, entry.id, text, exactly=exactly, to=piece.id)
-        raise NotFound(
-            f"{entry.id} is in {path}, and the trash holds no other text of it that may be "
-            f"shown.",
-            "`synaptic doctor` lists updates that vanished from the file.",
-        )
-
-    def replace_text(
-        self, path: str, id: str, text: bytes, *, exactly: bool = False, to: str = ""
-    ) -> WrittenEntry:
-        """Replaces the text of an entry by `text`, whose id is `to`, and moves the old one to
-        the trash; returns what was written. Without `exactly` the line ends stay.
-        """
-
-        def change(old: Entry, block: bytes) -> Replacement:
-            is_exact = exactly or old.whole_file
-            new = replace(old, id=to or id)
-            return Replacement(new, text if is_exact else match_line_ends(block, text))
-
-        return self.replace_entry(path, id, change, "restore").written
-
-    def _restore_file(self, piece: TrashedText, mode: int) -> WrittenEntry:
-        draft = Draft(piece.text, mode=mode)
-        if not self.writer.change(piece.path, lambda _, status: None if status else draft):
-            raise Refused(
-                f"{self.place(piece.path)} is there already, and restore overwrites no file.",
-                "Move it away and try again.",
-            )
-        self.trash.mark_not_missed(piece.id, (*UNDOABLE, *OF_EDITOR))
-        return self._put_back(piece.id, piece.path, piece.text, draft)
-
-    def _put_back(self, id: str, path: str, block: bytes, draft: Draft) -> WrittenEntry:
-        """A text that came back into a file, as it is read in the bytes of the draft."""
-        present = find_in_parsed(self.parse(path, draft.data or b""), id)
-        return WrittenEntry(
-            path, None, present or replace(self.parse_copy(id, path, block), id=id)
-        )
-
-    def check_pin(self, piece: TrashedText, pinned: bool, by_person: bool) -> None:
-        entries = self.parse(piece.path, piece.text, block=True).entries
-        if not by_person and any(entry.pin != pinned for entry in entries):
-            raise Refused(
-                "A person pinned or unpinned the entry since, so only a person may restore it."
-            )
-
-    def reinsert(self, text: SavedText, above: str = "") -> WrittenEntry:
-        """Inserts a saved text into its file, which lacks the entry: in the order of time, or
-        without a time below the entry that was `above`; returns what was written.
-        """
-        entry = self.parse_copy(text.id, text.path, text.text)
-        self.trash.put(*self.replaced_copy(text.id, entry.title, text.text, b""))
-
-        def make(data: bytes, status: Stat) -> Draft:
-            if not status:
-                data = self.new_file_heading(text.path, text.text)
-            comment = find_comment(data, text.id)
-            if comment >= 0:  # its text stands there and has lost its heading
-                heading = text.text[: max(0, find_comment(text.text, text.id))]
-                heading = heading.replace(b"\n", usual_line_end(data))
-                return Draft(data[:comment] + heading + data[comment:], (text,))
-            here = self.parse(text.path, data).entries
-            texts = {text.id: text.text}
-            start = None if entry.timed else end_of_entry_above(above, here)
-            if start is None:
-                return Draft(self.insert_texts(text.path, data, here, texts), (text,))
-            head = self.insert_texts(text.path, data[:start], (), texts)
-            rest = data[start:]
-            return Draft(head + (usual_line_end(data) + rest if rest else b""), (text,))
-
-        draft = self.writer.change(text.path, make)
-        return self._put_back(text.id, text.path, text.text, draft)
 
     # -- the lock
 

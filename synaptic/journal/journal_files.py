@@ -11,7 +11,6 @@ from ..errors import JournalError, NotFound
 from ..files import folder_of_agent_memory
 from ..models import Entry, FileSignature, ParsedFile, Stamp, Texts
 from ..notes.dates import date_in_path
-from ..notes.markdown import rewrite_block
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from ..notes.reading import parse_entries
 from . import folder
@@ -22,7 +21,7 @@ from .draft_files import DraftFiles
 from .names import LeftOut
 from .projects import UNKNOWN, project_of_folder
 from .saved import SavedText, SavedTexts
-from .text import find_entry_span, normalize_block, resolve_short_id
+from .text import find_entry_span, normalize_block
 from .trash import Trash, TrashedText
 
 
@@ -192,24 +191,6 @@ class JournalFiles:
             return self.find(path, id)
         return None
 
-    def parse_copy(self, id: str, path: str, block: bytes) -> Entry:
-        """The entry of a copy from this file. Raises NotFound for a copy without one."""
-        for entry in self.parse(path, block, block=True).entries:
-            return entry
-        raise NotFound(
-            f"The saved copy of {id} can no longer be read as an entry.",
-            f"Copy what you need out of {self.trash.path}.",
-        )
-
-    def paths_by_id(self) -> dict[str, str]:
-        """Maps each id in a comment to the first file that contains it. All files are read."""
-        places: dict[str, str] = {}
-        for stamp in self.scan():
-            with suppress(NotFound):
-                for id in find_ids(self.read(stamp.path)):
-                    places.setdefault(id, stamp.path)
-        return places
-
     # -- what is kept beside them
 
     @property
@@ -261,49 +242,6 @@ class JournalFiles:
             if id in hidden or shows_private_text(block, blocks.get(id, b""))
         }
 
-    def find_copy(self, id: str) -> tuple[str, Entry]:
-        """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may
-        be short. Raises NotFound.
-        """
-        copies = {piece.id: piece for piece in self.trashed()}
-        ids = [*copies, *self.saved.ids()]
-        id = resolve_short_id(id, iter(ids), "Neither the journal nor the trash")
-        copy = copies.get(id) or self.saved.get(id)
-        if not copy:
-            raise NotFound(
-                f"The saved copy of {id} is cut off and cannot be read; nothing was restored."
-            )
-        return copy.path, replace(self.parse_copy(id, copy.path, copy.text), id=id)
-
-    def pieces_of(self, id: str) -> tuple[str, list[TrashedText]]:
-        """(an id, which may be short; the pieces of its entry, the newest first). An entry that
-        an editor was opened on, and that stands as it was, has no piece of that. Raises
-        NotFound.
-        """
-        pieces = self.trashed()[::-1]
-        ids = (one for piece in pieces for one in (piece.id, piece.became) if one)
-        id = resolve_short_id(id, ids, "The trash")
-        mine = [piece for piece in pieces if id in (piece.id, piece.became)]
-        changes = [piece for piece in mine if not self._stands_as_opened(piece)]
-        return id, changes or mine
-
-    def _stands_as_opened(self, piece: TrashedText) -> bool:
-        if piece.why != "opened":
-            return False
-        block, _ = self.find_or_none(piece.path, piece.id) or (b"", None)
-        return normalize_block(block) == normalize_block(piece.text)
-
     def saved_text(self, path: str, id: str, block: bytes) -> SavedText:
         """The copy of a block for `done/`."""
         return SavedText(id, path, str(self.roots.split_path(path)[1]), block)
-
-    def saved_text_of_piece(self, piece: TrashedText) -> SavedText:
-        """The piece as a copy for `done/`. A hand-typed text gets its derived id in a comment,
-        so that it can be found again.
-        """
-        block = piece.text
-        entries = self.parse(piece.path, block, block=True).entries
-        if entries and piece.id not in find_ids(block):
-            entry = entries[0]
-            block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
-        return self.saved_text(piece.path, piece.id, normalize_block(block))

@@ -8,12 +8,20 @@ from typing import Literal, NamedTuple
 from ..errors import NotFound
 from ..notes.privacy import mask_private, shows_private_text
 from .comments import find_ids
-from .journal import Check, Journal, allow_any_change
+from .journal import Journal
 from .journal_files import JournalFiles
 from .names import printable_path
+from .restoring import (
+    Check,
+    allow_any_change,
+    reinsert_text,
+    replace_text,
+    resolve_short_id,
+    saved_text_of_piece,
+)
 from .runs import open_import_runs
 from .saved import KEEP_DAYS, SavedText
-from .text import find_entry_span, normalize_block, resolve_short_id
+from .text import find_entry_span, normalize_block
 from .trash import UNDOABLE, TrashedText, has_vanished
 from .written_entry import WrittenEntry
 
@@ -89,7 +97,7 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
             lost.append(record)
         if stands.path or lost:  # else it may be of another journal of this home
             present = {now, record.text if record else now}
-            texts = map(journal.saved_text_of_piece, aside.get(id, []))
+            texts = (saved_text_of_piece(journal, one) for one in aside.get(id, []))
             lost += [text for text in texts if text.text not in present]
         for text in lost:
             if not shows_private_text(text.text, now):
@@ -170,8 +178,8 @@ def restore_vanished_text(
         present = journal.find_or_none(text.path, id)
         check(id, present[1] if present else None)
         if present:
-            return journal.replace_text(text.path, id, text.text)
-        return journal.reinsert(text)
+            return replace_text(journal, text.path, id, text.text)
+        return reinsert_text(journal, text)
 
 
 def put_back_overwritten(journal: Journal, since: float) -> tuple[list[str], list[str]]:
@@ -190,7 +198,7 @@ def put_back_overwritten(journal: Journal, since: float) -> tuple[list[str], lis
             if journal.find_or_none(loss.path, loss.id):
                 changed.append(loss.id)
             else:
-                journal.reinsert(loss.text)
+                reinsert_text(journal, loss.text)
                 back.append(loss.id)
     return back, changed
 

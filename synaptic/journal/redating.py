@@ -20,8 +20,17 @@ from datetime import datetime
 from ..errors import Changed, Refused, SynapticError
 from ..models import Entry
 from .comments import find_ids
-from .journal import Check, Edit, Edited, Journal, Replacement
+from .journal import Edit, Edited, Journal, Replacement
 from .journal_files import JournalFiles
+from .restoring import (
+    Check,
+    bytes_left_by,
+    check_pin,
+    find_pieces,
+    insert_texts,
+    parse_copy,
+    saved_text_of_piece,
+)
 from .saved import SavedText
 from .text import block_to_append, find_entry_span, normalize_block
 from .trash import TrashedText, Why, file_hash
@@ -103,7 +112,7 @@ class _Move:
             )
         if self.entry.timed:
             texts = {id: self.text}
-            after = self.journal.insert_texts(self.target, data, here.entries, texts)
+            after = insert_texts(self.journal, self.target, data, here.entries, texts)
         else:
             after = data + block_to_append(self.target, self.text, data)
         entries = {one.id: one for one in self.journal.parse(self.target, after).entries}
@@ -126,7 +135,7 @@ class _Move:
 
     def beginning(self) -> bytes:
         """The bytes above the entry in the new file, which does not exist, or is empty."""
-        left = self.journal.bytes_left_by(self.origin, b"") if self.origin else None
+        left = bytes_left_by(self.journal, self.origin, b"") if self.origin else None
         if left is not None:
             return left
         return self.journal.new_file_heading(self.target, self.text)
@@ -236,15 +245,15 @@ def undo_move(
     The present text goes to the trash, so that the undo can be undone. `check` may refuse.
     """
     with journal.writing():
-        id, pieces = journal.pieces_of(id)
+        id, pieces = find_pieces(journal, id)
         piece = pieces[0]
         present = journal.find_or_none(piece.moved_to, id) if piece.moved_to else None
         if not present:
             return None
         check(id, present[1])
-        journal.check_pin(piece, present[1].pin, by_person)
-        text = journal.saved_text_of_piece(piece).text
-        entry = replace(journal.parse_copy(id, piece.path, text), id=id)
+        check_pin(journal, piece, present[1].pin, by_person)
+        text = saved_text_of_piece(journal, piece).text
+        entry = replace(parse_copy(journal, id, piece.path, text), id=id)
 
         def change(old: Entry, block: bytes) -> Replacement:
             return Replacement(entry, text)

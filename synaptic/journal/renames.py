@@ -24,23 +24,14 @@ from pathlib import Path, PurePosixPath
 from ..errors import Changed, NotFound, Refused, match_valid_name
 from ..notes.blocks import text_of_bytes
 from ..notes.link_places import Splice, replace_pieces, reverse_pieces
-from .changelog import (
-    UNDO,
-    CannotUndo,
-    Deed,
-    FileChange,
-    find_hunks,
-    hunk_of_splice,
-    make_record,
-    undo_change,
-    verb_of_undo,
-)
+from .changelog import UNDO, Deed, FileChange, find_hunks, make_record, verb_of_undo
 from .comments import find_ids
 from .disk import PREFERENCES, UNFINISHED, append_json_lines, inject_fault
 from .folder import is_note, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .moves import note_moves
+from .reverting import CannotUndo, hunk_of_splice, undo_change
 from .rewriting import rewrite_entries_in_lock, rewrite_many_in_lock
 from .runs import FileEdit, Run, open_import_runs, open_rename_runs
 from .trash import TrashedText, file_hash

@@ -1,10 +1,10 @@
 """Joins, compares and places the bytes of entries. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
-from ..errors import Ambiguous, JournalError, NotFound
+from ..errors import JournalError, NotFound
 from ..models import Entry, ParsedFile
 from ..notes.blocks import usual_line_end
 
@@ -30,13 +30,6 @@ def block_to_append(path: str, block: bytes, data: bytes) -> bytes:
     if end.endswith((b"\n", b"\r")):
         return eol + block
     return eol + eol + block
-
-
-def match_line_ends(present: bytes, text: bytes) -> bytes:
-    """Returns `text` with the line ends of `present` and its number of line ends at the end."""
-    eol = usual_line_end(present)
-    ends = present[len(present.rstrip(b"\r\n")) :]
-    return normalize_block(text)[:-1].replace(b"\n", eol) + (ends or eol)
 
 
 def is_later_text(now: bytes, saved: bytes, older: Iterable[bytes]) -> bool:
@@ -96,51 +89,3 @@ def id_above(file: ParsedFile, id: str) -> str:
             break
         above = entry.id
     return above
-
-
-def end_of_entry_above(above: str, here: Sequence[Entry]) -> int | None:
-    """The offset at which an entry belongs that stood below the one with this id, or at the
-    TOP; None where that one is gone, or is a note without a heading.
-    """
-    if above == TOP and here and not here[0].whole_file:
-        return here[0].there.start
-    ends = (entry.there.end for entry in here if entry.id == above and not entry.whole_file)
-    return next(ends, None)
-
-
-def insertion_offset(new: Entry, here: Sequence[Entry], end: int) -> int:
-    """The offset at which an entry belongs: before the first of `here` that is later.
-
-    In a diary in one file, which may begin with its latest day, it is below the entry before
-    that: a heading of a month may stand between the two.
-    """
-    in_diary = new.date_source == "heading"
-    latest_first = in_diary and len(here) > 1 and here[0].at > here[-1].at
-    above = 0
-    for entry in here:
-        if entry.at < new.at if latest_first else entry.at > new.at:
-            return above or entry.there.start
-        if in_diary:
-            above = entry.there.end
-    return end
-
-
-def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
-    """Returns the id in `candidates` that `id` stands for: a whole id, or the first four or
-    more of the eight characters after the dash. Raises NotFound, or Ambiguous if several fit;
-    `what` names the list in the message.
-    """
-    ids = list(dict.fromkeys(candidates))
-    short = id.lower().removeprefix("syn:")
-    if short in ids:
-        return short
-    fitting = [one for one in ids if one.partition("-")[2].startswith(short)]
-    if len(short) < 4 or not fitting:
-        raise NotFound(
-            f"{what} has no {id}.", valid=ids[:10], hint="" if ids else f"{what} is empty."
-        )
-    if len(fitting) > 1:
-        raise Ambiguous(
-            f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id."
-        )
-    return fitting[0]

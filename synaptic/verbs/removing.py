@@ -10,9 +10,16 @@ from ..journal.folder import locate_writable
 from ..journal.journal import Replacement
 from ..journal.losses import restore_vanished_text
 from ..journal.redating import undo_move
+from ..journal.restoring import (
+    find_copy,
+    find_pieces,
+    match_line_ends,
+    purge_entry,
+    restore_entry,
+    saved_text_of_piece,
+)
 from ..journal.rewriting import blocks_by_id
 from ..journal.saved import KEEP_DAYS
-from ..journal.text import match_line_ends
 from ..journal.trash import OF_EDITOR, TrashedText
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry
@@ -68,7 +75,7 @@ def delete(
 
     def remove(inside: str) -> None:
         if purge:
-            ws.own_journal.purge(inside, stored.own_id)
+            purge_entry(ws.own_journal, inside, stored.own_id)
         else:
             notices.extend(ws.own_journal.edit(inside, stored.own_id, lambda _: None).notices)
 
@@ -99,8 +106,8 @@ def delete(
 def _purge_deleted(ws: Workspace, id: str) -> Receipt:
     """Purges an entry that was deleted before; returns the receipt."""
     ws.index.file.owes_scrub = True  # this may repeat a purge that was killed
-    path, entry = ws.journal.find_copy(id)
-    ws.own_journal.purge(path, entry.id)
+    path, entry = find_copy(ws.journal, id)
+    purge_entry(ws.own_journal, path, entry.id)
     notices = [*index_now(ws, path, scrub=True), *outside_copies_notice(ws, entry)]
     return make_receipt(entry, path=path, notices=notices)
 
@@ -248,7 +255,7 @@ def restore(
     left = []
     with ws.own_journal.writing():
         with suppress(NotFound):
-            ws.own_journal.writer.note_entries(ws.journal.pieces_of(id)[0])
+            ws.own_journal.writer.note_entries(find_pieces(ws.journal, id)[0])
         log = read_log(ws.config.state)
         is_redo = not vanished and _is_last_change_a_restore(ws, id)
         moved = None if vanished else undo_move(ws.own_journal, id, check, by_person=by_person)
@@ -258,7 +265,7 @@ def restore(
         elif vanished:
             change = restore_vanished_text(ws.own_journal, id, check)
         else:
-            change = ws.own_journal.restore(id, check, by_person=by_person)
+            change = restore_entry(ws.own_journal, id, check, by_person=by_person)
         notices = _note_restored(ws, log, change, confirms=confirms)
     if is_redo:
         notices.append("This took the last restore back; the same again restores once more.")
@@ -283,7 +290,7 @@ def _check_done_by_agent(ws: Workspace, id: str) -> None:
 
 def _is_last_change_a_restore(ws: Workspace, id: str) -> bool:
     with suppress(NotFound, Ambiguous):
-        return ws.journal.pieces_of(id)[1][0].why == "restore"
+        return find_pieces(ws.journal, id)[1][0].why == "restore"
     return False
 
 
@@ -314,7 +321,7 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
         if old.whole_file:
             return Replacement(old, piece.text)
         return Replacement(
-            old, match_line_ends(block, ws.journal.saved_text_of_piece(piece).text)
+            old, match_line_ends(block, saved_text_of_piece(ws.journal, piece).text)
         )
 
     with ws.own_journal.writing():

@@ -18,18 +18,16 @@ from ..errors import Changed, NotFound, Refused
 from ..journal.changelog import (
     NO_FILE,
     UNDO,
-    CannotUndo,
     Deed,
     FileChange,
     LoggedRun,
-    find_spans,
     hash_or_none,
     make_record,
-    undo_change,
     verb_of_undo,
 )
 from ..journal.comments import find_ids
 from ..journal.renames import MANY_EDITS
+from ..journal.reverting import CannotUndo, find_spans, undo_change
 from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
 from ..models import PERSON, ParsedFile, Texts, frozen
 from ..notes.blocks import bytes_of_text, without_masked

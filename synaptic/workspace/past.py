@@ -34,6 +34,7 @@ from ..index.rows import FileRows, to_microseconds
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.folder import Comparison
 from ..journal.journal_files import JournalFiles
+from ..journal.restoring import parse_copy
 from ..journal.text import block_to_append, find_entry_span
 from ..journal.trash import TrashedText
 from ..language.time_fields import read_days, read_moment
@@ -163,7 +164,7 @@ class PastJournal(JournalFiles):
                     )
                     self.files[path] = data[:start] + text + data[end:]
             elif then and may_write:
-                old = self.journal_now.parse_copy(id, then.path, text)
+                old = parse_copy(self.journal_now, id, then.path, text)
                 if old.dated and old.at <= self.moment:
                     self._put_title(then.path, old)
                     deleted.append(id)

@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from synaptic.journal.changelog import (
-    Actor,
-    CannotUndo,
-    Deed,
-    FileChange,
-    find_hunks,
-    record_of_change,
-    undo_change,
-)
+from synaptic.journal.changelog import Actor, Deed, FileChange, find_hunks, record_of_change
+from synaptic.journal.reverting import CannotUndo, undo_change
 
 LINES = st.lists(
     st.sampled_from(["", "a", "b", "c", "# d", "\r", "é\udcff", "  e "]), max_size=9

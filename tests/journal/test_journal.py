@@ -25,9 +25,10 @@ from outside import TIMEOUT_S
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
 from synaptic.journal.disk import FAULTS
-from synaptic.journal.journal import Journal, allow_any_change
+from synaptic.journal.journal import Journal
 from synaptic.journal.losses import dismiss_losses, find_losses, restore_vanished_text
 from synaptic.journal.redating import move_entry, undo_move
+from synaptic.journal.restoring import allow_any_change, purge_entry, restore_entry
 from synaptic.journal.rewriting import keep_opened
 from synaptic.models import Entry, FileSignature
 
@@ -535,9 +536,9 @@ def test_killed_at_each_step_of_an_edit_by_hand(home: ForkedHome, step: str) -> 
         step in ("locked", "trash-created", "trash-torn", "trashed", "editor-open")
     )
     if edited != before:
-        assert journal.restore(numbered(1).id).after.id == numbered(1).id
+        assert restore_entry(journal, numbered(1).id).after.id == numbered(1).id
         assert journal.read(DAY) == before
-        journal.restore(numbered(1).id)
+        restore_entry(journal, numbered(1).id)
         assert journal.read(DAY) == edited
     assert len(entries_in(journal)) == 3
     journal.append(numbered(3))
@@ -593,7 +594,7 @@ def test_killed_at_each_step_of_the_deletion_of_the_last_entry_of_a_day(
     if not gone:
         journal.edit(DAY, numbered(1).id, lambda _: None)
         assert not (journal.root / DAY).exists()
-    journal.restore(numbered(1).id)
+    restore_entry(journal, numbered(1).id)
     assert journal.read(DAY) == before
     assert find_losses(journal) == []
     assert [path.name for path in journal.root.iterdir()] == [DAY]
@@ -621,11 +622,11 @@ home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
     )
     if gone:
         with pytest.raises(Refused, match=r"note\.md is there already"):
-            journal.restore(id)
+            restore_entry(journal, id)
         note.unlink()
     else:
         journal.edit("note.md", id, lambda _: None)
-    assert journal.restore(id).after.id == id and note.read_bytes() == b"caf\xe9\r\n"
+    assert restore_entry(journal, id).after.id == id and note.read_bytes() == b"caf\xe9\r\n"
 
 
 @pytest.mark.parametrize("eol", [b"\n", b"\r\n"])
@@ -640,7 +641,7 @@ def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) 
     for number in (0, 1, 2):
         entry = entries_in(journal)[number]
         journal.edit(DAY, entry.id, lambda _: None)
-        assert journal.restore(entry.id).path == DAY
+        assert restore_entry(journal, entry.id).path == DAY
         assert [entry.time for entry in entries_in(journal)] == ["08:30", "12:30", "16:30"]
         comment = f"<!-- syn:{entry.id} -->".encode()
         assert path.read_bytes().replace(comment + eol, b"").rstrip() == before.rstrip()
@@ -689,12 +690,12 @@ def test_delete_and_restore(journal: Journal) -> None:
         "delete",
         "Entry number 1",
     )
-    path, _, entry = journal.restore("00000001")
+    path, _, entry = restore_entry(journal, "00000001")
     assert (path, entry.content) == (DAY, numbered(1).content)
     assert sorted(journal.read(DAY).split(b"\n")) == sorted(before.split(b"\n"))
     assert_once_and_whole(journal, {0, 1, 2})
     with pytest.raises(NotFound):
-        journal.restore(numbered(1).id)
+        restore_entry(journal, numbered(1).id)
 
 
 def test_update_and_restore_go_back_and_forth(journal: Journal) -> None:
@@ -703,9 +704,9 @@ def test_update_and_restore_go_back_and_forth(journal: Journal) -> None:
     before = journal.read(DAY)
     journal.edit(DAY, numbered(0).id, retitle)
     after = journal.read(DAY)
-    assert journal.restore(numbered(0).id).after.content == numbered(0).content
+    assert restore_entry(journal, numbered(0).id).after.content == numbered(0).content
     assert journal.read(DAY) == before
-    assert journal.restore(numbered(0).id).after.title == "Another title"
+    assert restore_entry(journal, numbered(0).id).after.title == "Another title"
     assert journal.read(DAY) == after
 
 
@@ -714,7 +715,7 @@ def test_a_restored_entry_finds_its_file_gone(journal: Journal) -> None:
     journal.append(numbered(2))
     journal.edit(DAY, numbered(1).id, lambda _: None)
     (journal.root / DAY).unlink()
-    journal.restore(numbered(1).id)
+    restore_entry(journal, numbered(1).id)
     assert journal.read(DAY) == b"# 2026-11-21\n\n" + block_of(numbered(1))
 
 
@@ -724,7 +725,7 @@ def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal)
     )
     entry = entries_in(journal)[0]
     journal.edit(DAY, entry.id, lambda _: None)
-    path, _, restored = journal.restore(entry.id)
+    path, _, restored = restore_entry(journal, entry.id)
     assert (path, restored.id, restored.content) == (DAY, entry.id, "they call back")
 
 
@@ -752,20 +753,20 @@ def test_purge_leaves_no_copy(journal: Journal) -> None:
     journal.append(secret)
     journal.edit(DAY, secret.id, lambda old: replace(old, content="hunter2 no more"))
     journal.edit(DAY, numbered(0).id, retitle)
-    journal.purge(DAY, secret.id)
+    purge_entry(journal, DAY, secret.id)
     everything = [path for path in journal.root.parent.rglob("*") if path.is_file()]
     assert len(everything) > 4
     assert [path for path in everything if b"hunter2" in path.read_bytes()] == []
     assert [piece.id for piece in journal.trashed()] == [numbered(0).id]
     with pytest.raises(NotFound):
-        journal.purge(DAY, secret.id)
+        purge_entry(journal, DAY, secret.id)
 
 
 def test_purge_of_a_deleted_entry_clears_its_copies(journal: Journal) -> None:
     secret = make("20261121-secret00", "Secret", "hunter2 is the password")
     journal.append(secret)
     journal.edit(DAY, secret.id, lambda _: None)
-    assert journal.purge(DAY, secret.id) is None
+    assert purge_entry(journal, DAY, secret.id) is None
     assert journal.trashed() == ()
 
 

@@ -1,0 +1,425 @@
+"""Brings texts back from the trash and from done/, and removes every copy of an entry."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+from ..errors import Ambiguous, Changed, JournalError, NotFound, Refused
+from ..models import Entry
+from ..notes.blocks import usual_line_end
+from ..notes.markdown import rewrite_block
+from ..notes.privacy import shows_private_text
+from . import folder
+from .comments import find_comment, find_ids
+from .disk import disk_errors
+from .journal import Journal, Replacement
+from .journal_files import JournalFiles
+from .runs import open_import_runs, open_rename_runs
+from .saved import SavedText
+from .text import TOP, block_to_append, normalize_block
+from .trash import OF_EDITOR, UNDOABLE, TrashedText, file_hash
+from .writer import Draft, Stat
+from .written_entry import WrittenEntry, find_in_parsed
+
+Check = Callable[[str, Entry | None], None]
+"""Raises Refused if the entry of this id, None where it stands nowhere, may not be replaced."""
+
+
+def allow_any_change(id: str, present: Entry | None) -> None:
+    """Allows every change."""
+
+
+def restore_entry(
+    journal: Journal, id: str, check: Check = allow_any_change, *, by_person: bool = True
+) -> WrittenEntry:
+    """Restores an entry to the newest text in the trash that differs from its present text;
+    returns what was written.
+
+    `id` may be short. A deleted entry is put back into its file. An updated entry gets its
+    old text back, and the present text goes to the trash. `check` may refuse. Raises
+    NotFound, which names ids in the trash, Refused where an agent would pin or unpin it
+    by this or take back a person's edit, and Changed where an entry has changed since the
+    edit.
+    """
+    places = paths_by_id(journal)
+    with journal.writing():
+        id, mine = find_pieces(journal, id)
+        newest = mine[0]
+        id = newest.became or newest.id
+        if newest.why in OF_EDITOR and not by_person:
+            raise Refused(
+                "A person changed it in their editor, so only a person takes that back.",
+                f"`synaptic restore {id}`, in a terminal of their own.",
+            )
+        is_gone = newest.why == "delete" or (newest.why == "editor" and not newest.left)
+        of_part = is_gone and newest.mode is None
+        if of_part and _is_as_after(journal, newest):
+            check(id, None)
+            check_pin(journal, newest, False, by_person)
+            again = _undo_deletion(journal, newest)
+            if again:
+                journal.trash.mark_not_missed(newest.id, OF_EDITOR)
+                return again
+        paths = dict.fromkeys((newest.path, places.get(id, newest.path)))
+        if newest.mode is not None and newest.why == "delete":
+            paths = {}  # no file is written over
+        for path in paths:
+            present = journal.find_or_none(path, id)
+            if present:
+                check(id, present[1])
+                _check_left_by_editor(journal, newest, *present)
+                return _restore_older_text(journal, path, *present, mine, by_person)
+        check(id, None)
+        check_pin(journal, newest, False, by_person)
+        if newest.mode is not None:
+            return _restore_file(journal, newest, newest.mode)
+        if id in places:
+            raise Refused(
+                f"{places[id]} holds the comment of {id}, but no readable entry: nothing "
+                f"was restored.",
+                "It lost its heading or is private. `synaptic doctor` names the "
+                "line; mend or delete it.",
+            )
+        again = reinsert_text(journal, saved_text_of_piece(journal, newest), newest.above)
+        journal.trash.mark_not_missed(newest.id, OF_EDITOR)
+        return again
+
+
+def _check_left_by_editor(
+    journal: Journal, piece: TrashedText, block: bytes, now: Entry
+) -> None:
+    """Raises Changed if an entry is no longer as the editor left it that replaced the text
+    of this piece. The error shows both texts, without private passages.
+    """
+    if not piece.left or file_hash(normalize_block(block)) == piece.left:
+        return
+    before = parse_copy(journal, piece.id, piece.path, piece.text)
+    raise Changed(
+        f"{now.short_id} was changed since you edited it on {piece.at:%Y-%m-%d at %H:%M}; "
+        "nothing was restored.",
+        f"Take over what you need: `synaptic edit {now.short_id}`.\n\n"
+        f"Now it reads:\n{now.title}\n{now.content}\n\n"
+        f"Before the edit it read:\n{before.title}\n{before.content}",
+    )
+
+
+def _is_as_after(journal: Journal, piece: TrashedText) -> bool:
+    """True if the file of a piece has not changed since the piece left it."""
+    data = b""
+    with suppress(NotFound):
+        data = folder.read_bytes(journal.roots, piece.path)[0]
+    return bytes_left_by(journal, piece, data) is not None
+
+
+def bytes_left_by(journal: Journal, piece: TrashedText, data: bytes) -> bytes | None:
+    """The bytes that a piece left in its file, which now holds `data`; None if the file has
+    changed since. A file that went, or that a kill emptied, had its heading.
+    """
+    candidates = (data,) if data else (b"", *journal.bare_days(piece.path, piece.text))
+    fitting = (one for one in candidates if file_hash(one) == piece.after)
+    return next(fitting, None)
+
+
+def _undo_deletion(journal: Journal, piece: TrashedText) -> WrittenEntry | None:
+    """Puts a deleted entry back at its former position; returns None if the file has
+    changed since.
+    """
+    saved: tuple[SavedText, ...] = ()
+    if piece.id in find_ids(piece.text):
+        saved = (journal.saved_text(piece.path, piece.id, normalize_block(piece.text)),)
+
+    def make(data: bytes, _: Stat) -> Draft | None:
+        rest = bytes_left_by(journal, piece, data)
+        if rest is None:
+            return None
+        return Draft(rest[: piece.offset] + piece.text + rest[piece.offset :], saved)
+
+    draft = journal.writer.change(piece.path, make)
+    if not draft:
+        return None
+    if not saved:
+        journal.trash.mark_not_missed(piece.id, UNDOABLE)
+    return _put_back(journal, piece.id, piece.path, piece.text, draft)
+
+
+def _restore_older_text(
+    journal: Journal,
+    path: str,
+    block: bytes,
+    entry: Entry,
+    pieces: list[TrashedText],
+    by_person: bool,
+) -> WrittenEntry:
+    """Restores the newest of these trashed texts that differs from the present one and
+    shows no private text; returns what was written.
+    """
+    now = normalize_block(block)
+    for piece in pieces:
+        if normalize_block(piece.text) != now and not shows_private_text(piece.text, block):
+            check_pin(journal, piece, entry.pin, by_person)
+            exactly = entry.whole_file or _is_as_after(journal, piece)
+            text = piece.text
+            if not exactly and piece.why not in OF_EDITOR:
+                text = saved_text_of_piece(journal, piece).text
+            return replace_text(journal, path, entry.id, text, exactly=exactly, to=piece.id)
+    raise NotFound(
+        f"{entry.id} is in {path}, and the trash holds no other text of it that may be shown.",
+        "`synaptic doctor` lists updates that vanished from the file.",
+    )
+
+
+def replace_text(
+    journal: Journal, path: str, id: str, text: bytes, *, exactly: bool = False, to: str = ""
+) -> WrittenEntry:
+    """Replaces the text of an entry by `text`, whose id is `to`, and moves the old one to
+    the trash; returns what was written. Without `exactly` the line ends stay.
+    """
+
+    def change(old: Entry, block: bytes) -> Replacement:
+        is_exact = exactly or old.whole_file
+        new = replace(old, id=to or id)
+        return Replacement(new, text if is_exact else match_line_ends(block, text))
+
+    return journal.replace_entry(path, id, change, "restore").written
+
+
+def _restore_file(journal: Journal, piece: TrashedText, mode: int) -> WrittenEntry:
+    draft = Draft(piece.text, mode=mode)
+    if not journal.writer.change(piece.path, lambda _, status: None if status else draft):
+        raise Refused(
+            f"{journal.place(piece.path)} is there already, and restore overwrites no file.",
+            "Move it away and try again.",
+        )
+    journal.trash.mark_not_missed(piece.id, (*UNDOABLE, *OF_EDITOR))
+    return _put_back(journal, piece.id, piece.path, piece.text, draft)
+
+
+def check_pin(journal: Journal, piece: TrashedText, pinned: bool, by_person: bool) -> None:
+    entries = journal.parse(piece.path, piece.text, block=True).entries
+    if not by_person and any(entry.pin != pinned for entry in entries):
+        raise Refused(
+            "A person pinned or unpinned the entry since, so only a person may restore it."
+        )
+
+
+def reinsert_text(journal: Journal, text: SavedText, above: str = "") -> WrittenEntry:
+    """Inserts a saved text into its file, which lacks the entry: in the order of time, or
+    without a time below the entry that was `above`; returns what was written.
+    """
+    entry = parse_copy(journal, text.id, text.path, text.text)
+    journal.trash.put(*journal.replaced_copy(text.id, entry.title, text.text, b""))
+
+    def make(data: bytes, status: Stat) -> Draft:
+        if not status:
+            data = journal.new_file_heading(text.path, text.text)
+        comment = find_comment(data, text.id)
+        if comment >= 0:  # its text stands there and has lost its heading
+            heading = text.text[: max(0, find_comment(text.text, text.id))]
+            heading = heading.replace(b"\n", usual_line_end(data))
+            return Draft(data[:comment] + heading + data[comment:], (text,))
+        here = journal.parse(text.path, data).entries
+        texts = {text.id: text.text}
+        start = None if entry.timed else end_of_entry_above(above, here)
+        if start is None:
+            return Draft(insert_texts(journal, text.path, data, here, texts), (text,))
+        head = insert_texts(journal, text.path, data[:start], (), texts)
+        rest = data[start:]
+        return Draft(head + (usual_line_end(data) + rest if rest else b""), (text,))
+
+    draft = journal.writer.change(text.path, make)
+    return _put_back(journal, text.id, text.path, text.text, draft)
+
+
+def insert_texts(
+    journal: Journal, path: str, data: bytes, here: Sequence[Entry], texts: Mapping[str, bytes]
+) -> bytes:
+    """The file of these entries with each text of a new one before the first entry below
+    that is later.
+    """
+    here = [entry for entry in here if not entry.whole_file]
+    out = b""
+    at = 0
+    blocks = [parse_copy(journal, id, path, text) for id, text in texts.items()]
+    for new in sorted(blocks, key=lambda entry: entry.at):
+        start = max(at, insertion_offset(new, here, len(data)))
+        out += data[at:start]
+        out = out + block_to_append(path, texts[new.id], out)
+        at = start
+    rest = data[at:]
+    if not rest:
+        return out
+    return out + (b"\r\n" if out.endswith(b"\r\n") else b"\n") + rest
+
+
+def end_of_entry_above(above: str, here: Sequence[Entry]) -> int | None:
+    """The offset at which an entry belongs that stood below the one with this id, or at the
+    TOP; None where that one is gone, or is a note without a heading.
+    """
+    if above == TOP and here and not here[0].whole_file:
+        return here[0].there.start
+    ends = (entry.there.end for entry in here if entry.id == above and not entry.whole_file)
+    return next(ends, None)
+
+
+def insertion_offset(new: Entry, here: Sequence[Entry], end: int) -> int:
+    """The offset at which an entry belongs: before the first of `here` that is later.
+
+    In a diary in one file, which may begin with its latest day, it is below the entry before
+    that: a heading of a month may stand between the two.
+    """
+    in_diary = new.date_source == "heading"
+    latest_first = in_diary and len(here) > 1 and here[0].at > here[-1].at
+    above = 0
+    for entry in here:
+        if entry.at < new.at if latest_first else entry.at > new.at:
+            return above or entry.there.start
+        if in_diary:
+            above = entry.there.end
+    return end
+
+
+def match_line_ends(present: bytes, text: bytes) -> bytes:
+    """Returns `text` with the line ends of `present` and its number of line ends at the end."""
+    eol = usual_line_end(present)
+    ends = present[len(present.rstrip(b"\r\n")) :]
+    return normalize_block(text)[:-1].replace(b"\n", eol) + (ends or eol)
+
+
+def _put_back(journal: Journal, id: str, path: str, block: bytes, draft: Draft) -> WrittenEntry:
+    """A text that came back into a file, as it is read in the bytes of the draft."""
+    present = find_in_parsed(journal.parse(path, draft.data or b""), id)
+    return WrittenEntry(
+        path, None, present or replace(parse_copy(journal, id, path, block), id=id)
+    )
+
+
+def find_pieces(journal: JournalFiles, id: str) -> tuple[str, list[TrashedText]]:
+    """(an id, which may be short; the pieces of its entry, the newest first). An entry that
+    an editor was opened on, and that stands as it was, has no piece of that. Raises
+    NotFound.
+    """
+    pieces = journal.trashed()[::-1]
+    ids = (one for piece in pieces for one in (piece.id, piece.became) if one)
+    id = resolve_short_id(id, ids, "The trash")
+    mine = [piece for piece in pieces if id in (piece.id, piece.became)]
+    changes = [piece for piece in mine if not _stands_as_opened(journal, piece)]
+    return id, changes or mine
+
+
+def _stands_as_opened(journal: JournalFiles, piece: TrashedText) -> bool:
+    if piece.why != "opened":
+        return False
+    block, _ = journal.find_or_none(piece.path, piece.id) or (b"", None)
+    return normalize_block(block) == normalize_block(piece.text)
+
+
+def find_copy(journal: JournalFiles, id: str) -> tuple[str, Entry]:
+    """Path and entry of the newest copy in the trash, else of the copy in `done/`. `id` may
+    be short. Raises NotFound.
+    """
+    copies = {piece.id: piece for piece in journal.trashed()}
+    ids = [*copies, *journal.saved.ids()]
+    id = resolve_short_id(id, iter(ids), "Neither the journal nor the trash")
+    copy = copies.get(id) or journal.saved.get(id)
+    if not copy:
+        raise NotFound(
+            f"The saved copy of {id} is cut off and cannot be read; nothing was restored."
+        )
+    return copy.path, replace(parse_copy(journal, id, copy.path, copy.text), id=id)
+
+
+def parse_copy(journal: JournalFiles, id: str, path: str, block: bytes) -> Entry:
+    """The entry of a copy from this file. Raises NotFound for a copy without one."""
+    for entry in journal.parse(path, block, block=True).entries:
+        return entry
+    raise NotFound(
+        f"The saved copy of {id} can no longer be read as an entry.",
+        f"Copy what you need out of {journal.trash.path}.",
+    )
+
+
+def saved_text_of_piece(journal: JournalFiles, piece: TrashedText) -> SavedText:
+    """The piece as a copy for `done/`. A hand-typed text gets its derived id in a comment,
+    so that it can be found again.
+    """
+    block = piece.text
+    entries = journal.parse(piece.path, block, block=True).entries
+    if entries and piece.id not in find_ids(block):
+        entry = entries[0]
+        block = rewrite_block(block, entry, replace(entry, id=piece.id, derived_id=False))
+    return journal.saved_text(piece.path, piece.id, normalize_block(block))
+
+
+def paths_by_id(journal: JournalFiles) -> dict[str, str]:
+    """Maps each id in a comment to the first file that contains it. All files are read."""
+    places: dict[str, str] = {}
+    for stamp in journal.scan():
+        with suppress(NotFound):
+            for id in find_ids(journal.read(stamp.path)):
+                places.setdefault(id, stamp.path)
+    return places
+
+
+def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
+    """Returns the id in `candidates` that `id` stands for: a whole id, or the first four or
+    more of the eight characters after the dash. Raises NotFound, or Ambiguous if several fit;
+    `what` names the list in the message.
+    """
+    ids = list(dict.fromkeys(candidates))
+    short = id.lower().removeprefix("syn:")
+    if short in ids:
+        return short
+    fitting = [one for one in ids if one.partition("-")[2].startswith(short)]
+    if len(short) < 4 or not fitting:
+        raise NotFound(
+            f"{what} has no {id}.", valid=ids[:10], hint="" if ids else f"{what} is empty."
+        )
+    if len(fitting) > 1:
+        raise Ambiguous(
+            f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id."
+        )
+    return fitting[0]
+
+
+def purge_entry(journal: Journal, path: str, id: str) -> Entry | None:
+    """Removes every copy of an entry; returns the deleted entry, or None if only copies
+    were left. No copy stays in trash, done or runs.
+
+    Raises JournalError if the entry is deleted but a copy may remain. The same purge again
+    removes that copy.
+    """
+    entry = None
+    had_copies = False
+    left = {}
+    with journal.writing(), journal.writer.unlogged():
+        pieces = [piece for piece in journal.trashed() if piece.id == id]
+        present = journal.find_or_none(path, id)
+        texts = [*(piece.text for piece in pieces), *([present[0]] if present else [])]
+        paths = {path, *(piece.path for piece in pieces)}
+        purges: dict[str, Callable[[str], bool]] = {
+            "changes": partial(journal.log.purge, paths=paths, texts=texts),
+            "trash.md": journal.trash.purge,
+            "done": journal.saved.forget,
+            "imports": open_import_runs(journal.state).purge,
+            "renames": open_rename_runs(journal.state).purge,
+        }
+        with suppress(NotFound):
+            entry = journal.replace_entry(
+                path, id, lambda *_: Replacement(None, b""), None
+            ).entry
+        for name, purge in purges.items():
+            try:
+                with disk_errors(journal.state / name):
+                    had_copies |= purge(id)
+            except JournalError as error:
+                left[name] = error
+    for first in left.values():
+        raise JournalError(
+            f"{path} no longer holds {id}, but copies may be left in {', '.join(left)}: "
+            f"{first.message}",
+            f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
+        )
+    if not had_copies and not entry:
+        raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
+    return entry
