@@ -22,8 +22,9 @@ from ..render.briefing import briefing_text
 from ..render.present import join_first, outline_text, short_id
 from ..serving.arguments import agent_name, is_person, why_not_person
 from ..verbs import brief as brief_verb
-from ..verbs import browse, changing, mentions, removing, rules, saving, undoing
+from ..verbs import browse, changing, removing, rules, saving, undoing
 from ..verbs.attaching import find_attachments, with_attachments
+from ..verbs.linked import id_of_name
 from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
 from ..verbs.outside_copies import find_outside_copies
 from ..workspace.proposals import read_proposals
@@ -409,7 +410,7 @@ def restore(ws: Workspace, id: str = "") -> None:
         return print_answer(data, terminal.trash_text(texts, output_for_workspace(ws)))
     stands = False
     with suppress(Ambiguous):
-        stands = mentions.id_of_name(ws, id) is not None
+        stands = id_of_name(ws, id) is not None
     try:
         receipt = removing.restore(ws, id, by_person=not agent_name(), confirms=is_person())
     except NotFound as error:

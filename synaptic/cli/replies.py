@@ -25,8 +25,9 @@ from ..render.present import build_term_test, outline_text, short_id, write_resu
 from ..render.terminal import Output, emit, emit_json, say
 from ..serving.editors import command_to_open, waits_for_person
 from ..verbs import browse
-from ..verbs.browse import Days, Listing
-from ..verbs.mentions import id_of_name
+from ..verbs.browse import Listing
+from ..verbs.days import Days
+from ..verbs.linked import id_of_name
 from ..verbs.receipts import Receipt
 from ..verbs.totals import sum_field
 from ..workspace.past import NOTHING_THEN

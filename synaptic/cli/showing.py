@@ -16,8 +16,9 @@ from ..plugin import TRANSCRIPTS
 from ..render import terminal, wire
 from ..search.search import search as search_journal
 from ..serving.arguments import take_filters
-from ..verbs import browse, mentions
+from ..verbs import browse, linked
 from ..verbs.attaching import with_attachments
+from ..verbs.days import Days, entries_of_days
 from ..workspace.workspace import Workspace
 from . import flags as f
 from .flags import ID_COMPLETION, argument, option, switch, text_option, texts_option
@@ -253,8 +254,8 @@ def links(ws: Workspace, broken: bool, name: Words = ()) -> None:
 
         ends = find_loose_ends(ws)
         return print_answer(wire.as_json(ends), terminal.loose_ends_text(ends, to))
-    linked = mentions.links(ws, " ".join(name))
-    return print_answer(wire.as_json(linked), terminal.links_text(linked, to))
+    ends_of_name = linked.links(ws, " ".join(name))
+    return print_answer(wire.as_json(ends_of_name), terminal.links_text(ends_of_name, to))
 
 
 @command(
@@ -279,7 +280,7 @@ def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
     notices: Texts = ()
     rows: Sequence[Task]
     if done:
-        rows = mentions.tasks(ws, done=True, due=due)
+        rows = to_do.tasks(ws, done=True, due=due)
         groups = [(task.date or to_do.NO_DAY, task) for task in rows]
     else:
         rows = to_do.list_to_do(ws, due)
@@ -332,7 +333,7 @@ def day(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
 
     Example: synaptic day last tuesday
     """
-    _print_days_or_sums(ws, browse.entries_of_days(ws, " ".join(date)), **sums)
+    _print_days_or_sums(ws, entries_of_days(ws, " ".join(date)), **sums)
 
 
 @command("week", f.DATE, f.SUM, f.BY)
@@ -341,11 +342,11 @@ def week(ws: Workspace, date: Words = ("today",), **sums: Any) -> None:
 
     Example: synaptic week 2026-11-17, synaptic week --sum hours
     """
-    _print_days_or_sums(ws, browse.entries_of_days(ws, " ".join(date), week=True), **sums)
+    _print_days_or_sums(ws, entries_of_days(ws, " ".join(date), week=True), **sums)
 
 
 def _print_days_or_sums(
-    ws: Workspace, days: browse.Days, sum_of: str | None = None, by: str | None = None
+    ws: Workspace, days: Days, sum_of: str | None = None, by: str | None = None
 ) -> None:
     check_sum(sum_of, by)
     if sum_of:

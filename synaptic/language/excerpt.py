@@ -1,8 +1,8 @@
 """Chooses the sentences of a note that say most. Pure; tokens are counted by the caller."""
 
-import re
 from collections.abc import Callable
 
+from ..notes.blocks import count_code_spans
 from ..notes.header import shorten
 from .lexicon import sentence_ends
 
@@ -10,12 +10,6 @@ BEGINNING_CHARS = 24
 """The most characters of the first sentence that stand before others. In `bench.py helps` the
 briefing shows what 32 and 30 tasks need with 24, 31 and 29 with 32.
 """
-CODE_SPAN = re.compile(r"`[^`\n]+`")
-
-
-def count_code_spans(text: str) -> int:
-    """Returns the number of commands, names and values in backticks."""
-    return len(CODE_SPAN.findall(text))
 
 
 def split_sentences(text: str) -> list[str]:

@@ -43,8 +43,9 @@ from ..serving.arguments import take_filters
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
-from ..verbs.browse import Listing, check_ids, entries_of_days, find, get, recent
+from ..verbs.browse import Listing, check_ids, find, get, recent
 from ..verbs.changing import update
+from ..verbs.days import entries_of_days
 from ..verbs.receipts import Receipt
 from ..verbs.removing import delete, restore
 from ..verbs.review import review

@@ -116,6 +116,7 @@ _COMMENT = re.compile(r"(?s)<!(?=--).*?-->")
 """`<!-->` is a whole comment."""
 _PARAGRAPH_END = re.compile(r"\n[ \t]*\n")
 TICKS = re.compile("`+")
+_SHORT_CODE = re.compile(r"`[^`\n]+`")
 _LINE = re.compile(r"[^\n]+")
 _CODE_SPAN_REACH = 10_000
 _BRACE = re.compile(r"(?<!\\)\$\{|[{}]|\n[ \t]*\n")
@@ -793,3 +794,8 @@ def plain_text(text: str) -> str:
     if "[" not in text:
         return text
     return LINK.sub(r"\1 \2", WIKI_LINK.sub(r"\1 \2", text))
+
+
+def count_code_spans(text: str) -> int:
+    """Returns the number of commands, names and values in backticks."""
+    return len(_SHORT_CODE.findall(text))

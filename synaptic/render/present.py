@@ -23,7 +23,7 @@ from .wire import why_json
 
 if TYPE_CHECKING:
     from ..verbs.browse import Listing
-    from ..verbs.mentions import Links
+    from ..verbs.link_ends import Links
     from ..verbs.review import ReviewFinding
 
 IsHit = Callable[[str], bool]

@@ -56,10 +56,11 @@ from .present import (
 if TYPE_CHECKING:
     from ..journal.backups import LastBackup
     from ..journal.changelog import LoggedRun
-    from ..verbs.browse import Days, Listing
+    from ..verbs.browse import Listing
+    from ..verbs.days import Days
     from ..verbs.doctor import Checkup
+    from ..verbs.link_ends import Links
     from ..verbs.loose_ends import LooseEnds
-    from ..verbs.mentions import Links
     from ..verbs.removing import Replaced, Restorable
     from ..verbs.status import Status
     from ..verbs.totals import Totals

@@ -16,7 +16,8 @@ from ..models import Entry, Facets, Hit, Json, SearchResult, Why
 from ..notes.conflicts import with_versions_shown
 
 if TYPE_CHECKING:
-    from ..verbs.browse import Days, Listing
+    from ..verbs.browse import Listing
+    from ..verbs.days import Days
     from ..verbs.review import ReviewFinding
     from ..verbs.status import Status
     from ..verbs.totals import Total, Totals

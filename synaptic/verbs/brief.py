@@ -24,12 +24,11 @@ from ..journal.disk import overwrite, read_state_json
 from ..journal.projects import NamesInJournal
 from ..journal.repository import Checkout
 from ..kinds import CLOSABLE, CLOSING_TAGS, KINDS, is_over
-from ..language.excerpt import count_code_spans
 from ..language.query import search_terms
 from ..language.time_fields import read_date
 from ..language.words import fts5_expression
 from ..models import DEFAULT_IMPORTANCE, PERSON, TYPES, Entry, EntryType, Json, Order, Task
-from ..notes.blocks import project_key, slug_tag
+from ..notes.blocks import count_code_spans, project_key, slug_tag
 from ..notes.conflicts import with_versions_shown
 from ..notes.dates import owner_time
 from ..notes.marks import find_tasks, source_of_task

@@ -1,13 +1,10 @@
 """Reads entries by id, by time, and by their types, tags, files and projects."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from datetime import date as calendar_day
-from datetime import timedelta
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import (
@@ -22,7 +19,6 @@ from ..filters import ALL_TAGS, Filters
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.repository import Checkout
 from ..language.query import MAX_LIMIT, build_filters
-from ..language.time_fields import MAX_SHOWN, TIME_FIELDS, read_days
 from ..models import ORDERS, Entry, Facets, Order, SearchResult, Texts, frozen
 from ..notes.marks import link_key
 from ..search.search import drop_any_project, filters_and_own_project, search
@@ -31,16 +27,11 @@ from ..workspace.checkout import working_checkout, working_scope
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .mentions import Ends, Links, links_of_entries
+from .link_ends import Ends, Links, links_of_entries
 
 NEWEST = 10
 """Entries of `recent` without a limit and without a query."""
 RECENT_POOL = 50
-LONGEST_MONTH = 31
-OTHER_YEARS = 5
-"""Entries that a day shows from the same day of other years."""
-EXPORTED = 500
-"""Entries that an export holds in memory."""
 PageEnd = tuple[bool, TimelinePosition]
 """The entry that was shown last: (it is not of the own project, its place in time)."""
 _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
@@ -63,21 +54,6 @@ class Listing:
     attached: dict[str, Texts] = field(default_factory=dict)
     facets: Facets | None = None
     notices: Texts = ()
-
-
-class Days(NamedTuple):
-    """The entries of the days from `since` to `until`, oldest first; dates are `YYYY-MM-DD`.
-
-    `before` and `after` are the nearest other days with entries. `on_this_day` are entries of
-    other years.
-    """
-
-    since: str
-    until: str
-    listing: Listing
-    before: str | None
-    after: str | None
-    on_this_day: Listing
 
 
 def check_ids(ids: Sequence[str]) -> None:
@@ -107,14 +83,14 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         if not rowids:
             raise errors[0]
         here = working_checkout(ws)
-        listing = _make_listing(ws, report, len(rowids), list(rowids), here)
+        listing = make_listing(ws, report, len(rowids), list(rowids), here)
         links = {}
         chains = {}
         for entry, rowid in zip(listing.entries, rowids, strict=False):
             links[entry.id] = links_of_entries(ws, [rowid])
             rows_of_chain = ws.index.replacement_chain(rowid)
             if rows_of_chain[1:]:
-                chains[entry.id] = _make_listing(ws, report, 0, rows_of_chain, here).entries
+                chains[entry.id] = make_listing(ws, report, 0, rows_of_chain, here).entries
         notices = (*listing.notices, *dict.fromkeys(map(str, errors)))
         return replace(listing, links=links, chains=chains, notices=notices)
 
@@ -166,7 +142,7 @@ def recent(
             rows += ws.index.list_rows(kind, order="newest", limit=left, first=own)
         if is_asked:
             return rows, Listing(0, ())
-        return rows, _make_listing(ws, report, ws.index.count_entries(wanted), rows, here)
+        return rows, make_listing(ws, report, ws.index.count_entries(wanted), rows, here)
 
     pool, listing = in_step(ws, run)
     if not (query and is_asked):
@@ -195,7 +171,7 @@ def make_listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listin
 
     def run(report: SyncReport) -> Listing:
         rowids = find()
-        return _make_listing(ws, report, len(rowids), rowids)
+        return make_listing(ws, report, len(rowids), rowids)
 
     return in_step(ws, run)
 
@@ -242,13 +218,13 @@ def find(
         if around:
             total, rowids = _timeline_around(ws, wanted, around, limit)
         else:
-            after = _read_cursor(cursor, chosen)
+            after = read_cursor(cursor, chosen)
             first = None if order else own
-            rowids, last = _page_of_rows(ws, wanted, chosen, limit, after, first)
+            rowids, last = page_of_rows(ws, wanted, chosen, limit, after, first)
             total = ws.index.count_entries(wanted)
-        listing = _make_listing(ws, report, total, rowids, here)
+        listing = make_listing(ws, report, total, rowids, here)
         counts = ws.index.facets(wanted) if facets else None
-        return replace(listing, cursor=_make_cursor(last, chosen, own), facets=counts)
+        return replace(listing, cursor=make_cursor(last, chosen, own), facets=counts)
 
     return _name_either_tag(in_step(ws, run), asked)
 
@@ -293,52 +269,7 @@ def _name_either_tag(listing: Listing, asked: Filters) -> Listing:
     return replace(listing, notices=(*listing.notices, notice))
 
 
-def entries_of_days(
-    ws: Workspace,
-    date: str = "today",
-    *,
-    week: bool = False,
-    limit: int | None = None,
-    cursor: str | None = None,
-) -> Days:
-    """The entries of a day or of a time of up to a month; of a `week`, from Monday on, that
-    holds the day or time.
-
-    With a `limit` the listing has the `cursor` of the next entries. Raises InvalidArgument for
-    a text that is not a date, and for a longer time.
-    """
-    first, last = read_days(date, ws.clock(), "date")
-    if week:
-        first -= timedelta(first.weekday())
-    if (last - first).days >= (7 if week else LONGEST_MONTH):
-        raise InvalidArgument(
-            f"date: {date[:MAX_SHOWN]!r} is more than a {'week' if week else 'month'}.",
-            f"`synaptic find --since {first} --until {last}` lists it.",
-            valid=TIME_FIELDS["date"].examples,
-            of=["date"],
-        )
-    if week:
-        end = min(first.toordinal() + 6, calendar_day.max.toordinal())
-        last = calendar_day.fromordinal(end)
-    since = first.isoformat()
-    until = last.isoformat()
-    wanted = Filters(since=since, until=until, include_superseded=True)
-
-    def run(report: SyncReport) -> Days:
-        page_end = _read_cursor(cursor, "oldest")
-        rowids, last = _page_of_rows(ws, wanted, "oldest", limit, page_end)
-        total = ws.index.count_entries(wanted)
-        before, after, other_years = ws.index.days_around(since, until, limit=OTHER_YEARS)
-        here = working_checkout(ws)
-        listing = _make_listing(ws, report, total, rowids, here)
-        listing = replace(listing, cursor=_make_cursor(last, "oldest"))
-        then = _make_listing(ws, report, len(other_years), other_years, here)
-        return Days(since, until, listing, before, after, then)
-
-    return in_step(ws, run)
-
-
-def _make_listing(
+def make_listing(
     ws: Workspace,
     report: SyncReport,
     total: int,
@@ -411,7 +342,7 @@ def _timeline_around(
     return total, [*reversed(before), centre, *after[: limit - 1 - len(before)]]
 
 
-def _page_of_rows(
+def page_of_rows(
     ws: Workspace,
     filters: Filters,
     order: Order,
@@ -437,7 +368,7 @@ def _page_of_rows(
     return rowids[:limit], last
 
 
-def _make_cursor(last: RankingFacts | None, order: Order, own: str | None = None) -> str | None:
+def make_cursor(last: RankingFacts | None, order: Order, own: str | None = None) -> str | None:
     """The cursor text with which the next page begins after the entry `last`, even if that is
     deleted meanwhile; None if there is no next page.
     """
@@ -449,7 +380,7 @@ def _make_cursor(last: RankingFacts | None, order: Order, own: str | None = None
     return f"{order}:{is_other}:{position.dated}:{position.at}:{position.seq}:{path}"
 
 
-def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
+def read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
     """Decodes a cursor into the position of the last entry shown; None for no cursor. Raises
     InvalidArgument for a broken one or one of another order.
     """
@@ -466,21 +397,3 @@ def _read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
         dated=int(match[3]), at=int(match[4]), path=unquote(match[6]), seq=int(match[5])
     )
     return match[2] == "1", position
-
-
-def export(ws: Workspace, filters: Filters) -> Iterator[Entry]:
-    """The whole entries that pass, oldest first, without private passages; also entries that
-    arrive meanwhile.
-    """
-    last = None
-
-    def run(_: SyncReport) -> tuple[dict[int, Entry], RankingFacts | None]:
-        after = (False, last.position) if last else None
-        rowids, following = _page_of_rows(ws, filters, "oldest", EXPORTED, after)
-        return read_entries(ws, rowids), following
-
-    while True:
-        page, last = in_step(ws, run)
-        yield from page.values()
-        if not last:
-            return

@@ -16,9 +16,9 @@ from ..language.time_fields import read_moment
 from ..models import PERSON, Entry, Json
 from ..notes.blocks import project_key, unify_newlines
 from ..notes.dates import owner_time
-from ..notes.draft import redraft_entry
 from ..notes.markdown import compose_entry
 from ..notes.marks import link_key
+from ..notes.redraft import redraft_entry
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
 from ..workspace.checkout import marks_of_project, working_checkout

@@ -46,7 +46,7 @@ from .attaching import (
 )
 from .changing import open_for_edit, update
 from .entry_marks import find_stored
-from .mentions import link_targets
+from .linked import link_targets
 from .receipts import Receipt
 from .saving import Marks, save
 

@@ -32,7 +32,7 @@ from ..notes.marks import link_key, link_keys_of_entry, name_in_link, names_atta
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .mentions import unresolved_links
+from .linked import unresolved_links
 
 _ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}")
 _NOT_OURS = re.compile(r"[/~#]|[\w-]+(?:\.[\w-]+)+/|[a-zA-Z][\w+.-]*:|[^{}<>$*|]*[{}<>$*|]")

@@ -11,7 +11,8 @@ from ..models import Entry, Link
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .mentions import ends_of_links, title_with_day
+from .link_ends import title_with_day
+from .linked import ends_of_links
 
 MOST = (8, 12)
 """Neighbours that a graph shows at one step, and at two. By eye."""

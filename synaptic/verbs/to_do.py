@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
+from itertools import chain
+from operator import attrgetter
 from typing import Generic, TypeVar
 
+from ..filters import Filters
 from ..language.time_fields import read_date
 from ..models import Entry, Task, frozen
+from ..notes.marks import find_tasks
+from ..workspace.readback import read_body_lines
+from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from . import brief, mentions
+from . import brief
 
 Due = TypeVar("Due", Entry, Task)
 MONTH_DAYS = 31
@@ -42,12 +49,12 @@ def list_to_do(ws: Workspace, due: str | None = None) -> tuple[Task, ...]:
     last = (read_date(due, ws.clock(), "due by", of="due"),) if due else ()
     due_tasks = brief.due_tasks(ws, *last)
     ranks = {_identity(task): rank for rank, task in enumerate(due_tasks)}
-    tasks = mentions.tasks(ws, due=due)
-    with_day = [one for one in tasks if one.due]
+    of_notes = tasks(ws, due=due)
+    with_day = [one for one in of_notes if one.due]
     with_day += [one for one in due_tasks if not one.line]
     # a task in an entry that is closed has no place in what is due, and ends its day
     with_day.sort(key=lambda one: (one.due or "", ranks.get(_identity(one), len(ranks))))
-    return *with_day, *(one for one in tasks if not one.due)
+    return *with_day, *(one for one in of_notes if not one.due)
 
 
 def list_due(ws: Workspace, until: str | None = None) -> Soon[Entry]:
@@ -78,3 +85,28 @@ def name_due_group(task: Task, today: date) -> str:
 
 def _identity(task: Task) -> tuple[str, str, int]:
     return task.id, task.path, task.line
+
+
+def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:
+    """The open tasks, or the done ones, by day, newest first; of undated entries last.
+
+    `due` keeps tasks that are due by its last day, also overdue ones; `friday` is the next
+    Friday. Tasks of superseded entries are left out. Raises InvalidArgument.
+    """
+    now = ws.clock()
+    today = now.date().isoformat()
+    last = read_date(due, now, "due by", of="due") if due else None
+
+    def run(_: object) -> tuple[Task, ...]:
+        rowids = ws.index.list_rows(Filters(has_tasks=True), order="newest", limit=-1)
+        texts = read_body_lines(ws, rowids)
+        matches = []
+        for task in chain.from_iterable(find_tasks(*texts[rowid]) for rowid in rowids):
+            is_due = not last or "" < (task.due or "") <= last
+            if task.done == done and is_due:
+                overdue = not done and "" < (task.due or "") < today
+                matches.append(replace(task, overdue=overdue))
+        matches.sort(key=attrgetter("path", "line"))
+        return tuple(sorted(matches, key=lambda task: task.date or "", reverse=True))
+
+    return in_step(ws, run)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from ..filters import Filters
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .browse import export
+from .exporting import export
 
 EVERY = Filters(include_superseded=True)
 

@@ -27,7 +27,9 @@ from synaptic import Filters, Workspace, rebuild, search
 from synaptic.journal.folder import Comparison
 from synaptic.journal.names import printable_path
 from synaptic.render import wire
-from synaptic.verbs import brief, doctor, mentions, review
+from synaptic.verbs import brief, doctor, linked, review, to_do
+from synaptic.verbs.days import entries_of_days
+from synaptic.verbs.exporting import export
 from synaptic.verbs.status import status as read_status
 
 pytestmark = [
@@ -128,7 +130,7 @@ places = st.tuples(
 
 def read_everything(ws: Workspace) -> set[str]:
     """The paths of the entries; each verb of the library that reads answers."""
-    found = {entry.there.path for entry in browse.export(ws, Filters())}
+    found = {entry.there.path for entry in export(ws, Filters())}
     hits = search(ws, "otter", strategy="lexical", limit=50)
     assert hits.hits
     listed = browse.find(ws, limit=50)
@@ -142,10 +144,10 @@ def read_everything(ws: Workspace) -> set[str]:
     assert text.isprintable(), text
     for id in ids[:3]:
         browse.history(ws, id)
-        mentions.links(ws, id)
-    browse.entries_of_days(ws, "today")
-    mentions.unresolved_links(ws)
-    mentions.tasks(ws)
+        linked.links(ws, id)
+    entries_of_days(ws, "today")
+    linked.unresolved_links(ws)
+    to_do.tasks(ws)
     brief.brief(ws, ws.config.journal)
     review.review(ws)
     doctor.list_secrets(ws)

@@ -10,7 +10,8 @@ import pytest
 
 from synaptic.errors import InvalidArgument, Refused
 from synaptic.models import Entry
-from synaptic.notes.draft import draft_entry, redraft_entry
+from synaptic.notes.draft import draft_entry
+from synaptic.notes.redraft import redraft_entry
 from synaptic.notes.screening import Screen
 
 AT = datetime(2026, 11, 20, 9, 30, tzinfo=UTC)

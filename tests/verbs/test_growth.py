@@ -18,8 +18,9 @@ from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.filters import Filters, Scope
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
-from synaptic.verbs.browse import entries_of_days, find, get, recent
+from synaptic.verbs.browse import find, get, recent
 from synaptic.verbs.changing import update
+from synaptic.verbs.days import entries_of_days
 from synaptic.verbs.saving import save
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.sync import in_step, rebuild

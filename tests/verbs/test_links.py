@@ -13,7 +13,7 @@ from synaptic import Filters, Workspace, find, save, update
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.notes.blocks import without_code
-from synaptic.verbs.mentions import link_targets, links, unresolved_links
+from synaptic.verbs.linked import link_targets, links, unresolved_links
 from synaptic.verbs.neighbours import link_graph
 from synaptic.workspace.many_edits import make_edits
 

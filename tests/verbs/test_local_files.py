@@ -22,8 +22,8 @@ from synaptic.models import EntryType
 from synaptic.notes.privacy import blank_private
 from synaptic.verbs.attaching import with_attachments
 from synaptic.verbs.browse import get
+from synaptic.verbs.linked import id_of_name
 from synaptic.verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
-from synaptic.verbs.mentions import id_of_name
 
 KEPT = "attachments/2026-11-21-"
 TOKEN = "ghp_" + "a1B2" * 9

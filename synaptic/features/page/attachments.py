@@ -39,7 +39,7 @@ from ...verbs.attaching import (
     link_to_file,
     new_files,
 )
-from ...verbs.mentions import link_targets
+from ...verbs.linked import link_targets
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace

@@ -31,7 +31,7 @@ from ...files import is_picture_name
 from ...journal.shelf import FileListing, ServableFiles, files_by_name, find_file, linked_files
 from ...models import Entry, Texts, frozen
 from ...notes.marks import link_key
-from ...verbs.mentions import link_targets_on_snapshot
+from ...verbs.linked import link_targets_on_snapshot
 from ...workspace.readback import read_bodies
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace

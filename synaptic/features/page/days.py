@@ -18,6 +18,7 @@ from ...models import TYPES, Entry
 from ...notes.frontmatter import match_front_matter
 from ...render.present import shade_days
 from ...verbs import brief, browse
+from ...verbs.days import entries_of_days
 from ...verbs.rules import list_waiting
 from ...verbs.saving import parse_moment
 from ...verbs.written import count_days
@@ -68,7 +69,7 @@ async def _day_page(request: Request) -> Response:
     since = time.time_ns() - GRAIN_NS
 
     def read(ws: Workspace) -> Values:
-        days = browse.entries_of_days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
+        days = entries_of_days(ws, asked or "today", limit=DAY_ENTRIES, cursor=cursor)
         today = ws.today.isoformat()
         is_today = today == days.since
         entries = days.listing.entries

@@ -24,6 +24,7 @@ from ...journal.shelf import files_by_name, linked_files
 from ...models import Entry
 from ...render.wire import entry_json
 from ...verbs import browse
+from ...verbs.exporting import export
 from ...workspace.workspace import Workspace
 from .attachments import open_attachments, read_in_parts, shown_files, without_metadata
 from .searching import filters_in_address, search_page_values
@@ -84,7 +85,7 @@ def _read_matching_entries(ws: Workspace, request: Request) -> tuple[int, Iterat
     query, results = search_in_address(ws, request)
     if query:
         return len(results["hits"]), (hit.entry for hit, *_ in results["hits"])
-    return results["listing"].total, browse.export(ws, results["filters"])
+    return results["listing"].total, export(ws, results["filters"])
 
 
 def search_in_address(ws: Workspace, request: Request) -> tuple[str, Values]:

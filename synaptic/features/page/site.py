@@ -29,7 +29,7 @@ from ...render.present import day_page_length, short_id
 from ...serving.roles import Role
 from ...serving.tokens import Tokens
 from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
-from ...verbs.mentions import link_targets
+from ...verbs.linked import link_targets
 from ...workspace.workspace import Workspace
 from .devices import Devices
 from .guard import BODY_BYTES, READING, Sessions, Visitor

@@ -15,7 +15,7 @@ from ...notes.blocks import LINK, WIKI_LINK, blank_out, without_code_and_comment
 from ...notes.link_places import NoteText, Splice, byte_offsets, read_note_text
 from ...notes.marks import link_key
 from ...verbs.browse import get
-from ...verbs.mentions import Ends, links_of_entries
+from ...verbs.link_ends import Ends, links_of_entries
 from ...workspace.many_edits import Changes, EditPlan, Notes, plan_edits
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step

@@ -16,7 +16,7 @@ from ...render import terminal, wire
 from ...render.fence import clean
 from ...render.terminal import emit
 from ...serving.arguments import take_filters
-from ...verbs import browse
+from ...verbs.exporting import export
 from ...verbs.totals import sum_field
 from ...workspace.workspace import Workspace
 from .export_rows import csv_rows, json_rows, totals_json_rows
@@ -58,7 +58,7 @@ def _export(
         totals = sum_field(ws, sum_of, by, filters=filters)
         lines = totals_json_rows(totals) if as_rows else wire.totals_csv_rows(totals)
     else:
-        entries = browse.export(ws, filters)
+        entries = export(ws, filters)
         lines = json_rows(entries) if as_rows else csv_rows(entries)
     if not to:
         for line in lines:

@@ -32,8 +32,8 @@ from ...notes.recurring import (
 )
 from ...plugin import Ticked
 from ...verbs.editing import BOM, resolve_own_id, rewrite_by_person
-from ...verbs.mentions import tasks
 from ...verbs.receipts import index_now
+from ...verbs.to_do import tasks
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.file_rows import body_lines
 from ...workspace.workspace import Workspace

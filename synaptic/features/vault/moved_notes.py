@@ -12,7 +12,7 @@ from ...journal.moves import read_moves
 from ...notes.link_names import name_key
 from ...notes.link_places import page_of_path
 from ...notes.marks import link_key
-from ...verbs.mentions import unresolved_links
+from ...verbs.linked import unresolved_links
 from ...workspace.many_edits import EditPlan
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace

@@ -23,7 +23,7 @@ from ...notes.dates import date_in_path
 from ...notes.link_names import ends_with_name, name_key, page_key
 from ...notes.link_places import page_of_path
 from ...notes.marks import link_key
-from ...verbs.mentions import id_of_name
+from ...verbs.linked import id_of_name
 from ...workspace.many_edits import EditPlan
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, expect
 from served import Served, logged_in, served
 
 from synaptic.verbs import browse
-from synaptic.verbs.mentions import link_targets
+from synaptic.verbs.linked import link_targets
 from synaptic.verbs.saving import save
 
 TYPED = b"""# 2026-11-20\r

@@ -12,7 +12,7 @@ from bs4 import BeautifulSoup
 from homes import open_home
 
 from synaptic.features.page.rendering import EMBEDS, Quoted, plain_lines, render_markdown
-from synaptic.verbs.mentions import link_targets
+from synaptic.verbs.linked import link_targets
 from synaptic.workspace.workspace import Workspace
 
 CORPUS = tomllib.loads((Path(__file__).parents[2] / "data" / "markdown.toml").read_text())

@@ -15,7 +15,7 @@ from synaptic import delete, save, update
 from synaptic.config import load_config
 from synaptic.features.sharing.syncing import Synced, describe_sync, sync
 from synaptic.features.vault.renaming import plan_note_rename
-from synaptic.verbs.mentions import unresolved_links
+from synaptic.verbs.linked import unresolved_links
 from synaptic.verbs.review import review
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.workspace import Workspace

@@ -11,8 +11,8 @@ from synaptic import Workspace
 from synaptic.errors import Ambiguous, Changed, InvalidArgument, NotFound, Refused
 from synaptic.features.tasks.rescheduling import find_tasks_to_move, reschedule_tasks
 from synaptic.features.tasks.ticking import tick_task
-from synaptic.verbs.mentions import tasks
 from synaptic.verbs.saving import save
+from synaptic.verbs.to_do import tasks
 from synaptic.verbs.undoing import undo_last
 
 MOVES = {
