@@ -30,9 +30,9 @@ class Size(NamedTuple):
     lines: int
 
 
-MOST_LOADED = Size(121, 30_800)
+MOST_LOADED = Size(119, 29_200)
 """What a run loads. Both numbers only fall: who adds a module to the core takes one away."""
-MOST_IMPORTED = Size(123, 31_200)
+MOST_IMPORTED = Size(121, 29_500)
 """The same, with what these modules import only in some cases."""
 BEGIN = (
     "verbs.saving",

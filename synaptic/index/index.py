@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import sys
 from array import array
-from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
-from datetime import date, datetime, timedelta
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -20,7 +18,6 @@ from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIss
 from ..notes.marks import link_key
 from .conditions import (
     BOUND_LIST,
-    COUNTABLE,
     PROJECT_MARKS,
     PROJECT_NAMES,
     SUPERSEDED,
@@ -46,7 +43,6 @@ from .rows import (
     TimelinePosition,
     Vocabulary,
     stored_from_rows,
-    to_microseconds,
     unit_vectors,
 )
 from .sqlite_engine import SqliteEngine
@@ -66,16 +62,6 @@ SPREAD_OVER = 2_048
 """Passages of the journal, a sample of all, among which a large project has enough."""
 CODED = 6
 """Passages of an entry whose tokens are compared: it keeps a question within 10 ms."""
-
-
-_JOINED = """
-    SELECT e.rowid FROM (
-        SELECT n.entry other FROM link l JOIN name n ON n.key = l.key AND n.own = 1
-        WHERE l.entry = ?
-        UNION SELECT l.entry FROM name n CROSS JOIN link l ON l.key = n.key
-        WHERE n.entry = ? AND n.own = 1) AS beside
-    JOIN entry e ON e.rowid = other AND e.twin = 0 WHERE other <> ?
-    ORDER BY e.at DESC, e.own_id LIMIT ?"""
 
 
 _LAST_MARKS = ".?!…"
@@ -565,40 +551,12 @@ class Index:
         """
         return set(self.engine.column(_CHANGED, number))
 
-    def published_consents(self, ids: Sequence[str]) -> dict[tuple[str, str], Any]:
-        """Maps (id, path) of a published preference to the person or agent who stands for it.
-        Journals may share an id.
-        """
-        sql = f"""
-            SELECT e.id, s.path, e.consent, e.consent_by FROM entry e
-            JOIN source s ON s.id = e.source WHERE e.id IN {BOUND_LIST}"""
-        rows = self.engine.rows(sql, json.dumps(ids))
-        return {(id, path): consent for id, path, *consent in rows}
-
     def own_ids(self, ids: Sequence[str]) -> dict[str, str]:
         """Maps each id to the id in the entry's own file: that id may be in force for an entry
         of another file.
         """
         these = json.dumps(ids)
         return dict(self.engine.rows(_OWN_IDS, these, these))
-
-    def sample_ids(self) -> list[str]:
-        """Up to 1,000 ids, by which another machine knows the journal again."""
-        return self.engine.column("SELECT own_id FROM entry ORDER BY at LIMIT 1000")
-
-    def content_versions(self) -> dict[str, str]:
-        """Maps the path of each file to a text of everything from which its rows are made."""
-        return dict(self.engine.rows(_MADE_OF))
-
-    def id_decisions(self, path: str) -> dict[str, tuple[int, str | None, int]]:
-        """Maps the own id of each entry of a file to (`twin`, `other_id`, the number of the
-        change that brought its text).
-        """
-        return {own_id: tuple(rest) for own_id, *rest in self.engine.rows(_SETTLED, path)}
-
-    def vectors_by_text_hash(self, path: str) -> dict[int, tuple[bytes, bytes]]:
-        """Maps the hash of the text of each passage of a file to its vector and codes."""
-        return {hash: (vector, codes) for hash, vector, codes in self.engine.rows(_MEANT, path)}
 
     def paths(self) -> list[str]:
         """The paths of the indexed files. Kept in memory."""
@@ -671,16 +629,6 @@ class Index:
         these = json.dumps(list(rowids))
         return self.engine.rows(sql, these, these, json.dumps(list(keys)))
 
-    def linked_neighbours(self, rowid: int, most: int) -> list[int]:
-        """The entries that link to this one, or that it links to; at most so many."""
-        return self.engine.column(_JOINED, rowid, rowid, rowid, most)
-
-    def links_without_target(self) -> list[tuple[int, int]]:
-        """(entry, key) of each link whose key is no name."""
-        return self.engine.rows("""
-            SELECT l.entry, l.key FROM link l JOIN entry e ON e.rowid = l.entry
-            WHERE e.id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM name n WHERE n.key = l.key)""")
-
     def days_around(
         self, since: str, until: str, *, limit: int
     ) -> tuple[str | None, str | None, list[int]]:
@@ -704,10 +652,6 @@ class Index:
         """(id, path of the file) of each entry that has an id, by the part after its dash."""
         sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
         return {id[9:]: (id, path) for id, path in self.engine.rows(sql)}
-
-    def referenced_ids(self, ids: Sequence[str]) -> set[str]:
-        """The ids of `ids` that any other entry links to, continues or supersedes."""
-        return set(self.engine.column(_NAMED_BY_OTHERS, json.dumps(ids)))
 
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """The titles of the entries that have one of these ids."""
@@ -761,47 +705,6 @@ class Index:
                 "GROUP BY 1 ORDER BY 1 DESC",
             ),
         )
-
-    def count_entries_by(self, filters: Filters, by: str) -> list[tuple[str, int]]:
-        """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
-        first.
-
-        Undated entries have no day and no week; "" is the author of an entry without one. By
-        day and week, the sections of one daily note are one entry.
-        """
-        condition, values = list_conditions(filters)
-        one = "e.rowid"
-        if by in ("day", "week"):
-            one = f"CASE WHEN {daily_note_condition('e')} THEN -e.source ELSE e.rowid END"
-        sql = f"""
-            SELECT value, count(DISTINCT one) n FROM (
-                SELECT {COUNTABLE[by]} value, {one} one
-                FROM entry e WHERE e.id IS NOT NULL {condition}
-            ) counted WHERE value IS NOT NULL GROUP BY value ORDER BY n DESC, value"""
-        counts = self.engine.rows(sql, *values)
-        return _sum_by_week(counts) if by == "week" else counts
-
-    def read_statistics(
-        self, filters: Filters, cutoff: datetime, *, limit: int
-    ) -> tuple[int, int, list[tuple[str, str, int]]]:
-        """Returns (the number of entries that were ever opened or a top hit, the number of
-        entries from before `cutoff` that never were, the most read entries).
-
-        Of the entries that `listing` lists; the most read are (id, title, reads). Undated and
-        pinned entries, and those to which no file gives an id, are in no case from before
-        `cutoff`: a review does not ask about them.
-        """
-        condition, values = list_conditions(filters)
-        chosen = f"""
-            FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"""
-        counts = f"""
-            SELECT count(a.id), count(*) FILTER (WHERE a.id IS NULL AND e.dated = 1
-                AND e.at < ? AND e.derived = 0 AND e.pin = 0) {chosen}"""
-        most = f"""
-            SELECT e.id, e.title, a.count {chosen} AND a.count > 0
-            ORDER BY a.count DESC, e.at DESC LIMIT ?"""
-        [(ever, unread)] = self.engine.rows(counts, to_microseconds(cutoff), *values)
-        return ever, unread, self.engine.rows(most, *values, limit)
 
     # -- the whole of it
     # ----------------------------------------------------------------------------
@@ -867,17 +770,6 @@ class Index:
         several files claim.
         """
         return tuple(ParseIssue(*row) for row in self.engine.rows(_ISSUES))
-
-
-def _sum_by_week(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Sums counts of days by week; returns (Monday of the week, count), the largest count
-    first.
-    """
-    weeks = Counter[str]()
-    for day, count in days:
-        on = date.fromisoformat(day)
-        weeks[(on - timedelta(on.weekday())).isoformat()] += count
-    return sorted(weeks.items(), key=lambda week: (-week[1], week[0]))
 
 
 _ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"
@@ -960,21 +852,6 @@ _CODES = f"""
     SELECT c.entry, t.codes FROM chunk c JOIN token t ON t.chunk = c.rowid
     WHERE c.entry IN {BOUND_LIST} AND c.seq < ? AND length(t.codes) > 0"""
 _CODES_OF_CHUNKS = f"SELECT codes FROM token WHERE chunk IN {BOUND_LIST} AND length(codes) > 0"
-_MADE_OF = """
-    SELECT path, digest || ' ' || coalesce(group_concat(row_hash || ' ' || twin || ' '
-        || coalesce(other_id, '') || ' ' || change || ' ' || vectors, ' '), '')
-    FROM (SELECT s.path, s.digest, e.row_hash, e.twin, e.other_id,
-            coalesce((SELECT number FROM seen WHERE id = e.id), 0) change,
-            (SELECT count(*) FROM chunk WHERE entry = e.rowid AND vector > 0) vectors
-        FROM source s LEFT JOIN entry e ON e.source = s.id ORDER BY s.id, e.seq)
-    GROUP BY path"""
-_SETTLED = """
-    SELECT e.own_id, e.twin, e.other_id, coalesce((SELECT number FROM seen WHERE id = e.id), 0)
-    FROM entry e JOIN source s ON s.id = e.source WHERE s.path = ?"""
-_MEANT = """
-    SELECT c.hash, v.embedding, t.codes FROM source s JOIN entry e ON e.source = s.id
-    JOIN chunk c ON c.entry = e.rowid JOIN chunk_vec v ON v.rowid = c.rowid
-    JOIN token t ON t.chunk = c.rowid WHERE s.path = ? AND c.vector > 0"""
 # SQLite would read the whole index for DISTINCT; this takes a step for each project.
 _PROJECTS = """
     WITH RECURSIVE project (name) AS (
@@ -1024,13 +901,6 @@ _ORDERS: dict[str, tuple[tuple[str, str], ...]] = {
 _COUNT_ALL = f"""
     SELECT (SELECT count(*) FROM entry), (SELECT count(*) FROM entry WHERE twin = 1),
         (SELECT count(DISTINCT old.rowid) {SUPERSEDED})"""
-_NAMED_BY_OTHERS = f"""
-    WITH these AS (SELECT rowid, own_id FROM entry WHERE own_id IN {BOUND_LIST}),
-    others AS (SELECT rowid, parent FROM entry WHERE rowid NOT IN (SELECT rowid FROM these))
-    SELECT own_id FROM these WHERE own_id IN (SELECT parent FROM others)
-    OR own_id IN (SELECT target FROM supersedes WHERE entry IN (SELECT rowid FROM others))
-    OR rowid IN (SELECT n.entry FROM name n JOIN link l ON l.key = n.key
-                 WHERE n.own = 1 AND l.entry IN (SELECT rowid FROM others))"""
 _CHANGED = """
     SELECT e.rowid FROM seen s JOIN entry e
     ON (e.own_id = s.id AND e.twin = 0) OR (e.other_id = s.id AND e.twin = 2)

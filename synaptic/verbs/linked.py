@@ -8,6 +8,7 @@ from operator import attrgetter
 from urllib.parse import unquote
 
 from ..errors import Ambiguous, NotFound
+from ..index.links import links_without_target
 from ..models import Entry, Link
 from ..notes.marks import link_key, name_behind_label
 from ..workspace.readback import read_body_lines, read_entries
@@ -111,7 +112,7 @@ def unresolved_links(ws: Workspace) -> tuple[Link, ...]:
     """
 
     def run(_: object) -> tuple[Link, ...]:
-        unnamed = set(ws.index.links_without_target())
+        unnamed = set(links_without_target(ws.index))
         unresolved = []
         excluded = _excluded_names(ws) if unnamed else set()
         for rowid, text in read_body_lines(ws, list(dict(unnamed))).items():

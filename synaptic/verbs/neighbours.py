@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from ..index.links import linked_neighbours
 from ..models import Entry, Link
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
@@ -68,7 +69,7 @@ def link_graph(ws: Workspace, id: str) -> Graph:
             seen = set(chain(*rows))
             column: list[int] = []
             for near in rows[-1]:
-                for end in ws.index.linked_neighbours(near, most):
+                for end in linked_neighbours(ws.index, near, most):
                     if end not in seen and end not in column and len(column) < most:
                         column.append(end)
                     if end in seen or end in column:

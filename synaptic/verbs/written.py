@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from typing import NamedTuple
 
 from ..filters import Filters
+from ..index.statistics import count_entries_by
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .exporting import export
@@ -37,7 +38,7 @@ def count_days(ws: Workspace) -> DaysWritten:
     """Counts the dated entries by day. A run that reaches yesterday still goes on: today may
     have no entry yet. Days that are still to come are in no run.
     """
-    counts = dict(in_step(ws, lambda _: ws.index.count_entries_by(EVERY, "day")))
+    counts = dict(in_step(ws, lambda _: count_entries_by(ws.index, EVERY, "day")))
     today = ws.today
     runs = _runs_of_days(day for day in map(date.fromisoformat, counts) if day <= today)
     current = DayRun(0, None)

@@ -21,6 +21,8 @@ from published import publish, readers, reading, tables_of
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, save, search
 from synaptic.errors import IndexUnusable, NotFound
 from synaptic.features.sharing.publisher import Publisher
+from synaptic.index.publishing import sample_ids
+from synaptic.index.statistics import count_entries_by
 from synaptic.language.words import fts5_expression
 from synaptic.models import ORDERS, STRATEGIES
 from synaptic.notes.marks import link_key
@@ -98,7 +100,7 @@ def shelf(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterato
             with open_home(home) as ws:
                 write(ws, name)
                 publish(ws, database.address, name)
-                ids[name] = in_step(ws, lambda _, ws=ws: ws.index.sample_ids())
+                ids[name] = in_step(ws, lambda _, ws=ws: sample_ids(ws.index))
         with psycopg.connect(database.superuser, autocommit=True) as db:
             db.execute("ANALYZE")
         yield Shelf(database, homes, reader, ids)
@@ -355,7 +357,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     "counts": _indexed(lambda index: index.counts()),
     "vocabulary": _indexed(lambda index: [sorted(one) for one in index.vocabulary()]),
     "fields": _indexed(lambda index: sorted(index.field_names())),
-    "ids": _indexed(lambda index: sorted(index.sample_ids())),
+    "ids": _indexed(lambda index: sorted(sample_ids(index))),
     "titles": _indexed(lambda index: [title for _, title, _ in index.folded_titles(str)]),
     "changes": _indexed(lambda index: [index.latest_change(), len(index.changed_since(0))]),
     "sample": _indexed(lambda index: [len(part) for part in index.sample_passages()]),
@@ -390,7 +392,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     ),
     "counted": _indexed(
         lambda index: [
-            index.count_entries_by(Filters(), by) for by in ("source", "author", "day")
+            count_entries_by(index, Filters(), by) for by in ("source", "author", "day")
         ]
     ),
     "calendar": _indexed(

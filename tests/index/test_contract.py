@@ -28,8 +28,11 @@ from trials import drawn
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, search
 from synaptic.filters import Scope
 from synaptic.index.embedding import FastEmbedder
+from synaptic.index.links import linked_neighbours, links_without_target, referenced_ids
+from synaptic.index.publishing import content_versions
 from synaptic.index.rows import Candidate, quantise
 from synaptic.index.sqlite_engine import Stems
+from synaptic.index.statistics import count_entries_by, read_statistics
 from synaptic.language.words import fts5_expression, normalize_for_index
 from synaptic.models import ORDERS, STRATEGIES, TYPES, Entry
 from synaptic.notes.marks import link_key
@@ -177,7 +180,7 @@ def stems(beside: Workspace) -> dict[tuple[str, str, int], list[str]]:
     def run(_: object) -> dict[tuple[str, str, int], list[str]]:
         tokenizer = Stems(True, lambda: beside.index.file.db)
         found = {}
-        for path in beside.index.content_versions():
+        for path in content_versions(beside.index):
             stamp = beside.journal.stamp(path)
             assert stamp
             for row in read_file(beside, stamp, "").rows:
@@ -590,8 +593,8 @@ FILTERED: dict[str, Callable[[Side, Filters], Any]] = {
     **{f"by {order}": partial(listed, order) for order in ORDERS},
     "facets": lambda side, filters: side.ws.index.facets(filters),
     **{
-        f"count by {by}": lambda side, filters, by=by: side.ws.index.count_entries_by(
-            filters, by
+        f"count by {by}": lambda side, filters, by=by: count_entries_by(
+            side.ws.index, filters, by
         )
         for by in ("source", "author", "day", "week")
     },
@@ -712,12 +715,12 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             ),
             "joined": {
                 side.entries[row]: [
-                    side.entries[one] for one in index.linked_neighbours(row, 8)
+                    side.entries[one] for one in linked_neighbours(index, row, 8)
                 ]
                 for row in rows
             },
             "unnamed": sorted(
-                (side.entries[row], key) for row, key in index.links_without_target()
+                (side.entries[row], key) for row, key in links_without_target(index)
             ),
             "calendar": [
                 (
@@ -734,7 +737,7 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             ],
             "moments": sorted(index.entry_times()),
             "standing": index.paths_by_short_id(),
-            "named by others": index.referenced_ids([id for _, id in names]),
+            "named by others": referenced_ids(index, [id for _, id in names]),
             "titles": index.titles([id for _, id in names[::5]]),
             "folded": [
                 (side.entries[row], title, path)
@@ -759,8 +762,8 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             "dated": index.git_dates_by_file(),
             "changed": {side.entries[row] for row in index.changed_since(3)},
             "latest": index.latest_change(),
-            "reads": index.read_statistics(
-                Filters(), datetime(2026, 1, 1).astimezone(), limit=9
+            "reads": read_statistics(
+                index, Filters(), datetime(2026, 1, 1).astimezone(), limit=9
             ),
             "sample": sorted(map(bytes, index.sample_passages()[0])),
             "meta": [index.meta(key) for key in ("model", "dimensions", "usual")],

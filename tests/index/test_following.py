@@ -19,6 +19,7 @@ from trials import examples
 from synaptic import Workspace, delete, save, update
 from synaptic.errors import SynapticError
 from synaptic.features.sharing.publisher import Publisher
+from synaptic.index.publishing import sample_ids
 from synaptic.workspace.sync import in_step
 
 pytestmark = pytest.mark.fault(row=13)
@@ -47,7 +48,7 @@ def step(ws: Workspace, name: str, chance: random.Random, number: int) -> str:
     clock.forward(minutes=chance.randint(0, 2_000))
     folder = ws.config.journal
     files = sorted(folder.rglob("*.md"))
-    ids = in_step(ws, lambda _: sorted(ws.index.titles(ws.index.sample_ids())))
+    ids = in_step(ws, lambda _: sorted(ws.index.titles(sample_ids(ws.index))))
     text = f"{' '.join(chance.choices(WORDS, k=5))} text{number}\n\nBody of {number} [[pump]]."
     if name in ("save", "preference") or not ids or not files:
         kind = (

@@ -32,6 +32,7 @@ from ...errors import (
     match_valid_name,
 )
 from ...files import real_path
+from ...index.links import referenced_ids
 from ...journal.changelog import Actor, FileChange, acting, verb_of_undo
 from ...journal.disk import open_to_append, read_state_file
 from ...journal.folder import Roots, is_note, scan_notes
@@ -553,7 +554,7 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     run = find_import(ws, name)
     take_settings_back(ws, run)
     ids = [block.id for block in run.blocks]
-    why = dict.fromkeys(in_step(ws, lambda _: ws.index.referenced_ids(ids)), "others name it")
+    why = dict.fromkeys(in_step(ws, lambda _: referenced_ids(ws.index, ids)), "others name it")
     rules = in_step(ws, lambda _: read_log(ws.config.state)).confirmed.keys() & set(ids)
     if not confirms:
         why |= dict.fromkeys(rules, "the user confirmed it")

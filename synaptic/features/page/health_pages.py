@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from ...errors import SynapticError, match_valid_name
 from ...filters import Filters
+from ...index.statistics import count_entries_by, read_statistics
 from ...journal import losses
 from ...models import Entry
 from ...verbs import doctor, removing, review
@@ -220,14 +221,14 @@ def _read_statistics_values(ws: Workspace) -> Values:
     every = Filters(include_superseded=True)
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
-    written = dict(ws.index.count_entries_by(every, "week"))
+    written = dict(count_entries_by(ws.index, every, "week"))
     unread_since = now - timedelta(review.UNREAD_DAYS)
-    ever, never, most = ws.index.read_statistics(every, unread_since, limit=MOST_READ)
+    ever, never, most = read_statistics(ws.index, every, unread_since, limit=MOST_READ)
     return {
         "total": ws.index.counts().entries,
         "weeks": [(week, written.get(week, 0)) for week in weeks],
         "facets": ws.index.facets(every),
-        "authors": ws.index.count_entries_by(every, "author"),
+        "authors": count_entries_by(ws.index, every, "author"),
         "read": {"ever": ever, "never": never, "most": most},
     }
 

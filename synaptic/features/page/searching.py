@@ -15,6 +15,7 @@ from starlette.responses import Response
 
 from ...errors import InvalidArgument
 from ...filters import FILTERS, Filters
+from ...index.statistics import count_entries_by
 from ...language.query import parse_filter_value
 from ...language.words import words
 from ...models import Hit
@@ -285,7 +286,7 @@ def _count_facets_of_entries(
         "type": list(count(replace(filters, types=())).types),
         "tag": list(count(replace(filters, tags=())).tags),
         "project": [(project_key(name), entries) for name, entries in projects],
-        "source": ws.index.count_entries_by(replace(filters, sources=()), "source"),
+        "source": count_entries_by(ws.index, replace(filters, sources=()), "source"),
     }
 
 

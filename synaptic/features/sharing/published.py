@@ -18,6 +18,7 @@ from ...errors import IndexUnusable, InvalidArgument, NotFound, Refused
 from ...index.counters import TimedCall
 from ...index.embedding import FastEmbedder
 from ...index.index import Index
+from ...index.publishing import published_consents
 from ...index.rows import to_microseconds
 from ...journal.journal_files import JournalFiles
 from ...journal.names import LeftOut
@@ -151,7 +152,7 @@ class Published(Access):
             yield replace(self, is_past=True, remark=BY_DATES.format(moment))
 
     def published_verdicts(self, entries: Sequence[Entry]) -> list[tuple[Word, str]]:
-        rows = Index(self.engine).published_consents([entry.id for entry in entries])
+        rows = published_consents(Index(self.engine), [entry.id for entry in entries])
         verdicts = list[tuple[Word, str]]()
         for entry in entries:
             path = entry.there.path

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ...errors import Busy, IndexUnusable, InvalidArgument, ModelError, NotFound, SynapticError
+from ...index.publishing import content_versions, id_decisions, sample_ids, vectors_by_text_hash
 from ...index.rows import FileRows, hash64, quantise
 from ...journal.disk import PUBLISHED, make_dirs, overwrite, read_state_json
 from ...journal.journal_files import JournalFiles
@@ -115,7 +116,7 @@ class Publisher:
         (self._ws.config.state / PUBLISHED).unlink(missing_ok=True)
 
     def _lock_journal(self) -> None:
-        self._to.lock_journal(in_step(self._ws, lambda _: self._ws.index.sample_ids()))
+        self._to.lock_journal(in_step(self._ws, lambda _: sample_ids(self._ws.index)))
 
     def publish_changes(self, progress: Progress | None = None) -> PublishReport:
         """Publishes all files that changed since the last publication, some files in each
@@ -162,7 +163,7 @@ class Publisher:
         preferences = read_all_preferences(self._ws)
         own_ids = index.own_ids([entry.id for entry in preferences])
         consents = {}
-        made_of = index.content_versions()
+        made_of = content_versions(index)
         for entry, consent in zip(
             preferences, read_consents(self._ws, preferences), strict=True
         ):
@@ -198,13 +199,13 @@ class Publisher:
         if stamp is None:
             raise NotFound(f"The file {path} was deleted while it was published.")
         file = read_file(replace(ws, journal=self._clean), stamp, wanted.head)
-        settled = ws.index.id_decisions(path)
+        settled = id_decisions(ws.index, path)
         rows = []
         for row in file.rows:
             consent = wanted.consents.get((path, row.entry.id), ())
             of_index = settled.get(row.entry.id, (0, None, 0))
             rows.append((row, Settled(*of_index, tuple(consent))))
-        meanings = ws.index.vectors_by_text_hash(path)
+        meanings = vectors_by_text_hash(ws.index, path)
         if file.digest != self._clean.digest:
             meanings |= self._embed_cleaned(file, meanings)
         model, data = wanted.position.model, self._clean.latest

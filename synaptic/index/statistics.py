@@ -1,0 +1,66 @@
+"""Counts the entries that pass some filters, and how often they were read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import date, datetime, timedelta
+
+from ..filters import Filters
+from .conditions import COUNTABLE, daily_note_condition, list_conditions
+from .index import Index
+from .rows import to_microseconds
+
+
+def count_entries_by(index: Index, filters: Filters, by: str) -> list[tuple[str, int]]:
+    """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
+    first.
+
+    Undated entries have no day and no week; "" is the author of an entry without one. By
+    day and week, the sections of one daily note are one entry.
+    """
+    condition, values = list_conditions(filters)
+    one = "e.rowid"
+    if by in ("day", "week"):
+        one = f"CASE WHEN {daily_note_condition('e')} THEN -e.source ELSE e.rowid END"
+    sql = f"""
+        SELECT value, count(DISTINCT one) n FROM (
+            SELECT {COUNTABLE[by]} value, {one} one
+            FROM entry e WHERE e.id IS NOT NULL {condition}
+        ) counted WHERE value IS NOT NULL GROUP BY value ORDER BY n DESC, value"""
+    counts = index.engine.rows(sql, *values)
+    return _sum_by_week(counts) if by == "week" else counts
+
+
+def read_statistics(
+    index: Index, filters: Filters, cutoff: datetime, *, limit: int
+) -> tuple[int, int, list[tuple[str, str, int]]]:
+    """Returns (the number of entries that were ever opened or a top hit, the number of
+    entries from before `cutoff` that never were, the most read entries).
+
+    Of the entries that `listing` lists; the most read are (id, title, reads). Undated and
+    pinned entries, and those to which no file gives an id, are in no case from before
+    `cutoff`: a review does not ask about them.
+    """
+    condition, values = list_conditions(filters)
+    chosen = f"""
+        FROM entry e LEFT JOIN access a ON a.id = e.id WHERE e.id IS NOT NULL {condition}"""
+    counts = f"""
+        SELECT count(a.id), count(*) FILTER (WHERE a.id IS NULL AND e.dated = 1
+            AND e.at < ? AND e.derived = 0 AND e.pin = 0) {chosen}"""
+    most = f"""
+        SELECT e.id, e.title, a.count {chosen} AND a.count > 0
+        ORDER BY a.count DESC, e.at DESC LIMIT ?"""
+    [(ever, unread)] = index.engine.rows(counts, to_microseconds(cutoff), *values)
+    return ever, unread, index.engine.rows(most, *values, limit)
+
+
+def _sum_by_week(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
+    """Sums counts of days by week; returns (Monday of the week, count), the largest count
+    first.
+    """
+    weeks = Counter[str]()
+    for day, count in days:
+        on = date.fromisoformat(day)
+        weeks[(on - timedelta(on.weekday())).isoformat()] += count
+    return sorted(weeks.items(), key=lambda week: (-week[1], week[0]))
