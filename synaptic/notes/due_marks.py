@@ -1,26 +1,13 @@
-"""Finds the day on which a task is due, and writes another day in the form of its note. Pure.
-
-| a task                         | with the day 2026-12-03         | without a day |
-|--------------------------------|---------------------------------|---------------|
-| `Call 📅 2026-11-27 ^a`        | `Call 📅 2026-12-03 ^a`         | `Call ^a`     |
-| `Call [due:: 27.11.2026] now`  | `Call [due:: 03.12.2026] now`   | `Call now`    |
-| `Call due [[Nov 27th, 2026]]`  | `Call due [[Dec 3rd, 2026]]`    | `Call`        |
-| `DEADLINE: <2026-11-27 Fri>`   | `DEADLINE: <2026-12-03 Thu>`    | no such line  |
-| `SCHEDULED: <2026-11-27 +1w>`  | `SCHEDULED: <2026-12-03 +1w>`   | no such line  |
-| `Call ^a`                      | `Call due:2026-12-03 ^a`        | `Call ^a`     |
+"""Finds the day on which a task is due: `Call 📅 2026-11-27`, `Call due [[Nov 27th, 2026]]`,
+`[due:: 27.11.2026]`, `DEADLINE: <2026-11-27 Fri>`. Pure.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from datetime import date
-from itertools import chain, zip_longest
 from typing import NamedTuple
 
-from .blocks import without_code
 from .dates import day_at_start, write_day_like
-from .recurring import REPEATS
 
 _LINK = r"[ ]?(?:\[\[)?"
 _DUE = re.compile(
@@ -38,9 +25,6 @@ _OPENERS = re.compile(r"\[\[|[\[(]")
 _ENDS = {"[[": "]]", "[": "]", "(": ")"}
 _REST_OF_BRACKETS = re.compile(r"[^\[\]()\n]*")
 _NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
-_BULLET = re.compile(r"\ufeff?(?P<before>[ \t>]*)(?P<bullet>[-*+]|[0-9]{1,9}[.)])")
-_BLOCK_NAME = re.compile(r"(?:[ \t]+\^[\w-]+)?[ \t]*\Z")  # in Obsidian
-_LINE_ENDS = re.compile(r"(\r\n|\r|\n)")
 
 
 class DueStyle(NamedTuple):
@@ -61,11 +45,6 @@ class DueStyle(NamedTuple):
         """The mark of a task that is due on this day."""
         written = f"{day} {day:%a}" if self.is_stamp else write_day_like(self.example, day)
         return f"{self.before}{written}{self.behind}"
-
-
-OBSIDIAN = DueStyle("📅 ", "2026-11-30", "")
-PLAIN = DueStyle("due:", "2026-11-30", "")
-"""The form where no task of a journal has a day."""
 
 
 class DueMark(NamedTuple):
@@ -164,77 +143,3 @@ def remove_due_date(text: str) -> str:
     """The text of a task without its due date."""
     mark = find_due_mark(text)
     return mark.remove(text).strip() if mark else text.strip()
-
-
-def choose_style(styles: Iterable[DueStyle]) -> DueStyle | None:
-    """The form that most marks have, the first of several; None without one."""
-    examples: dict[tuple[str, str], DueStyle] = {}
-    counts: Counter[tuple[str, str]] = Counter()
-    for style in styles:
-        form = style.before, style.behind
-        examples.setdefault(form, style)
-        counts[form] += 1
-    for form, _ in counts.most_common(1):
-        return examples[form]
-    return None
-
-
-def with_due_day(block: str, day: date | None, style: DueStyle, line_end: str) -> str:
-    """The text of a task, which begins with its line, with another day, or with none for None.
-
-    A day that it has moves in its own form. A task without one gets its day in this style, at
-    the end of its line, or below it with this `line_end`.
-    """
-    pieces = _LINE_ENDS.split(block)
-    lines = pieces[::2]
-    ends = pieces[1::2]
-    mark = _find_in_lines(lines)
-    if not day:
-        while mark:
-            _remove_in_lines(mark, lines, ends)
-            mark = _find_in_lines(lines)
-    elif mark:
-        lines = mark.move("\n".join(lines), day).split("\n")
-    else:
-        _add_in_lines(lines, ends, day, style, line_end)
-    return "".join(chain.from_iterable(zip_longest(lines, ends, fillvalue="")))
-
-
-def _find_in_lines(lines: list[str]) -> DueMark | None:
-    return find_due_mark(cut_block(without_code("\n".join(lines)), 0))
-
-
-def _add_in_lines(
-    lines: list[str], ends: list[str], day: date, style: DueStyle, line_end: str
-) -> None:
-    """Adds a day in this style, to a task that repeats in that of Obsidian: its rule would take
-    in the words of another mark.
-    """
-    style = OBSIDIAN if REPEATS in lines[0] else style
-    if style.is_stamp:
-        lines.insert(1, _indent_below(lines[0]) + style.write(day))
-        ends.insert(0, ends[0] if ends else line_end)
-    else:
-        lines[0] = _append_mark(lines[0], style.write(day))
-
-
-def _remove_in_lines(mark: DueMark, lines: list[str], ends: list[str]) -> None:
-    """Removes a mark, and its line if that has nothing else."""
-    text = "\n".join(lines)
-    row = text.count("\n", 0, mark.start)
-    lines[:] = mark.remove(text).split("\n")
-    if row and not lines[row].strip(" \t>"):
-        del lines[row], ends[row - 1]
-
-
-def _indent_below(line: str) -> str:
-    """The blanks, and signs of a quotation, with which the text below an item begins."""
-    bullet = _BULLET.match(line)
-    return bullet["before"] + " " * (len(bullet["bullet"]) + 1) if bullet else ""
-
-
-def _append_mark(line: str, mark: str) -> str:
-    """The line of a task with a mark before the name of its block and blanks at its end."""
-    name = _BLOCK_NAME.search(line)
-    at = name.start() if name else len(line)
-    return f"{line[:at]} {mark}{line[at:]}"

@@ -26,8 +26,7 @@ from urllib.parse import unquote
 from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, find_tags, tag_of_link, without_code
 from .dates import date_in_name
-from .due_marks import DueStyle, cut_block, find_due_mark
-from .recurring import reason_not_to_move, repeats
+from .due_marks import cut_block, find_due_mark
 
 MAX_FIELDS, MAX_FIELD = 100, 500
 """The largest number of fields of an entry, and the most characters of a field's value."""
@@ -55,7 +54,6 @@ _TASK = re.compile(
     rf"(?m)^[ \t>]*(?:[-*+]|[0-9]{{1,9}}[.)])[ \t]+(?:#{{1,6}}[ \t]+)?"
     rf"(?:\[(?P<box>[ xX/-])\]|(?P<open>{_OPEN})|(?P<done>{_DONE}))[ \t]+(?P<text>\S[^\n]*)"
 )
-_TICKED_STATES = (" ", "x", "X", "/", "TODO", "DONE")
 _BEHIND_LABEL = re.compile(r"[ \t]*(?:dendron://[^\s/|#]+/)?([^\s\[\]|#]+)(?:#\S*)?[ \t]*")
 
 
@@ -273,12 +271,11 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
     tasks = []
     line = place.body_line
     at = 0
-    for match, block in _task_blocks(text):
+    for match, block in task_blocks(text):
         line += text.count("\n", at, match.start())
         at = match.start()
         due = find_due_mark(block)
         done = bool(match["done"]) or match["box"] in ("x", "X", "-")
-        unticked = _reason_without_tick(match, block)
         title = text[match.start("text") : match.end("text")].strip()
         tasks.append(
             Task(
@@ -290,7 +287,6 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
                 entry.id,
                 entry.title_in_lists,
                 day,
-                unticked=unticked,
                 source=source_of_task(entry),
                 project=entry.project,
                 tags=find_tags(title) or entry.tags,
@@ -299,19 +295,7 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
     return tasks
 
 
-def find_due_styles(text: str) -> list[DueStyle]:
-    """The form in which each task of an entry that has a day writes it, in order; `text` is the
-    entry's body line by line.
-    """
-    styles = []
-    for _, block in _task_blocks(text):
-        mark = find_due_mark(block)
-        if mark:
-            styles.append(mark.style(block))
-    return styles
-
-
-def _task_blocks(text: str) -> Iterator[tuple[re.Match[str], str]]:
+def task_blocks(text: str) -> Iterator[tuple[re.Match[str], str]]:
     """Yields each task of a text, with its line and the lines that belong to it; code in them
     is blank.
     """
@@ -323,13 +307,3 @@ def _task_blocks(text: str) -> Iterator[tuple[re.Match[str], str]]:
 def source_of_task(entry: Entry) -> str:
     """Where a task stands, as a person looks for it: its day, or the name of its note."""
     return entry.date if entry.dated and not entry.whole_file else entry.title_in_lists
-
-
-def _reason_without_tick(match: re.Match[str], block: str) -> str:
-    """The reason why this task is not ticked here; "" if it is."""
-    state = match["open"] or match["done"] or match["box"]
-    if state not in _TICKED_STATES:
-        return f"its state {state} is not one of [ ], [x], TODO and DONE"
-    if repeats(block):
-        return reason_not_to_move(block[match.start("text") - match.start() :])
-    return ""

@@ -9,7 +9,7 @@ import math
 import re
 import time
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -116,7 +116,9 @@ _POSITION = re.compile(r"p:(\d{1,12})-(\d{1,12})-(\d{1,11})")
 """The number of the index's count of changes, of a change, and seconds since 1970 UTC."""
 
 _NAME_WORD = re.compile(r"[^\W_]+")
-_EVER = "9999-12-31"
+FindTasks = Callable[[Entry, str], list[Task]]
+"""Returns the tasks in the text of an entry."""
+EVER = "9999-12-31"
 _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
 
@@ -463,8 +465,8 @@ def _fill_shelves(
     """
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, occasion.terms, rows)
-    owed = _due_with_entries(ws, ws.today.isoformat(), occasion.scope)
-    shelves = [BriefingShelf(DUE, tuple(map(_task_as_entry, owed)))]
+    owed = due_with_entries(ws, ws.today.isoformat(), occasion.scope)
+    shelves = [BriefingShelf(DUE, tuple(map(show_task_as_entry, owed)))]
     seen = {*elsewhere}
     foremost: dict[int, Entry] = {}
     for name, (entries, has_more) in pools.items():
@@ -628,20 +630,7 @@ def _split_preferences(
     return tuple(rules), tuple(unconfirmed), waiting
 
 
-def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
-    """Returns the entries and tasks that are due by the day `until`, or on any day without one;
-    overdue first, a task as an entry with the task's title. Raises InvalidArgument.
-    """
-    last = read_date(until, ws.clock(), "due by", of="until") if until else _EVER
-    return in_step(ws, lambda _: tuple(map(_task_as_entry, _due_with_entries(ws, last, None))))
-
-
-def due_tasks(ws: Workspace, until: str = _EVER) -> list[Task]:
-    """Returns the same as tasks: an entry is one with its title, at line 0."""
-    return [task for _, task in in_step(ws, lambda _: _due_with_entries(ws, until, None))]
-
-
-def _task_as_entry(pair: tuple[Entry, Task]) -> Entry:
+def show_task_as_entry(pair: tuple[Entry, Task]) -> Entry:
     entry, task = pair
     mark = "overdue since" if task.overdue else "due"
     place = replace(entry.there, line=task.line or entry.there.line)
@@ -649,11 +638,11 @@ def _task_as_entry(pair: tuple[Entry, Task]) -> Entry:
     return replace(entry, title=task.text, due=task.due, place=place, marks=marks)
 
 
-def _due_with_entries(
-    ws: Workspace, until: str, scope: Scope | None
+def due_with_entries(
+    ws: Workspace, until: str, scope: Scope | None, find: FindTasks = find_tasks
 ) -> list[tuple[Entry, Task]]:
     """Returns what is due by this day, each with its entry: entries of the project or of none,
-    and tasks in entries of the project; without a `scope` of all projects.
+    and tasks, as `find` finds them, in entries of the project; without a `scope` of all.
     """
     unwanted = Filters(types=("preference",), tags=CLOSING_TAGS)
     among = scope and scope._replace(with_none=True)
@@ -664,7 +653,7 @@ def _due_with_entries(
         marks = project_marks(entry)
         is_of_none = marks == ("", None, None)
         is_ours = scope is None or scope.covers(*marks) or (is_of_none and not scope.key)
-        tasks = find_tasks(entry, text) if is_ours else []
+        tasks = find(entry, text) if is_ours else []
         if is_ours or is_of_none:
             path = entry.path
             title = entry.title_in_lists

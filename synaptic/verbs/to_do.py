@@ -12,11 +12,11 @@ from typing import Generic, TypeVar
 from ..filters import Filters
 from ..language.time_fields import read_date
 from ..models import Entry, Task, frozen
-from ..notes.marks import find_tasks
+from ..notes.ticks import find_tasks_to_tick
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from . import brief
+from .brief import EVER, due_with_entries, show_task_as_entry
 
 Due = TypeVar("Due", Entry, Task)
 MONTH_DAYS = 31
@@ -47,11 +47,11 @@ def list_to_do(ws: Workspace, due: str | None = None) -> tuple[Task, ...]:
     first. Raises InvalidArgument.
     """
     last = (read_date(due, ws.clock(), "due by", of="due"),) if due else ()
-    due_tasks = brief.due_tasks(ws, *last)
-    ranks = {_identity(task): rank for rank, task in enumerate(due_tasks)}
+    in_order = due_tasks(ws, *last)
+    ranks = {_identity(task): rank for rank, task in enumerate(in_order)}
     of_notes = tasks(ws, due=due)
     with_day = [one for one in of_notes if one.due]
-    with_day += [one for one in due_tasks if not one.line]
+    with_day += [one for one in in_order if not one.line]
     # a task in an entry that is closed has no place in what is due, and ends its day
     with_day.sort(key=lambda one: (one.due or "", ranks.get(_identity(one), len(ranks))))
     return *with_day, *(one for one in of_notes if not one.due)
@@ -61,7 +61,7 @@ def list_due(ws: Workspace, until: str | None = None) -> Soon[Entry]:
     """Returns what is due by the last day of `until`, or without it in the next MONTH_DAYS, in
     the order of `list_to_do`; a task as an entry with the task's title. Raises InvalidArgument.
     """
-    entries = brief.due(ws, until)
+    entries = due(ws, until)
     return Soon(entries) if until else show_soon(entries, ws.today)
 
 
@@ -101,7 +101,7 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         rowids = ws.index.list_rows(Filters(has_tasks=True), order="newest", limit=-1)
         texts = read_body_lines(ws, rowids)
         matches = []
-        for task in chain.from_iterable(find_tasks(*texts[rowid]) for rowid in rowids):
+        for task in chain.from_iterable(find_tasks_to_tick(*texts[rowid]) for rowid in rowids):
             is_due = not last or "" < (task.due or "") <= last
             if task.done == done and is_due:
                 overdue = not done and "" < (task.due or "") < today
@@ -110,3 +110,19 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         return tuple(sorted(matches, key=lambda task: task.date or "", reverse=True))
 
     return in_step(ws, run)
+
+
+def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:
+    """Returns the entries and tasks that are due by the day `until`, or on any day without one;
+    overdue first, a task as an entry with the task's title. Raises InvalidArgument.
+    """
+    last = read_date(until, ws.clock(), "due by", of="until") if until else EVER
+    pairs = in_step(ws, lambda _: due_with_entries(ws, last, None))
+    return tuple(map(show_task_as_entry, pairs))
+
+
+def due_tasks(ws: Workspace, until: str = EVER) -> list[Task]:
+    """Returns the same as tasks: an entry is one with its title, at line 0."""
+    find = find_tasks_to_tick
+    pairs = in_step(ws, lambda _: due_with_entries(ws, until, None, find))
+    return [task for _, task in pairs]

@@ -27,12 +27,12 @@ from synaptic.language.words import fts5_expression
 from synaptic.models import ORDERS, STRATEGIES
 from synaptic.notes.marks import link_key
 from synaptic.render import wire
-from synaptic.verbs.brief import brief, due, due_tasks
+from synaptic.verbs.brief import brief
 from synaptic.verbs.browse import history, list_pinned
 from synaptic.verbs.days import entries_of_days
 from synaptic.verbs.linked import id_of_name, links, unresolved_links
 from synaptic.verbs.rules import list_waiting
-from synaptic.verbs.to_do import tasks
+from synaptic.verbs.to_do import due, due_tasks, tasks
 from synaptic.workspace.sync import in_step
 
 pytestmark = pytest.mark.fault(row=13)

@@ -38,13 +38,13 @@ from synaptic.models import ORDERS, STRATEGIES, TYPES, Entry
 from synaptic.notes.marks import link_key
 from synaptic.render import wire
 from synaptic.search.ranking import PRESETS
-from synaptic.verbs.brief import brief, due, due_tasks
+from synaptic.verbs.brief import brief
 from synaptic.verbs.browse import history, list_pinned
 from synaptic.verbs.days import entries_of_days
 from synaptic.verbs.linked import id_of_name, link_targets, links, unresolved_links
 from synaptic.verbs.neighbours import link_graph, linking_sentences
 from synaptic.verbs.rules import list_waiting
-from synaptic.verbs.to_do import tasks
+from synaptic.verbs.to_do import due, due_tasks, tasks
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.preferences import waiting_preferences
 from synaptic.workspace.sync import in_step, read_file

@@ -17,10 +17,11 @@ from ...errors import InvalidArgument
 from ...models import TYPES, Entry
 from ...notes.frontmatter import match_front_matter
 from ...render.present import shade_days
-from ...verbs import brief, browse
+from ...verbs import browse
 from ...verbs.days import entries_of_days
 from ...verbs.rules import list_waiting
 from ...verbs.saving import parse_moment
+from ...verbs.to_do import due_tasks
 from ...verbs.written import count_days
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
@@ -75,7 +76,7 @@ async def _day_page(request: Request) -> Response:
         entries = days.listing.entries
         if is_today and days.listing.total == len(entries):
             entries = entries[::-1]  # the newest stands below the form that wrote it
-        due = [] if cursor else brief.due_tasks(ws, days.since)
+        due = [] if cursor else due_tasks(ws, days.since)
         if not is_today:
             due = [task for task in due if task.due == days.since]
         overdue = [task for task in due if task.overdue and is_today]

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from ...errors import Changed, Refused, SynapticError
 from ...models import Entry, Task
 from ...notes.due_marks import remove_due_date
-from ...notes.marks import find_tasks
+from ...notes.ticks import find_tasks_to_tick
 from ...plugin import MOVE_TASK, TICK_OR_OPEN, Rescheduled, TaskPlace
 from ...render.terminal import run_text
 from ...verbs.editing import open_text, write_text
@@ -36,7 +36,7 @@ from .translation import mark_text, translate
 
 def _is_one_task(entry: Entry) -> bool:
     """True for an entry that is one line, a task that can be ticked here."""
-    tasks = find_tasks(entry, entry.content)
+    tasks = find_tasks_to_tick(entry, entry.content)
     line = entry.content.strip()
     return (
         len(tasks) == 1
@@ -47,7 +47,7 @@ def _is_one_task(entry: Entry) -> bool:
     )
 
 
-TEMPLATES.globals["tasks_in"] = lambda entry: find_tasks(entry, entry.content)
+TEMPLATES.globals["tasks_in"] = lambda entry: find_tasks_to_tick(entry, entry.content)
 TEMPLATES.globals["is_one_task"] = _is_one_task
 TEMPLATES.filters["without_due"] = remove_due_date
 

@@ -20,7 +20,6 @@ from ...notes.blocks import (
     text_of_bytes,
     usual_line_end,
 )
-from ...notes.marks import find_tasks
 from ...notes.privacy import mask_private
 from ...notes.recurring import (
     REPEATS,
@@ -30,6 +29,7 @@ from ...notes.recurring import (
     repeats,
     with_logbook,
 )
+from ...notes.ticks import find_tasks_to_tick
 from ...plugin import Ticked
 from ...verbs.editing import BOM, resolve_own_id, rewrite_by_person
 from ...verbs.receipts import index_now
@@ -219,7 +219,7 @@ def _no_task_error(ws: Workspace, words: str) -> NotFound:
     """The error for words that no open task holds; for those of an entry that is due, with the
     way to close it.
     """
-    from ...verbs.brief import due  # only here: it ranks what a session is told
+    from ...verbs.to_do import due  # only here: it ranks what a session is told
 
     asked = words.casefold().split()
     for entry in due(ws) if asked else ():
@@ -266,7 +266,8 @@ def tasks_of_file(parsed: ParsedFile, masked: bytes) -> Iterator[Task]:
     """Yields the tasks of a file, of which `masked` are the bytes without private text."""
     for entry in parsed.entries:
         place = entry.there
-        yield from find_tasks(entry, body_lines(masked[place.body_start : place.body_end]))
+        body = body_lines(masked[place.body_start : place.body_end])
+        yield from find_tasks_to_tick(entry, body)
 
 
 def _tick_line(data: bytes, task_match: re.Match[bytes], stamp: bytes, done: bool) -> _Tick:
