@@ -1,140 +1,29 @@
-"""Saves, edits, deletes and restores entries under one lock.
+"""Saves entries under the lock of the home.
 
-Every change of a file goes through `FileWriter.change`: this module only says what the new
-bytes are. The latest text of an entry is kept in `.state/done/`, a replaced one in the trash.
+Every change of a file goes through `FileWriter.change`: this module, `editing` and `restoring`
+only say what the new bytes are. The latest text of an entry is kept in `.state/done/`, a
+replaced one in the trash.
 """
 
-import os
-import re
-import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
-from functools import partial
-from pathlib import Path, PurePosixPath
+from dataclasses import replace
+from pathlib import PurePosixPath
 from threading import get_ident
-from typing import NamedTuple
 
 from ..config import Config
-from ..errors import Busy, JournalError, NotFound, Refused
-from ..files import real_path
-from ..models import Entry, ParsedFile
-from ..notes.blocks import TIMED_LINE, decode_as_latin1, usual_line_end
-from ..notes.dates import date_in_path
-from ..notes.frontmatter import match_front_matter
-from ..notes.markdown import extend_note, extend_page, render_verified_block, rewrite_block
-from ..notes.outline import convert_edit_to_blocks, is_outline
-from ..notes.privacy import shows_private_text
-from ..notes.reading import FENCED, IN_DOUBT, OPEN_FENCE, is_in_logseq_journals
-from . import folder
-from .comments import find_ids
+from ..errors import Busy, JournalError
+from ..models import Entry
+from ..notes.blocks import usual_line_end
+from ..notes.markdown import render_verified_block, rewrite_block
 from .disk import disk_errors
 from .journal_files import JournalFiles
-from .saved import SavedText
 from .stored_files import settle_stored_files
-from .text import (
-    block_to_append,
-    find_entry_span,
-    id_above,
-    normalize_block,
-    normalized_entries,
-)
-from .trash import TrashedText, Why, file_hash, has_vanished
+from .text import block_to_append, find_entry_span, normalize_block
 from .writer import Draft, FileWriter, Stat
-from .written_entry import WrittenEntry, find_in_parsed
 
 LOCK_TIMEOUT_S = 5.0
 """The longest time for which a writer waits for one process that holds the lock."""
-
-
-class Replacement(NamedTuple):
-    """The entry that takes the place of another, with its block. None deletes the other."""
-
-    entry: Entry | None
-    block: bytes
-    notices: Sequence[str] = ()
-
-
-class Edited(NamedTuple):
-    """The entry after an edit, or the deleted one; what was written; notices."""
-
-    entry: Entry
-    written: WrittenEntry
-    notices: list[str]
-
-
-class _Former(NamedTuple):
-    """An entry before an edit, in the bytes `start` to `end` of its file."""
-
-    path: str
-    data: bytes
-    status: os.stat_result
-    parsed: ParsedFile
-    entry: Entry
-    start: int
-    end: int
-
-    @property
-    def block(self) -> bytes:
-        return self.data[self.start : self.end]
-
-    def replaced_by(self, text: bytes) -> bytes:
-        """The bytes of the file with this text in the place of the block."""
-        return self.data[: self.start] + text + self.data[self.end :]
-
-    def replaced_with_copies(self, text: bytes) -> bytes:
-        """The same with the equal copies below replaced too, if the block holds its id."""
-        rest = self.data[self.end :]
-        if self.entry.id in find_ids(self.block):
-            block = re.escape(self.block.rstrip(b"\r\n"))
-            copy = rb"^%b[\r\n]*(?=#{1,2}[ \t]|\Z)" % block
-            rest = re.sub(copy, lambda _: text, rest, flags=re.MULTILINE)
-        return self.data[: self.start] + text + rest
-
-
-@dataclass(frozen=True, kw_only=True)
-class _EditedFile(Draft):
-    """The bytes of a file after one of its entries was edited."""
-
-    edited: Edited
-
-
-Edit = Callable[[Entry, bytes], Replacement]
-"""Returns what takes the place of an entry with this block."""
-
-
-def make_replacement(
-    old: Entry, block: bytes, new: Entry | None, agent: str, notices: Sequence[str] = ()
-) -> Replacement:
-    """Returns a Replacement of the entry `old`, whose bytes are `block`, by `new` (None deletes
-    it). `agent` is the writer of the new text; "" is a person.
-    """
-    if not new or old.whole_file:
-        return Replacement(new, b"", notices)
-    return Replacement(new, rewrite_block(block, old, new, agent), notices)
-
-
-_VANISHED = (
-    "An earlier update of {id} had vanished from its file; `synaptic doctor --restore "
-    "{id}` brings it back."
-)
-_STILL_NAMED = (
-    "`synaptic doctor` may name {id} as vanished: its copy in done/ could not be removed. "
-    "Dismiss it there."
-)
-
-
-def _cannot_edit_note_error(where: str, file: Path, old: Entry, new: Entry) -> Refused:
-    """The error of a whole-file note at `where`, in which `new` cannot stand for `old`."""
-    hint = f"For any other change edit {file}."
-    added = " #".join(tag for tag in new.tags if tag not in old.tags)
-    if added:
-        hint = f"Edit {file}, or write #{added} into its text."
-    return Refused(
-        f"{where} is one note without entry headings: you can append text to it, and add tags "
-        "only where it has simple front matter of its own. Nothing was changed.",
-        hint,
-    )
 
 
 class Journal(JournalFiles):
@@ -150,8 +39,6 @@ class Journal(JournalFiles):
         self._lock_timeout_s = lock_timeout_s
         self._lock_holder = 0
         """The thread that has the write lock, or 0."""
-
-    # -- saving
 
     def append(self, *entries: Entry, path: str = "") -> str:
         """Appends the entries to their file and returns its path; the file is synced.
@@ -184,234 +71,24 @@ class Journal(JournalFiles):
                 name = entry.date
         return f"# {name}\n\n".encode().replace(b"\n", usual_line_end(block))
 
-    def bare_days(self, path: str, block: bytes) -> tuple[bytes, ...]:
-        """The bytes of which a day's file consists that holds no more than its heading, after
-        this block left it; () for another file. Such a file goes.
-        """
-        named = date_in_path(path, self._config.day_file)
-        if not named or not named.is_day or self._is_merged_by_git():
-            return ()
-        heading = self.new_file_heading(path, block)
-        return heading, heading.removesuffix(usual_line_end(heading)), b""
-
-    def _is_merged_by_git(self) -> bool:
-        """True if git itself may merge the files of this journal: it takes a new day for the
-        old one renamed, and puts there what another machine adds to the old day.
-        """
-        real = real_path(self.root)
-        folders = () if self._config.sync.url else (real, *real.parents)
-        return any(os.path.lexists(folder / ".git") for folder in folders)
-
-    # -- editing
-
-    def edit(
-        self,
-        path: str,
-        id: str,
-        change: Callable[[Entry], Entry | None],
-        *,
-        keep: bool = True,
-        agent: str = "",
-    ) -> Edited:
-        """Edits an entry in its file: returns it as `change` returned it, or the deleted entry
-        if `change` returned None. The old text goes to the trash, if it is to be kept. `agent`
-        names the agent that edits, so that its headings stay its own; "" is a person.
-
-        Equal copies of the block in the same file change with it; everything else stays byte
-        for byte. A notice says if an earlier update had vanished from the file. A whole-file
-        note is only extended, or deleted with its file. Raises NotFound, Refused, Busy, Changed
-        when the file changes during each try, and JournalError.
+    def write_id(self, path: str, id: str, new_id: str) -> None:
+        """Writes the `new_id` of an entry, whose id was only derived from its text, into its
+        file. That of a whole note is left, for it depends on its path alone. Raises NotFound,
+        Refused in a root that is only read, Busy, Changed and JournalError.
         """
 
-        def replaced(old: Entry, block: bytes) -> Replacement:
-            return make_replacement(old, block, change(old), agent)
+        def make(data: bytes, status: Stat) -> Draft | None:
+            parsed = self.parse(path, data, status.st_mtime_ns if status else 0)
+            entry, start, end = find_entry_span(parsed, path, id)
+            if entry.whole_file:
+                return None
+            named = replace(entry, id=new_id, derived_id=False)
+            block = rewrite_block(data[start:end], entry, named)
+            copy = self.saved_text(path, new_id, normalize_block(block))
+            return Draft(data[:start] + block + data[end:], (copy,))
 
         with self.writing():
-            return self.replace_entry(
-                path, id, replaced, "update" if keep else None, agent=agent
-            )
-
-    def replace_entry(
-        self, path: str, id: str, change: Edit, why: Why | None, *, agent: str = ""
-    ) -> Edited:
-        """Replaces the block of an entry by the result of `change`, and returns the entry
-        afterwards. Without `why` nothing goes to the trash. The lock is held, as by `writing`.
-        """
-        trashed: bytes | None = None  # by an attempt before this one
-        has_vanished = False
-
-        def make(data: bytes, status: Stat) -> _EditedFile:
-            nonlocal trashed, has_vanished
-            former = self._read_former(path, id, data, status)
-            old = former.entry
-            new, text, notices = change(old, former.block)
-            if old.whole_file and why != "restore":
-                new, text = self._edited_note(former, new, agent)
-            after = former.replaced_with_copies(text)
-            if not new:
-                self.check_removal(path, former.parsed, old, former.block, after)
-            if why and former.block != trashed:
-                pieces = self._texts_to_trash(former, new, text, after, why)
-                has_vanished |= any(piece.why == "vanished" for piece in pieces)
-                self.trash.put(*pieces)
-                trashed = former.block
-            vanished = [_VANISHED.format(id=old.short_id)] if has_vanished else []
-            written = self._written_entry(former, new, after, why)
-            edited = Edited(new or old, written, [*notices, *vanished])
-            saved: tuple[SavedText, ...] = ()
-            if new and new.id in find_ids(text):
-                saved = (self.saved_text(path, new.id, normalize_block(text)),)
-            is_gone = not new and (
-                old.whole_file or after in self.bare_days(path, former.block)
-            )
-            left = None if is_gone else after
-            return _EditedFile(left, saved, edited=edited, in_trash=why is not None)
-
-        draft = self.writer.change(path, make)
-        edited = draft.edited
-        if not draft.saved:
-            try:
-                self.saved.forget(edited.entry.id)
-            except OSError:  # the entry is deleted: the edit has succeeded
-                edited.notices.append(_STILL_NAMED.format(id=edited.entry.short_id))
-        return edited
-
-    def _read_former(self, path: str, id: str, data: bytes, status: Stat) -> _Former:
-        """Finds an entry that is to be edited in the bytes of its file. Raises NotFound, and
-        Refused in a root that is only read.
-        """
-        if not status:
-            raise NotFound(
-                f"The journal has no file {path}.",
-                "It was moved or deleted; search for its entries again.",
-            )
-        parsed = self.parse(path, data, status.st_mtime_ns)
-        entry, start, end = find_entry_span(parsed, path, id)
-        folder.refuse_source(self.roots, path, entry.there.line)
-        return _Former(path, data, status, parsed, entry, start, end)
-
-    def _texts_to_trash(
-        self, former: _Former, new: Entry | None, text: bytes, after: bytes, why: Why
-    ) -> list[TrashedText]:
-        """The pieces for the trash when `text` replaces an entry, after which the file holds
-        `after`: an update that had vanished from the file, and the present block.
-        """
-        path, old, block = former.path, former.entry, former.block
-        pieces = self.replaced_copy(old.id, old.title, text, block)
-        if text == block:  # an update that was killed may be asked for again
-            return pieces
-        mode = stat.S_IMODE(former.status.st_mode) if old.whole_file else None
-        reason = why if new else "delete"
-        piece = TrashedText(old.id, path, self.clock(), reason, old.title, block, mode)
-        piece = piece._replace(above=id_above(former.parsed, old.id))
-        if after == former.replaced_by(text):  # no copy of the block changed with it
-            piece = piece._replace(after=file_hash(after), offset=former.start)
-        if new and new.id != old.id:
-            piece = piece._replace(became=new.id)
-        return [*pieces, piece]
-
-    def _written_entry(
-        self, former: _Former, new: Entry | None, after: bytes, why: Why | None
-    ) -> WrittenEntry:
-        """What an edit wrote: of a rule, and of a text from the trash, only what the file says
-        then counts.
-        """
-        old = former.entry
-        if new and (why == "restore" or "preference" in (old.type, new.type)):
-            reread = self.parse(former.path, after, former.status.st_mtime_ns)
-            return WrittenEntry(former.path, old, find_in_parsed(reread, new.id))
-        return WrittenEntry(former.path, old, new)
-
-    def check_removal(
-        self, path: str, parsed: ParsedFile, old: Entry, block: bytes, after: bytes
-    ) -> None:
-        """Raises Refused where code fences leave in doubt which text is the entry's."""
-        left = self.parse(path, after)
-        if not any(issue.code in IN_DOUBT for issue in (*parsed.issues, *left.issues)):
-            return
-        first = old.there.line
-        last = first + block.count(b"\n")
-        own = {issue.code for issue in parsed.issues if first <= issue.line < last}
-        hides_entry = OPEN_FENCE in own and TIMED_LINE.search(decode_as_latin1(block), 1)
-        others = [(entry.title, entry.content) for entry in parsed.entries if entry is not old]
-        changes_others = others != [(entry.title, entry.content) for entry in left.entries]
-        if FENCED in own or hides_entry or (changes_others and not old.whole_file):
-            raise Refused(
-                f"{path}:{first} stands at a code fence that may be open, so its text may be "
-                "another entry's. Nothing was deleted.",
-                f"Close the fence, or delete the text, in {self.place(path)}.",
-            )
-
-    def _edited_note(
-        self, former: _Former, new: Entry | None, agent: str
-    ) -> tuple[Entry | None, bytes]:
-        """Returns (`new` as it will be read from the file, the bytes of the whole-file note;
-        none if it is deleted). Raises Refused if no such file says all else as before.
-        """
-        path, data, old = former.path, former.data, former.entry
-        file = self.place(path)
-        if is_in_logseq_journals(path) and old.content.startswith("-"):
-            raise Refused(
-                f"{path} is a day of Logseq, which would overwrite the change.", f"Edit {file}."
-            )
-        if not new:
-            if len(former.block) < len(data):
-                raise Refused(
-                    f"{path} holds more than this note.", f"Delete its text in {file}."
-                )
-            return None, b""
-        extend = partial(extend_note, former.block, old, new, agent=agent)
-        if self._is_outline(path, old):
-            begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-            has_front_matter = match_front_matter(data.decode("latin-1"), begin) is not None
-            extended = convert_edit_to_blocks(old, new, has_front_matter=has_front_matter)
-            if extended:
-                new, blocks, tags = extended
-                extend = partial(
-                    extend_page,
-                    former.block,
-                    old.there.body_start - former.start,
-                    blocks,
-                    tags,
-                    has_front_matter=has_front_matter,
-                    agent=agent,
-                )
-        wanted = normalized_entries(
-            new if entry.id == old.id else entry for entry in former.parsed.entries
-        )
-        for typed in (False, True):
-            text = extend(typed=typed)
-            read = self.parse(path, former.replaced_by(text), former.status.st_mtime_ns)
-            if normalized_entries(read.entries) == wanted:
-                reread, _, _ = find_entry_span(read, path, old.id)
-                return replace(new, content=reread.content), text
-        raise _cannot_edit_note_error(f"{path}:{old.there.line}", file, old, new)
-
-    def _is_outline(self, path: str, note: Entry) -> bool:
-        """True for a page of a Logseq graph in which each text is a block."""
-        _, root, within = self.roots.split_path(path)
-        in_graph = within.startswith("pages/") and (root / "logseq/config.edn").is_file()
-        return in_graph and is_outline(note.content)
-
-    def replaced_copy(
-        self, id: str, title: str, coming: bytes, present: bytes
-    ) -> list[TrashedText]:
-        """Returns the text in `done/` that `coming` will replace, as a piece for the trash;
-        none if the file or `coming` contains it too.
-        """
-        record = self.saved_copy(id)
-        now = normalize_block(present)
-        if (
-            not record
-            or record.text in (now, normalize_block(coming))
-            or shows_private_text(record.text, now)
-        ):
-            return []
-        pieces = [piece for piece in self.trashed() if piece.id == id]
-        why: Why = "vanished" if has_vanished(now, record.text, pieces) else "edited"
-        return [TrashedText(id, record.path, self.clock(), why, title, record.text)]
-
-    # -- removing copies
+            self.writer.change(path, make)
 
     def purge_private_copies(self, path: str, data: bytes) -> None:
         """Removes the `open_copies` of the file. While another process writes they stay, and
@@ -434,10 +111,6 @@ class Journal(JournalFiles):
                     text = self.saved.get(id)
                     if text and text.text == block:
                         self.saved.forget(id)
-
-    # -- bringing back
-
-    # -- the lock
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -20,7 +20,8 @@ from datetime import datetime
 from ..errors import Changed, Refused, SynapticError
 from ..models import Entry
 from .comments import find_ids
-from .journal import Edit, Edited, Journal, Replacement
+from .editing import Edit, Edited, Replacement, bare_days, check_removal, replaced_copy
+from .journal import Journal
 from .journal_files import JournalFiles
 from .restoring import (
     Check,
@@ -171,15 +172,15 @@ def move_entry(
     old, start, end = find_entry_span(parsed, path, id)
     new, text, notices = change(old, data[start:end])
     assert new
-    goes = data[:start] + data[end:] in journal.bare_days(path, data[start:end])
+    goes = data[:start] + data[end:] in bare_days(journal, path, data[start:end])
     if end == len(data) and not goes:  # the blank line above it goes, too
         start -= _blank_line_above(data[:start])
     block = data[start:end]
     rest = data[:start] + data[end:]
-    journal.check_removal(path, parsed, old, block, rest)
+    check_removal(journal, path, parsed, old, block, rest)
     piece = TrashedText(old.id, path, journal.clock(), why, old.title, block)
     piece = piece._replace(after=file_hash(rest), offset=start, moved_to=target)
-    journal.trash.put(*journal.replaced_copy(old.id, old.title, text, block), piece)
+    journal.trash.put(*replaced_copy(journal, old.id, old.title, text, block), piece)
     if journal.writer.deed:
         journal.writer.deed.is_durable = True  # the trash holds what the two files lose
     move = _Move(journal, new, path, block, target, normalize_block(text), origin)
@@ -224,7 +225,7 @@ def _write_both(move: _Move) -> Draft:
 
     def take_out(data: bytes, _: Stat) -> Draft:
         rest = move.take_out(data)
-        goes = rest in move.journal.bare_days(move.path, move.block)
+        goes = rest in bare_days(move.journal, move.path, move.block)
         return Draft(None if goes else rest)
 
     try:

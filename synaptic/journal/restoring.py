@@ -13,7 +13,8 @@ from ..notes.privacy import shows_private_text
 from . import folder
 from .comments import find_comment, find_ids
 from .disk import disk_errors
-from .journal import Journal, Replacement
+from .editing import Replacement, bare_days, replace_entry, replaced_copy
+from .journal import Journal
 from .journal_files import JournalFiles
 from .runs import open_import_runs, open_rename_runs
 from .saved import SavedText
@@ -116,7 +117,7 @@ def bytes_left_by(journal: Journal, piece: TrashedText, data: bytes) -> bytes | 
     """The bytes that a piece left in its file, which now holds `data`; None if the file has
     changed since. A file that went, or that a kill emptied, had its heading.
     """
-    candidates = (data,) if data else (b"", *journal.bare_days(piece.path, piece.text))
+    candidates = (data,) if data else (b"", *bare_days(journal, piece.path, piece.text))
     fitting = (one for one in candidates if file_hash(one) == piece.after)
     return next(fitting, None)
 
@@ -181,7 +182,7 @@ def replace_text(
         new = replace(old, id=to or id)
         return Replacement(new, text if is_exact else match_line_ends(block, text))
 
-    return journal.replace_entry(path, id, change, "restore").written
+    return replace_entry(journal, path, id, change, "restore").written
 
 
 def _restore_file(journal: Journal, piece: TrashedText, mode: int) -> WrittenEntry:
@@ -208,7 +209,7 @@ def reinsert_text(journal: Journal, text: SavedText, above: str = "") -> Written
     without a time below the entry that was `above`; returns what was written.
     """
     entry = parse_copy(journal, text.id, text.path, text.text)
-    journal.trash.put(*journal.replaced_copy(text.id, entry.title, text.text, b""))
+    journal.trash.put(*replaced_copy(journal, text.id, entry.title, text.text, b""))
 
     def make(data: bytes, status: Stat) -> Draft:
         if not status:
@@ -405,8 +406,8 @@ def purge_entry(journal: Journal, path: str, id: str) -> Entry | None:
             "renames": open_rename_runs(journal.state).purge,
         }
         with suppress(NotFound):
-            entry = journal.replace_entry(
-                path, id, lambda *_: Replacement(None, b""), None
+            entry = replace_entry(
+                journal, path, id, lambda *_: Replacement(None, b""), None
             ).entry
         for name, purge in purges.items():
             try:

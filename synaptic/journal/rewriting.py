@@ -20,6 +20,7 @@ from ..models import Entry, ParsedFile
 from ..notes.privacy import has_private_tag
 from .changelog import Actor, acting
 from .comments import find_ids
+from .editing import replaced_copy
 from .folder import OWN, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
@@ -148,7 +149,7 @@ def _rewriting(
             if not new and entry.id in moved:
                 piece = piece._replace(why="restore", moved_to=moved[entry.id])
             piece = _note_place(piece, was, data, new, text)
-            pieces += [*journal.replaced_copy(entry.id, entry.title, new, block), piece]
+            pieces += [*replaced_copy(journal, entry.id, entry.title, new, block), piece]
             comes |= {entry.id} & after.keys()
         saved = _texts_to_save(journal, path, {id: after[id] for id in comes})
         if keep:

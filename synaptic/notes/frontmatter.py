@@ -1,12 +1,10 @@
-"""Reads front matter in YAML or TOML, and adds tags to YAML front matter. Knows nothing of
-entries.
-"""
+"""Reads front matter in YAML or TOML. Knows nothing of entries."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import TYPE_CHECKING, NamedTuple
@@ -24,31 +22,19 @@ _FENCED = re.compile(
     r"^(?(yaml)(?:---|\.\.\.)|\+\+\+)[ \t]*\r?(?:\n|\Z)"
 )
 _LONGEST = 64 * 1024
-_DEEPEST = 100
+DEEPEST = 100
 """Levels of nested brackets that are read. libyaml's time for each character grows with their
 depth.
 """
-_NESTS = re.compile(r"[\[\]{}]")
+BRACKETS = re.compile(r"[\[\]{}]")
 _KEY = r"(?P<indent>[ \t]*)(?P<key>[^\W\d_][\w .-]{0,40}?)[ \t]*"
 _YAML_LINE = re.compile(_KEY + r":(?P<value>[ \t].*|\r?\Z)")
 _TOML_LINE = re.compile(_KEY + r"=(?P<value>.*)")
 _ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)")
-_ITEM = re.compile(r"[^\s\"'](?:[^\n\"']*[^\s\"'])?")
-_WORD = re.compile(r"[^\s,\"']+")
 _TAG_WORD = re.compile(r"\[\[[^\[\]\n]+\]\]|[^\s,]+")
 """One of several tags in a plain text; TiddlyWiki writes `[[a tag]] another`."""
-_TOML_TAGS = re.compile(r"(?im)^tags?[ \t]*=[ \t]*(?P<list>\[[^\]]*\]|[\"'][^\n]*)")
-_TOML_STRING = re.compile(r"([\"'])([^\"'\n]+)\1")
 _CREATED = ("date", "created", "created_at", "created at", "date created", "created time")
 """Keys whose value is the day on which a note was written."""
-_TAGS = re.compile(
-    rb"(?im)^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
-    rb"(?P<words>[^\s\"'#\[\]{}&*!|>%@`](?:[^\"'#\r\n]*[^\"'#\s])?)(?P=quote))?"
-    rb"[ \t]*(?:(?<=[ \t])#.*)?\r?\n(?P<items>(?:[ \t]*-(?:[ \t].*)?\r?\n)*)|.*\n)"
-)
-"""The line of `tags`: a list, or words, or nothing and items in the lines below; `items` is
-None for anything else.
-"""
 
 
 class FrontMatter(NamedTuple):
@@ -131,94 +117,6 @@ class _Unreadable(ValueError):
         self.reason = reason
 
 
-def add_tags(data: bytes, tags: Sequence[str], eol: bytes) -> bytes:
-    """Adds tags to the front matter of a file and returns the new bytes; creates the front
-    matter, or its line of tags, if missing.
-
-    All other bytes stay. Whether the result says what is meant is for the caller to read: not
-    all YAML can be edited.
-    """
-    import yaml
-
-    named = [yaml.safe_dump(tag, allow_unicode=True).split("\n")[0].encode() for tag in tags]
-    line = b"tags: [%b]" % b", ".join(named) + eol
-    begin = 3 if data.startswith(b"\xef\xbb\xbf") else 0
-    block = match_front_matter(data.decode("latin-1"), begin)
-    if block and not block["yaml"]:
-        return data  # TOML
-    if not block:
-        return b"".join([data[:begin], b"---", eol, line, b"---", eol, data[begin:]])
-    start, stop = block.span("fields")
-    lines = _TAGS.finditer(data[:stop], start)
-    present = max(lines, key=lambda line: len(line["key"]), default=None)  # `tags` before `tag`
-    if not present:
-        return data[:stop] + line + data[stop:]
-    if present["items"] is None:
-        return data
-    group = "words" if present["list"] is None else "list"
-    if present[group] is None:
-        at = present.end()
-        last = re.search(rb"([ \t]*-[ \t]+).*\n\Z", present["items"])
-        before = last[1] if last else b"  - "
-        new = b"".join(before + tag + eol for tag in named)
-    else:
-        items = present[group].rstrip()
-        at = present.start(group) + len(items)
-        between = b", " if group == "list" or b"," in items else b" "
-        new = between.join([items, *named] if items else named)[len(items) :]
-    changed = data[:at] + new + data[at:]
-    return data if _has_problem(changed) and not _has_problem(data) else changed
-
-
-def find_tag_words(text: str, *, is_toml: bool) -> list[tuple[int, int]]:
-    """The span of each tag in the text of front matter, without quotes; none where it cannot be
-    read.
-    """
-    if is_toml:
-        lists = (line.span("list") for line in _TOML_TAGS.finditer(text))
-        return [word.span(2) for span in lists for word in _TOML_STRING.finditer(text, *span)]
-    root = _compose_yaml(text)
-    spans = _spans_of_tags(text, root)
-    for _, value in getattr(root, "value", ()) if not spans else ():
-        spans += _spans_of_tags(text, value)
-    return sorted(set(spans))
-
-
-def _compose_yaml(text: str) -> yaml.Node | None:
-    """The nodes of a text in YAML, with their places; None if it cannot be read."""
-    import yaml  # slow, and few files have front matter
-
-    if len(_NESTS.findall(text)) > 2 * _DEEPEST:
-        return None
-    try:
-        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, RecursionError):
-        return None
-
-
-def _spans_of_tags(text: str, mapping: yaml.Node | None) -> list[tuple[int, int]]:
-    """The spans of the tags in the values of `tags` and `tag` of one mapping."""
-    import yaml
-
-    spans = []
-    for key, value in mapping.value if isinstance(mapping, yaml.MappingNode) else ():
-        if not isinstance(key, yaml.ScalarNode) or key.value.lower() not in ("tags", "tag"):
-            continue
-        is_list = isinstance(value, yaml.SequenceNode)
-        for node in value.value if is_list else [value]:
-            if isinstance(node, yaml.ScalarNode):
-                word = _ITEM if is_list else _WORD
-                begin, end = node.start_mark.index, node.end_mark.index
-                spans += [match.span() for match in word.finditer(text, begin, end)]
-    return spans
-
-
-def _has_problem(data: bytes) -> bool:
-    block = match_front_matter(data.decode("utf-8", "replace").removeprefix("\ufeff"), 0)
-    front = read_front_matter(block["fields"]) if block else None
-    return bool(front and front.problem)
-
-
 def _values_of_keys(fields: Values, *keys: str) -> list[str]:
     values = []
     for key in keys:
@@ -236,11 +134,11 @@ def _read_yaml(text: str) -> tuple[Values | None, Values]:
     import yaml  # slow, and few files have front matter
 
     depth = deepest = 0
-    for bracket in _NESTS.findall(text):  # those in quotes count too
+    for bracket in BRACKETS.findall(text):  # those in quotes count too
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
-    if deepest > _DEEPEST:
-        raise _Unreadable(0, f"more than {_DEEPEST} brackets within brackets")
+    if deepest > DEEPEST:
+        raise _Unreadable(0, f"more than {DEEPEST} brackets within brackets")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _values_of_events(yaml.parse(text, Loader=loader))

@@ -22,7 +22,6 @@ from .blocks import (
     by_mark,
     check_tag,
     close_open_parts,
-    closing_line,
     decode_as_latin1,
     eol_at,
     escape_entry_borders,
@@ -30,11 +29,9 @@ from .blocks import (
     inline_tags,
     scan_structure,
     unify_newlines,
-    usual_line_end,
     without_masked,
 )
 from .dates import owner_time
-from .frontmatter import add_tags
 from .header import (
     clean_title,
     derive_title,
@@ -51,8 +48,7 @@ from .header import (
     write_comment,
     writer_of,
 )
-from .outline import extend_outline
-from .privacy import escape_tags, mask_private, private_spans, unclosed_tags
+from .privacy import escape_tags, mask_private, private_spans
 from .reading import (
     BASE32,
     body_span,
@@ -151,7 +147,7 @@ def render_entry(entry: Entry) -> str:
     body = ""
     body_tags: Texts = ()
     if entry.content != entry.title:
-        body = f"\n{_escape_body(entry.content, own=True, agent=writer_of(entry))}\n"
+        body = f"\n{escape_body(entry.content, own=True, agent=writer_of(entry))}\n"
         body_tags = find_tags(entry.content)
     heading = _heading(entry, entry.time, 2, entry.heading_tags, body_tags)
     own = hashes_of_h2s(body.encode("utf-8", "replace"))
@@ -204,7 +200,7 @@ def hashes_of_h2s(body: bytes) -> list[str]:
     ]
 
 
-def _escape_body(
+def escape_body(
     content: str, *, typed: bool = False, own: bool = False, agent: str = ""
 ) -> str:
     text, closing = escape_entry_borders(
@@ -297,7 +293,7 @@ class _Edit:
         yield self._body_lines(new.content) if has_body else b""
 
     def _body_lines(self, content: str) -> bytes:
-        text = _escape_body(content, typed=self.typed, own=self.own, agent=self.agent)
+        text = escape_body(content, typed=self.typed, own=self.own, agent=self.agent)
         return text.encode().replace(b"\n", self.eol)
 
     def with_body(self, body: bytes) -> bytes:
@@ -364,54 +360,6 @@ class _Edit:
             "the file; nothing was changed.",
             "Append to it, or save a new entry that supersedes it.",
         )
-
-
-def extend_note(block: bytes, old: Entry, new: Entry, *, typed: bool, agent: str = "") -> bytes:
-    """Adds to a whole-file note the text and the tags that `new` has beyond `old`; removes
-    nothing. `agent` is the agent that adds them, "" for a person.
-
-    `block` begins with the file if the note does, so that tags go to the front matter. `typed`:
-    an H2 would end the note. The caller reads the result.
-    """
-    eol = usual_line_end(block)
-    if new.content != old.content:
-        lines_before = old.content.count("\n") + 1 if old.has_body else 0
-        text = _escape_body(new.content, typed=typed, agent=encode_word(agent))
-        more = "\n".join(text.split("\n")[lines_before:])
-        if not old.has_body:
-            more = f"\n{more}"
-        open_tags = unclosed_tags(block)
-        end = open_tags[0] if open_tags else len(block)  # what is below such a tag is private
-        last = len(block[:end].rstrip(b" \t\r\n"))
-        at = last + len(block[last:end]) - len(block[last:end].lstrip(b" \t"))
-        block = block[:at] + eol + more.encode().replace(b"\n", eol) + block[at:]
-    present_tags = (*old.tags, *find_tags(new.content))
-    tags = [tag for tag in new.tags if tag not in present_tags]
-    return add_tags(block, tags, eol) if tags else block
-
-
-def extend_page(
-    block: bytes,
-    body: int,
-    blocks: str,
-    tags: Sequence[str],
-    *,
-    has_front_matter: bool,
-    typed: bool,
-    agent: str = "",
-) -> bytes:
-    """Adds blocks and tags to a page of Logseq, as `extend_note` does to another note. The body
-    of the page begins at the offset `body`; tags go to its front matter, if it has any.
-    """
-    eol = usual_line_end(block)
-    text = _escape_body(blocks, typed=typed, agent=encode_word(agent)) if blocks else ""
-    outline = block[body:].decode("utf-8", "surrogateescape")
-    closing = closing_line(outline) if text else ""
-    if closing:
-        text = f"{closing}\n{text}"
-    outline = extend_outline(outline, text, [] if has_front_matter else tags)
-    block = block[:body] + outline.encode("utf-8", "surrogateescape")
-    return add_tags(block, tags, eol) if has_front_matter and tags else block
 
 
 def _reads_as_entry(block: bytes, new: Entry, *, dated: bool) -> bool:

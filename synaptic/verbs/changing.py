@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Unpack
 
 from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
 from ..index.rows import Stored, hash64
+from ..journal.editing import Edited, Replacement, make_replacement, replace_entry
 from ..journal.folder import locate_writable
-from ..journal.journal import Edited, Replacement, make_replacement
 from ..journal.redating import file_at, move_entry
 from ..language.time_fields import read_moment
 from ..models import PERSON, Entry, Json
@@ -143,8 +143,8 @@ def _write_update(
         change = partial(_replace_parts, ws, entry.id, request)
         if moment and entry.date_source != "comment":
             return move_entry(ws.own_journal, path, stored.own_id, target, change)
-        return ws.own_journal.replace_entry(
-            path, stored.own_id, change, "update", agent=request.agent
+        return replace_entry(
+            ws.own_journal, path, stored.own_id, change, "update", agent=request.agent
         )
 
     with ws.own_journal.writing():

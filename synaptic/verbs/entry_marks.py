@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from operator import attrgetter
 from typing import Any, TypedDict
 
@@ -87,12 +86,8 @@ def stable_id(ws: Workspace, id: str) -> str:
     """
     stored = find_stored(ws, id)
     if stored.entry.derived_id:
-        with suppress(Refused):  # the id of a whole-file note depends on its path alone
-            ws.own_journal.edit(
-                stored.entry.path,
-                stored.own_id,
-                lambda old: replace(old, id=stored.entry.id, derived_id=False),
-            )
+        with suppress(Refused):  # a source that is only read
+            ws.own_journal.write_id(stored.entry.path, stored.own_id, stored.entry.id)
         index_now(ws, stored.entry.path)
     return stored.entry.id
 

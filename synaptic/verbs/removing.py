@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from ..errors import Ambiguous, NotFound, Refused, SynapticError
 from ..journal.disk import disk_errors
+from ..journal.editing import Replacement, edit_entry, replace_entry
 from ..journal.folder import locate_writable
-from ..journal.journal import Replacement
 from ..journal.losses import restore_vanished_text
 from ..journal.redating import undo_move
 from ..journal.restoring import (
@@ -77,7 +77,9 @@ def delete(
         if purge:
             purge_entry(ws.own_journal, inside, stored.own_id)
         else:
-            notices.extend(ws.own_journal.edit(inside, stored.own_id, lambda _: None).notices)
+            notices.extend(
+                edit_entry(ws.own_journal, inside, stored.own_id, lambda _: None).notices
+            )
 
     with ws.own_journal.writing():
         # first: a file that is gone only suspends it
@@ -326,7 +328,7 @@ def restore_version(ws: Workspace, id: str, number: str, seen: str) -> Receipt:
 
     with ws.own_journal.writing():
         log = read_log(ws.config.state)
-        edited = ws.own_journal.replace_entry(path, stored.own_id, change, "restore")
+        edited = replace_entry(ws.own_journal, path, stored.own_id, change, "restore")
         notices = _note_restored(ws, log, edited.written, confirms=True)
     notices += index_now(ws, path, shows=entry.id)
     return make_receipt(entry, notices=notices)

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
+from ..journal.editing import edit_entry
 from ..models import Entry
 from ..workspace import preferences
 from ..workspace.preferences import hash_of_rule, read_log, waiting_preferences
@@ -100,7 +101,7 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
     if stored.entry.derived_id or own_id != entry.id:
         # a whole-file note has the id of its path; a source is only read
         with suppress(Refused):
-            ws.own_journal.edit(path, own_id, with_id, keep=False)
+            edit_entry(ws.own_journal, path, own_id, with_id, keep=False)
             own_id = entry.id
     with disk_errors(ws.config.state, "used"):
         preferences.confirm_shown_text(ws, path, replace(entry, id=own_id))

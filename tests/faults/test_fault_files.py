@@ -19,6 +19,7 @@ from outside import Home
 
 from synaptic.errors import Changed
 from synaptic.journal import disk
+from synaptic.journal.editing import edit_entry
 from synaptic.journal.journal import Journal
 
 pytestmark = pytest.mark.skipif(
@@ -84,7 +85,7 @@ def test_what_is_appended_through_an_open_handle_stays(
         pytest.skip("nothing is exchanged")
     with (journal.root / DAY).open("ab", buffering=0) as handle:
         passed = at_step(monkeypatch, step, lambda: handle.write(LATE))
-        journal.edit(DAY, numbered(1).id, retitle)
+        edit_entry(journal, DAY, numbered(1).id, retitle)
     assert_edited(journal)
     assert passed.count("replace-written") == (1 if step == "replaced" else 2), (
         "given back, and edited again"
@@ -100,7 +101,7 @@ def test_a_handle_stays_good_where_its_bytes_were_seen_in_time(
         at_step(monkeypatch, "replace-swapped", lambda: handle.write(b"begun,"))
         monkeypatch.setattr("synaptic.journal.writer.ATTEMPTS", 1)
         with pytest.raises(Changed, match="changed while it was edited"):
-            journal.edit(DAY, numbered(1).id, retitle)
+            edit_entry(journal, DAY, numbered(1).id, retitle)
         handle.write(b" ended\n")
     assert journal.read(DAY).endswith(b"begun, ended\n")
 
@@ -135,7 +136,7 @@ def test_an_editor_that_writes_in_place_meanwhile_is_given_its_file_back(
             handle.write(buffer)
 
         at_step(monkeypatch, "replace-swapped", save)
-        journal.edit(DAY, numbered(1).id, retitle)
+        edit_entry(journal, DAY, numbered(1).id, retitle)
     assert_edited(journal, late=0)
     assert journal.read(DAY).startswith(b"# My day\n")
 
@@ -153,7 +154,7 @@ def test_what_reaches_the_new_file_is_kept_when_the_old_one_comes_back(
                 by_name.write(LATE)
 
         at_step(monkeypatch, "replace-swapped", both)
-        journal.edit(DAY, numbered(1).id, retitle)
+        edit_entry(journal, DAY, numbered(1).id, retitle)
     assert_edited(journal)
     assert journal.read(DAY).count(b"through the handle\n") == 1
 
@@ -171,7 +172,7 @@ def test_a_file_that_an_editor_puts_there_meanwhile_stays(
             theirs.replace(path)
 
         at_step(monkeypatch, "replace-swapped", save)
-        journal.edit(DAY, numbered(1).id, retitle)
+        edit_entry(journal, DAY, numbered(1).id, retitle)
     assert_edited(journal)
 
 
@@ -261,7 +262,7 @@ from synaptic.config import Config
 from synaptic.journal.journal import Journal
 home, path, id = sys.argv[1:]
 journal = Journal(Config(home=Path(home), journal=Path(home, "journal")))
-journal.edit(path, id, lambda old: replace(old, title="Another title"))
+edit_entry(journal, path, id, lambda old: replace(old, title="Another title"))
 """
 
 
@@ -340,8 +341,8 @@ def test_a_file_that_cannot_be_removed_yet_is_not_forgotten(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", refuse)
-        journal.edit(DAY, numbered(1).id, retitle)
-        journal.edit("other.md", numbered(7).id, retitle)
+        edit_entry(journal, DAY, numbered(1).id, retitle)
+        edit_entry(journal, "other.md", numbered(7).id, retitle)
     assert len(list(journal.root.glob(".*"))) == 2
     journal.append(numbered(8))
     assert sorted(path.name for path in journal.root.iterdir()) == [DAY, "other.md"]

@@ -25,6 +25,7 @@ from outside import TIMEOUT_S
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
 from synaptic.journal.disk import FAULTS
+from synaptic.journal.editing import edit_entry
 from synaptic.journal.journal import Journal
 from synaptic.journal.losses import dismiss_losses, find_losses, restore_vanished_text
 from synaptic.journal.redating import move_entry, undo_move
@@ -251,7 +252,7 @@ def test_a_file_with_two_names_is_refused(journal: Journal, tmp_path: Path) -> N
     (tmp_path / "backup.md").hardlink_to(journal.root / DAY)
     for call in (
         lambda: journal.append(numbered(2)),
-        lambda: journal.edit(DAY, numbered(1).id, retitle),
+        lambda: edit_entry(journal, DAY, numbered(1).id, retitle),
     ):
         with pytest.raises(Refused, match=f"{DAY} has a second name"):
             call()
@@ -363,12 +364,12 @@ def test_no_permission(nobodys_home: Path) -> None:
     with pytest.raises(JournalError, match="permission denied"):
         journal.append(numbered(2))
     with pytest.raises(JournalError, match="permission denied"):
-        journal.edit(DAY, numbered(1).id, lambda _: None)
+        edit_entry(journal, DAY, numbered(1).id, lambda _: None)
     assert_once_and_whole(journal, {1})
     (journal.root / DAY).chmod(0o600)
     journal.root.chmod(0o500)
     with pytest.raises(JournalError, match="permission denied"):
-        journal.edit(DAY, numbered(1).id, lambda _: None)
+        edit_entry(journal, DAY, numbered(1).id, lambda _: None)
     with pytest.raises(JournalError, match="permission denied"):
         journal.append(replace(numbered(3), at=AT + timedelta(days=1)))
     assert_once_and_whole(journal, {1})
@@ -440,7 +441,7 @@ def test_an_edit_keeps_everything_outside_byte_for_byte(
     path.write_bytes(before + block + eol.encode() + after)
     path.chmod(0o640)
     try:
-        journal.edit(DAY, entry.id, lambda old: None if delete else retitle(old))
+        edit_entry(journal, DAY, entry.id, lambda old: None if delete else retitle(old))
     except Refused:  # an open fence would take in the entry below
         assert delete and "~~~" in "\n".join(above)
         assert path.read_bytes() == before + block + eol.encode() + after
@@ -467,7 +468,7 @@ def test_an_edit_is_refused_when_the_file_changes_every_time(journal: Journal) -
         return retitle(entry)
 
     with pytest.raises(Changed):
-        journal.edit(DAY, numbered(1).id, slow)
+        edit_entry(journal, DAY, numbered(1).id, slow)
     assert path.read_bytes().startswith(
         b"# 2026-11-21\n\n" + block_of(numbered(1)) + b"typed meanwhile\n"
     )
@@ -483,7 +484,7 @@ def test_an_edit_is_repeated_on_what_the_editor_left(journal: Journal) -> None:
         tries.append(entry)
         return retitle(entry)
 
-    assert journal.edit(DAY, numbered(1).id, interrupted).entry.title == "Another title"
+    assert edit_entry(journal, DAY, numbered(1).id, interrupted).entry.title == "Another title"
     assert len(tries) == 2
     assert path.read_bytes().startswith(b"# My day\n\n## 09:31 Another title\n")
     assert len(journal.trashed()) == 1
@@ -499,7 +500,7 @@ def test_killed_at_each_step_of_an_update(home: ForkedHome, step: str) -> None:
     after = journal.read(DAY)
     assert (after == before) == (step not in CHANGED)
     assert block_of(numbered(0)) in after and block_of(numbered(2)) in after
-    assert journal.edit(DAY, numbered(1).id, retitle).entry.title == "Another title"
+    assert edit_entry(journal, DAY, numbered(1).id, retitle).entry.title == "Another title"
     assert any(
         piece.text.strip() == block_of(numbered(1)).strip() for piece in journal.trashed()
     )
@@ -592,7 +593,7 @@ def test_killed_at_each_step_of_the_deletion_of_the_last_entry_of_a_day(
     gone = step in ("replace-swapped", "replaced")
     assert journal.read(DAY) == (b"" if gone else before)
     if not gone:
-        journal.edit(DAY, numbered(1).id, lambda _: None)
+        edit_entry(journal, DAY, numbered(1).id, lambda _: None)
         assert not (journal.root / DAY).exists()
     restore_entry(journal, numbered(1).id)
     assert journal.read(DAY) == before
@@ -625,7 +626,7 @@ home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
             restore_entry(journal, id)
         note.unlink()
     else:
-        journal.edit("note.md", id, lambda _: None)
+        edit_entry(journal, "note.md", id, lambda _: None)
     assert restore_entry(journal, id).after.id == id and note.read_bytes() == b"caf\xe9\r\n"
 
 
@@ -640,7 +641,7 @@ def test_a_restored_entry_stands_in_order_of_time(journal: Journal, eol: bytes) 
     before = path.read_bytes()
     for number in (0, 1, 2):
         entry = entries_in(journal)[number]
-        journal.edit(DAY, entry.id, lambda _: None)
+        edit_entry(journal, DAY, entry.id, lambda _: None)
         assert restore_entry(journal, entry.id).path == DAY
         assert [entry.time for entry in entries_in(journal)] == ["08:30", "12:30", "16:30"]
         comment = f"<!-- syn:{entry.id} -->".encode()
@@ -653,11 +654,11 @@ def test_whole_file_notes_and_unknown_ids(journal: Journal) -> None:
     (journal.root / "note.md").write_text("# Backups\n\nUse restic.\n")
     (entry,) = entries_in(journal)
     with pytest.raises(Refused, match=r"note\.md"):
-        journal.edit("note.md", entry.id, retitle)
+        edit_entry(journal, "note.md", entry.id, retitle)
     with pytest.raises(NotFound):
-        journal.edit("note.md", "20261121-zzzzzzzz", lambda _: None)
+        edit_entry(journal, "note.md", "20261121-zzzzzzzz", lambda _: None)
     with pytest.raises(NotFound):
-        journal.edit("gone.md", "20261121-zzzzzzzz", lambda _: None)
+        edit_entry(journal, "gone.md", "20261121-zzzzzzzz", lambda _: None)
     assert journal.trashed() == ()
 
 
@@ -667,7 +668,7 @@ def test_a_linked_day_file_is_written_through(journal: Journal) -> None:
     target.write_text("# Archived\n")
     (journal.root / DAY).symlink_to(target)
     journal.append(numbered(1))
-    journal.edit(DAY, numbered(1).id, retitle)
+    edit_entry(journal, DAY, numbered(1).id, retitle)
     assert (journal.root / DAY).is_symlink()
     assert "Another text." in target.read_text()
 
@@ -680,7 +681,7 @@ def test_delete_and_restore(journal: Journal) -> None:
     for n in range(3):
         journal.append(numbered(n))
     before = journal.read(DAY)
-    assert journal.edit(DAY, numbered(1).id, lambda _: None).entry.id == numbered(1).id
+    assert edit_entry(journal, DAY, numbered(1).id, lambda _: None).entry.id == numbered(1).id
     assert find_losses(journal) == []
     assert block_of(numbered(1)) not in journal.read(DAY)
     (piece,) = journal.trashed()
@@ -702,7 +703,7 @@ def test_update_and_restore_go_back_and_forth(journal: Journal) -> None:
     journal.append(numbered(0))
     journal.append(numbered(1))
     before = journal.read(DAY)
-    journal.edit(DAY, numbered(0).id, retitle)
+    edit_entry(journal, DAY, numbered(0).id, retitle)
     after = journal.read(DAY)
     assert restore_entry(journal, numbered(0).id).after.content == numbered(0).content
     assert journal.read(DAY) == before
@@ -713,7 +714,7 @@ def test_update_and_restore_go_back_and_forth(journal: Journal) -> None:
 def test_a_restored_entry_finds_its_file_gone(journal: Journal) -> None:
     journal.append(numbered(1))
     journal.append(numbered(2))
-    journal.edit(DAY, numbered(1).id, lambda _: None)
+    edit_entry(journal, DAY, numbered(1).id, lambda _: None)
     (journal.root / DAY).unlink()
     restore_entry(journal, numbered(1).id)
     assert journal.read(DAY) == b"# 2026-11-21\n\n" + block_of(numbered(1))
@@ -724,7 +725,7 @@ def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal)
         b"# 2026-11-21\n\n## 10:15 Called the bank\nthey call back\n\n## 11:00 Lunch\n"
     )
     entry = entries_in(journal)[0]
-    journal.edit(DAY, entry.id, lambda _: None)
+    edit_entry(journal, DAY, entry.id, lambda _: None)
     path, _, restored = restore_entry(journal, entry.id)
     assert (path, restored.id, restored.content) == (DAY, entry.id, "they call back")
 
@@ -742,7 +743,7 @@ def test_no_text_can_pose_as_a_piece_of_trash(journal: Journal, texts: list[str]
     for n, text in enumerate(texts):
         block = f"## 09:31 T{n}\n<!-- syn:20261121-0000000{n} -->\n\n{forged}{text}\n".encode()
         (journal.root / DAY).write_bytes(block)
-        journal.edit(DAY, f"20261121-0000000{n}", lambda _: None)
+        edit_entry(journal, DAY, f"20261121-0000000{n}", lambda _: None)
         blocks.append(block)
     assert [piece.text for piece in journal.trashed()] == blocks
 
@@ -751,8 +752,8 @@ def test_purge_leaves_no_copy(journal: Journal) -> None:
     secret = make("20261121-secret00", "Secret", "hunter2 is the password")
     journal.append(numbered(0))
     journal.append(secret)
-    journal.edit(DAY, secret.id, lambda old: replace(old, content="hunter2 no more"))
-    journal.edit(DAY, numbered(0).id, retitle)
+    edit_entry(journal, DAY, secret.id, lambda old: replace(old, content="hunter2 no more"))
+    edit_entry(journal, DAY, numbered(0).id, retitle)
     purge_entry(journal, DAY, secret.id)
     everything = [path for path in journal.root.parent.rglob("*") if path.is_file()]
     assert len(everything) > 4
@@ -765,7 +766,7 @@ def test_purge_leaves_no_copy(journal: Journal) -> None:
 def test_purge_of_a_deleted_entry_clears_its_copies(journal: Journal) -> None:
     secret = make("20261121-secret00", "Secret", "hunter2 is the password")
     journal.append(secret)
-    journal.edit(DAY, secret.id, lambda _: None)
+    edit_entry(journal, DAY, secret.id, lambda _: None)
     assert purge_entry(journal, DAY, secret.id) is None
     assert journal.trashed() == ()
 

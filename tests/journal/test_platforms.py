@@ -24,6 +24,7 @@ import synaptic
 from synaptic import models
 from synaptic.errors import JournalError
 from synaptic.journal import disk, folder
+from synaptic.journal.editing import edit_entry
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry, Stamp
 from synaptic.notes.markdown import parse_entries
@@ -122,7 +123,7 @@ def test_two_files_change_places_by_macoss_call(tmp_path: Path, exchanger: str) 
 
 
 def test_an_edit_without_renameat2(journal: Journal, exchanger: str) -> None:
-    journal.edit(DAY, numbered(1).id, retitle)
+    edit_entry(journal, DAY, numbered(1).id, retitle)
     data = journal.read(DAY)
     assert block_of(numbered(0)) in data and data.count(b"## 09:31 Another title\n") == 1
     assert [path.name for path in journal.root.iterdir()] == [DAY]
@@ -142,7 +143,7 @@ def test_marks_are_copied_by_macoss_call(
     monkeypatch.setattr(disk, "c_library_function", {"fcopyfile": fcopyfile}.get)
     path = journal.root / DAY
     path.chmod(0o640)
-    journal.edit(DAY, numbered(1).id, retitle)
+    edit_entry(journal, DAY, numbered(1).id, retitle)
     [(old, new, *marks)] = called
     assert old == str(path) and re.fullmatch(rf"\.{DAY}\.[0-9a-f]+\.synaptic", Path(new).name)
     assert marks == [None, 0b101]
@@ -162,7 +163,7 @@ def test_without_proc_the_path_itself_leads_to_the_file(
     with folder.path_held_open(journal.roots, DAY) as plain:
         assert plain == (journal.root / DAY).resolve()
     journal.append(numbered(2))
-    journal.edit(DAY, numbered(2).id, retitle)
+    edit_entry(journal, DAY, numbered(2).id, retitle)
     assert b"Another title" in journal.read(DAY)
     (tmp_path / "outside").mkdir()
     (journal.root / "sub").symlink_to(tmp_path / "outside")
@@ -300,7 +301,7 @@ def test_an_editor_that_closes_the_file_soon_is_waited_for(
     journal: Journal, held: list[int], times: int
 ) -> None:
     held[0] = times
-    journal.edit(DAY, numbered(1).id, retitle)
+    edit_entry(journal, DAY, numbered(1).id, retitle)
     assert b"Another title" in journal.read(DAY) and held == [0]
     assert [path.name for path in journal.root.iterdir()] == [DAY]
 
@@ -312,7 +313,7 @@ def test_an_editor_that_keeps_the_file_open_is_named(journal: Journal, held: lis
     with pytest.raises(
         JournalError, match=f"{DAY} cannot be written: another program holds it open"
     ) as refused:
-        journal.edit(DAY, numbered(1).id, retitle)
+        edit_entry(journal, DAY, numbered(1).id, retitle)
     assert refused.value.hint.startswith("Close it there")
     assert journal.read(DAY) == before and [path.name for path in journal.root.iterdir()] == [
         DAY
@@ -359,7 +360,7 @@ def test_a_decomposed_name_gives_the_same_entries_and_opens_its_file(tmp_path: P
     [stamp] = journal.scan()
     typed = read(COMPOSED)[1]
     assert stamp.path == DECOMPOSED and journal.read(stamp.path) == NOTE
-    assert journal.edit(stamp.path, typed.id, retitle).entry.id == typed.id
+    assert edit_entry(journal, stamp.path, typed.id, retitle).entry.id == typed.id
 
 
 def test_patterns_meet_decomposed_names(tmp_path: Path) -> None:

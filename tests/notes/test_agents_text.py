@@ -12,6 +12,7 @@ from journals import AT, home_journal
 from trials import examples
 
 from synaptic.errors import Refused
+from synaptic.journal.editing import edit_entry
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry
 from synaptic.notes.blocks import scan_structure
@@ -101,7 +102,7 @@ def written(journal: Journal, form: str, text: str) -> tuple[str, bytes]:
         return replace(old, content=content, tags=new.tags, derived_id=False)
 
     first = journal.parse(path, file.read_bytes()).entries[0]
-    edited = journal.edit(path, first.id, change, agent="codex").entry
+    edited = edit_entry(journal, path, first.id, change, agent="codex").entry
     assert journal.find(path, edited.id)[1].content == content
     return path, journal.read(path)
 

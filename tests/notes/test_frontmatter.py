@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from synaptic.models import Entry, ParsedFile
-from synaptic.notes.frontmatter import add_tags
+from synaptic.notes.extending import add_tags
 from synaptic.notes.reading import parse_entries
 
 

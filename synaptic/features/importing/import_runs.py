@@ -35,6 +35,7 @@ from ...files import real_path
 from ...index.links import referenced_ids
 from ...journal.changelog import Actor, FileChange, acting, verb_of_undo
 from ...journal.disk import open_to_append, read_state_file
+from ...journal.editing import edit_entry
 from ...journal.folder import Roots, is_note, scan_notes
 from ...journal.imports import (
     bring_pictures_back,
@@ -396,7 +397,7 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
         for path, entry, record in planned.grown:
             with suppress(NotFound):
                 update = partial(update_from_source, ws, entry)
-                ws.own_journal.edit(path, entry.id, update, keep=bool(record.place))
+                edit_entry(ws.own_journal, path, entry.id, update, keep=bool(record.place))
     if pictures and not blocks:
         _note_pictures(ws, {one.entry.id for one in planned.grown}, pictures)
     corrected = tuple(one.entry.id for one in planned.grown if one.record.place)

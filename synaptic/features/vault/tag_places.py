@@ -4,8 +4,9 @@ Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...notes.blocks import (
     AT_TAG,
@@ -18,8 +19,16 @@ from ...notes.blocks import (
     slug_tag,
     tag_of_link,
 )
-from ...notes.frontmatter import find_tag_words, match_front_matter
+from ...notes.frontmatter import BRACKETS, DEEPEST, match_front_matter
 from ...notes.link_places import NoteText, Splice, byte_offsets
+
+if TYPE_CHECKING:
+    import yaml
+
+_ITEM = re.compile(r"[^\s\"'](?:[^\n\"']*[^\s\"'])?")
+_WORD = re.compile(r"[^\s,\"']+")
+_TOML_TAGS = re.compile(r"(?im)^tags?[ \t]*=[ \t]*(?P<list>\[[^\]]*\]|[\"'][^\n]*)")
+_TOML_STRING = re.compile(r"([\"'])([^\"'\n]+)\1")
 
 
 class TagPlace(NamedTuple):
@@ -116,3 +125,46 @@ def _tags_in_front_matter(text: NoteText) -> Iterator[TagPlace]:
         written = front["fields"][start:end]
         start += offset + len(written) - len(written.lstrip("#"))
         yield TagPlace(start, offset + end, written.lstrip("#"))
+
+
+def find_tag_words(text: str, *, is_toml: bool) -> list[tuple[int, int]]:
+    """The span of each tag in the text of front matter, without quotes; none where it cannot be
+    read.
+    """
+    if is_toml:
+        lists = (line.span("list") for line in _TOML_TAGS.finditer(text))
+        return [word.span(2) for span in lists for word in _TOML_STRING.finditer(text, *span)]
+    root = _compose_yaml(text)
+    spans = _spans_of_tags(text, root)
+    for _, value in getattr(root, "value", ()) if not spans else ():
+        spans += _spans_of_tags(text, value)
+    return sorted(set(spans))
+
+
+def _compose_yaml(text: str) -> yaml.Node | None:
+    """The nodes of a text in YAML, with their places; None if it cannot be read."""
+    import yaml  # slow, and few files have front matter
+
+    if len(BRACKETS.findall(text)) > 2 * DEEPEST:
+        return None
+    try:
+        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except (yaml.YAMLError, RecursionError):
+        return None
+
+
+def _spans_of_tags(text: str, mapping: yaml.Node | None) -> list[tuple[int, int]]:
+    """The spans of the tags in the values of `tags` and `tag` of one mapping."""
+    import yaml
+
+    spans = []
+    for key, value in mapping.value if isinstance(mapping, yaml.MappingNode) else ():
+        if not isinstance(key, yaml.ScalarNode) or key.value.lower() not in ("tags", "tag"):
+            continue
+        is_list = isinstance(value, yaml.SequenceNode)
+        for node in value.value if is_list else [value]:
+            if isinstance(node, yaml.ScalarNode):
+                word = _ITEM if is_list else _WORD
+                begin, end = node.start_mark.index, node.end_mark.index
+                spans += [match.span() for match in word.finditer(text, begin, end)]
+    return spans

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
+from ....journal.editing import bare_days
 from ....journal.folder import is_note
 from ..merge import match_pieces
 from ..pieces import Decision, Piece, find_line_end, split_version
@@ -126,7 +127,7 @@ def _carry(repo: Repo, versions: Versions, side: int, old: str, new: str, piece:
     texts = [part.text + part.gap for part in (split.head, *split.pieces) if part is not moved]
     eol = find_line_end(data)
     rest = b"".join(texts).rstrip(b"\r\n") + split.end if any(texts) else b""
-    versions[old][side] = rest if rest not in repo.journal.bare_days(old, moved.text) else b""
+    versions[old][side] = rest if rest not in bare_days(repo.journal, old, moved.text) else b""
     there = versions[new][side] or b""
     above = there.rstrip(b"\r\n") + eol * 2 if there.strip() else b""
     versions[new][side] = above + moved.text + eol

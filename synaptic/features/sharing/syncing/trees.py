@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ....errors import JournalError, Refused
+from ....journal.editing import bare_days
 from ....journal.folder import is_note
 from ....journal.moves import note_moves
 from ....notes.dates import is_day_file
@@ -255,4 +256,4 @@ def is_bare_day(repo: Repo, path: str, before: bytes | None, data: bytes) -> boo
     """True for the bytes of a day that holds its heading alone, since its entries are gone."""
     split = split_version(before or b"", path, repo.config.day_file) if before else None
     entries = split.pieces if split else []
-    return bool(entries) and data in repo.journal.bare_days(path, entries[0].text)
+    return bool(entries) and data in bare_days(repo.journal, path, entries[0].text)
