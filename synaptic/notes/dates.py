@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from ..config import is_day_file_setting
 from ..files import DATA
-from .moment import write_ordinal
 
 
 class Form(NamedTuple):
@@ -94,7 +93,6 @@ _DATE_OF_FOLDERS = re.compile(
 _SHORT_OF_THREE = ("en", "fr", "es", "it", "pt")
 """Languages in which the short name of a weekday has three letters."""
 _YEAR = re.compile("[0-9]{4}")
-_NTH = re.compile(r"\A(?:st|nd|rd|th)\b")
 _PIECE = re.compile(r"(?<!\?P)<([a-z_]+)>")
 _WORDS = re.compile(r"\w+")
 _LETTERS = re.compile(r"[^\W\d_]{3,}")
@@ -180,67 +178,11 @@ def day_at_start(text: str) -> tuple[date, int] | None:
     """The date of one day with which a text begins, and where that ends; None without one."""
     folded = fold_letters(text)
     for form in DAYS:
-        match = _form_pattern(form.pattern).match(folded)
+        match = form_pattern(form.pattern).match(folded)
         day = match and date_from_groups(match.groupdict())
         if match and day:
             return day, match.end()
     return None
-
-
-def write_day_like(example: str, day: date) -> str:
-    """A day in the form of the date `example`, or as `2026-12-03` in a form that is only read.
-
-    | `example`                            | 3 December 2026                      |
-    |--------------------------------------|--------------------------------------|
-    | `27.11.2026`, `2026/11/27`           | `03.12.2026`, `2026/12/03`           |
-    | `Nov 27th, 2026`, `27 November 2026` | `Dec 3rd, 2026`, `3 December 2026`   |
-    | `27. November 2026`, `27 nov. 2026`  | `3. December 2026`, `3 dec. 2026`    |
-    | `27 novembre 2026`, `27-11-2026`     | `2026-12-03` for both                |
-    """
-    dated = day_at_start(example)
-    if not dated or dated[1] != len(example):
-        return day.isoformat()
-    folded = fold_letters(example)
-    matches = [_form_pattern(form.pattern).match(folded) for form in DAYS]
-    match = next(match for match in matches if match and date_from_groups(match.groupdict()))
-    written = _with_pieces(example, match, dated[0], day)
-    return written if day_at_start(written) == (day, len(written)) else day.isoformat()
-
-
-def _with_pieces(example: str, match: re.Match[str], old: date, day: date) -> str:
-    """The example of a date with year, month and day of another one."""
-    has_name = bool(match.groupdict().get("name"))
-    written = example
-    for start, end, piece in sorted(_spans_of_pieces(match), reverse=True):
-        former = example[start:end]
-        if piece == "name":
-            new = _month_like(former, old, day)
-        else:
-            number = getattr(day, piece)
-            is_padded = former.startswith("0") or (len(former) == 2 and not has_name)
-            new = f"{number:02}" if is_padded else f"{number}"
-        behind = written[end:]
-        if piece == "day":
-            behind = _NTH.sub(write_ordinal(day.day)[-2:], behind)
-        written = written[:start] + new + behind
-    return written
-
-
-def _spans_of_pieces(match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
-    for piece in ("year", "month", "name", "day"):
-        if match.groupdict().get(piece):
-            yield *match.span(piece), piece
-
-
-def _month_like(former: str, old: date, day: date) -> str:
-    """The English name of the month of `day`, as long as the name `former` of that of `old`; ""
-    for a name in another language.
-    """
-    for form in ("%b", "%B"):
-        if old.strftime(form).lower() == former.lower():
-            name = day.strftime(form)
-            return name.lower() if former.islower() else name
-    return ""
 
 
 def days_of_name(name: str) -> tuple[date, date] | None:
@@ -251,7 +193,7 @@ def days_of_name(name: str) -> tuple[date, date] | None:
     if named and named.is_alone:
         return named.day, named.day
     text = fold_letters(name)
-    is_period = any(_form_pattern(form.pattern).fullmatch(text) for form in PERIODS)
+    is_period = any(form_pattern(form.pattern).fullmatch(text) for form in PERIODS)
     return _span_of_period(text) if is_period else None
 
 
@@ -344,7 +286,7 @@ _TIME_OF_DAY = re.compile(
 def _moment_of_number(text: str) -> _ReadMoment | None:
     whole, _, fraction = text.partition(".")
     if not fraction and len(whole) in (8, 12, 14, 17):
-        match = _form_pattern(_COMPACT.pattern).fullmatch(whole[:14])
+        match = form_pattern(_COMPACT.pattern).fullmatch(whole[:14])
         day = match and date_from_groups(match.groupdict())
         if match and day:
             hour, minute, second = (int(part or 0) for part in match.groups()[3:])
@@ -377,14 +319,14 @@ def _day_at_time(day: date, before: str, behind: str) -> _ReadMoment:
 
 def _find_dates(text: str, forms: tuple[Form, ...]) -> Iterator[re.Match[str]]:
     for form in forms:
-        yield from _form_pattern(form.pattern).finditer(text)
+        yield from form_pattern(form.pattern).finditer(text)
 
 
 def _span_of_period(text: str) -> tuple[date, date] | None:
     """The first and last day of the week, month or quarter that the folded text names; None if
     it is not one. A week like `2026-W47` may stand anywhere in it.
     """
-    anywhere, *others = (_form_pattern(form.pattern) for form in PERIODS)
+    anywhere, *others = (form_pattern(form.pattern) for form in PERIODS)
     for match in (anywhere.search(text), *(form.fullmatch(text) for form in others)):
         span = match and _span_of_groups(match.groupdict())
         if span:
@@ -506,5 +448,5 @@ def _day_words() -> frozenset[str]:
 
 
 @cache
-def _form_pattern(pattern: str) -> re.Pattern[str]:
+def form_pattern(pattern: str) -> re.Pattern[str]:
     return re.compile(_PIECE.sub(lambda piece: _PIECES[piece[1]], pattern))

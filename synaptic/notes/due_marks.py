@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import date
 from typing import NamedTuple
 
-from .dates import day_at_start, write_day_like
+from .dates import day_at_start
 
 _LINK = r"[ ]?(?:\[\[)?"
 _DUE = re.compile(
@@ -27,26 +27,6 @@ _REST_OF_BRACKETS = re.compile(r"[^\[\]()\n]*")
 _NEXT_BLOCK = re.compile(r"(?m)^[ \t>]*(?:(?:[-*+]|[0-9]{1,9}[.)])[ \t]|#|$)")
 
 
-class DueStyle(NamedTuple):
-    """The form in which a task says its day: what stands before the date, an example of a date,
-    and what stands behind it.
-    """
-
-    before: str
-    example: str
-    behind: str
-
-    @property
-    def is_stamp(self) -> bool:
-        """True for `SCHEDULED: <...>` of Logseq, which stands on the line below a task."""
-        return self.before.endswith("<")
-
-    def write(self, day: date) -> str:
-        """The mark of a task that is due on this day."""
-        written = f"{day} {day:%a}" if self.is_stamp else write_day_like(self.example, day)
-        return f"{self.before}{written}{self.behind}"
-
-
 class DueMark(NamedTuple):
     """The mark with the `day`, as `2026-11-30`, in the text of a task: the span `start:end`,
     with the date at `date_start:date_end`, and the end of the weekday behind it. Written so,
@@ -61,23 +41,8 @@ class DueMark(NamedTuple):
     end: int
     behind: str
 
-    def style(self, text: str) -> DueStyle:
-        """The form of this mark, which stands in `text`."""
-        before = text[self.start : self.date_start].lstrip()
-        return DueStyle(before, text[self.date_start : self.date_end], self.behind)
-
     def remove(self, text: str) -> str:
         return text[: self.start] + text[self.end :]
-
-    def move(self, text: str, day: date) -> str:
-        """The `text` with another day in this mark, and its weekday if the mark names one."""
-        written = write_day_like(text[self.date_start : self.date_end], day)
-        weekday = text[self.date_end : self.weekday_end]
-        name = weekday.lstrip(" ,")
-        if name:
-            gap = weekday.removesuffix(name)
-            written += gap + (f"{day:%A}" if name.lower().endswith("day") else f"{day:%a}")
-        return text[: self.date_start] + written + text[self.weekday_end :]
 
 
 def cut_block(plain: str, at: int) -> str:

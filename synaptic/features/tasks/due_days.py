@@ -12,18 +12,44 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import date
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from ...notes.blocks import without_code
-from ...notes.due_marks import DueMark, DueStyle, cut_block, find_due_mark
+from ...notes.dates import DAYS, date_from_groups, day_at_start, fold_letters, form_pattern
+from ...notes.due_marks import DueMark, cut_block, find_due_mark
 from ...notes.marks import task_blocks
+from ...notes.moment import write_ordinal
 from ...notes.recurring import REPEATS
 
+_NTH = re.compile(r"\A(?:st|nd|rd|th)\b")
 _BULLET = re.compile(r"\ufeff?(?P<before>[ \t>]*)(?P<bullet>[-*+]|[0-9]{1,9}[.)])")
 _BLOCK_NAME = re.compile(r"(?:[ \t]+\^[\w-]+)?[ \t]*\Z")  # in Obsidian
 _LINE_ENDS = re.compile(r"(\r\n|\r|\n)")
+
+
+class DueStyle(NamedTuple):
+    """The form in which a task says its day: what stands before the date, an example of a date,
+    and what stands behind it.
+    """
+
+    before: str
+    example: str
+    behind: str
+
+    @property
+    def is_stamp(self) -> bool:
+        """True for `SCHEDULED: <...>` of Logseq, which stands on the line below a task."""
+        return self.before.endswith("<")
+
+    def write(self, day: date) -> str:
+        """The mark of a task that is due on this day."""
+        written = f"{day} {day:%a}" if self.is_stamp else write_day_like(self.example, day)
+        return f"{self.before}{written}{self.behind}"
+
+
 OBSIDIAN = DueStyle("📅 ", "2026-11-30", "")
 PLAIN = DueStyle("due:", "2026-11-30", "")
 """The form where no task of a journal has a day."""
@@ -57,10 +83,27 @@ def with_due_day(block: str, day: date | None, style: DueStyle, line_end: str) -
             _remove_in_lines(mark, lines, ends)
             mark = _find_in_lines(lines)
     elif mark:
-        lines = mark.move("\n".join(lines), day).split("\n")
+        lines = _with_day(mark, "\n".join(lines), day).split("\n")
     else:
         _add_in_lines(lines, ends, day, style, line_end)
     return "".join(chain.from_iterable(zip_longest(lines, ends, fillvalue="")))
+
+
+def _style_of(mark: DueMark, text: str) -> DueStyle:
+    """The form of this mark, which stands in `text`."""
+    before = text[mark.start : mark.date_start].lstrip()
+    return DueStyle(before, text[mark.date_start : mark.date_end], mark.behind)
+
+
+def _with_day(mark: DueMark, text: str, day: date) -> str:
+    """The `text` with another day in this mark, and its weekday if the mark names one."""
+    written = write_day_like(text[mark.date_start : mark.date_end], day)
+    weekday = text[mark.date_end : mark.weekday_end]
+    name = weekday.lstrip(" ,")
+    if name:
+        gap = weekday.removesuffix(name)
+        written += gap + (f"{day:%A}" if name.lower().endswith("day") else f"{day:%a}")
+    return text[: mark.date_start] + written + text[mark.weekday_end :]
 
 
 def _find_in_lines(lines: list[str]) -> DueMark | None:
@@ -111,5 +154,61 @@ def find_due_styles(text: str) -> list[DueStyle]:
     for _, block in task_blocks(text):
         mark = find_due_mark(block)
         if mark:
-            styles.append(mark.style(block))
+            styles.append(_style_of(mark, block))
     return styles
+
+
+def write_day_like(example: str, day: date) -> str:
+    """A day in the form of the date `example`, or as `2026-12-03` in a form that is only read.
+
+    | `example`                            | 3 December 2026                      |
+    |--------------------------------------|--------------------------------------|
+    | `27.11.2026`, `2026/11/27`           | `03.12.2026`, `2026/12/03`           |
+    | `Nov 27th, 2026`, `27 November 2026` | `Dec 3rd, 2026`, `3 December 2026`   |
+    | `27. November 2026`, `27 nov. 2026`  | `3. December 2026`, `3 dec. 2026`    |
+    | `27 novembre 2026`, `27-11-2026`     | `2026-12-03` for both                |
+    """
+    dated = day_at_start(example)
+    if not dated or dated[1] != len(example):
+        return day.isoformat()
+    folded = fold_letters(example)
+    matches = [form_pattern(form.pattern).match(folded) for form in DAYS]
+    match = next(match for match in matches if match and date_from_groups(match.groupdict()))
+    written = _with_pieces(example, match, dated[0], day)
+    return written if day_at_start(written) == (day, len(written)) else day.isoformat()
+
+
+def _with_pieces(example: str, match: re.Match[str], old: date, day: date) -> str:
+    """The example of a date with year, month and day of another one."""
+    has_name = bool(match.groupdict().get("name"))
+    written = example
+    for start, end, piece in sorted(_spans_of_pieces(match), reverse=True):
+        former = example[start:end]
+        if piece == "name":
+            new = _month_like(former, old, day)
+        else:
+            number = getattr(day, piece)
+            is_padded = former.startswith("0") or (len(former) == 2 and not has_name)
+            new = f"{number:02}" if is_padded else f"{number}"
+        behind = written[end:]
+        if piece == "day":
+            behind = _NTH.sub(write_ordinal(day.day)[-2:], behind)
+        written = written[:start] + new + behind
+    return written
+
+
+def _spans_of_pieces(match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
+    for piece in ("year", "month", "name", "day"):
+        if match.groupdict().get(piece):
+            yield *match.span(piece), piece
+
+
+def _month_like(former: str, old: date, day: date) -> str:
+    """The English name of the month of `day`, as long as the name `former` of that of `old`; ""
+    for a name in another language.
+    """
+    for form in ("%b", "%B"):
+        if old.strftime(form).lower() == former.lower():
+            name = day.strftime(form)
+            return name.lower() if former.islower() else name
+    return ""

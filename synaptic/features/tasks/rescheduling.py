@@ -11,7 +11,7 @@ from ...journal.changelog import present_actor
 from ...language.time_fields import read_date
 from ...models import ParsedFile, Task
 from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
-from ...notes.due_marks import DueStyle, cut_block, find_due_mark
+from ...notes.due_marks import cut_block, find_due_mark
 from ...notes.privacy import mask_private
 from ...plugin import Rescheduled
 from ...verbs.changing import update
@@ -23,7 +23,7 @@ from ...workspace.file_rows import body_lines
 from ...workspace.readback import read_body_lines
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .due_days import PLAIN, choose_style, find_due_styles, with_due_day
+from .due_days import PLAIN, DueStyle, choose_style, find_due_styles, with_due_day
 from .ticking import (
     change_together,
     find_each,
