@@ -50,7 +50,7 @@ from synaptic.language.words import fts5_expression
 from synaptic.models import Meaning
 from synaptic.search.evidence import DEPTH
 from synaptic.verbs.brief import brief
-from synaptic.verbs.days import entries_of_days
+from synaptic.verbs.day_lists import entries_of_days
 from synaptic.workspace.sync import in_step
 
 Row = dict[str, Any]

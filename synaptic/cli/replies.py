@@ -26,7 +26,7 @@ from ..render.terminal import Output, emit, emit_json, say
 from ..serving.editors import command_to_open, waits_for_person
 from ..verbs import browse
 from ..verbs.browse import Listing
-from ..verbs.days import Days
+from ..verbs.day_lists import Days
 from ..verbs.linked import id_of_name
 from ..verbs.receipts import Receipt
 from ..verbs.totals import sum_field

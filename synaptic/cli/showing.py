@@ -18,7 +18,7 @@ from ..search.search import search as search_journal
 from ..serving.arguments import take_filters
 from ..verbs import browse, linked
 from ..verbs.attaching import with_attachments
-from ..verbs.days import Days, entries_of_days
+from ..verbs.day_lists import Days, entries_of_days
 from ..workspace.workspace import Workspace
 from . import flags as f
 from .flags import ID_COMPLETION, argument, option, switch, text_option, texts_option

@@ -1,8 +1,8 @@
 """Saves entries under the lock of the home.
 
-Every change of a file goes through `FileWriter.change`: this module, `editing` and `restoring`
-only say what the new bytes are. The latest text of an entry is kept in `.state/done/`, a
-replaced one in the trash.
+Every change of a file goes through `FileWriter.change`: this module, `entry_edits` and
+`restoring` only say what the new bytes are. The latest text of an entry is kept in
+`.state/done/`, a replaced one in the trash.
 """
 
 from collections.abc import Iterator

@@ -20,13 +20,13 @@ from datetime import datetime
 from ..errors import Changed, Refused, SynapticError
 from ..models import Entry
 from .comments import find_ids
-from .editing import Edit, Edited, Replacement, bare_days, check_removal, replaced_copy
+from .entry_edits import Edit, Edited, Replacement, bare_days, check_removal, replaced_copy
 from .journal import Journal
 from .journal_files import JournalFiles
 from .restoring import (
     Check,
     bytes_left_by,
-    check_pin,
+    check_pin_stays,
     find_pieces,
     insert_texts,
     parse_copy,
@@ -252,7 +252,7 @@ def undo_move(
         if not present:
             return None
         check(id, present[1])
-        check_pin(journal, piece, present[1].pin, by_person)
+        check_pin_stays(journal, piece, present[1].pin, by_person)
         text = saved_text_of_piece(journal, piece).text
         entry = replace(parse_copy(journal, id, piece.path, text), id=id)
 

@@ -13,7 +13,7 @@ from ..notes.privacy import shows_private_text
 from . import folder
 from .comments import find_comment, find_ids
 from .disk import disk_errors
-from .editing import Replacement, bare_days, replace_entry, replaced_copy
+from .entry_edits import Replacement, bare_days, replace_entry, replaced_copy
 from .journal import Journal
 from .journal_files import JournalFiles
 from .runs import open_import_runs, open_rename_runs
@@ -57,7 +57,7 @@ def restore_entry(
         of_part = is_gone and newest.mode is None
         if of_part and _is_as_after(journal, newest):
             check(id, None)
-            check_pin(journal, newest, False, by_person)
+            check_pin_stays(journal, newest, False, by_person)
             again = _undo_deletion(journal, newest)
             if again:
                 journal.trash.mark_not_missed(newest.id, OF_EDITOR)
@@ -72,7 +72,7 @@ def restore_entry(
                 _check_left_by_editor(journal, newest, *present)
                 return _restore_older_text(journal, path, *present, mine, by_person)
         check(id, None)
-        check_pin(journal, newest, False, by_person)
+        check_pin_stays(journal, newest, False, by_person)
         if newest.mode is not None:
             return _restore_file(journal, newest, newest.mode)
         if id in places:
@@ -158,7 +158,7 @@ def _restore_older_text(
     now = normalize_block(block)
     for piece in pieces:
         if normalize_block(piece.text) != now and not shows_private_text(piece.text, block):
-            check_pin(journal, piece, entry.pin, by_person)
+            check_pin_stays(journal, piece, entry.pin, by_person)
             exactly = entry.whole_file or _is_as_after(journal, piece)
             text = piece.text
             if not exactly and piece.why not in OF_EDITOR:
@@ -196,7 +196,9 @@ def _restore_file(journal: Journal, piece: TrashedText, mode: int) -> WrittenEnt
     return _put_back(journal, piece.id, piece.path, piece.text, draft)
 
 
-def check_pin(journal: Journal, piece: TrashedText, pinned: bool, by_person: bool) -> None:
+def check_pin_stays(
+    journal: Journal, piece: TrashedText, pinned: bool, by_person: bool
+) -> None:
     entries = journal.parse(piece.path, piece.text, block=True).entries
     if not by_person and any(entry.pin != pinned for entry in entries):
         raise Refused(

@@ -20,7 +20,7 @@ from ..models import Entry, ParsedFile
 from ..notes.privacy import has_private_tag
 from .changelog import Actor, acting
 from .comments import find_ids
-from .editing import replaced_copy
+from .entry_edits import replaced_copy
 from .folder import OWN, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles

@@ -45,7 +45,7 @@ from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
 from ..verbs.browse import Listing, check_ids, find, get, recent
 from ..verbs.changing import update
-from ..verbs.days import entries_of_days
+from ..verbs.day_lists import entries_of_days
 from ..verbs.receipts import Receipt
 from ..verbs.removing import delete, restore
 from ..verbs.review import review

@@ -24,5 +24,5 @@ def find_tasks_to_tick(entry: Entry, text: str) -> list[Task]:
     """The tasks in an entry's body, as `find_tasks` finds them, each with the reason why it is
     not ticked here.
     """
-    found = zip(find_tasks(entry, text), task_blocks(text), strict=True)
-    return [replace(task, unticked=_reason_without_tick(*place)) for task, place in found]
+    places = zip(find_tasks(entry, text), task_blocks(text), strict=True)
+    return [replace(task, unticked=_reason_without_tick(*place)) for task, place in places]

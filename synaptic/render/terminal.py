@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from ..journal.backups import LastBackup
     from ..journal.changelog import LoggedRun
     from ..verbs.browse import Listing
-    from ..verbs.days import Days
+    from ..verbs.day_lists import Days
     from ..verbs.doctor import Checkup
     from ..verbs.link_ends import Links
     from ..verbs.loose_ends import LooseEnds

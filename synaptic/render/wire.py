@@ -17,7 +17,7 @@ from ..notes.conflicts import with_versions_shown
 
 if TYPE_CHECKING:
     from ..verbs.browse import Listing
-    from ..verbs.days import Days
+    from ..verbs.day_lists import Days
     from ..verbs.review import ReviewFinding
     from ..verbs.status import Status
     from ..verbs.totals import Total, Totals

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Unpack
 
 from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
 from ..index.rows import Stored, hash64
-from ..journal.editing import Edited, Replacement, make_replacement, replace_entry
+from ..journal.entry_edits import Edited, Replacement, make_replacement, replace_entry
 from ..journal.folder import locate_writable
 from ..journal.redating import file_at, move_entry
 from ..language.time_fields import read_moment

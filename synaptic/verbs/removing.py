@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ..errors import Ambiguous, NotFound, Refused, SynapticError
 from ..journal.disk import disk_errors
-from ..journal.editing import Replacement, edit_entry, replace_entry
+from ..journal.entry_edits import Replacement, edit_entry, replace_entry
 from ..journal.folder import locate_writable
 from ..journal.losses import restore_vanished_text
 from ..journal.redating import undo_move

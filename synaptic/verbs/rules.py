@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
-from ..journal.editing import edit_entry
+from ..journal.entry_edits import edit_entry
 from ..models import Entry
 from ..workspace import preferences
 from ..workspace.preferences import hash_of_rule, read_log, waiting_preferences

@@ -15,7 +15,7 @@ from ..notes.blocks import without_code
 from ..notes.marks import field_name, field_words, fields_of_front_matter, properties_in_text
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .exporting import export
+from .exports import export
 
 GROUPS = ("day", "week", "month", "tag", "project")
 """What the sums can be grouped by."""

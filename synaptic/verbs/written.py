@@ -10,7 +10,7 @@ from ..filters import Filters
 from ..index.statistics import count_entries_by
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .exporting import export
+from .exports import export
 
 EVERY = Filters(include_superseded=True)
 

@@ -19,7 +19,7 @@ from outside import Home
 
 from synaptic.errors import Changed
 from synaptic.journal import disk
-from synaptic.journal.editing import edit_entry
+from synaptic.journal.entry_edits import edit_entry
 from synaptic.journal.journal import Journal
 
 pytestmark = pytest.mark.skipif(

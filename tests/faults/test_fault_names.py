@@ -28,8 +28,8 @@ from synaptic.journal.folder import Comparison
 from synaptic.journal.names import printable_path
 from synaptic.render import wire
 from synaptic.verbs import brief, doctor, linked, review, to_do
-from synaptic.verbs.days import entries_of_days
-from synaptic.verbs.exporting import export
+from synaptic.verbs.day_lists import entries_of_days
+from synaptic.verbs.exports import export
 from synaptic.verbs.status import status as read_status
 
 pytestmark = [

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from synaptic.config import Config
 from synaptic.journal.changelog import Actor, Deed
-from synaptic.journal.editing import Replacement, make_replacement
+from synaptic.journal.entry_edits import Replacement, make_replacement
 from synaptic.journal.journal import LOCK_TIMEOUT_S, Journal
 from synaptic.models import Entry
 from synaptic.notes.markdown import render_entry

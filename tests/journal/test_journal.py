@@ -25,7 +25,7 @@ from outside import TIMEOUT_S
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
 from synaptic.journal.disk import FAULTS
-from synaptic.journal.editing import edit_entry
+from synaptic.journal.entry_edits import edit_entry
 from synaptic.journal.journal import Journal
 from synaptic.journal.losses import dismiss_losses, find_losses, restore_vanished_text
 from synaptic.journal.redating import move_entry, undo_move

@@ -24,7 +24,7 @@ import synaptic
 from synaptic import models
 from synaptic.errors import JournalError
 from synaptic.journal import disk, folder
-from synaptic.journal.editing import edit_entry
+from synaptic.journal.entry_edits import edit_entry
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry, Stamp
 from synaptic.notes.markdown import parse_entries

@@ -12,7 +12,7 @@ from journals import AT, home_journal
 from trials import examples
 
 from synaptic.errors import Refused
-from synaptic.journal.editing import edit_entry
+from synaptic.journal.entry_edits import edit_entry
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry
 from synaptic.notes.blocks import scan_structure

@@ -20,7 +20,7 @@ from synaptic.search.search import search
 from synaptic.verbs.brief import brief
 from synaptic.verbs.browse import find, get, recent
 from synaptic.verbs.changing import update
-from synaptic.verbs.days import entries_of_days
+from synaptic.verbs.day_lists import entries_of_days
 from synaptic.verbs.saving import save
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.sync import in_step, rebuild

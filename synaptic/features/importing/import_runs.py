@@ -35,7 +35,7 @@ from ...files import real_path
 from ...index.links import referenced_ids
 from ...journal.changelog import Actor, FileChange, acting, verb_of_undo
 from ...journal.disk import open_to_append, read_state_file
-from ...journal.editing import edit_entry
+from ...journal.entry_edits import edit_entry
 from ...journal.folder import Roots, is_note, scan_notes
 from ...journal.imports import (
     bring_pictures_back,

@@ -24,7 +24,7 @@ from ...notes.draft import draft_entry
 from ...notes.header import read_comment
 from ...notes.reading import encode_base32, id_date
 from ...notes.screening import Screen
-from ...verbs.exporting import export
+from ...verbs.exports import export
 from ...verbs.saving import parse_moment
 from ...workspace.changes import fingerprint_files
 from ...workspace.checkout import names_in_step

@@ -23,7 +23,7 @@ from ...models import Entry, Texts, frozen
 from ...notes.blocks import MASK
 from ...notes.privacy import mask_private
 from ...search.search import ANY_PROJECT, search
-from ...verbs.exporting import export
+from ...verbs.exports import export
 from ...workspace.embed import Progress, embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace

@@ -18,7 +18,7 @@ from ...models import TYPES, Entry
 from ...notes.frontmatter import match_front_matter
 from ...render.present import shade_days
 from ...verbs import browse
-from ...verbs.days import entries_of_days
+from ...verbs.day_lists import entries_of_days
 from ...verbs.rules import list_waiting
 from ...verbs.saving import parse_moment
 from ...verbs.to_do import due_tasks

@@ -24,7 +24,7 @@ from ...journal.shelf import files_by_name, linked_files
 from ...models import Entry
 from ...render.wire import entry_json
 from ...verbs import browse
-from ...verbs.exporting import export
+from ...verbs.exports import export
 from ...workspace.workspace import Workspace
 from .attachments import open_attachments, read_in_parts, shown_files, without_metadata
 from .searching import filters_in_address, search_page_values

@@ -25,7 +25,7 @@ from ...notes.blocks import unify_newlines, without_masked
 from ...notes.frontmatter import match_front_matter, read_front_matter
 from ...notes.moment import ENGLISH, DateNames, format_moment
 from ...notes.privacy import mask_private
-from ...verbs.exporting import export
+from ...verbs.exports import export
 from ...verbs.saving import parse_moment
 from ...workspace.workspace import Workspace
 from .translation import translate

@@ -16,7 +16,7 @@ from ...render import terminal, wire
 from ...render.fence import clean
 from ...render.terminal import emit
 from ...serving.arguments import take_filters
-from ...verbs.exporting import export
+from ...verbs.exports import export
 from ...verbs.totals import sum_field
 from ...workspace.workspace import Workspace
 from .export_rows import csv_rows, json_rows, totals_json_rows

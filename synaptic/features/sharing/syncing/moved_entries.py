@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from ....journal.editing import bare_days
+from ....journal.entry_edits import bare_days
 from ....journal.folder import is_note
 from ..merge import match_pieces
 from ..pieces import Decision, Piece, find_line_end, split_version

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ....errors import JournalError, Refused
-from ....journal.editing import bare_days
+from ....journal.entry_edits import bare_days
 from ....journal.folder import is_note
 from ....journal.moves import note_moves
 from ....notes.dates import is_day_file
