@@ -22,7 +22,8 @@ from ..notes.redraft import redraft_entry
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
 from ..workspace.checkout import marks_of_project, working_checkout
-from ..workspace.preferences import check_may_change, read_log
+from ..workspace.preferences import read_log
+from ..workspace.rule_changes import check_may_change
 from ..workspace.workspace import Workspace
 from .entry_marks import (
     SharedMarks,

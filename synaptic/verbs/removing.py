@@ -24,7 +24,8 @@ from ..journal.trash import OF_EDITOR, TrashedText
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry
 from ..notes.privacy import shows_private_text
-from ..workspace.preferences import Log, check_may_change, end_confirmation, read_log
+from ..workspace.preferences import Log, read_log
+from ..workspace.rule_changes import check_may_change, end_confirmation
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .attaching import forget_draft_copies

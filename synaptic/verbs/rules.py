@@ -10,9 +10,10 @@ from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
 from ..journal.entry_edits import edit_entry
 from ..models import Entry
-from ..workspace import preferences
-from ..workspace.preferences import hash_of_rule, read_log, waiting_preferences
+from ..workspace import preferences, rule_changes
+from ..workspace.preferences import hash_of_rule, read_log
 from ..workspace.proposals import Proposal, note_answer
+from ..workspace.rule_changes import waiting_preferences
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .receipts import Receipt, index_now, logged
@@ -39,7 +40,7 @@ def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...],
             if text not in log.named:
                 (unmarked if text in log.unmarked else new).append(entry)
         with suppress(OSError):  # then the next command names them again
-            preferences.note_named(ws.config.state, [*new, *unmarked])
+            rule_changes.note_named(ws.config.state, [*new, *unmarked])
         return tuple(new), len(unmarked)
 
     return in_step(ws, run, within_s=within_s)
@@ -48,7 +49,7 @@ def newly_waiting(ws: Workspace, *, within_s: float) -> tuple[tuple[Entry, ...],
 def mark_as_named(ws: Workspace, entries: Sequence[Entry]) -> None:
     """Records that a terminal has shown these preferences; no command shows them again."""
     with suppress(OSError):
-        preferences.note_named(
+        rule_changes.note_named(
             ws.config.state, in_step(ws, lambda _: _restore_ids_of_files(ws, entries))
         )
 
@@ -90,7 +91,7 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
         raise changed
     if remove:
         with disk_errors(ws.config.state, "used"):
-            preferences.decline(ws.config.state, own_id, entry)
+            rule_changes.decline(ws.config.state, own_id, entry)
         return
 
     def with_id(old: Entry) -> Entry:

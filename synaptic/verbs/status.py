@@ -10,8 +10,8 @@ from ..journal.names import LeftOut, left_out_sentences
 from ..models import Counts, Facets, Json, ParseIssue, Texts, frozen
 from ..search.budget import Costs, times_by_stage
 from ..search.search import measure_recent_costs
-from ..workspace.preferences import waiting_preferences
 from ..workspace.proposals import read_proposals
+from ..workspace.rule_changes import waiting_preferences
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 

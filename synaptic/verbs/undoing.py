@@ -36,7 +36,8 @@ from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
 from ..plugin import TAKE_BACK_RUN
 from ..workspace.many_edits import cut_around_change, finish_edits, take_back
-from ..workspace.preferences import check_may_change, read_log
+from ..workspace.preferences import read_log
+from ..workspace.rule_changes import check_may_change
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .receipts import index_now, note_rule_change

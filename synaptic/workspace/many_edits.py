@@ -25,7 +25,7 @@ from ..notes.blocks import LONE_CR, MASK
 from ..notes.header import hash_of_heading
 from ..notes.link_places import Splice, read_note_text, replace_pieces, splices_of_ids
 from ..notes.privacy import mask_private
-from .preferences import rows_of_changed_rules
+from .rule_changes import rows_of_changed_rules
 from .sync import in_step
 from .workspace import Workspace
 

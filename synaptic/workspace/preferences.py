@@ -41,8 +41,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import Refused
 from ..journal.disk import PREFERENCES as LOG
-from ..journal.disk import disk_errors
-from ..journal.machine import append_marked_rows, mark_row, read_marked_rows
+from ..journal.machine import append_marked_rows, read_marked_rows
 from ..notes.blocks import project_key
 
 if TYPE_CHECKING:
@@ -207,22 +206,22 @@ def _was_in_force(log: Log, id: str, rule: str) -> bool:
     return is_in_force or (id, rule) in log.restorable
 
 
-def _log_row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
+def make_log_row(word: str, id: str, entry: Entry, **more: str) -> dict[str, str]:
     return {"word": word, "id": id, "rule": hash_of_rule(entry), **more}
 
 
 def _confirmation_row(ws: Workspace, path: str, entry: Entry, **more: str) -> dict[str, str]:
     file = str(ws.journal.place(path))
     endless = _hash_without_end(entry)
-    return _log_row("yes", entry.id, entry, endless=endless, place=file, **more)
+    return make_log_row("yes", entry.id, entry, endless=endless, place=file, **more)
 
 
-def _kept_row(ws: Workspace, path: str, before: Entry, after: Entry) -> dict[str, str]:
+def make_kept_row(ws: Workspace, path: str, before: Entry, after: Entry) -> dict[str, str]:
     """The row by which a text keeps what it was while it became another."""
     return _confirmation_row(ws, path, after, was=before.id, of=hash_of_rule(before))
 
 
-def _append_rows(state: Path, *rows: Mapping[str, str]) -> None:
+def append_rules(state: Path, *rows: Mapping[str, str]) -> None:
     """Adds these rows in one write. Raises OSError."""
     append_marked_rows(state / LOG, rows)
 
@@ -234,7 +233,7 @@ def confirm_shown_text(ws: Workspace, path: str, entry: Entry) -> None:
     """Puts the text into force that a person was shown, or typed for a new entry; its own id in
     its file is `entry.id`. Raises OSError.
     """
-    _append_rows(ws.config.state, _confirmation_row(ws, path, entry))
+    append_rules(ws.config.state, _confirmation_row(ws, path, entry))
 
 
 def note_persons_change(
@@ -256,30 +255,30 @@ def note_persons_change(
     after = change.after
     was_in_force = before is not None and log.is_in_force(before)
     is_rule = after is not None and after.type == "preference"
-    if before and after and is_rule and _is_same_text(before, after):
+    if before and after and is_rule and is_same_rule(before, after):
         if was_in_force and before.path != change.path:
-            _append_rows(ws.config.state, _kept_row(ws, change.path, before, after))
+            append_rules(ws.config.state, make_kept_row(ws, change.path, before, after))
         return False
     rows = []
     if before and was_in_force:
-        rows.append(_log_row("over", before.id, before))
+        rows.append(make_log_row("over", before.id, before))
     elif before and (before.id, hash_of_rule(before)) in log.restorable:
-        rows.append(_log_row("lapsed", before.id, before))
+        rows.append(make_log_row("lapsed", before.id, before))
     waits = False
     if after and is_rule:
         was_so = brings_words and (after.id, hash_of_rule(after)) in log.restorable
         if is_read or was_so:
             rows.append(_confirmation_row(ws, change.path, after))
         elif before and was_in_force and not brings_words:
-            rows.append(_kept_row(ws, change.path, before, after))
+            rows.append(make_kept_row(ws, change.path, before, after))
         else:
             waits = True
             rows += _rows_of_agents_text(log, before, after)
-    _append_rows(ws.config.state, *rows)
+    append_rules(ws.config.state, *rows)
     return waits
 
 
-def _is_same_text(one: Entry, other: Entry) -> bool:
+def is_same_rule(one: Entry, other: Entry) -> bool:
     return (one.id, hash_of_rule(one)) == (other.id, hash_of_rule(other))
 
 
@@ -290,59 +289,7 @@ def _rows_of_agents_text(log: Log, before: Entry | None, after: Entry) -> list[d
     if before is None or _words_and_reach(before) != _words_and_reach(after):
         return []
     consent = log.consent(before.id, hash_of_rule(before))
-    return [_log_row("said", after.id, after, by=consent.by)] if consent.by else []
-
-
-def end_confirmation(state: Path, id: str, entry: Entry | None = None) -> None:
-    """Ends the confirmation of this id, because its text `entry` leaves its file. Raises
-    OSError.
-    """
-    _append_rows(state, *_rows_of_end(read_log(state), id, entry))
-
-
-def decline(state: Path, id: str, entry: Entry) -> None:
-    """Notes that a person does not want this text in force, now or again by an undo, and is not
-    asked about it any more. Raises OSError.
-    """
-    _append_rows(state, _log_row("no", id, entry))
-
-
-def _rows_of_end(log: Log, id: str, entry: Entry | None) -> list[dict[str, str]]:
-    rows = []
-    if id in log.confirmed:
-        rows.append({"word": "over", "id": id, "rule": log.confirmed[id].rule})
-    if entry and (id, hash_of_rule(entry)) in log.restorable:
-        rows.append(_log_row("lapsed", id, entry))
-    return rows
-
-
-def note_named(state: Path, entries: Iterable[Entry]) -> None:
-    """Notes that a terminal named these, with their own ids, to a person. Raises OSError."""
-    _append_rows(state, *(_log_row("named", entry.id, entry) for entry in entries))
-
-
-def rows_of_changed_rules(
-    ws: Workspace, changed: Iterable[tuple[Entry, Entry]]
-) -> tuple[dict[str, str], ...]:
-    """The rows by which each entry keeps what it was, when it is changed by a rename: in force,
-    or saved here by an agent. `changed` are entries before and after, with their own ids.
-    """
-    log = read_log(ws.config.state)
-    rows = []
-    for before, after in changed:
-        rule = hash_of_rule(before)
-        consent = log.consent(before.id, rule)
-        file = str(ws.journal.place(after.there.path))
-        if consent.word == "yes" and log.confirmed[before.id].place != file:
-            rows.append({"word": "over", "id": before.id, "rule": rule})
-        elif _is_same_text(before, after):
-            continue
-        if consent.word == "yes":
-            rows.append(_kept_row(ws, after.there.path, before, after))
-        elif consent.word == "said":
-            rows.append(_log_row("said", after.id, after, by=consent.by))
-    with disk_errors(ws.config.state, "used"):
-        return tuple(mark_row(LOG, log_row) for log_row in rows)
+    return [make_log_row("said", after.id, after, by=consent.by)] if consent.by else []
 
 
 # -- what others do
@@ -350,20 +297,7 @@ def rows_of_changed_rules(
 
 def note_saved(ws: Workspace, entry: Entry, by: str) -> None:
     """Notes that this agent saved the text, in the project at hand. Raises OSError."""
-    _append_rows(ws.config.state, _log_row("said", entry.id, entry, by=by))
-
-
-def check_may_change(state: Path, id: str, entry: Entry | None) -> None:
-    """Checks that somebody who may not confirm preferences may change the entry `id` (`entry`
-    is None if it is in no file), and ends an older confirmation of this id.
-
-    It is asked under the write lock, before the file is changed: a crash leaves a rule waiting.
-    Raises Refused for a rule in force, and OSError.
-    """
-    log = read_log(state)
-    if entry:
-        check_not_in_force(log, id, entry)
-    _append_rows(state, *_rows_of_end(log, id, entry))
+    append_rules(ws.config.state, make_log_row("said", entry.id, entry, by=by))
 
 
 def check_not_in_force(log: Log, id: str, entry: Entry) -> None:
@@ -402,9 +336,9 @@ def end_vanished_confirmations(
             continue
         rows.append({"word": "over", "id": id, "rule": confirmation.rule})
         if entry and _hash_without_end(entry) == confirmation.endless:
-            rows.append(_log_row("said", id, entry, by=CHANGED_END))
+            rows.append(make_log_row("said", id, entry, by=CHANGED_END))
     with suppress(OSError):  # it says something else, so it is not in force
-        _append_rows(ws.config.state, *rows)
+        append_rules(ws.config.state, *rows)
 
 
 # -- what is in force
@@ -438,7 +372,7 @@ def read_consents(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
             moved.append(_confirmation_row(ws, path, replace(entry, id=id)))
     if moved and not ws.access.is_past:
         with suppress(OSError):  # a home that cannot be written can be read
-            _append_rows(ws.config.state, *moved)
+            append_rules(ws.config.state, *moved)
     return consents
 
 
@@ -450,18 +384,3 @@ def read_all_preferences(ws: Workspace) -> list[Entry]:
     every = Filters(types=("preference",), include_superseded=True)
     rows = ws.index.list_rows(every, order="newest", limit=-1)
     return list(read_entries(ws, rows).values())
-
-
-def waiting_preferences(ws: Workspace) -> tuple[Entry, ...]:
-    """The preferences that wait for a person's answer, whole and marked, the newest first; not
-    those to which a person said no.
-    """
-    entries = read_all_preferences(ws)
-    declined = read_log(ws.config.state).declined
-    own_ids = ws.index.own_ids([entry.id for entry in entries])
-    waiting = []
-    for entry, consent in zip(entries, read_consents(ws, entries), strict=True):
-        is_declined = (own_ids[entry.id], hash_of_rule(entry)) in declined
-        if consent.word != "yes" and not is_declined:
-            waiting.append(replace(entry, marks=(consent.mark,)))
-    return tuple(waiting)

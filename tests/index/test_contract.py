@@ -46,7 +46,7 @@ from synaptic.verbs.neighbours import link_graph, linking_sentences
 from synaptic.verbs.rules import list_waiting
 from synaptic.verbs.to_do import due, due_tasks, tasks
 from synaptic.workspace.embed import embed_pending
-from synaptic.workspace.preferences import waiting_preferences
+from synaptic.workspace.rule_changes import waiting_preferences
 from synaptic.workspace.sync import in_step, read_file
 
 ENTRIES = 120

@@ -52,8 +52,9 @@ from ...notes.screening import Screen
 from ...render.terminal import entry_count_text
 from ...verbs.removing import delete
 from ...workspace.embed import Progress
-from ...workspace.preferences import end_confirmation, read_log
+from ...workspace.preferences import read_log
 from ...workspace.proposals import forget_proposals
+from ...workspace.rule_changes import end_confirmation
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .in_place import finish_run, take_settings_back

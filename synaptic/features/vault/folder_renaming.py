@@ -15,11 +15,12 @@ from pathlib import Path, PurePosixPath
 
 from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
 from ...journal.folder import OWN, is_logseq_graph, is_note
-from ...journal.names import is_readable, why_forbidden
+from ...journal.names import is_readable
 from ...notes.dates import date_in_path
 from ...notes.link_names import name_key
 from ...workspace.many_edits import EditPlan, FolderMove
 from ...workspace.workspace import Workspace
+from .new_names import why_forbidden
 from .relinking import LinkMoves, Pages, list_files
 from .renaming import find_note, fold_path
 

@@ -17,7 +17,6 @@ from urllib.parse import quote
 
 from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
 from ...journal.folder import is_note, locate_writable
-from ...journal.names import why_forbidden
 from ...models import Texts
 from ...notes.dates import date_in_path
 from ...notes.link_names import ends_with_name, name_key, page_key
@@ -27,6 +26,7 @@ from ...verbs.linked import id_of_name
 from ...workspace.many_edits import EditPlan
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from .new_names import why_forbidden
 from .relinking import LinkMoves, Pages, list_files
 
 
