@@ -260,6 +260,7 @@ from dataclasses import replace
 from pathlib import Path
 from synaptic.config import Config
 from synaptic.journal.journal import Journal
+from synaptic.journal.entry_edits import edit_entry
 home, path, id = sys.argv[1:]
 journal = Journal(Config(home=Path(home), journal=Path(home, "journal")))
 edit_entry(journal, path, id, lambda old: replace(old, title="Another title"))
@@ -320,7 +321,9 @@ def test_no_failing_step_of_an_edit_leaves_a_file_behind(
         else:
             assert "JournalError" in done.stderr and after == before, (number, done.stderr)
         if call == "unlink":  # what cannot be removed now is removed by the next writer
-            home_journal(journal.root.parent).edit(DAY, numbered(0).id, lambda entry: entry)
+            edit_entry(
+                home_journal(journal.root.parent), DAY, numbered(0).id, lambda entry: entry
+            )
         assert [found.name for found in journal.root.iterdir()] == [DAY], (number, done.stderr)
         assert not list(journal.state.glob(".*.synaptic"))
     assert hits

@@ -2,7 +2,7 @@
 careless pattern slow.
 
 A function is linear where four times the text takes about four times as long; a quadratic one
-takes sixteen times. `tests/faults/test_shapes.py` holds that law.
+takes sixteen times. `tests/features/test_shapes.py` holds that law.
 """
 
 from __future__ import annotations

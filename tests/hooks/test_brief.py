@@ -18,8 +18,6 @@ from forks import ForkedHome
 
 from synaptic import open_workspace
 from synaptic.config import load_config
-from synaptic.features.sharing.merge import merge
-from synaptic.notes.reading import parse_entries
 from synaptic.verbs.brief import USEFUL, Reader, brief
 
 NOW = "2026-11-21T10:30:00"
@@ -492,22 +490,3 @@ def test_what_is_due_begins_each_session_until_it_is_done_or_moved(at: ForkedHom
     at.ask("update", id, "--due", "today", "--add-tag", "done")
     assert "Check the certificate" not in due(told(at))
     assert "is not a date" in at.run("due", "--until", "whenever").err
-
-
-def test_due_and_source_stay_in_merges_and_edits(at: ForkedHome) -> None:
-    at.ask("save", "A quote.", "--due", "2026-12-01", "--source", "https://example.org/a b")
-    file = at.journal / "2026-11-21.md"
-    base = file.read_bytes()
-    assert b" due=2026-12-01 " in base and b" source=https://example.org/a%20b " in base
-    entry = at.ask("recent")["entries"][0]
-    at.ask("update", entry["id"], "--append", "More of it.")
-    assert at.ask("get", entry["id"])["entries"][0]["source"] == "https://example.org/a b"
-    ours = base + b"\n## 11:00 Ours\n"
-    done = merge(base, ours, file.read_bytes(), file.name, "%Y-%m-%d.md")
-    [merged, _] = parse_entries(done.data, file.name, mtime=NOW_AWARE).entries
-    assert (merged.due, merged.source, done.conflicts) == (
-        "2026-12-01",
-        "https://example.org/a b",
-        0,
-    )
-    assert "More of it." in merged.content

@@ -70,12 +70,14 @@ with journal.writing():
 EDIT = """
 import sys
 from journals import DAY, home_journal, numbered, retitle
-home_journal(sys.argv[1]).edit(DAY, numbered(1).id, retitle)
+from synaptic.journal.entry_edits import edit_entry
+edit_entry(home_journal(sys.argv[1]), DAY, numbered(1).id, retitle)
 """
 DELETE = """
 import sys
 from journals import DAY, home_journal, numbered
-home_journal(sys.argv[1]).edit(DAY, numbered(1).id, lambda _: None)
+from synaptic.journal.entry_edits import edit_entry
+edit_entry(home_journal(sys.argv[1]), DAY, numbered(1).id, lambda _: None)
 """
 
 MOVE = """
@@ -216,7 +218,7 @@ def test_a_save_says_so_when_another_process_holds_the_lock(tmp_path: Path) -> N
         with pytest.raises(Busy, match=r"Another program has .* nothing was saved\. Try again"):
             impatient.append(numbered(1))
         with pytest.raises(Busy):
-            impatient.edit(DAY, numbered(1).id, lambda _: None)
+            edit_entry(impatient, DAY, numbered(1).id, lambda _: None)
     assert entries_in(journal) == []
     journal.append(numbered(1))
     assert [entry.id for entry in entries_in(journal)] == [numbered(1).id]
@@ -611,7 +613,8 @@ def test_killed_at_each_step_of_the_deletion_of_a_file(home: ForkedHome, step: s
     code = f"""
 import sys
 from journals import home_journal
-home_journal(sys.argv[1]).edit("note.md", "{id}", lambda _: None)
+from synaptic.journal.entry_edits import edit_entry
+edit_entry(home_journal(sys.argv[1]), "note.md", "{id}", lambda _: None)
 """
     assert killed(home, code, step)
     gone = step in ("replace-swapped", "replaced")

@@ -5,80 +5,23 @@ loss.
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
+from diaries import DAYS, JRNL, LATEST_FIRST, NOW, read
 from hypothesis import given
 from hypothesis import strategies as st
 from outside import Home
 
-from synaptic.features.sharing.merge import merge
 from synaptic.notes.blocks import TIME
 from synaptic.notes.diary import read_date_of_heading
 from synaptic.notes.reading import parse_entries
 
-NOW = datetime(2026, 11, 21, tzinfo=UTC)
-DAYS = """---
-tags: [life]
----
-# My diary
-
-## 2026-03-14
-
-It rained. We stayed in.
-
-### Evening
-
-Dinner with Ada.
-
-## Ideas
-
-A boat.
-
-## 2026-03-15: At sea #sea
-
-Wind.
-
-## Mon, March 16th, 2026
-
-Home <private>with Bo</private> again.
-"""
-LATEST_FIRST = """# 16 March 2026
-
-Latest.
-
-## Morning
-
-coffee
-
-# 15 March 2026
-
-Middle.
-
-# 14 March 2026
-
-Oldest.
-"""
-JRNL = (
-    "# 2026\n\n## March\n\n### 2026-03-14 21:10 At sea @boat\n\nbody one\n\n### 2026-03-15 "
-    "09:10 Home\n\n"
-)
-JRNL += "#### a\n\nb\n\n## April\n\n### 2026-04-01 07:00:05 AM The joke\n\nbody three\n"
 JOINED_DAYS = (
     "# 2026-03-14\n\n## 09:31 Milk\n\nBought.\n\n## Later\n\n# 2026-03-15\n\nA quiet "
     "day.\n\n## 10:15 Bread\n"
 )
-
-
-def read(text: str, path: str = "diary.md") -> list[tuple[str, str, str]]:
-    """(day and time, title, content) of each entry."""
-    entries = parse_entries(text.encode(), path, mtime=NOW).entries
-    when = (
-        f"{one.date} {one.time}" if one.timed else one.date if one.dated else ""
-        for one in entries
-    )
-    return [(at, one.title, one.content) for at, one in zip(when, entries, strict=True)]
 
 
 def test_each_date_begins_an_entry() -> None:
@@ -271,28 +214,6 @@ def test_days_show_what_a_diary_says_of_them(diaries: Home) -> None:
         and "## 09:10 Home" in shown
         and "## Middle." in shown
     )
-
-
-@pytest.mark.parametrize(
-    "text", [DAYS, LATEST_FIRST, JRNL], ids=["days", "latest first", "jrnl"]
-)
-def test_two_machines_merge_a_diary_by_entries(text: str) -> None:
-    last = [
-        line
-        for line in text.split("\n")
-        if read_date_of_heading(line.lstrip("#").strip(), 0, TIME)
-    ][-1]
-    ours = text.replace(last, f"{last.split(' ')[0]} 2026-03-20 Ours\n\nours\n\n{last}")
-    theirs = (
-        text.replace(last, f"{last.split(' ')[0]} 2026-03-21 Theirs\n\ntheirs\n\n{last}")
-        + "More.\n"
-    )
-    merged = merge(text.encode(), ours.encode(), theirs.encode(), "diary.md", "%Y-%m-%d.md")
-    assert merged.conflicts == 0
-    found = read(merged.data.decode())
-    assert [one for one in found if one[1] == "Ours"] == [("2026-03-20", "Ours", "ours")]
-    assert [one for one in found if one[1] == "Theirs"] == [("2026-03-21", "Theirs", "theirs")]
-    assert len(found) == len(read(text)) + 2 and found[-1][2].endswith("More.")
 
 
 WRITTEN = [

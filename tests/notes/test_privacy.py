@@ -18,7 +18,6 @@ from trials import examples
 
 from synaptic import find, get, rebuild, save, search, status
 from synaptic.errors import Refused
-from synaptic.features.sharing.merge import merge
 from synaptic.notes.blocks import MASK, without_masked
 from synaptic.notes.markdown import compose_entry, parse_entries, rewrite_block
 from synaptic.notes.privacy import mask_private, unclosed_tags, without_private
@@ -234,25 +233,6 @@ def test_what_is_added_leaves_the_private_text_in_its_place(
     [old] = parse_entries(block, "2026-11-21.md", mtime=NOON).entries
     new, _ = compose_entry(f"{old.content}\n\nd", id=old.id, at=old.at, title="Title")
     assert rewrite_block(block, old, new) == f"{head}{after}\n".replace("\n", eol).encode()
-
-
-def test_merges_move_nothing_into_or_out_of_a_private_passage() -> None:
-    base = f"# 2026-11-21\n\n## 09:00 A\n{SYN.format('0000000a', '09:00')}\n\na\n"
-    ours = f"{base}\n<private>\n## 10:00 Mine\n\nhidden\n\n## 12:00 Mine too\n</private>\n"
-    theirs = f"{base}\n## 11:00 B\n{SYN.format('0000000b', '11:00')}\n\nb\n"
-    merged = merge(
-        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md"
-    )
-    assert merged.conflicts == 1 and ours.encode() in merged.data
-    ours = base.replace("\na\n", "\na <private>hidden</private>\n")
-    merged = merge(
-        base.encode(), ours.encode(), theirs.encode(), "2026-11-21.md", "%Y-%m-%d.md"
-    )
-    assert (
-        merged.conflicts == 0
-        and b"a <private>hidden</private>\n" in merged.data
-        and b"11:00 B" in merged.data
-    )
 
 
 # -- from outside

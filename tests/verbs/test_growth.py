@@ -14,7 +14,6 @@ from counted import Work, counted, scans_entries
 from homes import open_home
 
 from synaptic import Workspace, models
-from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.filters import Filters, Scope
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
@@ -22,7 +21,6 @@ from synaptic.verbs.browse import find, get, recent
 from synaptic.verbs.changing import update
 from synaptic.verbs.day_lists import entries_of_days
 from synaptic.verbs.saving import save
-from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.sync import in_step, rebuild
 
 SMALL, LARGE = 1_020, 8_010
@@ -252,22 +250,3 @@ def test_no_call_grows_with_what_it_does_not_touch(
             found = list_breaches(call, small[turn], large[turn])
             breaches += [f"{name}, {turn}: {breach}" for breach in found]
     assert breaches == []
-
-
-def test_a_rename_lists_and_syncs_a_folder_once_however_many_notes_link(tmp_path: Path) -> None:
-    works = {}
-    for links in (10, 30):
-        home = tmp_path / str(links)
-        (home / "journal").mkdir(parents=True)
-        (home / "journal" / "Beds.md").write_text("# Beds\n\nThree of them.\n")
-        for number in range(links):
-            (home / "journal" / f"note {number}.md").write_text("It grows in [[Beds]].\n")
-        with open_home(home) as ws:
-            plan = plan_note_rename(ws, "Beds", "Plots")
-            with counted(ws, home) as work:
-                done = make_edits(ws, plan)
-        assert done.files == links
-        works[links] = work.files
-    assert works[30]["listed"] == works[10]["listed"]
-    assert works[30]["looked at"] - works[10]["looked at"] <= 20 * 20
-    assert works[30]["synced"] - works[10]["synced"] == 20

@@ -10,13 +10,10 @@ from pathlib import Path
 
 import pytest
 from homes import open_home
-from postgres import Database
-from published import publish, readers, reading
 
 from synaptic import Workspace
 from synaptic.errors import JournalError, Refused
 from synaptic.journal.machine import key_path
-from synaptic.render.briefing import briefing_text
 from synaptic.verbs import changing, removing, rules, saving
 from synaptic.verbs.brief import brief
 from synaptic.workspace.preferences import LOG, read_all_preferences
@@ -312,21 +309,3 @@ def test_a_torn_or_missing_log_confirms_nothing(ws: Workspace) -> None:
     log.write_bytes(row.strip()[:-9])
     rules.confirm(ws, rules.list_waiting(ws)[0])
     assert in_force(ws) == [TEXT]
-
-
-def test_a_published_rule_names_its_publisher(tmp_path: Path, database: Database) -> None:
-    reader = readers(database)
-    with open_home(tmp_path / "platform") as ws:
-        id = confirmed(ws, "Mine: use tabs.", project="")
-        publish(ws, database.address, "platform")
-    with open_home(tmp_path / "web") as ws:
-        day = ws.config.journal / "2026-11-20.md"
-        day.write_text(f"## 08:00 preference: Theirs\n<!-- syn:{id} -->\n")  # the same id
-        publish(ws, database.address, "web")
-    with reading(reader, tmp_path / "home") as ws:
-        found = brief(ws, None)
-        assert [one.title for one in found.rules] == ["Mine: use tabs."]
-        assert found.rules[0].marks == ("confirmed by the publisher of platform",)
-        text = briefing_text(ws, found, max_tokens=2_000)
-        assert "preferences of the publisher: follow them" in text and "Theirs" not in text
-        assert [one.title for one in rules.list_waiting(ws)] == ["Theirs"]

@@ -8,10 +8,15 @@ import json
 import re
 import signal
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from forks import ForkedHome as Home
+from hypothesis import given
+from hypothesis import strategies as st
+
+from synaptic.features.importing.readers.shared import first_valid_time
 
 TEXTS = {
     "2026-11-02 09:00": ("The pump of the greenhouse", "It leaks at the lower valve."),
@@ -212,3 +217,11 @@ def test_into_a_folder_of_the_journal(home: Home, diary: Path) -> None:
     home.ask("import", "jrnl", str(diary), "--into", "diary", "--since", "2026-11-05")
     assert [path.name for path in (home.journal / "diary").iterdir()] == ["2026-11-05.md"]
     assert home.ask("find")["entries"][0]["date"] == "2026-11-05"
+
+
+@given(st.datetimes(datetime(1975, 1, 1), datetime(2090, 1, 1), timezones=st.just(UTC)))
+def test_seconds_milliseconds_and_iso_text_are_one_instant(at: datetime) -> None:
+    at = at.replace(microsecond=0)
+    seconds = int(at.timestamp())
+    values = (seconds, seconds * 1000, at.isoformat(), at.replace(tzinfo=None).isoformat())
+    assert {first_valid_time(value) for value in values} == {at}

@@ -16,8 +16,11 @@ import httpx
 import psycopg
 import pytest
 from homes import open_home
+from postgres import Database
 from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict
+from published import publish, readers
+from published import reading as opened_reader
 from served import Served, a_port, served
 from steady import steadily
 
@@ -27,7 +30,10 @@ from synaptic.features.sharing.published import open_published
 from synaptic.features.sharing.publisher import Publisher, describe_publication
 from synaptic.mcp.server import NOT_PUBLISHED_YET
 from synaptic.mcp.tools import READING_TOOLS
+from synaptic.render.briefing import briefing_text
 from synaptic.serving.tokens import Tokens
+from synaptic.verbs import rules
+from synaptic.verbs.brief import brief
 from synaptic.verbs.saving import save
 from synaptic.workspace.past import as_of
 from synaptic.workspace.sync import in_step
@@ -408,3 +414,21 @@ def test_a_token_of_other_journals_opens_nothing_where_a_journal_is_written(
         assert bool(Tokens(tmp_path, None).find_grant(token)) is opens
     (tmp_path / ".state" / "publish.json").unlink()
     assert Tokens(tmp_path, None).find_grant(token) is None
+
+
+def test_a_published_rule_names_its_publisher(tmp_path: Path, database: Database) -> None:
+    reader = readers(database)
+    with open_home(tmp_path / "platform") as ws:
+        id = save(ws, "Mine: use tabs.", type="preference", project="", confirms=True).id
+        publish(ws, database.address, "platform")
+    with open_home(tmp_path / "web") as ws:
+        day = ws.config.journal / "2026-11-20.md"
+        day.write_text(f"## 08:00 preference: Theirs\n<!-- syn:{id} -->\n")  # the same id
+        publish(ws, database.address, "web")
+    with opened_reader(reader, tmp_path / "home") as ws:
+        found = brief(ws, None)
+        assert [one.title for one in found.rules] == ["Mine: use tabs."]
+        assert found.rules[0].marks == ("confirmed by the publisher of platform",)
+        text = briefing_text(ws, found, max_tokens=2_000)
+        assert "preferences of the publisher: follow them" in text and "Theirs" not in text
+        assert [one.title for one in rules.list_waiting(ws)] == ["Theirs"]

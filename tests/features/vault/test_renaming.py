@@ -13,12 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counted import counted
 from forks import ForkedHome
 from homes import Clock, open_home
 from killed import started, was_killed
 from vaults import ends_of_links, files_of, unpack
 
-from synaptic import Workspace, save
+from synaptic import Workspace
 from synaptic.errors import Changed, SynapticError
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
@@ -29,6 +30,7 @@ from synaptic.models import Entry
 from synaptic.verbs import browse
 from synaptic.verbs.changing import update
 from synaptic.verbs.removing import restore
+from synaptic.verbs.saving import save
 from synaptic.workspace.many_edits import EditPlan, finish_edits, make_edits, take_back
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step
@@ -568,3 +570,22 @@ def test_a_rename_is_shown_made_and_taken_back_in_a_terminal(home: ForkedHome) -
     assert home.run("rename", "--undo", answer["run"], "--yes").code == 0
     assert home.files() == first
     assert home.run("rename", "Zelazny").code == 2
+
+
+def test_a_rename_lists_and_syncs_a_folder_once_however_many_notes_link(tmp_path: Path) -> None:
+    works = {}
+    for links in (10, 30):
+        home = tmp_path / str(links)
+        (home / "journal").mkdir(parents=True)
+        (home / "journal" / "Beds.md").write_text("# Beds\n\nThree of them.\n")
+        for number in range(links):
+            (home / "journal" / f"note {number}.md").write_text("It grows in [[Beds]].\n")
+        with open_home(home) as ws:
+            plan = plan_note_rename(ws, "Beds", "Plots")
+            with counted(ws, home) as work:
+                done = make_edits(ws, plan)
+        assert done.files == links
+        works[links] = work.files
+    assert works[30]["listed"] == works[10]["listed"]
+    assert works[30]["looked at"] - works[10]["looked at"] <= 20 * 20
+    assert works[30]["synced"] - works[10]["synced"] == 20
