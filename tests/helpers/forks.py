@@ -423,13 +423,13 @@ def _load() -> None:
     from disturbed import disturb
 
     from synaptic.cli import main
-    from synaptic.features.page.site import TEMPLATES
     from synaptic.index import embedding
     from synaptic.language.analysis.asked import event_words
 
     event_words("How often did she run?")
-    for template in TEMPLATES.list_templates():
-        TEMPLATES.get_template(template)
+    site = sys.modules.get("synaptic.features.page.site")  # none in a copy without the page
+    for template in site.TEMPLATES.list_templates() if site else ():
+        site.TEMPLATES.get_template(template)
 
     disturb()
     embedding.FolderModel = functools.cache(embedding.FolderModel)  # type: ignore[misc]
