@@ -7,6 +7,7 @@ python3 scripts/soak.py properties          # all random examples of the tests b
 python3 scripts/soak.py sweeps              # all cases of what the suite only samples
 python3 scripts/soak.py processors          # the suite with the vectors of twenty other processors
 python3 scripts/soak.py versions            # the suite with the oldest and the newest libraries
+python3 scripts/soak.py features            # the core's tests without each feature, and without all
 python3 scripts/soak.py faults --seed 2     # options go to the attacks; see faults --help
 """
 
@@ -39,6 +40,7 @@ PROPERTIES = "properties"
 SWEEPS = "sweeps"
 PROCESSORS = "processors"
 VERSIONS = "versions"
+FEATURES = "features"
 SEEDS = range(1, 21)
 """Those of tests/helpers/disturbed.py, of which the suite draws one."""
 ATTACKS = {
@@ -57,6 +59,7 @@ ABOUT |= {
     SWEEPS: "each page, step and spelling that the tests only draw from",
     PROCESSORS: "vectors as other kinds of processors make them",
     VERSIONS: "the lowest and the newest versions that pyproject.toml allows",
+    FEATURES: "the core's tests in a copy without a feature",
 }
 ABOUT |= ATTACKS
 MARKS = {PROPERTIES: "hypothesis and not slow", SWEEPS: "sweep"}
@@ -97,6 +100,8 @@ def run(name: str, options: list[str]) -> Outcome:
     if name in ATTACKS or name == VERSIONS:
         commands = [[str(ROOT / "scripts" / "soak" / f"{name}.py"), *options]]
         pattern = TRIALS
+    elif name == FEATURES:
+        commands = [[str(ROOT / "scripts" / "soak" / "features.py"), *options]]
     elif name == PROCESSORS:
         commands = [["-m", "pytest", "--disturb", str(seed), *options] for seed in SEEDS]
     else:
