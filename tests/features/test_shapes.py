@@ -6,7 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 
 import pytest
-from shapes import FUNCTIONS, GROWTH, NOW, PAIRS, SHAPES, Shape, is_linear, seconds
+from linear import GROWTH, is_linear, seconds
+from shapes import FUNCTIONS, NOW, PAIRS, SHAPES, Shape
 
 from synaptic import Filters, SynapticError, Workspace, find, save
 from synaptic.language.query import parse_query

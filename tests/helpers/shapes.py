@@ -8,15 +8,13 @@ takes sixteen times. `tests/features/test_shapes.py` holds that law.
 from __future__ import annotations
 
 import base64
-import gc
 import random
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime
 from functools import cache
 
-from synaptic import Filters, SynapticError
+from synaptic import Filters
 from synaptic.features.sharing.merge import merge
 from synaptic.index.chunking import cut_passages, estimate_tokens
 from synaptic.journal.comments import find_ids
@@ -59,9 +57,6 @@ from synaptic.notes.reading import parse_entries
 from synaptic.notes.redaction import find_secrets, redact
 from synaptic.notes.screening import Screen, visible_secrets
 from synaptic.setup import jsonc
-
-GROWTH = 8
-"""Times that a function may take longer for four times the text: 4 is linear, 16 quadratic."""
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)
 ID = "20261121-7k3m9q2x"
@@ -438,35 +433,3 @@ def _front_matter(text: str) -> object:
     return read_front_matter(
         text[: 64 * 1024].encode("utf-8", "replace").decode()
     )  # as it is read from a file
-
-
-def seconds(function: Callable[[str], object], text: str) -> float:
-    """Processor seconds of one call, without the garbage collector's, which depend on all that
-    the process holds.
-    """
-    gc.disable()
-    started = time.process_time()
-    try:
-        function(text)
-        return time.process_time() - started
-    finally:
-        gc.enable()
-
-
-def is_linear(
-    function: Callable[[str], object], large: str, small: str, *, least_s: float, calls: int = 5
-) -> bool:
-    """True if the large text takes less than GROWTH times as long as the small one, by the
-    least of these calls of each; the small one counts as `least_s` or more. The first call
-    that is short enough says so.
-    """
-
-    def taken(text: str) -> float:
-        with suppress(SynapticError):  # a refusal is an answer
-            return seconds(function, text)
-        return 0.0
-
-    if taken(large) < GROWTH * least_s:
-        return True
-    limit = GROWTH * max(min(taken(small) for _ in range(calls)), least_s)
-    return any(taken(large) < limit for _ in range(calls))

@@ -4,6 +4,7 @@ loss.
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import date
 from pathlib import Path
@@ -120,7 +121,8 @@ def diaries(home: Home, tmp_path: Path) -> Home:
         ("jrnl.md", JRNL.replace("\n", "\r\n")),
     ):
         (vault / name).write_bytes(text.encode())
-    home.ask("init", "--journal", str(vault))
+    home.path.mkdir(mode=0o700)
+    (home.path / "config.toml").write_text(f"journal = {json.dumps(str(vault))}\n")
     return home
 
 

@@ -24,7 +24,7 @@ from detect_secrets.plugins.base import BasePlugin
 from forks import ForkedHome
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from shapes import is_linear
+from linear import is_linear
 from trials import examples
 
 from synaptic.mcp.tools import TOOLS

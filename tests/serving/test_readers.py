@@ -311,6 +311,7 @@ def test_a_reader_that_waits_for_a_writer_that_ends_is_let_go(
     ending.join(20)
 
 
+@pytest.mark.needs(feature="page")
 def test_a_kill_loses_nothing_that_was_acknowledged(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with open_home(home) as ws:

@@ -268,6 +268,7 @@ def test_updates_and_hand_edits_keep_what_is_known(at: ForkedHome, web: Path) ->
     assert changed(at, id) == [] and at.ask("get", id)["entries"][0]["files"] == ["src/a.py"]
 
 
+@pytest.mark.needs(feature="sharing")
 def test_a_merge_of_two_machines_keeps_it(at: ForkedHome, web: Path, tmp_path: Path) -> None:
     id = save(at, "src/a.py")
     git(at.journal, "init", "-q", "-b", "main")

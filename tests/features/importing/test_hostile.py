@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from exported import DATA
 from forks import ForkedHome as Home
-from shapes import is_linear
+from linear import is_linear
 from trials import drawn
 
 from synaptic import Workspace

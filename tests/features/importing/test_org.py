@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime
 
 import pytest
-from shapes import is_linear
+from linear import is_linear
 
 from synaptic.features.importing.readers.org import read_org
 
