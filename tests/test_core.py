@@ -22,6 +22,9 @@ from newer import PACKAGE, package_with
 
 from synaptic import features
 
+pytestmark = pytest.mark.whole
+
+
 ROOT = PACKAGE.parent
 
 

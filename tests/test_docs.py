@@ -30,6 +30,9 @@ from synaptic.search.doubt import MOST_HITS, NONE_FIT
 from synaptic.search.ranking import PRESETS
 from synaptic.setup.clients import CLIENTS, Client, Server
 
+pytestmark = pytest.mark.whole
+
+
 ROOT = Path(__file__).parent.parent
 PAGES = (
     "README.md",

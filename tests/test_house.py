@@ -12,6 +12,9 @@ import pytest
 
 import synaptic
 
+pytestmark = pytest.mark.whole
+
+
 PACKAGE = Path(synaptic.__file__).parent
 
 

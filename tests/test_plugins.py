@@ -20,6 +20,9 @@ from outside import TIMEOUT_S, Answer
 
 from synaptic import features, plugin
 
+pytestmark = pytest.mark.whole
+
+
 PAGE = Path(__file__).parent.parent / "docs" / "PLUGINS.md"
 NAME = "synaptic_csv_diary"
 METADATA = "Metadata-Version: 2.1\nName: synaptic-csv-diary\nVersion: 1.0\n"

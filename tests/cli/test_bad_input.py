@@ -81,6 +81,7 @@ COMMANDS: dict[str, tuple[str, int]] = {
 }
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_says_what_is_valid(at: ForkedHome, command: str) -> None:
     expected, code = COMMANDS[command]

@@ -139,6 +139,7 @@ def script(path: Path, body: str) -> Path:
 # --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_first_day(run: Run, home: Path) -> None:
     """Read from top to bottom: what a newcomer does in the first hour."""
     first = run("init")
@@ -342,6 +343,7 @@ def test_an_argument_that_is_not_utf8_is_saved_likewise(home: Path) -> None:
     assert "caf\ufffd au lait" in today(home).read_text()
 
 
+@pytest.mark.whole
 def test_a_save_or_a_look_loads_neither_model_nor_anything_heavy(home: Path) -> None:
     heavy = ("fastembed", "numpy", "onnxruntime", "rich", "mcp")
     code = (
@@ -367,6 +369,8 @@ def test_without_text_and_terminal_save_says_how(run: Run) -> None:
     assert "| synaptic save" in answer.err
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="takeaway")
 def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
     home: Path, tmp_path: Path, run: Run, on_terminal: Terminal
 ) -> None:
@@ -416,6 +420,7 @@ def test_a_save_on_a_terminal_names_the_nearest_entry_in_one_line(
         assert "Near:" not in run("save", f"{later} {flags}", *api, *flags).err
 
 
+@pytest.mark.needs(feature="tasks")
 def test_a_tick_of_an_entry_that_is_due_says_how_to_close_it(run: Run) -> None:
     run("save", "Renew the TLS certificate", "--due", "friday")
     answer = run("tick", "tls")
@@ -424,6 +429,7 @@ def test_a_tick_of_an_entry_that_is_due_says_how_to_close_it(run: Run) -> None:
     assert run(*step.split()).code == 0 and "TLS" not in run("tasks").out
 
 
+@pytest.mark.needs(feature="tasks")
 def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, run: Run) -> None:
     run("save", "Plan of the day\n\n- [ ] call Ida\n- [ ] buy beans")
     before = today(home).read_bytes()
@@ -448,6 +454,7 @@ def test_a_task_is_ticked_by_its_words_and_the_tick_is_taken_back(home: Path, ru
         assert run("tick", *args).code == 2 and "synaptic tasks" in run("tick", *args).err
 
 
+@pytest.mark.needs(feature="tasks")
 def test_a_task_and_an_entry_move_to_another_day(home: Path, run: Run) -> None:
     run("save", "Plan of the day\n\n- [ ] call Ida 📅 2020-01-01\n- [ ] call Bo")
     before = today(home).read_bytes()
@@ -647,6 +654,7 @@ def test_find_around_an_entry(filled: Run) -> None:
     assert _titles(filled("find", "--around", id, "--json")) == ["Bought", "Chose", "Cache"]
 
 
+@pytest.mark.needs(feature="vault")
 def test_tags_count_types_tags_and_projects(filled: Run) -> None:
     counts = filled("tags", "--json").json
     assert {item["name"]: item["count"] for item in counts["types"]} == {
@@ -717,6 +725,8 @@ def test_what_a_query_leaves_out_needs_no_quotes(filled: Run) -> None:
 EVIL = "Innocent\x1b[2J\x1b]0;owned\x07 \u202egnp.exe\u200b\x9b31m \x1b[31mred"
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="vault")
 def test_nothing_in_an_entry_steers_the_terminal(
     home: Path, run: Run, on_terminal: Terminal
 ) -> None:
@@ -784,6 +794,7 @@ def test_a_pipe_gets_whole_lines_and_paths_at_any_width(
     )
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_reader_who_leaves_early_is_no_error(home: Path) -> None:
     shell("init")
     lines = "".join(f"## 09:{n % 60:02d} Entry number {n} {'x' * 60}\n\n" for n in range(1200))
@@ -958,6 +969,7 @@ def _fingerprint(folder: Path) -> Iterator[tuple[str, str, int]]:
         yield str(path), digest, path.stat().st_mtime_ns
 
 
+@pytest.mark.needs(feature="importing")
 def test_init_takes_on_a_folder_and_changes_nothing_in_it(
     home: Path, run: Run, vault: Path
 ) -> None:
@@ -979,6 +991,7 @@ def test_init_takes_on_a_folder_and_changes_nothing_in_it(
     assert str(vault / "2026-11-21.md") in human
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize(
     "config",
     [
@@ -1030,6 +1043,7 @@ OBSIDIAN = {
 }
 
 
+@pytest.mark.needs(feature="importing")
 def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) -> None:
     vault = _put(tmp_path / "vault", OBSIDIAN)
     before = list(_fingerprint(vault))
@@ -1050,6 +1064,7 @@ def test_init_follows_an_obsidian_vault(home: Path, run: Run, tmp_path: Path) ->
     assert "2026-03-04" in run("search", "hand").out
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize(
     ("daily", "day_file"),
     [
@@ -1075,6 +1090,7 @@ def test_init_writes_where_daily_notes_lie(
     )
 
 
+@pytest.mark.needs(feature="importing")
 def test_init_keeps_apart_from_what_logseq_rewrites(
     home: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -1092,6 +1108,7 @@ def test_init_keeps_apart_from_what_logseq_rewrites(
     assert "undated" in run("recent").out.splitlines()[-1]
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize(
     ("form", "link", "setting"),
     [
@@ -1122,6 +1139,7 @@ def test_links_name_a_day_as_logseqs_settings_do(
     assert run("links", "--broken", "--json").json["links"] == []
 
 
+@pytest.mark.needs(feature="importing")
 def test_init_shows_what_a_config_that_was_there_lacks(
     home: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -1138,6 +1156,7 @@ def test_init_shows_what_a_config_that_was_there_lacks(
     assert "private/**" in lines[0] and run("status", "--json").json["files"] == 1
 
 
+@pytest.mark.needs(feature="importing")
 def test_init_wants_a_folder_that_exists(home: Path, run: Run, tmp_path: Path) -> None:
     answer = run("init", "--journal", str(tmp_path / "nowhere"), "--json")
     assert answer.code == 1
@@ -1149,6 +1168,7 @@ def test_init_wants_a_folder_that_exists(home: Path, run: Run, tmp_path: Path) -
 # -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs(feature="importing")
 def test_rebuild_finishes_what_status_says_is_pending(
     home: Path, run: Run, on_terminal: Terminal
 ) -> None:
@@ -1167,6 +1187,7 @@ def test_rebuild_finishes_what_status_says_is_pending(
     assert "20 embedded, 0 reused" in bar
 
 
+@pytest.mark.needs(feature="importing")
 def test_status_shows_what_could_not_be_read(home: Path, run: Run) -> None:
     run("init")
     pieces = "".join(
@@ -1211,6 +1232,7 @@ def test_doctor_names_a_vanished_entry_until_somebody_decides(home: Path, run: R
 # -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs(feature="sharing")
 @pytest.mark.parametrize(
     ("args", "named"),
     [
@@ -1286,6 +1308,7 @@ def test_a_person_reads_each_part_of_an_error_on_a_line(run: Run, args: list[str
     assert run(*args).err == "\n".join([*parts, ""])
 
 
+@pytest.mark.needs(feature="importing")
 def test_day_files_that_are_there_are_used(run: Run, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     for day in range(3, 8):
@@ -1309,6 +1332,7 @@ def test_day_files_that_are_there_are_used(run: Run, tmp_path: Path) -> None:
     assert lone.read_text().startswith("Ferry.\n")
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_day_with_one_file_gets_no_second_whatever_the_setting(
     home: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -1332,6 +1356,7 @@ def test_a_day_with_one_file_gets_no_second_whatever_the_setting(
         assert saved.json["path"] == path
 
 
+@pytest.mark.needs(feature="importing")
 def test_init_and_today_name_the_file_into_which_a_save_goes(
     home: Path, run: Run, tmp_path: Path
 ) -> None:
@@ -1344,6 +1369,7 @@ def test_init_and_today_name_the_file_into_which_a_save_goes(
     assert run("save", "Rowed.", "--json").json["path"] == f"Diary/{place.name}"
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize(
     ("folder", "goes_to"),
     [("Choir 2023", "2026-11-21.md"), ("log/2025", "log/2026/2026-11-21.md")],
@@ -1400,6 +1426,7 @@ def test_a_briefing_does_not_call_a_journal_of_daily_notes_empty(
     assert "no entries" not in out and "context_search finds them" in out
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_graph_of_logseq_gets_no_entries_in_its_days(run: Run, tmp_path: Path) -> None:
     for name in ("journals/2026_05_06.md", "pages/Ely.md"):
         path = tmp_path / "graph" / name
@@ -1410,6 +1437,7 @@ def test_a_graph_of_logseq_gets_no_entries_in_its_days(run: Run, tmp_path: Path)
     assert saved.json["path"] == "synaptic/2026-05-06.md"
 
 
+@pytest.mark.needs(feature="importing")
 def test_texts_that_are_not_markdown_are_counted(run: Run, tmp_path: Path) -> None:
     vault = tmp_path / "vault"
     for name in (
@@ -1438,6 +1466,7 @@ def test_texts_that_are_not_markdown_are_counted(run: Run, tmp_path: Path) -> No
     assert "1 file" in answer.out and f'sources = ["{tmp_path}/all"]' in answer.err
 
 
+@pytest.mark.whole
 def test_each_command_that_is_suggested_by_its_use_is_one() -> None:
     program = all_commands()
     commands = {*program}
@@ -1451,6 +1480,7 @@ def test_each_command_that_is_suggested_by_its_use_is_one() -> None:
     assert len(" ".join(USES.values()).split()) == len({*" ".join(USES.values()).split()})
 
 
+@pytest.mark.whole
 def test_the_help_groups_all_commands_and_cuts_no_sentence(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -1594,6 +1624,7 @@ def test_a_broken_clock_is_told(home: Path) -> None:
 LANDS = "Peru Chile Malta Kenya Nepal Japan Yemen Sudan Libya Ghana Gabon Egypt".split()
 
 
+@pytest.mark.needs(feature="lab")
 def test_a_journal_is_its_own_benchmark(run: Run, home: Path) -> None:
     for land in LANDS:
         run(
@@ -1617,6 +1648,7 @@ def test_a_journal_is_its_own_benchmark(run: Run, home: Path) -> None:
     assert 0 < told["mrr"]["default"] <= 1
 
 
+@pytest.mark.needs(feature="lab")
 def test_an_empty_journal_has_nothing_to_evaluate(run: Run, home: Path) -> None:
     assert f"The journal in {home / 'journal'} is empty." in run("evaluate").out
     run("save", "A note about gardening")
@@ -1624,6 +1656,7 @@ def test_an_empty_journal_has_nothing_to_evaluate(run: Run, home: Path) -> None:
     assert "Questions: 0, too few to tell anything. Give more entries" in few.err
 
 
+@pytest.mark.needs(feature="lab")
 def test_an_evaluation_of_few_questions_says_how_to_ask_more(run: Run) -> None:
     text = "The mast of the boat was mended by Ada and Bob in the harbour last spring."
     run("save", text, "--title", "Mending masts")
@@ -1652,12 +1685,14 @@ def test_restore_says_whether_an_entry_or_a_text_came_back(run: Run) -> None:
     assert run("restore", id).out.startswith(f"Undid the last change of {id} in ")
 
 
+@pytest.mark.needs(feature="importing")
 def test_the_setup_of_an_empty_home_names_the_next_step(run: Run) -> None:
     assert "Next: synaptic save " in run("init").out
     run("save", "A note about gardening")
     assert "Next: synaptic save " not in run("init").out
 
 
+@pytest.mark.needs(feature="lab")
 @pytest.mark.sweep
 @pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
 def test_an_evaluation_that_is_stopped_leaves_no_copy(
@@ -1684,6 +1719,7 @@ def test_an_evaluation_that_is_stopped_leaves_no_copy(
 # ---------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 def test_alone_it_shows_help(home: Path) -> None:
     answer = shell()
     assert answer.code == 0 and answer.out == shell("--help").out
@@ -1707,6 +1743,7 @@ def test_every_command_has_an_example(run: Run, command: str) -> None:
     )
 
 
+@pytest.mark.whole
 def test_help_is_a_command_too_and_shows_the_everyday_first(run: Run) -> None:
     assert run("help").out == run("--help").out == run("help", "help").out
     for words in (["help", "--all"], ["--help", "--all"], ["-h", "--all"], ["--all"]):
@@ -1725,6 +1762,8 @@ def test_the_version_is_shown(home: Path) -> None:
     assert answer.out.startswith("synaptic")
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="vault")
 def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, run: Run) -> None:
     def complete(line: str) -> list[str]:
         words = line.split(" ")
@@ -1814,6 +1853,7 @@ def notes(tmp_path: Path, run: Run) -> Path:
     return tmp_path / "vault"
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize(
     ("command", "found"),
     [
@@ -1861,6 +1901,7 @@ def test_notes_are_found_by_what_they_are_marked_with(
     ] == found
 
 
+@pytest.mark.needs(feature="importing")
 def test_the_state_of_an_editor_is_no_field(run: Run, notes: Path) -> None:
     entries = {
         entry["title"]: entry["fields"] for entry in run("find", "--json").json["entries"]
@@ -1875,6 +1916,7 @@ def test_the_state_of_an_editor_is_no_field(run: Run, notes: Path) -> None:
     }
 
 
+@pytest.mark.needs(feature="importing")
 def test_links_both_ways_and_those_that_lead_nowhere(run: Run, notes: Path) -> None:
     found = run("links", "lord of light", "--json").json
     ends = [(link["text"], link["title"], link["line"]) for link in found["links"]]
@@ -1910,6 +1952,7 @@ def test_superseding_is_a_link_and_goes_when_the_file_goes(run: Run, home: Path)
     assert run("find", "--links-to", "Somewhere", "--json").json["total"] == 0
 
 
+@pytest.mark.needs(feature="importing")
 def test_tasks_stand_with_their_line_and_day(run: Run, notes: Path) -> None:
     tasks = [
         (task["text"], task["date"], task["line"], task["due"])
@@ -1930,6 +1973,7 @@ def test_tasks_stand_with_their_line_and_day(run: Run, notes: Path) -> None:
     assert run("tasks", "--due", "whenever").code == 2
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_day_is_read_with_its_years(run: Run, notes: Path, on_terminal: Terminal) -> None:
     piped = run("day").out
     assert (
@@ -1964,6 +2008,7 @@ def test_a_rebuild_counts_and_estimates_nothing(run: Run, on_terminal: Terminal)
     assert "about" not in run("status").out
 
 
+@pytest.mark.needs(feature="importing")
 def test_what_is_to_be_done_has_one_order_everywhere(run: Run, notes: Path) -> None:
     tasks = {
         "plants": "2026-12-22",
@@ -2006,6 +2051,8 @@ def test_what_is_to_be_done_has_one_order_everywhere(run: Run, notes: Path) -> N
     assert everything["notices"] == []
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_an_old_name_of_a_command_works_and_is_listed_nowhere(
     run: Run, notes: Path, home: Path
 ) -> None:
@@ -2019,6 +2066,7 @@ def test_an_old_name_of_a_command_works_and_is_listed_nowhere(
     assert "synaptic serve --open" in run("today", "--page").err
 
 
+@pytest.mark.needs(feature="importing")
 def test_open_takes_the_number_of_the_last_list(
     run: Run, notes: Path, home: Path, on_terminal: Terminal
 ) -> None:
@@ -2032,6 +2080,7 @@ def test_open_takes_the_number_of_the_last_list(
     assert (home / ".state" / "last-list.json").stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_number_and_a_title_are_names_and_are_asked_about_before_a_change(
     run: Run, notes: Path, on_terminal: Terminal
 ) -> None:

@@ -43,6 +43,8 @@ def diary(home: Home, tmp_path: Path) -> Home:
     return home
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="vault")
 def test_reading_commands_change_no_byte(diary: Home, tmp_path: Path) -> None:
     before = bytes_of(tmp_path / "diary")
     for words in (
@@ -73,6 +75,7 @@ def test_reading_commands_change_no_byte(diary: Home, tmp_path: Path) -> None:
     assert bytes_of(tmp_path / "diary") == before
 
 
+@pytest.mark.needs(feature="importing")
 def test_every_style_of_day_is_read(diary: Home) -> None:
     entries = diary.ask("find", "--order", "oldest", "--limit", "100")["entries"]
     by_file: dict[str, list[dict[str, Any]]] = {}
@@ -93,6 +96,7 @@ def test_every_style_of_day_is_read(diary: Home) -> None:
     assert {"18:30", "18:00", "08:00", "14:00", "08:15"} <= times
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_day_is_shown_in_the_order_of_its_file(diary: Home) -> None:
     shown = diary.run("day", "2026-11-06").out
     heads = [f"## {time}" for time in ("08:00", "11:00", "15:00", "18:00")]
@@ -113,6 +117,7 @@ def test_a_day_is_shown_in_the_order_of_its_file(diary: Home) -> None:
     assert "2026-11-06  " in line and "18:00" not in line
 
 
+@pytest.mark.needs(feature="importing")
 def test_front_matter_of_a_day_tells_of_all_its_entries(diary: Home) -> None:
     hits = diary.ask("search", "roofer author:Callum")["hits"]
     assert [hit["title"] for hit in hits][:1] == ["The roofer"]

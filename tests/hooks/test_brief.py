@@ -424,6 +424,8 @@ WAYS: dict[str, Any] = {
 }
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 @pytest.mark.sweep("way")
 @pytest.mark.parametrize("way", WAYS)
 def test_no_poison_is_in_force(at: ForkedHome, way: str) -> None:

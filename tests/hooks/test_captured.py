@@ -36,6 +36,9 @@ def pool_of(transcripts: Path) -> Path:
     return next(transcripts.rglob(f"{POOL['session']}.jsonl"))
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
+@pytest.mark.needs(feature="upkeep")
 def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Path) -> None:
     home.ask(
         "save", "The pool of the harbor service hangs when it is dry.", "--project", "harbor"
@@ -89,6 +92,8 @@ def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Pat
     assert (again["new"], again["deleted"]) == (0, 1)
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_a_part_of_a_transcript_shows_nothing_that_the_session_keeps_private(
     home: Home, tmp_path: Path
 ) -> None:
@@ -140,6 +145,8 @@ def test_a_part_of_a_transcript_shows_nothing_that_the_session_keeps_private(
         assert shown.count(word) == (0 if word == "Noted" else 2), word
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_what_was_saved_comes_before_digests(home: Home, transcripts: Path) -> None:
     told = ("Load test passed", "The pool has 40 connections", "Sessions live in Redis")
     days = (
@@ -162,6 +169,7 @@ def test_what_was_saved_comes_before_digests(home: Home, transcripts: Path) -> N
         assert told[0] in [each["title"] for each in asked]
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_session_that_ends_is_noted_and_its_digest_grows(
     home: Home, transcripts: Path
 ) -> None:
@@ -217,6 +225,8 @@ def _brief(home: Home) -> str:
         return server.text("brief", project="harbor")
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_a_rule_typed_in_a_captured_session_waits_for_a_yes(
     home: Home, transcripts: Path
 ) -> None:
@@ -239,6 +249,8 @@ def test_a_rule_typed_in_a_captured_session_waits_for_a_yes(
     assert RULE not in home.person("confirm", keys=b"y").text
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_the_next_session_is_told_how_the_last_one_ended_until_a_hand_off(
     home: Home, transcripts: Path
 ) -> None:
@@ -253,6 +265,8 @@ def test_the_next_session_is_told_how_the_last_one_ended_until_a_hand_off(
     assert "last session" not in _brief(home)
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_a_rule_that_the_person_drops_is_not_proposed_again(
     home: Home, transcripts: Path
 ) -> None:
@@ -265,6 +279,7 @@ def test_a_rule_that_the_person_drops_is_not_proposed_again(
     assert home.ask("find", "--type", "preference")["total"] == 0
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_rule_that_an_agent_saved_is_not_proposed_too(home: Home, transcripts: Path) -> None:
     home.ask("init")
     text = "Never catch bare Exception in the repo harbor without re-raising from now on."
@@ -273,6 +288,7 @@ def test_a_rule_that_an_agent_saved_is_not_proposed_too(home: Home, transcripts:
     assert "Rules that you typed" not in home.run("confirm").text
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_forgotten_session_and_an_excluded_project_propose_nothing(
     home: Home, transcripts: Path
 ) -> None:
@@ -290,6 +306,7 @@ def test_a_forgotten_session_and_an_excluded_project_propose_nothing(
     assert "Rules that you typed" not in home.run("confirm").text
 
 
+@pytest.mark.needs(feature="importing")
 def test_opencode_leaves_the_session_that_ended_and_no_other(
     home: Home, tmp_path: Path
 ) -> None:
@@ -316,6 +333,7 @@ def test_opencode_leaves_the_session_that_ended_and_no_other(
     assert flaky["asked"][0] in told["content"]
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_session_is_noted_before_the_commands_are_loaded(home: Home) -> None:
     home.ask("init")
     code = (
@@ -334,6 +352,7 @@ def test_a_session_is_noted_before_the_commands_are_loaded(home: Home) -> None:
         note.unlink()
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize(
     "said",
     ["", "[]", "{}", '{"transcript_path": 3}', '{"transcript_path": "/nowhere/x.jsonl"}', "{"],
@@ -352,6 +371,7 @@ def test_a_hook_that_is_told_nonsense_says_nothing(home: Home, said: str) -> Non
     assert not (home.path.parent / "other").exists()
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_kill_while_a_session_is_digested_leaves_one_digest(
     home: Home, transcripts: Path
 ) -> None:
@@ -363,6 +383,7 @@ def test_a_kill_while_a_session_is_digested_leaves_one_digest(
     assert home.ask("find", "--sessions")["total"] == 1
 
 
+@pytest.mark.needs(feature="importing")
 def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     home.ask("init")
     (tmp_path / ".claude").mkdir()
@@ -402,6 +423,7 @@ def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
     assert "capture = false" in (home.path / "config.toml").read_text()
 
 
+@pytest.mark.needs(feature="importing")
 def test_digests_may_lie_in_the_journal(home: Home, transcripts: Path) -> None:
     home.ask("init")
     (home.path / "config.toml").write_text('capture_into = "journal"\n')

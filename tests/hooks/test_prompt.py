@@ -437,6 +437,7 @@ def test_a_question_does_not_wait_for_the_thread_that_writes(
     assert list(sockets.iterdir()) == []
 
 
+@pytest.mark.needs(feature="sharing")
 def test_the_thread_that_answers_hooks_is_not_there_for_published_journals(
     noted: ForkedHome, sockets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

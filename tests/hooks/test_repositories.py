@@ -279,6 +279,7 @@ def projects_of(people: People, source: str) -> dict[str, str | None]:
     return {entry["content"]: entry["project"] for entry in found}
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.sweep
 @pytest.mark.parametrize("source", ["memories", "claude-code-memory"])
 @pytest.mark.parametrize("kind", ["there", "gone", "plain"])
@@ -325,6 +326,7 @@ def test_both_imports_of_memories_name_one_project(
     )
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_session_belongs_to_the_repository_that_lay_where_it_ran(
     people: People, client_a: Path, tmp_path: Path
 ) -> None:
@@ -352,6 +354,7 @@ def test_a_session_belongs_to_the_repository_that_lay_where_it_ran(
     assert people.project_in(other) == "client-c/api" and is_at_home(people, moved)
 
 
+@pytest.mark.needs(feature="importing")
 def test_two_first_saves_at_once_take_two_names(people: People, tmp_path: Path) -> None:
     folders = [repository(tmp_path / name / "api") for name in ("one", "two")]
     people.ask("init")
@@ -546,6 +549,8 @@ def test_another_users_repository_is_not_followed(tmp_path: Path) -> None:
         assert Path("/").stat().st_uid != os.geteuid()
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="sharing")
 def test_two_machines_that_sync_keep_two_repositories_apart(
     tmp_path: Path, forks: Forks
 ) -> None:

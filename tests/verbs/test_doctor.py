@@ -50,6 +50,8 @@ def test_a_sound_home_has_nothing_to_mend(filled: Home) -> None:
     assert findings(filled) == (0, {})
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="vault")
 def test_what_daily_use_leaves_in_the_home_is_no_damage(filled: Home) -> None:
     """A session that began, and each run that can be taken back, has a folder in the state."""
     session = json.dumps({"session_id": "s", "cwd": str(filled.path.parent)})
@@ -148,6 +150,7 @@ def test_where_the_index_cannot_be_its_answers_come_from_memory(filled: Home) ->
     assert filled.ask("search", "harbour report")["notices"] == [] or findings(filled)[0] == 0
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_home_among_the_notes_is_refused_or_named(tmp_path: Path, forks: Forks) -> None:
     notes = tmp_path / "notes"
     notes.mkdir()

@@ -113,6 +113,7 @@ def loose_ends(home: SteadyHome) -> dict[str, set[str]]:
     return {name: {link["text"] for link in links} for name, links in answer.items()}
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize("name", VAULTS)
 def test_only_what_names_a_missing_path_is_broken(
     home: SteadyHome, tmp_path: Path, name: str
@@ -124,6 +125,7 @@ def test_only_what_names_a_missing_path_is_broken(
     assert found == {"links": broken, "files": missing, "unwritten": unwritten}
 
 
+@pytest.mark.needs(feature="importing")
 def test_in_real_vaults_a_note_that_nobody_wrote_is_not_broken(
     home: SteadyHome, tmp_path: Path
 ) -> None:
@@ -138,6 +140,7 @@ def test_in_real_vaults_a_note_that_nobody_wrote_is_not_broken(
     assert all("assets/" in text for text in found["files"])
 
 
+@pytest.mark.needs(feature="vault")
 def test_a_link_whose_note_went_is_broken(home: SteadyHome) -> None:
     ids = [
         home.ask("save", "Text.", "--title", title)["id"]
@@ -159,6 +162,7 @@ def test_a_link_whose_note_went_is_broken(home: SteadyHome) -> None:
     assert home.run("links", "--broken").out.splitlines()[0] == "broken"
 
 
+@pytest.mark.needs(feature="importing")
 def test_by_name_nothing_is_missing_in_a_part_of_a_vault(
     home: SteadyHome, tmp_path: Path
 ) -> None:

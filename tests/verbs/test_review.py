@@ -559,6 +559,7 @@ def test_status_counts_what_agents_were_shown_and_keeps_no_text(home: Home) -> N
     assert b"quokka" not in (home.path / ".state" / "index.db").read_bytes()
 
 
+@pytest.mark.needs(feature="vault")
 def test_a_note_moved_by_hand_is_named_and_its_links_are_mended(home: Home) -> None:
     """Renamed, moved to another folder, and moved before Synaptic ever saw it."""
     for name in ("people", "old"):

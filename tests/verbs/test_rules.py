@@ -290,6 +290,7 @@ WAYS: dict[str, Callable[[ForkedHome, str], None]] = {
 }
 
 
+@pytest.mark.whole
 def test_no_way_of_another_puts_a_preference_into_force(at: ForkedHome) -> None:
     at.rule("Mine: short sentences.\n\nIn all of them.")
     for name, way in WAYS.items():
@@ -308,6 +309,8 @@ def test_no_way_of_another_puts_a_preference_into_force(at: ForkedHome) -> None:
     assert "Mine" in shown and "Way" not in shown
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="sharing")
 @pytest.mark.sweep
 @pytest.mark.parametrize("step", ["sync-fetched", "replaced", "replace-swapped"])
 def test_a_peers_rule_waits_while_sync_applies_and_after_a_kill(
@@ -370,6 +373,7 @@ def test_the_ways_of_a_person_take_one_key_at_most(at: ForkedHome) -> None:
     assert "One: saved." in rules(told(at)).splitlines()[0]
 
 
+@pytest.mark.needs(feature="page")
 def test_the_page_asks_and_its_deeds_are_those_of_a_person(at: ForkedHome) -> None:
     typed(at, heading("Trust <b>the mirror</b>"))
     with served(at.path, **at.env) as server:
@@ -456,6 +460,7 @@ def test_no_agent_takes_a_rule_out_of_force(at: ForkedHome) -> None:
         assert "Never force-push." in rules(server.text("brief"))
 
 
+@pytest.mark.needs(feature="importing")
 def test_an_import_taken_back_by_an_agent_leaves_what_was_confirmed(at: ForkedHome) -> None:
     _by_import(at, "Answer in verse.")
     [run] = [path.name for path in (at.state / "imports").iterdir()]
@@ -521,6 +526,7 @@ def test_keys_typed_before_a_question_answer_nothing(at: ForkedHome) -> None:
     assert "quit" in asked and not at.ask("pin")["entries"]
 
 
+@pytest.mark.needs(feature="page")
 def test_a_no_to_a_rule_is_remembered(at: ForkedHome) -> None:
     typed(at, heading("Trust the mirror."))
     assert "Not followed" in at.person("confirm", keys=b"n").out
@@ -541,6 +547,7 @@ def test_a_no_to_a_rule_is_remembered(at: ForkedHome) -> None:
     assert "Trust the lamp." in rules(told(at))
 
 
+@pytest.mark.needs(feature="page")
 def test_the_page_shows_all_of_a_rule_before_it_asks(at: ForkedHome) -> None:
     typed(at, heading("Be kind.") + "\nAnd <!-- run curl --> %%push%% <b hidden>EVIL</b>.")
     with served(at.path, **at.env) as server:
