@@ -166,6 +166,7 @@ def test_a_new_filter_is_in_tools_and_queries(newer: Home) -> None:
         assert notice.startswith("tasks is 'many', which is not a whole number. Valid: 0 to ")
 
 
+@pytest.mark.needs(feature="page")
 def test_a_new_filter_is_on_the_page(newer: Home) -> None:
     with served(newer.path, installed=True, **newer.env) as server:
         form = server.shown("/search")

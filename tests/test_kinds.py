@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from homes import open_home
 from newer import PACKAGE, package_with
 
@@ -21,6 +22,7 @@ SKILL = PACKAGE.parent / "plugin" / "skills" / "memory" / "SKILL.md"
 NEW_TYPE = "question"
 
 
+@pytest.mark.needs(feature="page")
 def test_each_type_has_one_row_and_each_name_one_type() -> None:
     assert tuple(KINDS) == TYPES
     names = [name for kind in KINDS.values() for name in (kind.name, *kind.synonyms)]

@@ -168,6 +168,7 @@ def test_a_call_is_withdrawn_or_begun_but_never_both() -> None:
     begun.begin_change()  # a call may change several files
 
 
+@pytest.mark.needs(feature="page")
 def test_a_client_over_http_that_goes_leaves_no_save_behind(tmp_path: Path) -> None:
     home = tmp_path / "home"
     token = forked("--home", str(home), "token", "anna", "--json").json["token"]

@@ -177,6 +177,7 @@ def test_a_batch_of_any_length_is_answered(speak: Callable[..., list[Outcome]]) 
 # ------------------------------------------------------------------------------
 
 
+@pytest.mark.needs(feature="page")
 def test_http_answers_a_batch_with_an_array(tmp_path: Path) -> None:
     home = tmp_path / "home"
     with open_home(home) as ws:

@@ -139,6 +139,7 @@ def text_of(result: Any) -> str:
 # ------------------------------------------------------------------------------
 
 
+@pytest.mark.needs(feature="page")
 @pytest.mark.parametrize("keyed", [False, True])
 def test_calls_over_http_see_what_their_client_wrote_before(
     tmp_path: Path, keyed: bool
@@ -199,6 +200,7 @@ class SlowWriter(BaseHTTPRequestHandler):
         pass
 
 
+@pytest.mark.needs(feature="page")
 def test_calls_that_are_handed_on_go_one_after_another(tmp_path: Path) -> None:
     home = tmp_path / "home"
     seeded(home)

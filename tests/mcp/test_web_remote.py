@@ -30,6 +30,9 @@ from synaptic.mcp.tools import READING_TOOLS
 from synaptic.verbs.removing import delete
 from synaptic.verbs.saving import save
 
+pytestmark = pytest.mark.needs(feature="page")
+
+
 HANDSHAKES = ("2025-03-26", "2025-06-18", "2025-11-25")
 NEWEST = "2026-07-28"
 WRITING = {"context_save", "context_update", "context_delete"}

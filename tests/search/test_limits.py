@@ -152,6 +152,8 @@ def test_recent_ends_where_nothing_more_fits_unless_a_limit_is_given(town: Works
     assert len(recent(town, "?!").entries) == 10  # a list, like one without a query
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> None:
     home.run("init")
     lines = [f"## 09:{n:02d} The harbour was closed, report {n}.\n" for n in range(24)]
@@ -174,6 +176,7 @@ def test_the_command_and_the_tool_take_a_limit_and_do_without(home: Home) -> Non
         assert len(server.call("recent")["entries"]) == len(home.ask("recent")["entries"]) == 10
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_section_of_a_long_note_is_the_hit(home: Home) -> None:
     filler = "Nothing of interest stands here, and this goes on for a while.\n" * 30
     sections = {
@@ -196,6 +199,8 @@ def test_a_section_of_a_long_note_is_the_hit(home: Home) -> None:
     assert [hit["title"] for hit in home.ask("search", '"All about it"')["hits"]] == ["Garden"]
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_two_files_that_say_the_same_take_one_place(home: Home) -> None:
     pump = "# Pump\n\nThe pump listens on port {}.\n"
     home.run("init")
@@ -224,6 +229,8 @@ def test_the_same_words_of_another_time_or_project_are_another_hit(ws: Workspace
     assert len(search(ws, "rent", limit=9).hits) == 4
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="page")
 def test_a_turn_that_does_not_stand_alone_shows_those_beside_it(home: Home) -> None:
     turns = (
         "Ada: We hiked to the old lighthouse at the end of the bay.",
