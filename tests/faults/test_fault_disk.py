@@ -519,6 +519,7 @@ def test_half_of_it_on_a_full_disk(
     assert [journal.count(f"syn:{id}") for id in (*saved, late)] == [1] * (len(saved) + 1)
 
 
+@pytest.mark.needs(feature="importing")
 def test_an_import_to_a_full_disk(small_disk: SmallDisk, forks: Forks, tmp_path: Path) -> None:
     """However far it comes, the answer says that the disk is full, and the index finishes."""
     days = [f"[2026-01-{day:02d} 09:10] Harbour {day}.\n{BODY[:90]}\n" for day in range(1, 29)]

@@ -1223,6 +1223,7 @@ def assert_is(
     assert entry["date"] == Path(path).stem
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.fault(row=4)
 def test_what_was_deleted_or_changed_and_came_back_is_named(home: Home) -> None:
     """An editor's old buffer and git bring two entries, an import that was undone, and a page

@@ -497,6 +497,7 @@ def busy(tmp_path_factory: pytest.TempPathFactory, forks: Forks) -> Home:
     return home
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.parametrize(
     ("args", "code", "names"),
     COMMANDS,

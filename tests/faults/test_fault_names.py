@@ -232,6 +232,14 @@ def zoo_home(tmp_path_factory: pytest.TempPathFactory) -> ForkedHome:
     return home
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="lab")
+@pytest.mark.needs(feature="page")
+@pytest.mark.needs(feature="sharing")
+@pytest.mark.needs(feature="takeaway")
+@pytest.mark.needs(feature="tasks")
+@pytest.mark.needs(feature="upkeep")
+@pytest.mark.needs(feature="vault")
 def test_every_command_that_reads_answers(zoo_home: ForkedHome) -> None:
     commands = re.findall(r"(?m)^  ([a-z][a-z-]+)  ", zoo_home.run("help", "--all").out)
     assert {*commands, *OLD_NAMES} == OTHERS | READERS.keys()
@@ -286,6 +294,7 @@ PAGES = [
 ]
 
 
+@pytest.mark.needs(feature="page")
 def test_the_tools_and_each_page_answer(zoo_home: ForkedHome) -> None:
     with zoo_home.server() as server:
         for tool in ("search", "find", "recent"):
@@ -413,6 +422,7 @@ def test_a_secret_in_a_name_is_shown_by_its_kind(home: ForkedHome) -> None:
     assert "GitHub token in the name  Rename it." in secrets and TOKEN not in secrets
 
 
+@pytest.mark.needs(feature="importing")
 def test_a_home_or_a_journal_that_is_not_utf_8_is_refused_in_words(home: ForkedHome) -> None:
     odd = os.fsdecode(bytes(home.path.parent) + b"/v\xff")
     Path(odd).mkdir()
@@ -422,6 +432,7 @@ def test_a_home_or_a_journal_that_is_not_utf_8_is_refused_in_words(home: ForkedH
         assert "Rename that folder" in refused.err
 
 
+@pytest.mark.needs(feature="vault")
 @pytest.mark.parametrize("name", [b"v\xff", b"a\\b", b"n\nl"])
 def test_a_repository_of_any_name_is_worked_in(home: ForkedHome, name: bytes) -> None:
     folder = home.path.parent / os.fsdecode(name)
@@ -438,6 +449,7 @@ def test_a_repository_of_any_name_is_worked_in(home: ForkedHome, name: bytes) ->
 # -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.needs(feature="importing")
 def test_links_that_are_left_out_are_named_with_the_way_to_read_them(home: ForkedHome) -> None:
     folder = home.path.parent
     vault = folder / "vault"

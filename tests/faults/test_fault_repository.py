@@ -112,6 +112,8 @@ def use(home: Home, folder: Path) -> None:
     assert home.ask("search", "work")["total"] == 1
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="sharing")
 def test_no_program_that_a_partial_clone_names_is_run(
     home: Home, trap: Trap, tmp_path: Path
 ) -> None:
@@ -144,6 +146,8 @@ def test_no_program_that_a_partial_clone_names_is_run(
     assert trap.sprung() == []
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="sharing")
 def test_no_program_is_run_to_share_a_journal(home: Home, trap: Trap, tmp_path: Path) -> None:
     """The journal's repository says how to reach others, by programs; the person said so too."""
     hub = tmp_path / "hub.git"
@@ -197,6 +201,8 @@ def test_no_program_is_run_to_date_a_note(home: Home, trap: Trap, tmp_path: Path
     assert trap.sprung() == []
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="sharing")
 def test_a_tracked_folder_laid_out_like_a_repository_is_none(
     home: Home, trap: Trap, tmp_path: Path
 ) -> None:
@@ -223,6 +229,8 @@ def test_a_tracked_folder_laid_out_like_a_repository_is_none(
     assert trap.sprung() == []
 
 
+@pytest.mark.needs(feature="importing")
+@pytest.mark.needs(feature="sharing")
 def test_the_repository_does_not_choose_where_the_driver_is_set_up(
     home: Home, tmp_path: Path
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_home_is_its_owners_alone(home: Home, mask: int) -> None:
     }
 
 
+@pytest.mark.needs(feature="importing")
 def test_what_is_made_anew_or_for_another_journal_is_its_owners_alone(home: Home) -> None:
     """The index, what a killed writer leaves, the config, models, the note on the home in the
     user's state folder.
@@ -133,6 +134,7 @@ def test_what_is_made_anew_or_for_another_journal_is_its_owners_alone(home: Home
     assert too_open(home.path, *([state] if state.exists() else [])) == []
 
 
+@pytest.mark.needs(feature="importing")
 @pytest.mark.sweep
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077, 0o027])
 def test_a_vault_elsewhere_keeps_its_own_rights(home: Home, mask: int) -> None:

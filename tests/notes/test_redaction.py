@@ -735,6 +735,7 @@ def test_a_secret_torn_over_two_fields_is_found(home: ForkedHome) -> None:
     assert value.encode() not in everywhere(home)
 
 
+@pytest.mark.needs(feature="importing")
 def test_the_setting_refuses_or_allows(home: ForkedHome) -> None:
     home.ask("init")
     config = home.path / "config.toml"
