@@ -18,6 +18,7 @@ from ..plugin import OFFER
 from ..render.fence import clean
 from ..render.terminal import emit, say
 from ..setup.clients import (
+    CLIENTS,
     Client,
     Server,
     clients_by_name,
@@ -93,6 +94,14 @@ def run_setup(home: str | None, names: Sequence[str], options: SetupOptions) -> 
     if offers and not IN_JSON.get():
         OFFER.ask_each(home, options.take_in)
     return 1 if failed and not (options.show or options.status) else 0
+
+
+def find_registered(home: str | None) -> list[SetupStep]:
+    """Looks at all clients and returns the state of each part of Synaptic; changes nothing."""
+    server = local_server(home, None)._replace(tool_list=load_config(home).tool_list)
+    events = _hook_events(home, capture=False, planned=False)
+    every = chain.from_iterable(client_parts(client, server, events) for client in CLIENTS)
+    return [set_up_part(part) for part in every]
 
 
 def _check_options(options: SetupOptions) -> None:

@@ -92,12 +92,18 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
     text_option("restore", "Put back an entry that doctor names as vanished.", metavar="ID"),
     text_option("dismiss", "Leave such an entry out, and name it no more.", metavar="ID"),
     switch("secrets", "Look for passwords, tokens and keys in what is stored."),
+    switch(
+        "report",
+        "Print versions, counts and the kinds of findings, to paste into an issue: no path, "
+        "title, tag or name.",
+    ),
     opens=False,
 )
 def run_doctor(
     home: str | None,
     fix: bool,
     secrets: bool,
+    report: bool,
     restore: str | None = None,
     dismiss: str | None = None,
 ) -> int:
@@ -107,11 +113,15 @@ def run_doctor(
 
     Example: synaptic doctor --fix
     """
-    if fix + secrets + bool(restore) + bool(dismiss) > 1:
+    if fix + secrets + report + bool(restore) + bool(dismiss) > 1:
         raise InvalidArgument(
             "Only one of these flags may be given.",
-            valid=("--fix", "--restore", "--dismiss", "--secrets"),
+            valid=("--fix", "--restore", "--dismiss", "--secrets", "--report"),
         )
+    if report:
+        from .issue_report import print_report  # it reads the files of all clients
+
+        return print_report(home)
     with open_home(home) as ws:
         if restore:
             print_receipt(
@@ -131,11 +141,11 @@ def run_doctor(
             check = doctor.fix_problems
         elif secrets:
             check = doctor.list_secrets
-        report = check(ws)
+        checkup = check(ws)
         print_answer(
-            wire.as_json(report), terminal.checkup_text(report, output_for_workspace(ws))
+            wire.as_json(checkup), terminal.checkup_text(checkup, output_for_workspace(ws))
         )
-        return 0 if report.ok else 1
+        return 0 if checkup.ok else 1
 
 
 @command(

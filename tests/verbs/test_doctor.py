@@ -189,3 +189,72 @@ def test_notes_that_differ_only_by_case_are_named(filled: Home) -> None:
     code, found = findings(filled)
     assert code == 0 and list(found) == ["case"]
     assert "Deed.md and deed.md" in found["case"]["message"]
+
+
+SECRET = "zanzibar"
+
+
+@pytest.fixture
+def private(tmp_path: Path, forks: Forks) -> Home:
+    """A home with a secret word in each place where a reader can write one."""
+    person = tmp_path / f"user-{SECRET}"
+    vault = person / f"{SECRET} vault" / f"{SECRET} folder"
+    vault.mkdir(parents=True)
+    (vault / f"{SECRET}.md").write_text(f"# {SECRET}\n\n```\nThe fence of {SECRET} is open.\n")
+    (vault / f"{SECRET} \\ odd.md").write_text(SECRET)
+    (person / ".claude.json").write_text(
+        json.dumps({"mcpServers": {"synaptic": {"url": f"https://{SECRET}.example/mcp"}}})
+    )
+    env = {"HOME": str(person), "USER": SECRET, "SYNAPTIC_PROJECT": f"{SECRET}-project"}
+    home = SteadyHome(person / f"home-{SECRET}", env, forks)
+    home.path.mkdir()
+    (home.path / "config.toml").write_text(
+        f'sources = ["{vault.parent}"]\n'
+        f'exclude = ["{SECRET}/*"]\n[sync]\nurl = "ssh://{SECRET}@{SECRET}.example/{SECRET}"\n'
+    )
+    marks = f"--tag {SECRET}tag --file src/{SECRET}.py --type decision".split()
+    home.ask("save", f"Never sail to {SECRET}.", "--type", "preference")
+    day = home.journal / home.ask("save", f"It lay in {SECRET}.", *marks)["path"]
+    text = day.read_text()
+    home.ask("save", "It sank.", "--title", f"The loss of {SECRET}")
+    day.write_text(text.replace(f"It lay in {SECRET}.", "Overwritten."))
+    (day.parent / f"{day.stem} 2.md").write_text(text)
+    return home
+
+
+def test_a_report_for_an_issue_has_no_private_word(private: Home) -> None:
+    named = {"open-fence", "left-out", "conflict-copy", "vanished"}
+    assert named <= findings(private)[1].keys()
+    assert f"The loss of {SECRET}" in private.run("doctor").out
+    answer = private.run("doctor", "--report")
+    assert answer.code == 1  # as without --report
+    assert SECRET not in answer.text.lower()
+    assert str(private.path.parent) not in answer.text
+    report = private.run("doctor", "--report", "--json")
+    assert SECRET not in report.text.lower()
+    assert {f"warning {code}" for code in named} <= report.json["findings"].keys()
+    counts = {"entries": private.ask("status")["entries"], "files": 3, "sources": 1}
+    assert report.json["journal"].items() >= counts.items()
+    assert report.json["settings"] == ["sources", "exclude", "project", "sync"]
+    assert report.json["left_out"] == {"name": 1}
+    assert "server unreadable" in report.json["clients"]["claude-code"]
+
+
+def test_a_report_names_the_versions_also_where_the_home_cannot_be_opened(
+    private: Home,
+) -> None:
+    (private.path / "config.toml").write_text(f'journal = "{SECRET}')
+    answer = private.run("doctor", "--report", "--json")
+    assert answer.code == 1 and SECRET not in answer.text.lower()
+    assert answer.json["stopped_by"] == "bad-config"
+    assert answer.json["packages"]["sqlite-vec"] == sqlite_vec.__version__.lstrip("v")
+
+
+def test_a_report_says_where_synaptic_is_registered(tmp_path: Path, forks: Forks) -> None:
+    (tmp_path / ".codex").mkdir()
+    home = SteadyHome(tmp_path / "home", {"HOME": str(tmp_path)}, forks)
+    assert home.run("setup", "codex", "--no-import").code == 0
+    clients = home.run("doctor", "--report", "--json").json["clients"]
+    assert {"server registered", "hooks registered"} <= {*clients["codex"]}
+    shown = home.run("doctor", "--report")
+    assert shown.code == 0 and "codex server registered" in shown.out
