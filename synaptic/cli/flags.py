@@ -3,7 +3,7 @@
 A flag is named as the parameter of the verb that takes it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import closing, suppress
 from functools import partial
 from inspect import Parameter
@@ -86,11 +86,25 @@ def choice_option(
     the shell completes.
     """
 
-    def complete(incomplete: str) -> list[str]:
-        return [value for value in values if value.startswith(incomplete)]
-
     help = f"{help} One of: {', '.join(values)}.".lstrip()
-    return option(kind, name, help, default=default, autocompletion=complete, **more)
+    return option(kind, name, help, default=default, **complete_from(lambda: values), **more)
+
+
+def complete_from(values: Callable[[], Iterable[str]]) -> dict[str, Any]:
+    """Returns the argument for Typer that completes a typed beginning with one of the values.
+    They are asked for only then.
+    """
+
+    def complete(incomplete: str) -> list[str]:
+        return [value for value in values() if value.startswith(incomplete)]
+
+    return {"autocompletion": complete}
+
+
+def _client_names() -> list[str]:
+    from ..setup.clients import CLIENTS  # every command imports this module
+
+    return [client.name for client in CLIENTS]
 
 
 def _completion(kind: NameKind) -> dict[str, Any]:
@@ -251,7 +265,11 @@ BY = choice_option("by", GROUPS, help="Group the sums.")
 YES = switch("yes", "Do not ask.", "--yes", "-y")
 REMOVE = switch("remove", "Take it out again.")
 CLIENT = argument(
-    list[str] | None, "clients", "CLIENT", "[default: all clients on this machine]"
+    list[str] | None,
+    "clients",
+    "CLIENT",
+    "[default: all clients on this machine]",
+    **complete_from(_client_names),
 )
 DRY_RUN = switch("dry_run", "Show the changes without making them.")
 

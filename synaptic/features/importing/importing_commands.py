@@ -26,6 +26,7 @@ from .readers.record import IN_PLACE, READERS
         "Files or folders; the reader that fits it reads each. Before them may stand a source, "
         "which then reads all of them, or alone reads where its program keeps its data: "
         f"{', '.join((*READERS, *IN_PLACE))}.",
+        **f.complete_from(lambda: (*READERS, *IN_PLACE)),
     ),
     f.DRY_RUN,
     text_option(
