@@ -40,6 +40,11 @@ PAGES = (
     "ARCHITECTURE.md",
     "CONTRIBUTING.md",
     "AGENTS.md",
+    "CHANGELOG.md",
+    "plugin/README.md",
+    "plugin/skills/memory/SKILL.md",
+    "synaptic/data/README.md",
+    "tests/data/README.md",
     *(f"docs/{path.name}" for path in sorted((ROOT / "docs").glob("*.md"))),
 )
 FORGE = sorted(str(path.relative_to(ROOT)) for path in (ROOT / ".github").rglob("*.*"))
@@ -290,13 +295,34 @@ def anchors(name: str) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_every_link_leads_somewhere(name: str) -> None:
-    for target in re.findall(r"\]\((?!/search\?)([^)]+)\)", page(name)):
+LINK = re.compile(r'\]\((?!/search\?|https?:)([^)]+)\)|\bsrc="([^"]+)"')
+
+
+def dead_links(name: str, text: str) -> list[str]:
+    """The links and pictures of this text on a page that lead nowhere within the repository."""
+    dead = []
+    for target in map("".join, LINK.findall(text)):
         path, _, anchor = target.partition("#")
         linked = os.path.normpath((ROOT / name).parent / path) if path else str(ROOT / name)
-        assert Path(linked).is_file(), target
-        assert not anchor or anchor in anchors(os.path.relpath(linked, ROOT)), target
+        there = Path(linked).is_file()
+        if there and anchor:
+            there = anchor in anchors(os.path.relpath(linked, ROOT))
+        if not there:
+            dead.append(target)
+    return dead
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_link_leads_somewhere(name: str) -> None:
+    assert dead_links(name, page(name)) == []
+
+
+def test_a_dead_link_is_found() -> None:
+    good = "[a](USAGE.md#ranking) [b](#settings) [c](../README.md) ![d](pictures/today-light-1280.png)"
+    bad = ["USAGE.md#rankin", "#setting", "README.md", "pictures/none.png"]
+    text = f'[a]({bad[0]}) [b]({bad[1]}) [c]({bad[2]}) <img src="{bad[3]}">'
+    assert dead_links("docs/USAGE.md", good) == []
+    assert dead_links("docs/USAGE.md", text) == bad
 
 
 @pytest.mark.parametrize("name", [*PAGES, *FORGE])
@@ -305,11 +331,21 @@ def test_every_script_and_data_file_named_is_there(name: str) -> None:
     assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
 
 
-CALL = re.compile(
-    r"(?:^\$ |`(?:[\w./~-]*/)?)synaptic(?: --home [^\s`]+)? ([a-z][\w-]*)([^`\n|;&]*)",
-    re.MULTILINE,
-)
-"""`$ synaptic save "A text." --tag db`, or the same in a sentence."""
+FENCED = re.compile(r"^(`{3,}).*?^\1$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"(?<!`)(`+)(?!`)((?:(?!\n\s*\n).)+?)(?<!`)\1(?!`)", re.DOTALL)
+CALL = re.compile(r"(?:\w+=\S+ )*(?:[\w./~-]*/)?synaptic(?: --home \S+)? ([a-z][\w-]*)(.*)")
+"""`synaptic save "A text." --tag db`; what stands before the command, it, and its arguments."""
+BARE = re.compile(r"([a-z-]+)( .*--.*)")
+"""`save --tag`, as a sentence names a command with an option."""
+
+
+def lines_of_code(text: str) -> list[str]:
+    """What a reader may type: each command of a block's line with `$ `, and what a sentence
+    sets as code.
+    """
+    typed = re.findall(r"^\$ (.+)$", text.replace("\\\n", " "), re.MULTILINE)
+    spans = [" ".join(span.split()) for _, span in SPAN.findall(FENCED.sub("", text))]
+    return [part.strip() for line in typed + spans for part in re.split(r"[|;&]", line)]
 
 
 @cache
@@ -327,19 +363,27 @@ def options_of_all() -> dict[str, set[str]]:
 
 
 def wrong_calls(text: str) -> list[str]:
-    """The commands in a text that Synaptic lacks, and those with a flag that they lack."""
+    """The commands in a text that Synaptic lacks, and those with an option that they lack."""
     options = options_of_all() | {"help": {"--all"}}
     wrong = []
-    for command, rest in CALL.findall(text):
-        flags = set(re.findall(r"(?<=\s)--[a-z][a-z-]*", rest))
-        if not flags <= options.get(command, set()) or command not in options:
-            wrong.append(f"{command}{rest}")
+    for code in lines_of_code(text):
+        bare = BARE.fullmatch(code)
+        call = CALL.fullmatch(code) or (bare if bare and bare[1] in options else None)
+        if call:
+            given = set(re.findall(r"(?<=\s)--[a-z][a-z-]*", call[2]))
+            if not given <= options.get(call[1], set()) or call[1] not in options:
+                wrong.append(call[1] + call[2])
     return wrong
+
+
+def of_this_version(name: str) -> str:
+    """A page without what CHANGELOG.md says of versions that are out."""
+    return re.split(r"^## \[\d", page(name), flags=re.MULTILINE)[0]
 
 
 @pytest.mark.parametrize("name", [*PAGES, *FORGE])
 def test_every_command_named_runs(name: str) -> None:
-    assert wrong_calls(page(name)) == []
+    assert wrong_calls(of_this_version(name)) == []
 
 
 @pytest.mark.parametrize(
@@ -348,11 +392,61 @@ def test_every_command_named_runs(name: str) -> None:
         ("$ synaptic serach login", ["serach login"]),
         ("Run `synaptic today` and `.venv/bin/synaptic --home /tmp/a rebuild`.", ["rebuild"]),
         ("`synaptic search x --sicne May`", ["search x --sicne May"]),
-        ('`synaptic save "A text." --tag db`, `synaptic help save`', []),
+        ("so does `synaptic search x\n--sicne May`", ["search x --sicne May"]),
+        ("$ A=1 synaptic save \\\n  x --tga sea", ["save    x --tga sea"]),
+        ("$ date | synaptic sav", ["sav"]),
+        ("`save --tga sea` and `git log --all`", ["save --tga sea"]),
+        ('`synaptic save "A text." --tag db`, `synaptic help save`, `save --tag`', []),
     ],
 )
 def test_a_command_that_is_none_is_found(text: str, wrong: list[str]) -> None:
     assert wrong_calls(text) == wrong
+
+
+SCRIPT = re.compile(r"(?:^|\s)(scripts/[\w/]+\.py)((?: [^\s`]+)*)")
+
+
+def wrong_scripts(text: str) -> list[str]:
+    """The calls of our scripts in a text that have a word or an option that the script lacks."""
+    return [
+        script + rest
+        for code in lines_of_code(text)
+        for script, rest in SCRIPT.findall(code)
+        if not takes(script, rest.split())
+    ]
+
+
+def takes(script: str, words: list[str]) -> bool:
+    """True if a script takes these arguments; of one without a parser, if it names the
+    options.
+    """
+    import bench
+    import soak
+
+    if script == "scripts/soak.py":
+        return not words or words[0] in (*soak.ABOUT, "attacks", "[ROW...]")
+    if script == "scripts/bench.py" and words not in ([], ["..."]):
+        try:
+            return bool(bench.parser().parse_args(words))
+        except SystemExit:
+            return False
+    options = [word for word in words if word.startswith("--")]
+    return all(f'"{option}"' in page(script) for option in options)
+
+
+@pytest.mark.parametrize("name", [*PAGES, *FORGE])
+def test_every_script_named_runs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    assert wrong_scripts(page(name)) == []
+
+
+def test_a_script_that_does_not_run_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "scripts"))
+    text = "`python3 scripts/bench.py panle`\n\n$ scripts/bench.py panel --nots FILE\n"
+    text += "`scripts/soak.py atacks` `scripts/check_wheel.py --tags v1` `scripts/soak.py 3`"
+    wrong = ["bench.py panel --nots FILE", "bench.py panle", "soak.py atacks"]
+    wrong.append("check_wheel.py --tags v1")
+    assert wrong_scripts(text) == [f"scripts/{call}" for call in wrong]
 
 
 def test_each_step_of_a_workflow_is_a_script_or_an_action_of_a_version(
