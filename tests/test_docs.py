@@ -9,15 +9,17 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 import tomllib
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 import yaml
-from forks import forked
+from forks import ForkedHome, Forks, forked
 
 from synaptic.cli.main import whole_program
 from synaptic.cli.program import GROUPS
@@ -257,6 +259,90 @@ def test_the_examples_run(tmp_path: Path) -> None:
         assert done.code == 0, (line, done.err)
         assert done.out.strip()
     assert (vault / "2026-11-21.md").read_text().count("Rolled out today.") == 1
+
+
+VARYING = (
+    (r"\d{4}-\d\d-\d\d", "DATE"),
+    (r"\d\d:\d\d", "TIME"),
+    (r"\d{1,2} [A-Z][a-z]{2} ", "DAY "),
+    (r"since=p:[\d-]+", "SINCE"),
+)
+"""What another run says otherwise."""
+GIVEN = re.compile(r"(\w+)=(\"[^\"]*\"|\[[^\]]*\])")
+"""An argument of a tool and its value in JSON."""
+
+
+def saved_ids(transcript: str) -> list[str]:
+    return re.findall(r"^Saved (?:\w+ )?(\w{8})\b", transcript, re.MULTILINE)
+
+
+def as_of_any_run(transcript: str) -> str:
+    """The transcript with each id by its number, and without its times."""
+    for number, id in enumerate(saved_ids(transcript)):
+        transcript = transcript.replace(id, f"ID{number}")
+    for pattern, name in VARYING:
+        transcript = re.sub(pattern, name, transcript)
+    return transcript
+
+
+def test_the_first_screen_is_what_the_program_answers(tmp_path: Path, forks: Forks) -> None:
+    """A person and an agent in one repository, then the start of the next session."""
+    repository, person = tmp_path / "shop", tmp_path / "ada"
+    person.mkdir()
+    subprocess.run(["git", "init", "-q", repository], check=True)
+    env = {"HOME": str(person), "SYNAPTIC_PROJECT": ""}
+    home = ForkedHome(person / ".synaptic", env, forks, folder=repository)
+    shown = "".join([*blocks("README.md", "console")[:1], *blocks("README.md", "text")[:2]])
+    answers: list[str] = []
+    with home.server() as server:
+        for line in shown.splitlines():
+            for old, new in zip(saved_ids(shown), saved_ids("\n".join(answers)), strict=False):
+                line = line.replace(old, new)
+            if line.startswith("$ synaptic "):
+                answers += [line, home.run(*shlex.split(line)[2:]).text.rstrip()]
+            elif line.startswith("> context_"):
+                time.sleep(1)  # times of entries have whole seconds, and order them
+                tool = line.removeprefix("> context_").split()[0]
+                given = {name: json.loads(value) for name, value in GIVEN.findall(line)}
+                answers += [line, server.text(tool, **given).rstrip()]
+    home.ask("rebuild-index")  # by the next session all can be found by meaning
+    begin = json.dumps({"session_id": "s", "cwd": str(repository), "source": "startup"})
+    told = json.loads(home.run("hook", "session-start", stdin=begin).out)
+    answers.append(told["hookSpecificOutput"]["additionalContext"])
+    transcript = "\n".join(answers).replace(str(person), "/home/ada")
+    assert as_of_any_run(transcript) == as_of_any_run(shown.rstrip())
+
+
+def test_why_has_the_figures_of_the_last_run() -> None:
+    """Shares within half a point, tokens within one in a hundred."""
+    records = json.loads(page("scripts/bench/records.json"))
+    rows = [row for row in records["peers"]["rows"] if row["notes"] == "companion"]
+    by_way = {row["way"]: row for row in rows}
+    meaning = by_way["basic-memory, by meaning"]
+    grep, ours, theirs = (by_way[way] for way in ("grep", "Synaptic", "basic-memory"))
+    answer, tools = "tokens of an answer", "tokens of its tools"
+    why = page("README.md").split("\n## Why\n")[1].split("\n## ")[0]
+    lines = [line for line in why.splitlines() if re.match(r"- (\*\*Why|Its tools)", line)]
+    figures = [
+        [float(n.replace(",", "")) for n in re.findall(r"\d[\d,]*", one)] for one in lines
+    ]
+    recalls = [100 * float(one["recall@10"]) for one in (grep, ours, theirs, meaning)]
+    assert figures == [
+        [near(recalls[0], 0.5), near(grep[answer]), near(recalls[1], 0.5), near(ours[answer])],
+        [near(by_way["flat file"][answer])],
+        [
+            near(recalls[2], 0.5),
+            near(theirs[answer]),
+            near(recalls[3], 0.5),
+            near(meaning[answer]),
+        ],
+        [near(theirs[tools]), near(ours[tools]), 54, 974],
+    ]
+
+
+def near(figure: float, distance: float = 0) -> Any:
+    """What a rounded figure equals that is at most so far, or a hundredth, from this one."""
+    return pytest.approx(figure, abs=distance + 1e-9, rel=0 if distance else 0.01)
 
 
 def test_the_library_example_runs(tmp_path: Path) -> None:
