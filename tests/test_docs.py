@@ -560,6 +560,31 @@ def test_each_step_of_a_workflow_is_a_script_or_an_action_of_a_version(
                     assert check_wheel.parse(options).ways == ["pip", "pipx", "uvx"]
 
 
+def test_the_suite_runs_with_each_python_that_the_package_names() -> None:
+    project = tomllib.loads(page("pyproject.toml"))["project"]
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    jobs = yaml.safe_load(page(".github/workflows/tests.yml"))["jobs"]
+    assert jobs["linux"]["strategy"]["matrix"]["python"] == named
+    assert project["requires-python"] == f">={named[0]}"
+    ends = jobs["wheel"]["strategy"]["matrix"]
+    assert ends["python"] == [named[0], named[-1]]
+    assert {system.partition("-")[0] for system in ends["system"]} == {
+        "ubuntu",
+        "macos",
+        "windows",
+    }
+
+
+def test_a_release_is_made_by_a_tag_without_a_token() -> None:
+    workflow = yaml.safe_load(page(".github/workflows/release.yml"))
+    assert workflow[True] == {"push": {"tags": ["v*"]}}  # YAML reads `on` as true
+    jobs = workflow["jobs"]
+    assert jobs["build"]["needs"] == "tests" and jobs["publish"]["needs"] == "build"
+    assert jobs["publish"]["permissions"] == {"id-token": "write", "attestations": "write"}
+    actions = [step["uses"].partition("@")[0] for step in jobs["publish"]["steps"]]
+    assert actions[-2:] == ["actions/attest-build-provenance", "pypa/gh-action-pypi-publish"]
+
+
 def test_a_form_asks_each_thing_once_and_the_template_has_three_lines() -> None:
     forms = [yaml.safe_load(page(name)) for name in FORGE if "ISSUE_TEMPLATE" in name]
     assert len(forms) == 2
