@@ -16,7 +16,7 @@ import httpx
 import pytest
 from homes import Clock, open_home
 from playwright.sync_api import Browser, Page
-from served import Served, logged_in, served
+from served import UNENCRYPTED, Served, logged_in, served
 from trials import drawn
 
 from synaptic.errors import SynapticError
@@ -84,7 +84,14 @@ def ask(
     """An answer without following, to a request that says no more than these headers."""
     cookies = dict(server.client.cookies) if session else {}
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.request(method, server.url + path, headers=named, cookies=cookies, timeout=60)
+    return httpx.request(
+        method,
+        server.url + path,
+        headers=named,
+        cookies=cookies,
+        timeout=60,
+        verify=UNENCRYPTED,
+    )
 
 
 # -- who is let in
@@ -129,7 +136,9 @@ def test_a_link_lets_one_browser_in(home: Path) -> None:
             httpx.get(link).status_code,
             httpx.get(f"{server.url}/login?token=%C3%A9%FF").status_code,
         } == {401}
-        answers = list(pool.map(lambda _: httpx.get(other.link).status_code, range(8)))
+        answers = list(
+            pool.map(lambda _: httpx.get(other.link, verify=UNENCRYPTED).status_code, range(8))
+        )
         assert answers == [401] * 8  # `served` has used it
         # two servers in one browser: a cookie each
         assert set(server.client.cookies).isdisjoint(other.client.cookies)
@@ -142,7 +151,7 @@ def test_a_link_lets_one_browser_in(home: Path) -> None:
 def test_a_link_works_once_in_a_race_and_not_for_previews(home: Path) -> None:
     with served(home, log_in=False) as server, ThreadPoolExecutor(8) as pool:
         assert httpx.head(server.link).status_code == 200
-        answers = list(pool.map(lambda _: httpx.get(server.link), range(8)))
+        answers = list(pool.map(lambda _: httpx.get(server.link, verify=UNENCRYPTED), range(8)))
         assert sorted(answer.status_code for answer in answers) == [303] + [401] * 7
         [let_in] = [answer for answer in answers if answer.status_code == 303]
         assert (let_in.headers["location"], let_in.headers["referrer-policy"]) == (
@@ -159,6 +168,7 @@ def test_a_token_logs_in_until_it_is_taken_out(server: Served, home: Path) -> No
             f"{server.url}/login",
             data={"token": token},
             headers={"Origin": server.url, **headers},
+            verify=UNENCRYPTED,
         )
 
     cookies = dict(log_in(READER_TOKEN).cookies)
@@ -193,7 +203,12 @@ def test_wrong_tokens_are_counted_by_the_address_that_sent_them(
                 "X-Forwarded-For": address,
                 "X-Forwarded-Proto": "https",
             }
-            return httpx.post(f"{server.url}/login", data={"token": token}, headers=headers)
+            return httpx.post(
+                f"{server.url}/login",
+                data={"token": token},
+                headers=headers,
+                verify=UNENCRYPTED,
+            )
 
         let_in = log_in(PAGE_TOKEN)
         assert (
@@ -756,6 +771,8 @@ def test_a_server_on_all_addresses_knows_them_but_no_strange_name(home: Path) ->
             ("127.1", 421),
         ):
             answer = httpx.get(
-                f"http://127.0.0.1:{port}/login", headers={"Host": f"{host}:{port}"}
+                f"http://127.0.0.1:{port}/login",
+                headers={"Host": f"{host}:{port}"},
+                verify=UNENCRYPTED,
             )
             assert answer.status_code == status, host

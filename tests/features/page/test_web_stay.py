@@ -26,7 +26,7 @@ from forks import forked, shared
 from homes import open_home
 from outside import TIMEOUT_S
 from playwright.sync_api import BrowserContext, Playwright
-from served import CHROMIUM, FLAGS, Served, a_port, served
+from served import CHROMIUM, FLAGS, UNENCRYPTED, Served, a_port, served
 
 from synaptic.features.page import service
 from synaptic.features.page.devices import STAY_S, Devices
@@ -83,7 +83,9 @@ def returning(playwright: Playwright, folder: Path) -> Iterator[BrowserContext]:
 def come_back(url: str, secret: str, cookies: dict[str, str], **headers: str) -> httpx.Response:
     sent = {"Origin": url, "X-Synaptic-Device": secret}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-    return httpx.post(f"{url}/login", headers=sent, cookies=cookies, timeout=60)
+    return httpx.post(
+        f"{url}/login", headers=sent, cookies=cookies, timeout=60, verify=UNENCRYPTED
+    )
 
 
 def stay(server: Served) -> tuple[str, dict[str, str]]:

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 from homes import open_home
-from served import Served, a_port, served
+from served import UNENCRYPTED, Served, a_port, served
 from steady import steadily
 
 from synaptic.errors import InvalidArgument
@@ -52,7 +52,9 @@ def tool(
     headers |= {"Idempotency-Key": key} if key else {}
     params = {"name": name, "arguments": arguments}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    answer = httpx.post(f"{server.url}/mcp", json=call, headers=headers, timeout=120)
+    answer = httpx.post(
+        f"{server.url}/mcp", json=call, headers=headers, timeout=120, verify=UNENCRYPTED
+    )
     result: dict[str, Any] = answer.json()["result"]
     return result | {"text": result["content"][0]["text"]}
 
