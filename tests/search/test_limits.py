@@ -46,7 +46,7 @@ def town(model: FastEmbedder, tmp_path_factory: pytest.TempPathFactory) -> Itera
             if number % 7 == 0:
                 text += (
                     "\n\n"
-                    + f"Nothing else happened on that day in the old town. {number} " * 40
+                    + f"Nothing else happened on that day in the old town. {number} " * 20
                 )
                 text += f"\n\nA ferry to the {PLACES[number % 3]} leaves at noon."
             tag = " #seventh" if number % 7 == 0 else ""

@@ -238,7 +238,7 @@ def test_what_was_just_typed_is_found_before_what_is_like_it(
     """
     with open_home(tmp_path, embedder=model, clock=clock) as ws:
         like_it = [f"agent{n}word was saved by an agent." for n in range(100)]
-        others = [f"Berth {n} was let to guest {n * 7 % 91}." for n in range(300)]
+        others = [f"Berth {n} was let to guest {n * 7 % 91}." for n in range(60)]
         save_all(ws, [(text, {}) for text in (*like_it, *others)])
         embed_pending(ws, budget_s=None)
         typed = ws.config.journal / "2026-03-01.md"

@@ -22,7 +22,7 @@ from synaptic.models import Meaning
 from synaptic.workspace.embed import embed_pending
 from synaptic.workspace.sync import in_step
 
-ENTRIES = 200
+ENTRIES = 140
 
 
 @pytest.fixture(scope="module")
