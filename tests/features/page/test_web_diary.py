@@ -185,9 +185,9 @@ def test_large_type_is_kept_by_the_browser_and_nothing_scrolls_sideways(
     page.locator(".top .menu summary").click()
     page.get_by_label("Large type").check()
     for address in ("/", "/new", "/tasks", "/calendar", "/search?q=choir", "/day/2026-11-18"):
+        page.goto(address)
         for width in (640, 320):  # 1,280 and 640 pixels at 200 %
             page.set_viewport_size({"width": width, "height": 400})
-            page.goto(address)
             size = "getComputedStyle(document.documentElement).fontSize"
             page.wait_for_function(f"() => {size} !== '{normal}'")
             overflow = "document.documentElement.scrollWidth - innerWidth"

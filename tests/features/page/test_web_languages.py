@@ -152,7 +152,7 @@ def test_no_page_is_wider_than_a_phone_in_any_language(
 ) -> None:
     page = opened(browser, server, locale)
     wide = {}
-    for name, path in drawn(f"pages {locale}", SEEN.items(), 10):
+    for name, path in drawn(f"pages {locale}", SEEN.items(), 6):
         page.goto(path)
         page.evaluate(
             "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"

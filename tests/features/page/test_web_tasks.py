@@ -11,6 +11,7 @@ import httpx
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 from served import Served, logged_in, served
+from trials import drawn
 
 from synaptic.notes.due_marks import remove_due_date
 
@@ -169,6 +170,7 @@ def move(page: Page, name: str, task: str, day: str) -> None:
     page.keyboard.press("Enter")
 
 
+@pytest.mark.sweep
 def test_a_task_and_an_entry_move_where_they_are_listed(
     browser: Browser, server: Served, home: Path
 ) -> None:
@@ -178,10 +180,13 @@ def test_a_task_and_an_entry_move_where_they_are_listed(
     context = logged_in(browser, server, java_script_enabled=False, viewport=PHONE)
     page = context.new_page()
     status = page.get_by_role("status")
-    for where, name, day in (
+    buttons = (
         ("/", "Tomorrow", "2026-11-25"),
         ("/", "Today", "2026-11-24"),
-        ("/tasks", "Next week", "2026-11-30"),
+        ("/", "Next week", "2026-11-30"),
+    )
+    for where, name, day in (
+        *drawn("buttons that move", buttons),
         ("/tasks", "Pick a day", "2027-02-03"),
     ):
         page.goto(where)

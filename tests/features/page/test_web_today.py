@@ -11,6 +11,7 @@ import pytest
 from homes import open_home
 from playwright.sync_api import Browser, Page, expect
 from served import Served, a_port, kept_drafts, logged_in, served
+from trials import drawn
 
 from synaptic.features.page.site import code_to_html
 from synaptic.verbs.saving import save
@@ -130,17 +131,19 @@ def test_a_draft_of_a_token_is_its_own_and_ends_with_logging_out(
     assert kept_drafts(page) == []
 
 
+@pytest.mark.sweep
 def test_every_page_works_without_a_secure_context(elsewhere: Served, browser: Browser) -> None:
     page = browser.new_context(base_url=elsewhere.url).new_page()
     faults: list[str] = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     enter(page, "ines")
     [id] = re.findall(r"/entry/([\w-]+)", elsewhere.shown("/tasks"))[:1]
-    for path in (
+    paths = (
         *("/", "/search?q=permit", "/calendar", "/tasks", "/new", "/review", "/health"),
         *("/statistics", "/sums", "/deleted", "/devices", f"/entry/{id}", f"/entry/{id}/edit"),
         *(f"/edit?path=2026-10-02.md&id={id}", f"/print?id={id}"),
-    ):
+    )
+    for path in drawn("pages of plain http", paths, 5):
         answer = page.goto(path)
         assert answer and answer.status == 200, path
     page.goto("/")
