@@ -16,7 +16,7 @@ SEED = "SYNAPTIC_TEST_SEED"
 """What conftest sets for `--seed`, so that every worker draws the same cases."""
 
 
-def examples(soaked: int, quick: int = 50) -> int:
+def examples(soaked: int, quick: int = 25) -> int:
     """`max_examples` of a test: `quick` in the suite, `soaked` in a soak."""
     return soaked if os.environ.get(SOAK) else quick
 

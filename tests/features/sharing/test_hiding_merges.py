@@ -59,7 +59,7 @@ def merge_versions(base: bytes, ours: bytes, theirs: bytes) -> MergedFile:
 
 
 @pytest.mark.fault(row=12)
-@settings(max_examples=examples(120), deadline=None, derandomize=True)
+@settings(max_examples=examples(120, 50), deadline=None, derandomize=True)
 @given(base=st.lists(st.sampled_from(LINES), max_size=14), ours=SPLICES, theirs=SPLICES)
 def test_a_merge_shows_nothing_that_was_private(
     base: list[str], ours: Any, theirs: Any
