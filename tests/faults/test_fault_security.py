@@ -912,7 +912,7 @@ def items(draw: st.DrawFn) -> Item:
 
 
 @given(st.lists(items(), min_size=1, max_size=4), st.integers(50, 1_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_nothing_leaves_its_fence(shown: list[Item], room: int) -> None:
     inside, outside_text = fences("\n\n".join(map(entry_block, shown)))
     assert outside_text.strip() == ""

@@ -20,6 +20,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, models
+from trials import examples
 
 from synaptic.config import DEFAULT_MODEL
 from synaptic.errors import ModelError
@@ -170,7 +171,7 @@ def test_vectors_do_not_depend_on_what_came_before(shipped: FastEmbedder) -> Non
     assert np.array_equal(alone, shipped.embed_passage(TEXTS[0]).vector)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(text=st.text(alphabet=st.characters(), max_size=300))
 def test_any_text_has_a_unit_vector(shipped: FastEmbedder, text: str) -> None:
     """NUL and lone surrogates included: a pasted binary must not end a search."""

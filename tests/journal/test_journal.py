@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from journals import AT, DAY, block_of, home_journal, make, numbered, redate, retitle
 from outside import TIMEOUT_S
+from trials import examples
 
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
@@ -428,7 +429,9 @@ def test_rights_in_the_home_and_in_a_vault(tmp_path: Path, umask: int) -> None:
     delete=st.booleans(),
 )
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_an_edit_keeps_everything_outside_byte_for_byte(
     journal: Journal, above: list[str], below: list[str], eol: str, bom: bool, delete: bool
@@ -735,7 +738,9 @@ def test_a_deleted_entry_typed_by_hand_comes_back_under_its_id(journal: Journal)
 
 @given(texts=st.lists(st.text("x\n\\<!- trsh{}>é", max_size=60), min_size=1, max_size=5))
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_no_text_can_pose_as_a_piece_of_trash(journal: Journal, texts: list[str]) -> None:
     (journal.state / "trash.md").unlink(missing_ok=True)

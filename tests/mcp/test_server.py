@@ -798,7 +798,7 @@ WORDS = st.text("abc `\n", min_size=1, max_size=3_000)
 
 
 @given(st.lists(WORDS, max_size=12), st.integers(100, 4_000))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_list_keeps_its_room_best_first(texts: list[str], room: int) -> None:
     items = [
         Item(

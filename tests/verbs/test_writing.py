@@ -39,7 +39,7 @@ def markdown(ws: Workspace) -> dict[str, bytes]:
     )
 )
 @settings(
-    max_examples=examples(60, 40),
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
@@ -229,7 +229,7 @@ def _tagged(ws: Workspace, tag: str) -> list[str]:
 
 @given(tag=st.one_of(st.sampled_from(ODD_TAGS), st.text(max_size=12)))
 @settings(
-    max_examples=examples(60, 30),
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
