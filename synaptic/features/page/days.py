@@ -7,7 +7,7 @@ import time
 from calendar import Calendar
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -81,7 +81,6 @@ async def _day_page(request: Request) -> Response:
             due = [task for task in due if task.due == days.since]
         overdue = [task for task in due if task.overdue and is_today]
         at = parse_moment(days.since, ws.clock())
-        note = ws.journal.path_of_day(at)
         return {
             "today": today,
             "is_today": is_today,
@@ -92,7 +91,7 @@ async def _day_page(request: Request) -> Response:
             "due": [*overdue[-MOST_OVERDUE:], *due[len(overdue) :]],
             "more_overdue": max(0, len(overdue) - MOST_OVERDUE),
             "begins": bool(path_to_begin(ws, at)) if ws.access.may_write else False,
-            "note": note if ws.journal.stamp(note) else "",
+            "note": _note_to_edit(ws, at),
             "project": working_project(ws.config, working_checkout(ws)) or "",
         }
 
@@ -103,6 +102,12 @@ async def _day_page(request: Request) -> Response:
     return await page(
         request, "day.html", is_more=bool(cursor), since=since, types=TYPES, **values
     )
+
+
+def _note_to_edit(ws: Workspace, day: datetime) -> str:
+    """The path of a day's note; "" where there is none, or none that may be written."""
+    path = ws.journal.path_of_day(day)
+    return path if ws.access.may_write and ws.journal.stamp(path) else ""
 
 
 def _unconfirmed_preferences(ws: Workspace) -> list[tuple[Entry, str]]:
