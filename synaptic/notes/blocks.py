@@ -9,6 +9,7 @@ one. Every loop is linear in the text.
 import re
 import sys
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -51,15 +52,16 @@ TIMED_LINE = re.compile(rf"(?m)^{TIME_HEADING}")
 _OF_MARKDOWN = re.compile(r"(?ai)\W*(?:markdown|md)\b")
 """The language of a fence that holds a sample: ```` ```markdown ````, ```` ```{.md} ````."""
 _UNQUOTED = re.compile(r"(?m)^(?! {0,3}>)")
-_OUTER_LINE = re.compile(
-    r"(?m)^(?:(?P<item>[ \t]*(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z))|[^ \t\r\n])"
-)
-"""A line that begins a list item, or one that is not indented and so ends a list."""
+_INDENT = re.compile(r"(?m)^[ \t]*+(?=[^ \t\r\n])")
+_ITEM = re.compile(r"(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z)(?:[ \t]{1,4}(?=[^ \t\r\n]))?")
+_WORDS = re.compile(r"(?!\#{1,6}(?:[ \t\r\n]|\Z)|(?:[-*_][ \t]*){3,}\r?\Z)[^ \t\r\n>]")
+"""What may begin a paragraph, of which the next line is text even right of no margin."""
 
 _BLOCK_LINE = re.compile(
     r"(?m)^(?P<indent>[ \t]*+)(?=\S)(?:"
-    r"(?P<border>\#{1,6}(?=[ \t\r\n]|\Z)|(?:-{3,}|={3,}|\*{3,}|_{3,})[ \t]*\r?$)"
-    r"|(?P<item>(?:[-*+]|[0-9]{1,9}[.)])(?=[ \t\r\n]|\Z)(?:[ \t]{1,4}(?=[^ \t\r\n]))?)"
+    r"(?P<border>\#{1,6}(?=[ \t\r\n]|\Z)"
+    r"|(?:={3,}[ \t]*|(?:-[ \t]*+){3,}+|(?:\*[ \t]*+){3,}+|(?:_[ \t]*+){3,}+)\r?$)"
+    rf"|(?P<item>{_ITEM.pattern})"
     r"|(?P<footnote>\[\^[^\]\n]+\]:))?[^\n]*"
 )
 """A line that is not blank: a heading or rule, a list item, a footnote, or other text."""
@@ -163,8 +165,8 @@ class Mark(NamedTuple):
 
 @dataclass(slots=True)
 class Unclosed:
-    """An open fence or comment, which ends at `limit` in any case; unless `at_end`, at a saved
-    entry. `closed_at` is where a line below that entry closes the fence, or -1.
+    """An open fence or comment, which ends at `limit` in any case; unless `at_end`, at an
+    entry. `closed_at` is where a line below a saved entry closes the fence, or -1.
     """
 
     start: int
@@ -194,6 +196,11 @@ class Scan(NamedTuple):
     opaque: list[tuple[int, int]]
     unclosed: list[Unclosed]
 
+    @property
+    def open_at_end(self) -> Unclosed | None:
+        """The fence or comment that a line at the end of the text would close."""
+        return next((piece for piece in self.unclosed if piece.at_end), None)
+
 
 def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
     """Finds the headings, fences and comments of `text`, from the line that begins at the
@@ -204,9 +211,9 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
     them begin an entry. With `dated` each mark tells the date at its head.
     """
     result = Scan([], [], [])
-    around = _Around(text)
+    around = _Around(text, start)
     closings = _Closings(text)
-    orphan = -1
+    orphans: set[int] = set()
     never = len(text) + 1
     inside: Unclosed | None = None
     comment_end = own_comment = -1
@@ -223,7 +230,8 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
                 continue
             if last_line and (last_line.is_broken or closings.all_close):
                 inside.closed_at = last_line.start
-                orphan = last_line.start if last_line.is_broken else orphan
+                if last_line.is_broken:
+                    orphans.add(last_line.start)
             inside.at_end = False
             result.unclosed.append(inside)
             result.opaque.append((inside.start, at))
@@ -241,13 +249,18 @@ def scan_structure(text: str, start: int = 0, *, dated: bool = False) -> Scan:
             span = (end, time.end() if time else end)
             begins: Literal["note", "entry"] = "entry" if level == 2 else "note"
             result.marks.append(Mark(begins, level, at, span, own_comment, when))
-        elif match["fence"]:
-            inside = around.open_fence(match) if at != orphan else None
-        elif at != own_comment:
-            if comment_end < at:
-                closing = text.find("-->", end - 2)
-                comment_end = never if closing < 0 else eol_at(text, closing)
-            inside = Unclosed(at, comment_end)
+        elif at not in orphans and at != own_comment:
+            around.read_to(at, result.opaque[-1][1] if result.opaque else start)
+            if match["fence"]:
+                inside = around.open_fence(match)
+            else:
+                if comment_end < at:
+                    closing = text.find("-->", end - 2)
+                    comment_end = never if closing < 0 else eol_at(text, closing)
+                inside = Unclosed(at, comment_end)
+            if inside and closings.end_with_item(inside, end, around.item_end(match)):
+                result.unclosed.append(inside)
+                orphans.add(closings.find_useless(inside, end))
     if inside:
         result.opaque.append((inside.start, min(inside.limit, len(text))))
         if inside.limit == never:
@@ -268,8 +281,8 @@ def closing_line(text: str) -> str:
     """The line that closes the fence or comment that is open at the end of a text; "" if
     none is.
     """
-    unclosed = scan_structure(text).unclosed
-    return unclosed[-1].closing_line if unclosed else ""
+    piece = scan_structure(text).open_at_end
+    return piece.closing_line if piece else ""
 
 
 def close_open_parts(text: str) -> str:
@@ -323,21 +336,87 @@ def _is_closing_line(match: re.Match[str], fence: Unclosed) -> bool:
     return indent <= 3 and match["run"].startswith(fence.run)
 
 
+class _Margins:
+    """The columns at which the text of the list items around a line begins; 0 comes first."""
+
+    def __init__(self) -> None:
+        self.columns = [0]
+        self._end = 0
+        self._is_paragraph = self._may_go_on = False
+        self._may_begin_list = True
+
+    def read(self, line: re.Match[str]) -> bool:
+        """Takes in the next match of `_BLOCK_LINE`; True if it is indented code."""
+        text = line.string
+        is_behind_blank = text.count("\n", self._end, line.start()) > 1
+        self._end = line.end()
+        column = len(line["indent"].expandtabs(4))
+        is_paragraph = self._is_paragraph and not is_behind_blank
+        goes_on = is_paragraph and self._may_go_on and text[line.end("indent")] != ">"
+        if not goes_on or line["item"] or line["border"]:
+            self._leave(column)
+        begins_list = self._may_begin_list and line["item"] is not None
+        if column - self.columns[-1] >= 4 and not is_paragraph and not begins_list:
+            self._is_paragraph = self._may_begin_list = False
+            return True
+        is_heading = line["border"] is not None and line["border"].startswith("#")
+        self._may_begin_list = is_heading or line["item"] is not None
+        self._is_paragraph = line["border"] is None
+        begun = line.end("indent")
+        while not line["border"] and (mark := _ITEM.match(text, begun, line.end())):
+            blank = "" if mark[0][-1] in " \t" else " "
+            column += len(f"{mark[0]}{blank}".expandtabs(4))
+            self.columns.append(column)
+            begun = mark.end()
+        self._may_go_on = _WORDS.match(text, begun, line.end()) is not None
+        if line["footnote"]:
+            self.columns.append(4)
+        return False
+
+    def begin_block(self, indent: int, column: int) -> None:
+        """Takes in the line of a fence or a comment, which stands at `column`, behind the marks
+        of list items if that is right of the `indent`.
+        """
+        self._leave(indent)
+        if column > indent:
+            self.columns.append(column)
+        self._is_paragraph = self._may_begin_list = False
+
+    def _leave(self, column: int) -> None:
+        while column < self.columns[-1]:
+            self.columns.pop()
+
+
 class _Around:
     """Knows in which list or quotation a line stands. Asked in ascending order, it reads each
     line once.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, start: int) -> None:
         self._text = text
-        self._read = self._quote_end = 0
+        self._read = start
+        self._quote_end = 0
         self._in_list = False
+        self._margins = _Margins()
+        self._item_ends: dict[int, int] = {}
+
+    def read_to(self, at: int, covered: int) -> None:
+        """Reads the lines above the offset `at`, of which those above `covered` are code, from
+        the last one that ends all lists: an H2, or the line at `at` itself.
+        """
+        first = at
+        if self._text[at] in " \t":
+            first = max(self._read, self._text.rfind("\n## ", self._read, at))
+        for line in _BLOCK_LINE.finditer(self._text, first, at):
+            if line.start() >= covered:
+                self._margins.read(line)
+            is_item = _ITEM.match(self._text, line.end("indent")) is not None
+            if is_item or not line["indent"]:
+                self._in_list = is_item
+        self._read = at
 
     def open_fence(self, match: re.Match[str]) -> Unclosed | None:
         """The fence that a line opens; None if the line is indented code."""
-        for line in _OUTER_LINE.finditer(self._text, self._read, match.start()):
-            self._in_list = line["item"] is not None
-        self._read = match.start()
         prefix = match["prefix"]
         column = len(prefix.expandtabs(4))
         if column >= 4 and prefix.isspace() and not self._in_list:
@@ -350,6 +429,24 @@ class _Around:
             limit = self._quote_end
         return Unclosed(match.start(), limit, match["run"], column, match["info"])
 
+    def item_end(self, match: re.Match[str]) -> int:
+        """Where the list item ends in which a fence or a comment begins; behind the text if
+        that stands in none, or in a quotation.
+        """
+        never = len(self._text) + 1
+        prefix = match["prefix"] if match["fence"] else match[0].removesuffix("<!--")
+        indent = len(prefix[: len(prefix) - len(prefix.lstrip(" \t"))].expandtabs(4))
+        if ">" in prefix:
+            self._margins.begin_block(indent, indent)
+            return never
+        self._margins.begin_block(indent, len(prefix.expandtabs(4)))
+        margin = self._margins.columns[-1]
+        if margin and self._item_ends.get(margin, 0) <= match.end():
+            lines = _INDENT.finditer(self._text, eol_at(self._text, match.end()))
+            ends = (line.start() for line in lines if len(line[0].expandtabs(4)) < margin)
+            self._item_ends[margin] = next(ends, never)
+        return self._item_ends[margin] if margin else never
+
 
 class _Closing(NamedTuple):
     """The line that closes a fence with a saved entry in it, and whether that entry is broken
@@ -361,7 +458,8 @@ class _Closing(NamedTuple):
 
 
 class _Closings:
-    """Knows whether a saved entry below an open fence may be a sample in a closed one.
+    """Knows which lines close fences: so whether a fence is left open in a list item, and
+    whether a saved entry below an open fence may be a sample in a closed one.
 
     Synaptic closes the fences of what it saves, and escapes headings with a time in it. So an
     entry is a sample, or somebody put a second fence below it, if it is broken: the line that
@@ -376,7 +474,8 @@ class _Closings:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._starts: dict[tuple[str, int], int] = {}
+        self._starts: dict[tuple[str, int], list[int]] = {}
+        self._headings: dict[re.Pattern[str], int] = {}
         self._lines: dict[int, _Closing] = {}
         self._all_close: bool | None = None
 
@@ -390,24 +489,74 @@ class _Closings:
 
     def find_closing(self, fence: Unclosed, at: int) -> _Closing | None:
         """The closing of a fence that holds the saved entry at `at`; None if nothing closes it
-        below. Asked in ascending order, it reads the text once for each kind of fence.
+        below.
         """
-        if fence.kind == "comment":
-            return None
-        key = fence.run, fence.column
-        start = self._starts.get(key, 0)
-        if start < at:
-            lines = _STRUCTURE.finditer(self._text, at)
-            closing = (
-                line for line in lines if line["fence"] and _is_closing_line(line, fence)
-            )
-            line = next(closing, None)
-            start = self._starts[key] = line.start() if line else len(self._text)
+        start = self._find_line(fence, at) if fence.kind == "fence" else len(self._text)
         if start == len(self._text):
             return None
         if start not in self._lines:
             self._lines[start] = _Closing(start, self._is_broken(at, start))
         return self._lines[start]
+
+    def end_with_item(self, piece: Unclosed, below: int, item_end: int) -> bool:
+        """True for a fence or comment that is left open in its list item, whose `limit` then is
+        the end of the item. The line that opens it ends at `below`.
+
+        One that a line below the item closes goes on to there, as earlier versions saved texts,
+        unless it has text in the item and a heading with a time, which no saved text holds,
+        stands before that line.
+        """
+        closing = self._find_line(piece, below)
+        if item_end > min(closing, piece.limit - 1):
+            return False
+        if closing < len(self._text):
+            first = _INDENT.search(self._text, below)
+            timed = self._find_heading(TIMED_LINE, item_end)
+            saved = self._find_heading(_SAVED_HEADING, item_end)
+            if not first or first.start() == item_end or timed >= min(closing, saved):
+                return False
+            piece.at_end = False
+        piece.limit = item_end
+        return True
+
+    def find_useless(self, piece: Unclosed, below: int) -> int:
+        """The line further down that would have closed a fence that ends with its list item, if
+        nothing closes the fence that the line opens in its place; else -1.
+        """
+        start = self._find_line(piece, below)
+        line = _STRUCTURE.match(self._text, start) if piece.kind == "fence" else None
+        if not line:
+            return -1
+        column = len(line["prefix"].expandtabs(4))
+        opened = Unclosed(start, len(self._text), line["run"], column)
+        return start if self._find_line(opened, line.end()) == len(self._text) else -1
+
+    def _find_heading(self, kind: re.Pattern[str], at: int) -> int:
+        """The first heading of a kind from `at` on, or the end of the text. Asked in ascending
+        order, it reads the text once.
+        """
+        if self._headings.get(kind, -1) < at:
+            heading = kind.search(self._text, at)
+            self._headings[kind] = heading.start() if heading else len(self._text)
+        return self._headings[kind]
+
+    def _find_line(self, piece: Unclosed, at: int) -> int:
+        """The line from `at` on that closes a fence or comment; the end of the text if there is
+        none. It reads the text once for each kind of fence.
+        """
+        if piece.kind == "comment":
+            return piece.limit - 1
+        key = piece.run, piece.column
+        if key not in self._starts:
+            lines = _STRUCTURE.finditer(self._text)
+            self._starts[key] = [
+                line.start()
+                for line in lines
+                if line["fence"] and _is_closing_line(line, piece)
+            ]
+        starts = self._starts[key]
+        after = bisect_left(starts, at)
+        return starts[after] if after < len(starts) else len(self._text)
 
     def _is_broken(self, at: int, closing: int) -> bool:
         """True for the last saved entry from `at` to the closing line, read up to the next."""
@@ -465,11 +614,13 @@ def escape_entry_borders(
 
     text = _HEADING.sub(escaped, text)
     structure = scan_structure(text)
-    if structure.unclosed and structure.unclosed[-1].kind == "comment":
-        start = structure.unclosed[-1].start
+    comments = [piece.start for piece in structure.unclosed if piece.kind == "comment"]
+    if comments:
+        start = comments[0]
         text = text[:start] + _COMMENT_OPENER.sub(r"\g<0>\\", text[start:])
         structure = scan_structure(text)
-    closing = structure.unclosed[-1].closing_line if structure.unclosed else ""
+    still_open = structure.open_at_end
+    closing = still_open.closing_line if still_open else ""
     levels = (1, 2) if typed else (1,)
     added = {heading.start: "\\" for heading in structure.marks if heading.level in levels}
     plain = [heading.start for heading in structure.marks if heading.level == 2]
@@ -640,30 +791,10 @@ def indented_code(text: str) -> Iterator[tuple[int, int]]:
     | `        #define X` below `- item`           | code in the item                      |
     | `    - #tag` below a heading or at the start | a list, as Logseq writes its blocks   |
     """
-    margins = [0]
-    end = 0
-    is_paragraph = False
-    may_begin_list = True
+    margins = _Margins()
     for line in _BLOCK_LINE.finditer(text):
-        is_behind_blank = text.count("\n", end, line.start()) > 1
-        end = line.end()
-        column = len(line["indent"].expandtabs(4))
-        is_paragraph = is_paragraph and not is_behind_blank
-        if not is_paragraph or line["item"] or line["border"]:
-            while column < margins[-1]:
-                margins.pop()
-        begins_list = may_begin_list and line["item"] is not None
-        if column - margins[-1] >= 4 and not is_paragraph and not begins_list:
-            may_begin_list = False
+        if margins.read(line):
             yield line.span()
-            continue
-        is_heading = line["border"] is not None and line["border"].startswith("#")
-        may_begin_list = is_heading or line["item"] is not None
-        is_paragraph = line["border"] is None
-        if line["item"]:
-            margins.append(column + len(line["item"].expandtabs(4)))
-        elif line["footnote"]:
-            margins.append(4)
 
 
 def inline_tags(text: str) -> list[tuple[int, int, str]]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ..errors import Refused
 from ..models import Entry, ParsedFile
-from .blocks import MASK, decode_as_latin1, scan_structure, usual_line_end
+from .blocks import MASK, closing_line, decode_as_latin1, scan_structure, usual_line_end
 from .conflicts import Conflict
 from .frontmatter import match_front_matter
 from .markdown import new_id
@@ -53,7 +53,7 @@ def choose_in_entry(text: str, conflict: Conflict, side: str, entry: Entry) -> P
     """
     start = entry.there.start
     line_end = _line_end_of(text)
-    closing = _closing_lines(text, conflict)
+    closing = _find_closing_line(text, conflict)
     second, end = closing[1], conflict.theirs_span[1]
     head = _HEAD.match(text, second, end)
     before: list[Span | bytes] = [(0, conflict.start)]
@@ -102,7 +102,7 @@ def choose_in_file(parse: Parse, data: bytes, conflict: Conflict, side: str) -> 
     text = visible_latin1(data)
     rest = _rest(text, conflict)
     mine = conflict.mine_span
-    closing = _closing_lines(text, conflict)
+    closing = _find_closing_line(text, conflict)
     theirs = closing[1], conflict.theirs_span[1]
     if side == "first":
         return [(0, conflict.start), mine, rest]
@@ -124,22 +124,20 @@ def choose_in_file(parse: Parse, data: bytes, conflict: Conflict, side: str) -> 
     return pieces
 
 
-def _closing_lines(text: str, conflict: Conflict) -> Span:
-    """The span of the lines above the second version which a merge wrote to close a fence or a
+def _find_closing_line(text: str, conflict: Conflict) -> Span:
+    """The span of the line above the second version which a merge wrote to close a fence or a
     comment of the first.
     """
     start, end = conflict.theirs_span
-    at = start
-    for piece in scan_structure(text[slice(*conflict.mine_span)]).unclosed:
-        line = piece.closing_line or "-->"
-        ended = _LINE_END.match(text, at + len(line))
-        if piece.at_end and ended and text.startswith(line, at):
-            with_line, without = (
-                len(scan_structure(text[begin:end]).unclosed) for begin in (at, ended.end())
-            )
-            if without < with_line or line == "-->":
-                at = ended.end()
-    return start, at
+    line = closing_line(text[slice(*conflict.mine_span)])
+    ended = _LINE_END.match(text, start + len(line))
+    if line and ended and text.startswith(line, start):
+        with_line, without = (
+            len(scan_structure(text[begin:end]).unclosed) for begin in (start, ended.end())
+        )
+        if without < with_line or line == "-->":
+            return start, ended.end()
+    return start, start
 
 
 def _pieces_of_second(

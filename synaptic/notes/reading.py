@@ -48,9 +48,9 @@ from .header import (
 from .marks import PAGE_PROPERTIES, read_fields, read_title_and_aliases
 from .privacy import mask_private, unclosed_tags
 
-GRAMMAR = 13
-"""The version of this reader. An index made by another version is made anew. 13: `${...}` is
-code, and a link may name its note behind the bar.
+GRAMMAR = 14
+"""The version of this reader. An index made by another version is made anew. 14: a fence or a
+comment that is left open in a list item ends with the item.
 """
 OPEN_FENCE = "open-fence"
 FENCED = "fenced-entry"
@@ -413,9 +413,11 @@ class _Reader:
                 self._report_fenced(structure, piece)
                 continue
             name = "code block" if piece.kind == "fence" else piece.kind
-            message = (
-                f"the {name} that begins here is never closed; all text below belongs to it"
-            )
+            message = f"the {name} that begins here is never closed; "
+            if piece.limit < len(self.text):
+                message += f"it ends with its list item, above line {self._line(piece.limit)}"
+            else:
+                message += "all text below belongs to it"
             self._issue(
                 piece.start, OPEN_FENCE if piece.kind == "fence" else "open-comment", message
             )

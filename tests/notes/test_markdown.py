@@ -506,6 +506,71 @@ def test_an_open_fence_never_swallows_a_saved_entry() -> None:
     assert [issue.code for issue in parsed.issues] == ["open-fence"]
 
 
+FENCES_BELOW = "\n## 11:00 Last\n```\nls\n```\n\n```sh\nls\n```\n"
+
+
+@pytest.mark.parametrize(
+    ("item", "named"),
+    [
+        ("- one\n  ```sh\n  ls\n", "fence 3 5"),
+        ("- ~~~\n  ls\n\n- two\n", "fence 2 5"),
+        ("1. one\n\n   ````\n   ```\n\nbelow\n", "fence 4 7"),
+        ("- a\n\t- b\n\t  ```\n\t  ls\n- c\n", "fence 4 6"),
+        ("- - ```\n    ls\n  - b\n", "fence 2 4"),
+        ("- one\n  <!-- why\n\n", "comment 3 5"),
+        ("- one\n  ```sh\n  ls\nof the item\n", "fence 3 5"),
+    ],
+)
+@pytest.mark.parametrize("below", ["", FENCES_BELOW])
+def test_what_is_open_in_a_list_item_ends_with_the_item(
+    item: str, named: str, below: str
+) -> None:
+    parsed = read(f"## 08:00 List\n{item}## 10:00 Below\ntext\n{below}")
+    assert [entry.title for entry in parsed.entries] == ["List", "Below", "Last"][
+        : 2 + bool(below)
+    ]
+    kind, line, end = named.split()
+    [issue] = parsed.issues
+    assert (issue.code, issue.line) == (f"open-{kind}", int(line))
+    assert issue.message.endswith(f"never closed; it ends with its list item, above line {end}")
+
+
+@pytest.mark.parametrize(
+    "fence",
+    [
+        "- one\n  ```\n  ls\n  ```\n",
+        "- one\n  ```sh\n## 09:00 pasted without its indent\n  ```\n",
+        "- one\n  ```sh\n  ls\n# pasted\n```\n",
+        "- one\n  ```\n  ls\n\n# Heading\n  ```\n",  # as the end of the text was saved
+        "  ```\n## 09:00 x\n  ```\n",
+        "- one\n> two\n  ```\n## 09:00 x\n  ```\n",
+    ],
+)
+def test_a_closed_fence_goes_on_below_its_list_item(fence: str) -> None:
+    parsed = read(f"## 08:00 List\n{fence}## 10:00 Below\n{FENCES_BELOW}")
+    assert [entry.title for entry in parsed.entries] == ["List", "Below", "Last"]
+    assert parsed.entries[0].content == fence.strip("\n") and parsed.issues == ()
+
+
+def test_what_closed_a_fence_that_ends_with_its_item_hides_nothing() -> None:
+    text = "## 08:00 List\n- one\n  ```\n  ls\n## 09:00 x\n  ```\n## 10:00 Below\n"
+    assert [entry.title for entry in read(text).entries] == ["List", "x", "Below"]
+
+
+@pytest.mark.parametrize(
+    "below", ["Text.", "# Text.", "~~~\nls", "- two\n  ~~~\n  ls", "<!-- a"]
+)
+def test_a_text_with_an_open_fence_in_an_item_is_saved_and_edited(below: str) -> None:
+    entry, _ = compose_entry(f"- one\n  ```\n  ls\n\n{below}", id=ID, at=AT)
+    saved = render_entry(entry)
+    assert read(f"{saved}\n## Evening\n\n```\nls\n```\n").entries[0] == entry
+    [found] = read(saved).entries
+    longer, _ = compose_entry(f"{entry.content}\n\nMore.", id=ID, at=AT)
+    assert found.place
+    edited = rewrite_block(saved.encode(), found, replace(longer, place=found.place))
+    assert read(edited).entries[0].content == longer.content
+
+
 def test_headings_in_fences_comments_and_front_matter_are_text() -> None:
     text = (
         "---\nx: 1\n---\n## 08:00 A\n```\n## 09:00 no\n```\n<!--\n## 09:30 no\n-->\n## 10:00 "

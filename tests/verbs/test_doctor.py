@@ -86,6 +86,19 @@ def test_what_a_person_must_mend_is_named_with_its_line(filled: Home) -> None:
     assert findings(filled) == (0, {})
 
 
+def test_a_fence_that_is_open_in_a_list_item_is_said_to_end_with_it(filled: Home) -> None:
+    file = filled.journal / "list.md"
+    file.write_text("# List\n\n- one\n  ```\n  open\n\nBelow.\n")
+    _, found = findings(filled)
+    assert found["open-fence"]["message"] == (
+        "list.md:4: the code block that begins here is never closed; "
+        "it ends with its list item, above line 7"
+    )
+    file.write_text("# List\n\n- one\n  ```\n  open\n")
+    _, found = findings(filled)
+    assert found["open-fence"]["message"].endswith("all text below belongs to it")
+
+
 DAMAGES = {
     "a row of an entry": "PRAGMA foreign_keys = OFF; DELETE FROM entry WHERE rowid = 2",
     "words": "DELETE FROM chunk_fts WHERE rowid = 2",

@@ -20,7 +20,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...models import TYPES
-from ...notes.blocks import LONE_CR, escape_entry_borders, scan_structure, unify_newlines
+from ...notes.blocks import LONE_CR, closing_line, escape_entry_borders, unify_newlines
 from ...notes.conflicts import find_conflicts
 from ...notes.header import derive_title, read_heading
 from ...notes.markdown import hashes_of_h2s
@@ -155,10 +155,8 @@ def conflict_text(ours: bytes, theirs: bytes, eol: bytes) -> bytes:
     """
     lines = [b"<<<<<<< first version", ours.strip(b"\r\n"), b"======="]
     text = LONE_CR.sub("\n", ours.decode("latin-1"))
-    for piece in scan_structure(text).unclosed:
-        if piece.at_end:
-            closing = piece.closing_line or "-->"
-            lines.append(closing.encode("latin-1"))
+    if closing := closing_line(text):
+        lines.append(closing.encode("latin-1"))
     lines += [theirs.strip(b"\r\n"), b">>>>>>> second version"]
     return eol.join(lines)
 
