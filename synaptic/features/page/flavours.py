@@ -116,6 +116,13 @@ def tokens_of_part(tokens: Sequence[Token], part: str) -> Sequence[Token]:
     return block
 
 
+def _end_last_line(state: StateCore) -> None:
+    """Ends the last line: markdown-it-py 4.3 reads beyond a text that ends within a quotation
+    (`> - <pre>`, then `>`).
+    """
+    state.src += "\n"
+
+
 def _make_callouts(state: StateCore) -> None:
     """Turns quotations that begin with a type such as `[!tip]` into callouts; with a `+` or `-`
     behind it they can be folded.
@@ -333,6 +340,7 @@ MARKDOWN.use(
     allow_digits=False,
     double_inline=True,
 )
+MARKDOWN.core.ruler.after("normalize", "last_line", _end_last_line)
 MARKDOWN.core.ruler.after("block", "callouts", _make_callouts)
 MARKDOWN.core.ruler.after("callouts", "anchors", _add_html_ids)
 MARKDOWN.block.ruler.before("table", "comment", _parse_comment_block, {"alt": ["paragraph"]})

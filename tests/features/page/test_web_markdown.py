@@ -68,6 +68,13 @@ def test_what_embeds_itself_is_shown_once_and_no_note_embeds_without_end(ws: Wor
     assert len({one["href"] for one in many.select(".md-embed > .md-title > a")}) <= EMBEDS
 
 
+@pytest.mark.parametrize(
+    "text", ["> - <pre>\n>", "> - <pre>\n> ", "> | a | b |\n> |---|---|\n>"]
+)
+def test_a_text_that_ends_within_a_quotation_is_rendered(text: str) -> None:
+    assert BeautifulSoup(render_markdown(text, "n.md"), "html.parser").find("blockquote")
+
+
 def test_an_extract_keeps_lists_and_tables_apart() -> None:
     text = (
         "…\n- [ ] a\n  - **b**\n3. c\n\n| d | `e` |\n|:--|--:|\n| f | g |\n> [!tip] h\n> i\n…"
