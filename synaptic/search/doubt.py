@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import find_stems
 from ..models import ABSENT, NOTHING_CLOSE, Hit, Texts, frozen
+from ..notes.header import shorten
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
 from .evidence import Evidence
@@ -32,6 +33,8 @@ UNSURE = 0.25
 """If no hit reaches this chance of being right, an answer without a limit shows MOST_HITS. By
 eye.
 """
+MOST_OF_NAME, MOST_OF_NAMES = 60, 200
+"""Characters of a name that no entry holds, and of all of them, in a notice. By eye."""
 LOOKED_AT, SHARED = 5, 10
 """The first hits whose best decides if anything fits, and the first hits whose scores are
 summed to make each score a share. By eye.
@@ -283,7 +286,8 @@ def write_notices(
     if report.pending_entries or not passing:
         entries = evidence.index.counts().entries
     is_unfinished = report.pending_entries > 0 and not evidence.trouble
-    absent = [f"{ABSENT}: {', '.join(missing)}."] if missing else []
+    names = ", ".join(shorten(name, MOST_OF_NAME) for name in missing)
+    absent = [f"{ABSENT}: {shorten(names, MOST_OF_NAMES)}."] if missing else []
     notices = []
     if attempt.close:
         remarks = [*remarks, *absent]
