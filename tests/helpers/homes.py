@@ -47,3 +47,10 @@ def open_home(
         embedder=embedder or HashingEmbedder(),
         clock=clock or Clock(),
     )
+
+
+def put(ws: Workspace, name: str, data: bytes | str) -> None:
+    """Writes a file of the journal, as an editor does."""
+    file = ws.config.journal / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data.encode() if isinstance(data, str) else data)

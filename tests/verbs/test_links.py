@@ -7,18 +7,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from homes import open_home
+from homes import open_home, put
 
 from synaptic import Workspace, save, update
 from synaptic.notes.blocks import without_code
 from synaptic.verbs.linked import link_targets, links, unresolved_links
 from synaptic.verbs.neighbours import link_graph
-
-
-def put(ws: Workspace, name: str, text: str) -> None:
-    file = ws.config.journal / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, "utf-8")
 
 
 def test_a_section_of_a_day_is_no_page(ws: Workspace) -> None:

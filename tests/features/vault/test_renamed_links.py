@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from homes import put
+
 from synaptic import Filters, Workspace, find
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
@@ -11,12 +13,6 @@ from synaptic.workspace.many_edits import make_edits
 
 def ends_id(ws: Workspace, path: str) -> str:
     return link_targets(ws, [path], "")[path].id
-
-
-def put(ws: Workspace, name: str, text: str) -> None:
-    file = ws.config.journal / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text, "utf-8")
 
 
 def test_names_that_differ_by_case_are_two_notes_to_every_command(ws: Workspace) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from counted import counted
 from forks import ForkedHome
-from homes import Clock, open_home
+from homes import Clock, open_home, put
 from killed import started, was_killed
 from vaults import ends_of_links, files_of, unpack
 
@@ -61,12 +61,6 @@ FORMS = {
     b"\n\n```\n[[Roger Zelazny]]\n```\n\n# H\n\n    [[Roger Zelazny]]\n\n": None,
     b"<private>[[Roger Zelazny]]</private> <!-- [[Roger Zelazny]] -->": None,
 }
-
-
-def put(ws: Workspace, name: str, data: bytes | str) -> None:
-    file = ws.config.journal / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(data.encode() if isinstance(data, str) else data)
 
 
 def rename(ws: Workspace, note: str, new: str) -> str:
