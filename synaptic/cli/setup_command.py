@@ -98,10 +98,17 @@ def run_setup(home: str | None, names: Sequence[str], options: SetupOptions) -> 
 
 def find_registered(home: str | None) -> list[SetupStep]:
     """Looks at all clients and returns the state of each part of Synaptic; changes nothing."""
-    server = local_server(home, None)._replace(tool_list=load_config(home).tool_list)
-    events = _hook_events(home, capture=False, planned=False)
-    every = chain.from_iterable(client_parts(client, server, events) for client in CLIENTS)
-    return [set_up_part(part) for part in every]
+    options = SetupOptions(
+        dry_run=False,
+        show=False,
+        status=True,
+        remove=False,
+        no_hooks=False,
+        guidance=False,
+        capture=False,
+    )
+    parts = _wanted_parts(home, options, _wanted_server(home, options), CLIENTS)
+    return [set_up_part(part) for part in parts]
 
 
 def _check_options(options: SetupOptions) -> None:
