@@ -47,8 +47,8 @@ def path_to_begin(ws: Workspace, at: datetime) -> str:
     for; else "".
     """
     path = ws.journal.path_of_day(at)
-    is_there = not named_template(ws) or ws.journal.place(path).exists()
-    return "" if is_there else path
+    begins = not ws.journal.place(path).exists() and named_template(ws)
+    return path if begins else ""
 
 
 def _read_daily_template(ws: Workspace, title: str) -> str:
