@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tomllib
 import venv
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,9 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from environment import ROOT, clean_environ, install
 
 EXTRAS = ("dev", "postgres")
-LEAST = re.compile(
-    r"(?P<name>[\w.-]+)[^;]*?>=(?P<version>[\w.]+)(?P<rest>[^;]*)(?P<marker>;.*)?"
-)
+LEAST = re.compile(r"(?P<name>[\w.-]+)[^;]*?>=(?P<version>[\w.]+)[^;]*(?P<marker>;.*)?")
 """`backports.zstd>=1.0; python_version < '3.14'`"""
 PASSED = re.compile(r"(\d+) passed")
 FAILED = re.compile(r"(\d+) (?:failed|error)")
@@ -44,12 +43,13 @@ def main() -> int:
 
 def lowest_versions() -> list[str]:
     """Constraints for pip: each requirement at the version after its `>=`."""
-    told = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    wanted = [*told["dependencies"]]
-    for extra in EXTRAS:
-        wanted += told["optional-dependencies"][extra]
-    found = (LEAST.match(re.sub(r"\[.*?\]", "", one)) for one in wanted)
-    return [f"{one['name']}=={one['version']}{one['marker'] or ''}" for one in found if one]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = (project["optional-dependencies"][extra] for extra in EXTRAS)
+    bounds = [
+        LEAST.match(re.sub(r"\[.*?\]", "", wanted))
+        for wanted in chain(project["dependencies"], *extras)
+    ]
+    return [f"{one['name']}=={one['version']}{one['marker'] or ''}" for one in bounds if one]
 
 
 def run_tests(folder: Path, constraints: list[str], options: list[str]) -> str:

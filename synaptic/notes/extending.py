@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ..models import Entry
 from .blocks import closing_line, find_tags, usual_line_end
@@ -11,9 +10,6 @@ from .header import encode_word
 from .markdown import escape_body
 from .outline import extend_outline
 from .privacy import unclosed_tags
-
-if TYPE_CHECKING:
-    pass
 
 _TAGS = re.compile(
     rb"(?im)^(?P<key>tags?)[ \t]*:(?:(?:[ \t]*\[(?P<list>[^\]\r\n]*)\]|[ \t]+(?P<quote>[\"']?)"
