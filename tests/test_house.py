@@ -1,4 +1,4 @@
-"""Names of modules, values and functions, and where SQL stands."""
+"""Names of modules, values and functions, where SQL stands, and how a test waits for a page."""
 
 from __future__ import annotations
 
@@ -108,3 +108,10 @@ def test_only_the_engines_and_readers_of_other_databases_hold_sql(
     assert {*ENGINES, "index/database.py"} <= rooms
     strangers = {room for room in rooms if not room.startswith(("index/", OF_OTHER_PROGRAMS))}
     assert strangers == set(ENGINES)
+
+
+def test_a_page_is_awaited_by_a_function() -> None:
+    """The page's policy bars a bare expression from being evaluated a second time."""
+    bare = re.compile(r"wait_for_function\(\s*f?[\"'](?!\(\) =>)")
+    tests = Path(__file__).parent.rglob("test_*.py")
+    assert [test.name for test in tests if bare.search(test.read_text("utf-8"))] == []

@@ -499,7 +499,7 @@ def test_a_draft_with_a_file_ends_with_its_save(browser: Browser, home: Path) ->
             )
             page.get_by_role("button", name="Save", exact=True).click()
             expect(page.get_by_role("status")).to_contain_text("Saved")
-            page.wait_for_function("!sessionStorage.sent")  # the draft was ended
+            page.wait_for_function("() => !sessionStorage.sent")  # the draft was ended
             page.goto(place)
             page.wait_for_timeout(400)
             expect(page.locator("#kept")).to_have_text("")
