@@ -41,7 +41,7 @@ BENCHES = {
     "fit": "the curves of doubts and scores, fitted anew on one half of the questions",
     "actions": "edits and failed commands in which the hooks speak",
     "holds": "notes that a later one makes untrue: named at the save, and in answers",
-    "freshness": "corrections that come before what they correct",
+    "freshness": "what a later note changed, what still holds, and the newest of many",
     "diary": "days and vaults of people: the rank of the entry that answers",
     "state": "labelled questions about what is open, was left off or was decided",
     "sessions": "labelled questions about forty sessions of real agents",

@@ -42,9 +42,8 @@ class SearchConfig:
     `k` and `weights` (`lexical`, `semantic`, `tokens`) belong to reciprocal rank fusion. An
     entry's score falls with its age, from 1 to `decay_floor` with a half-life of
     `half_life_days`. `neighbours` is the share of the score of the entries before and after it
-    that an entry gains; 0 switches it off. `later_first`: of two entries on one topic the later
-    ranks first. `speakers`: in the record of a talk, lines of the person whom the query names
-    count more.
+    that an entry gains; 0 switches it off. `speakers`: in the record of a talk, lines of the
+    person whom the query names count more.
     """
 
     k: float = 60.0
@@ -54,7 +53,6 @@ class SearchConfig:
     half_life_days: float = 30.0
     decay_floor: float = 0.9
     neighbours: float = 0.2
-    later_first: bool = True
     speakers: bool = True
     analysis: bool = True
     stop_words: bool = True
@@ -386,7 +384,6 @@ _RULES: dict[str, Rule] = {
     "search.half_life_days": _make_number_rule(1e-9, 1e9),
     "search.decay_floor": _make_number_rule(0, 1, "; 1 switches decay off"),
     "search.neighbours": _make_number_rule(0, 1, "; 0 switches it off"),
-    "search.later_first": _SWITCH,
     "search.speakers": _SWITCH,
     "search.analysis": _SWITCH,
     "search.stop_words": _SWITCH,
@@ -410,6 +407,7 @@ its value, and a text that describes the valid values.
 _REMOVED = {
     "search.context": "The index no longer holds the words of an entry's neighbours.",
     "search.resolve_pronouns": "The index no longer replaces pronouns by names.",
+    "search.later_first": "A later entry is named below the hit, and moves none.",
     "search.anchor_times": 'The index no longer holds the dates of times like "yesterday".',
 }
 """Keys of config.toml that were removed, each with the reason. A file that has one gets a

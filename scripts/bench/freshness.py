@@ -1,5 +1,14 @@
-"""Freshness: a correction comes before what it corrects, an old note that alone answers is still
-found, and the newest of many comes first where the newest is asked for.
+"""Freshness: what a later note changed is shown with it, what still holds stays first, an old note
+that alone answers is still found, and the newest of many comes first where it is asked for.
+
+The questions of changes.json, each asked with a limit of five:
+
+| kind    | answer                                                               |
+|---------|----------------------------------------------------------------------|
+| changed | the note that changed an earlier one, mostly in other words          |
+| stands  | an early note that still holds, although later ones sound alike      |
+| before  | the old note, which the question asks for                            |
+| both    | two notes                                                            |
 """
 
 from __future__ import annotations
@@ -21,13 +30,7 @@ from synaptic.index.embedding import FastEmbedder
 NOW = datetime(2026, 11, 21, 12)
 NEWER, YEARS_AGO = 5_000, 2
 DEFAULT = SearchConfig()
-VARIANTS = (
-    ("default", DEFAULT),
-    ("- later first", replace(DEFAULT, later_first=False)),
-    ("- decay as well", replace(DEFAULT, later_first=False, decay_floor=1.0)),
-)
-WEEKS = (3, 6)
-"""So many pairs in a journal."""
+VARIANTS = (("default", DEFAULT), ("- decay", replace(DEFAULT, decay_floor=1.0)))
 
 KINDS = {
     "correction": ("newer", 1, "corrected: the later first"),
@@ -55,32 +58,58 @@ def run(arguments: argparse.Namespace, scratch: Path) -> list[dict[str, Any]]:
         rows += measure(name, arguments.notes, scratch, embedder)
     for name in ("newest", "newest_held"):
         rows += newest(name, scratch, embedder)
-    return rows
+    return [*rows, *changes(scratch, embedder)]
+
+
+def changes(scratch: Path, embedder: FastEmbedder) -> Iterator[dict[str, str]]:
+    """A row for each kind of question, over the four journals of changes.json."""
+    seen: dict[str, list[tuple[bool, bool, bool]]] = defaultdict(list)
+    for number, told in enumerate(read("changes.json")):
+        said = [
+            (place, datetime.fromisoformat(f"{one['day']}T{one['time']}"), one)
+            for place, one in enumerate(told["notes"])
+        ]
+        home = scratch / f"changes-{number}"
+        ids = write_days(home, said)
+        workspace = indexed(home, embedder, said[-1][1] + timedelta(days=2))
+        for one in told["questions"]:
+            hits = search(workspace, one["query"], limit=5).hits
+            shown = [hit.entry.id for hit in hits]
+            named = {near.id for hit in hits for near in hit.later}
+            right = {ids[place] for place in one["answer"]}
+            is_first = shown[0] in right
+            seen[one["kind"]].append(
+                (is_first, not right.isdisjoint(shown), not right.isdisjoint({*shown, *named}))
+            )
+        workspace.close()
+    for kind, of_kind in seen.items():
+        first, among, there = (sum(column) for column in zip(*of_kind, strict=True))
+        yield {
+            "questions": f"{kind}, {len(of_kind)}",
+            "the right note is first": str(first),
+            "among five": str(among),
+            "or named below one": str(there),
+        }
 
 
 def newest(name: str, scratch: Path, embedder: FastEmbedder) -> Iterator[dict[str, str]]:
-    """A row for each ranking: questions for the newest of a series, and others that sound so."""
-    firsts: dict[tuple[str, bool], list[bool]] = defaultdict(list)
+    """A row: questions for the newest of a series, and others that sound so."""
+    firsts: dict[bool, list[bool]] = defaultdict(list)
     for told in read(f"{name}.json")["journals"]:
         said = [(one["id"], datetime.fromisoformat(one["at"]), one) for one in told["entries"]]
         home = scratch / f"{name}-{told['name']}"
         ids = write_days(home, said)
         workspace = indexed(home, embedder, said[-1][1] + timedelta(days=2))
-        for variant, config in VARIANTS[:2]:
-            asked = replace(workspace, config=replace(workspace.config, search=config))
-            for one in told["questions"]:
-                first = search(asked, one["question"], limit=1).hits[0].entry.id
-                is_right = first in [ids[answer] for answer in one["answers"]]
-                firsts[variant, one["asks_newest"]].append(is_right)
+        for one in told["questions"]:
+            first = search(workspace, one["question"], limit=1).hits[0].entry.id
+            is_right = first in [ids[answer] for answer in one["answers"]]
+            firsts[one["asks_newest"]].append(is_right)
         workspace.close()
-    for variant, _ in VARIANTS[:2]:
-        of_newest, of_others = firsts[variant, True], firsts[variant, False]
-        yield {
-            "cases": name,
-            "ranking": variant,
-            "the newest asked for: it is first": f"{sum(of_newest)}/{len(of_newest)}",
-            "others that sound so: the right one first": f"{sum(of_others)}/{len(of_others)}",
-        }
+    yield {
+        "cases": name,
+        "the newest asked for: it is first": f"{sum(firsts[True])}/{len(firsts[True])}",
+        "others that sound so: the right one first": f"{sum(firsts[False])}/{len(firsts[False])}",
+    }
 
 
 def measure(
@@ -99,8 +128,7 @@ def measure(
                 row = {"notes among": among, "cases": f"{name}, {half}", "ranking": variant}
                 rows.append(row | dict(_shares(workspace, config, chosen)))
         workspace.close()
-    weeks = _weeks(told, scratch / f"weeks-{name}", embedder)
-    return [*rows, *({"cases": name} | row for row in weeks)]
+    return rows
 
 
 def _journal(
@@ -135,38 +163,6 @@ def _journal(
             wanted = ids[number, KINDS[case["kind"]][0]]
             cases.append(Case(number, case["kind"], case["query"], wanted))
     return indexed(home, embedder, NOW), cases
-
-
-def _weeks(
-    told: Sequence[dict[str, str]], scratch: Path, embedder: FastEmbedder
-) -> Iterator[dict[str, str]]:
-    """Journals of a week: some corrections' older notes on one day, the newer ones a week
-    later, and nothing else.
-    """
-    pairs = [case for case in told if case["kind"] == "correction"]
-    for size in WEEKS:
-        asked = either = later = 0
-        for start in range(0, len(pairs) - size + 1, size):
-            some = pairs[start : start + size]
-            home = scratch / f"{size}-{start}"
-            said = []
-            for which, day in (("older", NOW - timedelta(days=7)), ("newer", NOW)):
-                for number, case in enumerate(some):
-                    at = day + timedelta(minutes=number)
-                    said.append(((number, which), at, {"text": case[which]}))
-            ids = write_days(home, said)
-            workspace = indexed(home, embedder, NOW + timedelta(hours=6))
-            for number, case in enumerate(some):
-                first = search(workspace, case["query"], limit=1).hits[0].entry.id
-                asked += 1
-                either += first in (ids[number, "older"], ids[number, "newer"])
-                later += first == ids[number, "newer"]
-            workspace.close()
-        yield {
-            "notes among": f"{2 * size} of a week",
-            "one of the two first": f"{either / asked:.0%} ({either}/{asked})",
-            "corrected: the later first": f"{later / asked:.0%} ({later}/{asked})",
-        }
 
 
 def _shares(

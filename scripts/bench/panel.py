@@ -22,7 +22,7 @@ from sets import CachedEmbedder, Corpus, Maker
 from synaptic import SearchConfig, search
 
 DEFAULT = SearchConfig()
-BARE = replace(DEFAULT, decay_floor=1.0, later_first=False, speakers=False, analysis=False)
+BARE = replace(DEFAULT, decay_floor=1.0, speakers=False, analysis=False)
 """The two lists and their fusion, without any other rule."""
 TWO_LISTS = {**DEFAULT.weights, "tokens": 0.0}
 ROUNDS = 2_000
@@ -51,7 +51,6 @@ WITHOUT = (
     Variant("neighbours' scores", replace(DEFAULT, neighbours=0.0)),
     Variant("decay", replace(DEFAULT, decay_floor=1.0)),
     Variant("tokens", replace(DEFAULT, weights=TWO_LISTS)),
-    Variant("later first", replace(DEFAULT, later_first=False)),
     Variant("who speaks", replace(DEFAULT, speakers=False)),
     Variant("k=60 instead of 2", replace(DEFAULT, k=2.0)),
     Variant("hybrid instead of smart", DEFAULT, "smart"),

@@ -1,14 +1,14 @@
-"""Finds the later entries near a hit: one that is a hit itself stands directly above it, others
-below it as lines, because they may say what holds now.
+"""Finds the later entries near a hit: they stand below it as lines, because they may say what
+holds now. No hit moves for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from ..index.rows import unit_vectors
 from ..kinds import has_expired
-from ..models import Vector, frozen
+from ..models import Vector
 from .evidence import Evidence
 from .ranking import Ranked, Ranking
 from .talk import speaker_by_entry
@@ -27,34 +27,22 @@ model in 64; with 1.5 deviations in 84, 60 and 62.
 """
 
 LEAST_ABOVE = 2.5
-"""The same for a hit that is put above an earlier one, and for one that stands above and marks
-the earlier one below it. Chosen with two histories of `bench.py helps` in view; only the third
-reports what it gives.
+"""The same for a hit that stands above an earlier one, and marks it so. Chosen with two
+histories of `bench.py helps` in view; only the third reports what it gives.
 """
 
 
-@frozen
-class LaterEntries:
-    """The later entries near hits: the `hits` in their new order, and by row of a hit the rows
-    of those to be named below it: first the nearest one, if that is a hit above it.
-    """
-
-    hits: Ranking
-    named: dict[int, list[int]]
-
-
 def find_later_entries(
-    evidence: Evidence, hits: Ranking, texts: Mapping[int, str], ranked: Ranking
-) -> LaterEntries:
-    """Moves a later hit directly above the hit that it is nearest to, if it holds as much of
-    the question, names the nearest one above a hit, and chooses other later entries of `ranked`
-    to be named below one of the first hits. `texts` are the passages of the hits by row.
+    evidence: Evidence, hits: Ranking, ranked: Ranking
+) -> dict[int, list[int]]:
+    """By row of a hit: the rows of the later entries of `ranked` that are named below it, first
+    the nearest one of those that are hits above it.
 
-    Both are of one project and dated. Turns of a talk are left as they are: a later one does
-    not correct an earlier one.
+    Both are of one project and dated. Turns of a talk have none: a later one does not correct
+    an earlier one.
     """
-    if evidence.vector is None or not evidence.config.later_first:
-        return LaterEntries(hits, {})
+    if evidence.vector is None:
+        return {}
     turns = speaker_by_entry(ranked)
     today = evidence.plan.now.date().isoformat()
     candidates = [
@@ -65,11 +53,10 @@ def find_later_entries(
         and not has_expired(r.standing.expires, today)
     ]
     closeness = _Closeness(evidence, evidence.vector, candidates)
-    order = _put_later_above(evidence, hits, texts, closeness)
-    named = _name_nearest_above(order, closeness)
-    for hit_row, later_row in _choose_others(order, closeness):
+    named = _name_nearest_above(hits, closeness)
+    for hit_row, later_row in _choose_others(hits, closeness):
         named.setdefault(hit_row, []).append(later_row)
-    return LaterEntries(order, named)
+    return named
 
 
 def _name_nearest_above(hits: Ranking, closeness: _Closeness) -> dict[int, list[int]]:
@@ -104,42 +91,6 @@ def _choose_others(hits: Ranking, closeness: _Closeness) -> list[tuple[int, int]
         hit_by_later.setdefault(later_row, hit_row)
     chosen = [(hit_row, later_row) for later_row, hit_row in hit_by_later.items()]
     return chosen[:MOST_LINES]
-
-
-def _put_later_above(
-    evidence: Evidence, hits: Ranking, texts: Mapping[int, str], closeness: _Closeness
-) -> Ranking:
-    """The hits; where the nearest later entry of one is a hit of its type below it, at least
-    LEAST_ABOVE near, that holds each word of the question that the first holds, it stands
-    directly above that, but not above the only one whose title was typed. The scores
-    stay in their places, and a hit without a word of the question stays where it is.
-    """
-    question = evidence.stems(" ".join(evidence.plan.parsed.terms))
-    titled = {*evidence.plan.titled}
-    by_row = {r.rowid: r for r in hits}
-    order = list(by_row)
-    for row, hit in by_row.items():
-        near = [pair for pair in closeness.later_than(hit) if pair[1] >= LEAST_ABOVE]
-        if not near:
-            continue
-        nearest = max(near, key=lambda pair: pair[1])[0].rowid
-        later = by_row.get(nearest)
-        if later is None or order.index(nearest) < order.index(row):
-            continue
-        is_same_kind = later.standing.type == hit.standing.type
-        if len(later.met) < len(hit.met) or not is_same_kind:  # what is preferred stays first
-            continue
-        if row in titled and nearest not in titled:  # and the entry whose title was typed
-            continue
-        words = question & evidence.stems(texts[row])
-        if words and words <= evidence.stems(texts[nearest]):
-            order.remove(nearest)
-            order.insert(order.index(row), nearest)
-    scores = [r.score for r in hits]
-    result = [by_row[row] for row in order]
-    for r, score in zip(result, scores, strict=True):
-        r.score = score
-    return result
 
 
 class _Closeness:

@@ -12,7 +12,7 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..index.rows import from_microseconds
@@ -31,7 +31,7 @@ from .candidates import gather_signals, rank_candidates
 from .doubt import MOST_HITS, Attempt, Judgement, judge_hits, write_notices
 from .evidence import Evidence, Query
 from .fuse import fusion_weights
-from .later import LaterEntries, find_later_entries
+from .later import find_later_entries
 from .near import to_near
 from .passes import apply_answer_passes, apply_ranking_passes
 from .plan import LIST_LIMIT, plan_as_json
@@ -121,10 +121,8 @@ def search_once(evidence: Evidence, because: str = "") -> Attempt:
         if plan.fuses and plan.order == "relevance":
             # of a given number, so that a limit changes nothing
             looked_at = count if plan.ends_itself else MOST_HITS
-            texts = {r.rowid: hits[r.rowid].passage for r in winners[:looked_at]}
-            later = find_later_entries(evidence, winners[:looked_at], texts, candidates)
+            later = find_later_entries(evidence, winners[:looked_at], candidates)
             hits = name_later_entries(evidence, later, hits)
-            winners = [*later.hits, *winners[looked_at:]]
         winners = sort_ranking(winners[:count], plan.order)
     return Attempt(
         evidence,
@@ -137,24 +135,15 @@ def search_once(evidence: Evidence, because: str = "") -> Attempt:
 
 
 def name_later_entries(
-    evidence: Evidence, later: LaterEntries, hits: dict[int, Hit]
+    evidence: Evidence, later: Mapping[int, Sequence[int]], hits: dict[int, Hit]
 ) -> dict[int, Hit]:
-    """The hits with the scores of their places, and the later entries that stand below them."""
-    rows = [row for named in later.named.values() for row in named]
-    stored = evidence.index.entries(rows)
+    """The hits, each with its later entries by their rows."""
+    stored = evidence.index.entries([row for rows in later.values() for row in rows])
     result = dict(hits)
-    scores = [hits[r.rowid].score for r in sorted_by_place(later.hits, hits)]
-    for r, score in zip(later.hits, scores, strict=True):
-        named = [stored[row].entry for row in later.named.get(r.rowid, ()) if row in stored]
-        near = tuple(map(to_near, named))
-        result[r.rowid] = replace(hits[r.rowid], score=score, later=near)
+    for hit_row, rows in later.items():
+        entries = [stored[row].entry for row in rows if row in stored]
+        result[hit_row] = replace(hits[hit_row], later=tuple(map(to_near, entries)))
     return result
-
-
-def sorted_by_place(order: Ranking, hits: dict[int, Hit]) -> Ranking:
-    """The entries in the order in which `hits` has them."""
-    places = {row: place for place, row in enumerate(hits)}
-    return sorted(order, key=lambda r: places[r.rowid])
 
 
 def _keep_fitting(winners: Ranking, judgement: Judgement) -> Ranking:

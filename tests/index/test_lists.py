@@ -19,7 +19,7 @@ from synaptic.errors import IndexFailed
 from synaptic.index import sqlite_engine as candidates
 from synaptic.index.rows import quantise
 
-ALONE = {"decay_floor": 1.0, "later_first": False, "analysis": False}
+ALONE = {"decay_floor": 1.0, "analysis": False}
 """A ranking by one list and nothing else."""
 
 Texts = dict[str, list[tuple[str, str]]]
