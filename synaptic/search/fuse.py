@@ -57,13 +57,20 @@ def _shares_of_preferred(
 ) -> dict[int, float]:
     """The rows of entries that meet preferences, with their share of the best one's vote: by
     how many they meet, how near they are to the day that is asked about, and how well they fit.
+
+    The best one is that of the asked time, if one is asked: there even what fits badly is
+    wanted. A type or a project is a hint: the best one is that of all entries.
     """
     preferred = {}
     for r in ranked:
         if r.met:
             nearness = 1 / (1 + AWAY_A_DAY * evidence.days_away(r.standing))
             preferred[r.rowid] = math.sqrt(scores[r.rowid]) * len(r.met) * nearness
-    return scale_to_best(preferred)
+    wanted = evidence.plan.prefer
+    if wanted.since or wanted.until:
+        return scale_to_best(preferred)
+    best = math.sqrt(max(scores.values(), default=0.0)) * len(evidence.preferred)
+    return {row: value / best for row, value in preferred.items()} if best else {}
 
 
 def votes_of_lists(

@@ -268,10 +268,28 @@ def test_a_stray_word_puts_at_most_one_other_matter_first(
             assert [hit.entry.title[:15] for hit in found[:3]].count("Staging deploys") == 2
 
 
+def test_a_type_that_is_preferred_lifts_no_entry_that_fits_nothing(
+    model: FastEmbedder, tmp_path: Path
+) -> None:
+    with open_home(tmp_path, embedder=model) as ws:
+        save(
+            ws,
+            "ADR-020: Use Debezium for the rate limiter\nIt streams changes without polling.",
+        )
+        save(ws, "Lunch with Ida about the office move")
+        save(ws, "Deploy notes of the billing service")
+        save(ws, "Chose Buf for protobuf linting, it breaks builds early.", type="decision")
+        save(ws, "Decided to pin the providers of Terraform.", type="decision")
+        save(ws, "Chose Kafka over NATS for the events bus.", type="decision")
+        first = search(ws, "why Debezium for the rate limiter instead of Go?").hits[0].entry
+        assert first.title.startswith("ADR-020")
+        assert titles(ws, "why did we choose Kafka?")[0].startswith("Chose Kafka")
+
+
 def test_what_is_said_by_whom_the_question_names_counts_more(
     model: FastEmbedder, tmp_path: Path
 ) -> None:
-    with open_home(tmp_path, embedder=model, search={"later_first": False}) as ws:
+    with open_home(tmp_path, embedder=model) as ws:
         save(ws, "Ada: I play the cello on Sundays.")
         save(
             ws,
