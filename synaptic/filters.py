@@ -110,6 +110,15 @@ class Filters:
                 values[each.name] = value
         return values
 
+    def leaving_out(self, others: Filters) -> Filters:
+        """These filters, which also leave out what one of `others` lets pass."""
+        before = self.without or Filters()
+        joined: dict[str, Any] = {}
+        for name, value in others.active_values().items():
+            is_list = isinstance(getattr(Filters(), name), tuple)
+            joined[name] = (*getattr(before, name), *value) if is_list else value
+        return replace(self, without=replace(before, **joined))
+
     def one_by_one(self) -> dict[str, Filters]:
         """Maps the name of each filter that is set to a Filters with that filter alone; `since`
         and `until` stay together under the name `time`.
@@ -123,6 +132,12 @@ class Filters:
         return single
 
 
+ANY_PROJECT = "*"
+"""The value of `Filters.projects` that all projects are."""
+MINUS = ("-", "−", "–")
+"""Each stands before one value of several of a filter, which is then left out: `-draft`. A
+telephone types the last.
+"""
 ALL_TAGS = "+"
 """Stands between the tags of one value of `Filters.tags` of which an entry must have all."""
 Form = Literal["texts", "text", "day", "integer", "switch", "yes or no"]
@@ -202,7 +217,7 @@ _ROWS = (
         metavar="TAG",
         completes="tag",
         tools=LISTS,
-        about="any of",
+        about="any of; -old leaves out",
         key="tag",
         page="count",
         label="Tag",

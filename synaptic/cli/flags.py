@@ -201,6 +201,7 @@ def _filter_flag(row: Filter) -> Parameter:
     """
     if row.form == "switch":
         return switch(row.name, row.help, *row.flags)
+    about = f"{row.help} -NAME leaves out." if row.form == "texts" else row.help
     panel = {"rich_help_panel": EXPERTS} if row.for_experts else {}
     if row.form == "yes or no":
         dashed = row.name.replace("_", "-")
@@ -208,10 +209,10 @@ def _filter_flag(row: Filter) -> Parameter:
         return switch(row.name, row.help, flags, default=None)
     kind: Any = {"texts": list[str] | None, "integer": int | None}.get(row.form, str | None)
     if row.values:
-        return choice_option(row.name, row.values, kind=kind, help=row.help, **panel)
+        return choice_option(row.name, row.values, kind=kind, help=about, **panel)
     more = _COMPLETIONS[row.completes] if row.completes else {}
     metavar = row.metavar or ("DAY" if row.form == "day" else "")
-    return option(kind, row.name, row.help, *row.flags, metavar=metavar, **more, **panel)
+    return option(kind, row.name, about, *row.flags, metavar=metavar, **more, **panel)
 
 
 _COMPLETIONS = {"tag": TAG_COMPLETION, "project": PROJECT_COMPLETION, "id": ID_COMPLETION}

@@ -69,6 +69,8 @@ USES = {
     "--version": "version",
 }
 """By a command of ours the commands of other programs, and other words, that mean it."""
+QUERIES = {"search", "find", "recent"}
+"""The commands whose text may exclude words."""
 HELP_FLAGS = ("--help", "-h")
 _COMPLETING = {"_SYNAPTIC_COMPLETE", "_SYNAPTIC_JOURNAL_COMPLETE"}
 """The variables by which a shell asks for completions, which need all commands."""
@@ -94,7 +96,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         is_bare = not args and not _COMPLETING & {*os.environ}
         program = get_command(program_for(["--help"] if is_bare else args))
         args = _complete_bare_undo(args, program)
-        args = _move_excluded_words_last(args)
         args = _move_texts_last(args, program)
         code = program.main(
             args=args,
@@ -184,17 +185,6 @@ def whole_program() -> typer.Typer:
     return app
 
 
-def _move_excluded_words_last(args: list[str]) -> list[str]:
-    """Returns the arguments of `search`, `find` or `recent` with excluded words such as
-    `-kafka` moved behind `--`, so that they are not read as flags.
-    """
-    name = next((arg for arg in args if not arg.startswith("-")), "")
-    if "--" in args or name not in ("search", "find", "recent"):
-        return args
-    words = [arg for arg in args if _EXCLUDED_WORD.match(arg)]
-    return [*(arg for arg in args if arg not in words), "--", *words]
-
-
 def _complete_bare_undo(args: Sequence[str], program: Any) -> list[str]:
     """The arguments with an empty name after an `--undo` that takes a name and has none; the
     command then lists the names.
@@ -211,18 +201,21 @@ def _complete_bare_undo(args: Sequence[str], program: Any) -> list[str]:
 
 
 def _move_texts_last(args: list[str], program: Any) -> list[str]:
-    """The arguments with texts that begin with a dash, such as `- [ ] Call Ida`, moved behind
-    `--`. The value of an option stays where it is.
+    """The arguments with texts that begin with a dash, such as `- [ ] Call Ida`, and in a
+    query words that it excludes, such as `-kafka`, moved behind `--`, so that they are not read
+    as flags. The value of an option stays where it is.
     """
     options = [one for each in program.commands.values() for one in each.params]
-    switches = {name for one in options if getattr(one, "is_flag", False) for name in one.opts}
+    flags = [one for one in options if getattr(one, "is_flag", False)]
+    switches = {name for one in flags for name in (*one.opts, *one.secondary_opts)}
+    is_query = {*args[_place_of_command(args) :][:1]} <= QUERIES and "--" not in args
     texts: list[str] = []
     others: list[str] = []
     end = args.index("--") if "--" in args else len(args)
     for before, arg in zip(["", *args], args[:end], strict=False):
         is_value = before.startswith("--") and "=" not in before and before not in switches
-        is_text = _TEXT.match(arg) and not is_value
-        (texts if is_text else others).append(arg)
+        is_text = _TEXT.match(arg) or (is_query and _EXCLUDED_WORD.match(arg))
+        (texts if is_text and not is_value else others).append(arg)
     return [*others, "--", *texts, *args[end + 1 :]] if texts else args
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from itertools import chain
 from typing import Any, NamedTuple
@@ -247,9 +248,11 @@ def _exclusion_condition(unwanted: Filters) -> Condition:
     """None of the filters may let the entry pass."""
     parts: list[str] = []
     values: list[Any] = []
-    for name, each in unwanted.one_by_one().items():
+    together = replace(unwanted, where=()).one_by_one().values()
+    apart = [Filters(where=(pair,)) for pair in unwanted.where]
+    for each in (*together, *apart):
         condition, of_condition = filter_conditions(each)
-        if name == "tags":
+        if each.tags:
             condition = condition.replace(_TAGGED, _HAS_TAG)
         parts.append(f"(1 = 1{condition}) IS NOT TRUE")
         values += of_condition

@@ -436,8 +436,7 @@ class Index:
             return self._list_in_order([walk], list_conditions(filters), order, limit, after)
         if first is None or filters.projects:
             return self._list_passing(filters, order, limit, after)
-        apart = filters.without or Filters()
-        others = replace(filters, without=replace(apart, projects=(*apart.projects, first)))
+        others = filters.leaving_out(Filters(projects=(first,)))
         own = []
         if not after_first:
             own = self._list_passing(replace(filters, projects=(first,)), order, limit, after)

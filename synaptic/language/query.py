@@ -11,7 +11,17 @@ from datetime import datetime
 from typing import Any
 
 from ..errors import InvalidArgument, check_range, match_valid_name
-from ..filters import ALL_TAGS, FILTERS, KEYS, MAX_VALUES, Filter, Filters, check_values
+from ..filters import (
+    ALL_TAGS,
+    ANY_PROJECT,
+    FILTERS,
+    KEYS,
+    MAX_VALUES,
+    MINUS,
+    Filter,
+    Filters,
+    check_values,
+)
 from ..kinds import SYNONYMS
 from ..models import TYPES, Json, Texts, frozen
 from ..notes.blocks import check_tag, project_key, slug_tag
@@ -36,7 +46,7 @@ MAX_NAME = 500
 MAX_LIMIT = 100
 
 _FILTER = re.compile(
-    r"""(?<![\w"/.\\-])((?<!\S)-)?([A-Za-z_]+):(?:"([^"]*)"|((?:(?<=path:)/)?[^\s"/:][^\s"]*))"""
+    r"""(?<![\w"/.\\-])((?<!\S)[-−–])?([A-Za-z_]+):(?:"([^"]*)"|((?:(?<=path:)/)?[^\s"/:][^\s"]*))"""
 )
 _NO_FILTER = re.compile(r"\d[\d.:,]*\W*|[\\:].*|.*[(@].*")
 """The text behind a colon that is of a port, a line, a drive, code, an address: `port:8443`."""
@@ -149,8 +159,12 @@ def _write_tags_as_filters(text: str, tags: Fields) -> str:
 
 
 def merge_filters(filters: Filters, others: Filters) -> Filters:
-    """The filters of `filters`, and of `others` only those that `filters` does not set."""
-    return replace(filters, **{**others.active_values(), **filters.active_values()})
+    """The filters of `filters`, and of `others` only those that `filters` does not set; what
+    either leaves out is left out.
+    """
+    merged = replace(filters, **{**others.active_values(), **filters.active_values()})
+    both = filters.without and others.without
+    return merged.leaving_out(both) if both else merged
 
 
 def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, list[str]]:
@@ -165,10 +179,8 @@ def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, l
     is_filtered = replace(filters, include_superseded=False) != Filters()
     if left_out and (words(rest) or is_filtered):
         unwanted = unique(match[1] or match[2] for match in left_out)[:MAX_PHRASES]
-        without = filters.without or Filters()
-        without = replace(without, words=(*without.words, *unwanted))
         text = rest
-        filters = replace(filters, without=without)
+        filters = filters.leaving_out(Filters(words=unwanted))
         named = ", ".join(f"`{word}`" for word in unwanted)
         quoted = f'In quotes a word with a dash is searched: "-{unwanted[0]}".'
         notices.append(f"Left out: entries with {named}. {quoted}")
@@ -206,6 +218,9 @@ class _InlineFilters:
         sign, name, quoted, plain = match.groups()
         key = name.lower()
         value = plain if quoted is None else quoted
+        is_number = key not in _WHOLE_WORDS and value[1:2].isdigit()
+        if value.startswith(MINUS) and not (sign or is_number):  # `tag:-old`, not `depth:-5`
+            sign, value = "-", value[1:]
         if key in _WHOLE_WORDS:
             key = f"{key}:{value}".lower().replace("tasks", "task")
         row = KEYS.get(key)
@@ -224,6 +239,8 @@ class _InlineFilters:
             return match[0]
         if key == "type":
             self._notices |= dict.fromkeys(notices_of_synonyms([value]))
+        if sign and row.form == "texts":
+            sign, value = "", f"-{value}"
         return " " if self._keep(row, value, is_unwanted=bool(sign)) else match[0]
 
     def _keep(self, row: Filter, value: str, *, is_unwanted: bool) -> bool:
@@ -250,10 +267,10 @@ class _InlineFilters:
 
     def filters(self) -> Filters:
         """The stored filters; excluded values stand in their `without`."""
-        unwanted = (
-            _build_filters_from_texts(self._unwanted, self._now) if self._unwanted else None
-        )
-        return replace(_build_filters_from_texts(self._wanted, self._now), without=unwanted)
+        wanted = _build_filters_from_texts(self._wanted, self._now)
+        if not self._unwanted:
+            return wanted
+        return wanted.leaving_out(_build_filters_from_texts(self._unwanted, self._now))
 
     def notices(self) -> list[str]:
         """The notices for the user; at most MAX_NOTICES of them are about texts that are not
@@ -310,8 +327,8 @@ def build_filters(
     """Checks the filters that a user gave by name and returns them as `Filters`. Raises
     InvalidArgument with the valid values.
 
-    A filter of texts takes one text or several. `days` sets `since` to that many days before
-    `now`.
+    A filter of texts takes one text or several; with a minus before it a text is left out.
+    `days` sets `since` to that many days before `now`.
     """
     if days is not None:
         if since is not None:
@@ -322,9 +339,13 @@ def build_filters(
 
         since = add_days(now.date(), -days).isoformat()
     values: Json = {}
+    unwanted: Json = {}
     for name, value in {"since": since, **filters}.items():
         row = FILTERS[match_valid_name(FILTERS, name, "filter")]
-        if value is not None:
+        if value is not None and row.form == "texts":
+            values[row.field], left_out = _check_texts(row, value)
+            unwanted |= {row.field: left_out} if left_out else {}
+        elif value is not None:
             values[row.field] = _check_filter_value(row, value, now)
     first = values.get("since")
     last = values.get("until")
@@ -340,18 +361,35 @@ def build_filters(
         raise InvalidArgument(message, hint, of=("min_importance", "max_importance"))
     if days is not None and last is None:
         values["until"] = now.date().isoformat()
-    return Filters(**values)
+    return Filters(**values, without=Filters(**unwanted) if unwanted else None)
+
+
+def _check_texts(row: Filter, value: str | Sequence[str]) -> tuple[tuple[Any, ...], ...]:
+    """(the values of a filter of texts, those with a minus before them), as `Filters` has them.
+    Raises InvalidArgument.
+    """
+    check = _CHECKS.get(row.name, row.check)
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    for text in _nonempty_values(row.name, value):
+        is_unwanted = text.startswith(MINUS)
+        name = text[1:].strip() if is_unwanted else text
+        if is_unwanted and (not name or name.startswith(MINUS) or name == ANY_PROJECT):
+            raise InvalidArgument(
+                f"{row.name} is {text[:MAX_SHOWN]!r}: a minus leaves out the name behind it.",
+                valid=("NAME", "-NAME"),
+                of=[row.name],
+            )
+        sides[is_unwanted].append(check(name))
+    wanted, unwanted = (tuple(dict.fromkeys(side)) for side in sides)
+    return wanted, unwanted
 
 
 def _check_filter_value(row: Filter, value: Any, now: datetime) -> Any:
     """Checks the value of one filter and converts it to the value that `Filters` has. Raises
     InvalidArgument.
     """
-    check = _CHECKS.get(row.name, row.check)
-    if row.form == "texts":
-        return unique(map(check, _nonempty_values(row.name, value)))
     if row.form == "text":
-        return check(value)
+        return row.check(value)
     if row.form == "day":
         return read_date(value, now, row.name)
     if row.form == "integer":
@@ -366,6 +404,10 @@ def _parse_field(text: str) -> tuple[str, str]:
         raise InvalidArgument(
             message, "For example: author=Zelazny.", valid=("NAME=VALUE",), of=["where"]
         )
+    if value.startswith(MINUS) and not value[1:2].isdigit():
+        message = f"where is {text!r}, which has a minus before the value."
+        hint = f"Leave it out by a minus before the name: -{name}={value[1:]}."
+        raise InvalidArgument(message, hint, valid=("NAME=VALUE", "-NAME=VALUE"), of=["where"])
     return field_name(name), value
 
 
@@ -375,7 +417,16 @@ def _parse_tags(text: str) -> str:
     `#DB` -> `db`, `db+Node.js` -> `db+node-js`, `c++` -> `c`, `0+a` -> `0-a`.
     """
     whole = check_tag(text, of="tag")
-    tags = [*map(slug_tag, _BETWEEN_TAGS.split(text))]
+    parts = _BETWEEN_TAGS.split(text)
+    for part in parts:
+        if part.startswith(MINUS):
+            raise InvalidArgument(
+                f"tag is {text[:MAX_SHOWN]!r}, which has a minus before a part.",
+                f"Leave a tag out by a value of its own: -{part[1:MAX_SHOWN]}.",
+                valid=("NAME", "-NAME", "NAME+NAME"),
+                of=["tag"],
+            )
+    tags = [*map(slug_tag, parts)]
     return ALL_TAGS.join(tags) if "-".join(tags) == whole else whole
 
 
@@ -412,7 +463,12 @@ def build_preference(values: Mapping[str, object]) -> Filters:
             raise InvalidArgument(message, valid=("a text", "a list of texts"), of=["prefer"])
         filters[key] = texts
     try:
-        return build_filters(now=datetime.max, **filters)
+        preferred = build_filters(now=datetime.max, **filters)
+        if preferred.without:
+            raise InvalidArgument(
+                "nothing is left out by it.", "A filter leaves out: tag -old.", of=["prefer"]
+            )
+        return preferred
     except InvalidArgument as error:
         error.message = f"prefer: {error.message}"
         error.of = ("prefer",)

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
+from ..filters import MINUS
 from ..models import TYPES
 from .diary import DiaryDate, read_date_of_heading
 
@@ -730,12 +731,15 @@ def slug_tag(tag: str) -> str:
 
 def check_tag(tag: str, *, of: str = "") -> str:
     """The slug (`slug_tag`) of a tag that a user gave, as the parameter `of` if that is known.
-    Raises InvalidArgument if it has no letter.
+    Raises InvalidArgument if it has no letter, or begins with the minus by which a filter
+    leaves a tag out.
     """
     slug = slug_tag(tag)
-    if not slug or "\0" in tag:
+    has_minus = tag.strip().lstrip("#").startswith(MINUS)
+    if not slug or has_minus or "\0" in tag:
+        why = f"{tag!r} is not a tag{': it begins with a minus' if has_minus else ''}."
         raise InvalidArgument(
-            f"{of}: {tag!r} is not a tag." if of else f"{tag!r} is not a tag.",
+            f"{of}: {why}" if of else why,
             valid=("letters, digits, _ - and /, with at least one letter",),
             of=filter(None, [of]),
         )

@@ -168,9 +168,10 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     filters = merge_filters(own, _filters_of_list(plan, asked, wanted, projects))
     total = _count_entries(ws, filters)
     what = _name_of_list(filters, wanted.state)
-    with_tasks = _list_with_tasks(ws, filters) if wanted.tasks and not is_part else []
+    is_of_tasks = wanted.tasks and not is_part
+    with_tasks = _list_with_tasks(ws, filters, own.without) if is_of_tasks else []
     if with_tasks:
-        filters = replace(filters, types=(), without=None)
+        filters = replace(filters, types=(), without=own.without)
         plan = replace(plan, within=with_tasks)
         total = len(with_tasks)
         what = f"{what}, and entries with open tasks"
@@ -275,12 +276,12 @@ def _filters_of_list(
     return replace(added, include_superseded=bool(is_timed and not wanted.state))
 
 
-def _list_with_tasks(ws: Workspace, filters: Filters) -> list[int]:
+def _list_with_tasks(ws: Workspace, filters: Filters, without: Filters | None) -> list[int]:
     """The rows that pass the filters, and those with open tasks of the same project and time,
-    the newest first; none if no task is open.
+    `without` what a user left out, the newest first; none if no task is open.
     """
     index = ws.index
-    tasks = index.due(replace(filters, types=(), without=None), "")[-MAX_LIMIT:]
+    tasks = index.due(replace(filters, types=(), without=without), "")[-MAX_LIMIT:]
     if not tasks:
         return []
     rows = {*tasks, *index.list_rows(filters, order="newest", limit=MAX_LIMIT)}

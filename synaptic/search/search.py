@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgument, ModelError, check_range, match_valid_name
-from ..filters import Filters
+from ..filters import ANY_PROJECT, Filters
 from ..index.rows import to_microseconds
 from ..journal.repository import Checkout
 from ..language.query import parse_query
@@ -25,7 +25,6 @@ from .ranking import choose_weights
 if TYPE_CHECKING:
     from .plan import Request
 
-ANY_PROJECT = "*"
 MAX_BUDGET_MS = 60_000
 CALLS_READ = 200
 """The number of recorded searches from which costs are estimated. By eye."""

@@ -131,7 +131,7 @@ def recent(
     here = working_checkout(ws)
     wanted, own = filters_and_own_project(ws, filters, here)
     sessions = Filters(sessions=True)
-    kinds = [replace(wanted, without=sessions), replace(wanted, sessions=True)]
+    kinds = [wanted.leaving_out(sessions), replace(wanted, sessions=True)]
     is_asked = bool(query and query.strip())
     most = RECENT_POOL if is_asked else limit or NEWEST
 

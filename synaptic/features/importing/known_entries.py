@@ -32,6 +32,7 @@ from ...workspace.preferences import read_log
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .readers.record import Record
+from .readers.shared import make_tag
 
 SETTLED = timedelta(minutes=10)
 """A session's files are assumed to be unchanged for this long after its end."""
@@ -140,7 +141,7 @@ class KnownEntries:
             at=at,
             title=record.title,
             type=record.type,
-            tags=record.tags,
+            tags=tuple(map(make_tag, record.tags)),
             importance=record.importance,
             files=record.files,
             project=project,

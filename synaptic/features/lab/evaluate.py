@@ -16,13 +16,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ...errors import check_range
-from ...filters import Filters
+from ...filters import ANY_PROJECT, Filters
 from ...language.lexicon import STOP_WORDS
 from ...language.words import words
 from ...models import Entry, Texts, frozen
 from ...notes.blocks import MASK
 from ...notes.privacy import mask_private
-from ...search.search import ANY_PROJECT, search
+from ...search.search import search
 from ...verbs.exports import export
 from ...workspace.embed import Progress, embed_pending
 from ...workspace.sync import in_step

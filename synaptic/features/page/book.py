@@ -10,7 +10,7 @@ holds one step in memory. The HTML runs nothing and loads nothing: its policy sa
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import partial
 from io import RawIOBase
@@ -169,7 +169,7 @@ def _list_ids(ws: Workspace, *, selection: Selection) -> list[str]:
         if selection.ids is None:
             filters = drop_any_project(selection.filters)
             if not filters.sessions:  # a digest of an agent's work is not for a book
-                filters = replace(filters, without=Filters(sessions=True))
+                filters = filters.leaving_out(Filters(sessions=True))
             rowids = ws.index.list_rows(filters, order="oldest", limit=-1)
         else:
             chosen = [ws.index.resolve(id).rowid for id in selection.ids]
@@ -183,10 +183,19 @@ def _list_ids(ws: Workspace, *, selection: Selection) -> list[str]:
 
 def default_title(filters: Filters, query: str = "") -> str:
     """Returns what a book is about: `garden, #apples, November 2026`; `Journal` for all."""
-    names = [query, *filters.projects, *(f"#{tag}" for tag in filters.tags)]
-    names += [*filters.types, *(path.strip("/") for path in filters.paths)]
+    names = [query, *_names_of(filters)]
+    left_out = ", ".join(_names_of(filters.without or Filters()))
+    if left_out:
+        names.append(translate("without %(names)s", names=left_out))
     names.append(describe_days(filters.since, filters.until))
     return ", ".join(filter(None, names)) or translate("Journal")
+
+
+def _names_of(filters: Filters) -> list[str]:
+    """Returns the projects, tags, types and folders that the filters name."""
+    tags = [f"#{tag}" for tag in filters.tags]
+    folders = [path.strip("/") for path in filters.paths]
+    return [*filters.projects, *tags, *filters.types, *folders]
 
 
 def describe_days(since: str | None, until: str | None) -> str:

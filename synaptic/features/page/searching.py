@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...errors import InvalidArgument
-from ...filters import FILTERS, Filters
+from ...filters import FILTERS, MINUS, Filters
 from ...index.statistics import count_entries_by
 from ...language.query import parse_filter_value
 from ...language.words import words
@@ -216,9 +216,13 @@ def _sums_of_question(ws: Workspace, query: str, filters: Filters) -> Values | N
 def _filter_field_texts(filters: Filters) -> Values:
     """Maps the name of each filter on the page to the text of its field; "" if not set."""
     values: Values = {}
+    without = filters.without or Filters()
     for row in OFFERED:
         value = getattr(filters, row.field)
-        if value is None:
+        if row.form == "texts":
+            left_out = [f"{MINUS[0]}{text}" for text in getattr(without, row.field)]
+            values[row.name] = (*value, *left_out)
+        elif value is None:
             values[row.name] = ""
         elif row.form == "yes or no":
             values[row.name] = "yes" if value else "no"

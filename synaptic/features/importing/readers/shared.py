@@ -76,8 +76,12 @@ def make_tags(*names: str) -> Texts:
 
     The name of an entry type gives no tag.
     """
-    slugs = [slug_tag(name) or slug_tag(f"tag-{name}") for name in names]
-    return unique(slug for slug in slugs if slug not in ("tag", *TYPES))
+    return unique(slug for slug in map(make_tag, names) if slug not in ("tag", *TYPES))
+
+
+def make_tag(name: str) -> str:
+    """Makes a tag of a name: `At sea` -> `at-sea`, `-old` -> `old`, `2026` -> `tag-2026`."""
+    return slug_tag(name) or slug_tag(f"tag-{name}")
 
 
 def first_valid_time(*values: Any) -> datetime | None:
