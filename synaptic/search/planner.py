@@ -42,9 +42,7 @@ count too, the nearer first. By eye.
 _LIST_NOTICE = re.compile(r"Listed, (\w+) first")
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
-"""A query that is only a date: it is also searched as text, because notes of other days may
-name it.
-"""
+"""A query that is only a date, as notes of other days may hold it in their text."""
 
 
 def make_plan(ws: Workspace, request: Request, costs: Costs | None = None) -> QueryPlan:
@@ -161,12 +159,14 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     if event_words(asked.text):  # "when did I last go for a run": of an event, not of a choice
         return None
     is_timed = bool(asked.time_range or own.since or own.until)
-    is_day = _DATE.fullmatch(parsed.text) or not is_timed
     is_part = plan.within is not None and not is_timed
-    if is_part or (is_day and not wanted.order):
+    if is_part or not (is_timed or wanted.order):
         return None
     filters = merge_filters(own, _filters_of_list(plan, asked, wanted, projects))
     total = _count_entries(ws, filters)
+    naming = _count_entries_naming(ws, own, filters, parsed.text)
+    if naming and not total:
+        return None
     what = _name_of_list(filters, wanted.state)
     is_of_tasks = wanted.tasks and not is_part
     with_tasks = _list_with_tasks(ws, filters, own.without) if is_of_tasks else []
@@ -198,8 +198,20 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
         filters = replace(filters, since=None, until=None)
         plan = replace(plan, order="relevance", filters=filters, changes=changes)
         plan = replace(plan, within=list(changes))
+    if naming:
+        notice += (
+            f' Other entries name the date: {naming:,}. "{parsed.text}" in quotes finds them.'
+        )
     notices = (*parsed.notices, notice)
     return replace(plan, parsed=replace(plan.parsed, notices=notices))
+
+
+def _count_entries_naming(ws: Workspace, own: Filters, listed: Filters, text: str) -> int:
+    """How many entries of other days hold the text, if it is a date; else 0."""
+    if not _DATE.fullmatch(text):
+        return 0
+    days = Filters(since=listed.since, until=listed.until)
+    return _count_entries(ws, replace(own, words=(text,)).leaving_out(days))
 
 
 def _requested_list(

@@ -128,8 +128,7 @@ def test_a_query_with_a_minus_leaves_out(home: SteadyHome, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
-    [("has:-body", set()), ("-has:body", set()), ("has:body", NAMES)],
+    ("query", "found"), [("has:-body", set()), ("-has:body", set()), ("has:body", NAMES)]
 )
 def test_what_an_entry_has_is_left_out_alike(
     home: SteadyHome, query: str, found: set[str]

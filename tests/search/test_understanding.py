@@ -603,3 +603,25 @@ def test_words_beside_a_state_are_sought_among_its_entries(port: Home) -> None:
 )
 def test_what_only_sounds_like_a_state_is_searched(port: Home, query: str) -> None:
     assert not any("Listed" in said or said.startswith("No ") for said in shown(port, query)[1])
+
+
+@pytest.mark.parametrize(
+    "query", ["2026-03-09", "09.03.2026", "9.3.2026", "2026/03/09", "3/9/2026", "9 March 2026"]
+)
+def test_a_day_alone_is_the_list_of_that_day_in_each_form(ws: Workspace, query: str) -> None:
+    save(ws, "The beans came up.", at="2026-03-09T08:00")
+    save(ws, "Rain since noon.", at="2026-03-09T18:00")
+    save(ws, "Sown again on 2026-03-09.", at="2026-03-20")
+    found = search(ws, query)
+    assert [hit.entry.date for hit in found.hits] == ["2026-03-09"] * 2
+    [notice] = found.notices
+    assert notice.startswith("Listed, oldest first: all entries, 2026-03-09.")
+    names_it = 'Other entries name the date: 1. "2026-03-09" in quotes finds them.'
+    assert (names_it in notice) == (query == "2026-03-09")
+
+
+def test_a_day_without_entries_that_others_name_is_searched(ws: Workspace) -> None:
+    save(ws, "The ferry is booked for 2026-12-09.", at="2026-03-20")
+    [hit] = search(ws, "2026-12-09").hits
+    assert "ferry" in hit.entry.content
+    assert "No entries of 2026-12-10" in search(ws, "2026-12-10").notices[0]
