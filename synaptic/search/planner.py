@@ -206,11 +206,11 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     return replace(plan, parsed=replace(plan.parsed, notices=notices))
 
 
-def _count_entries_naming(ws: Workspace, own: Filters, listed: Filters, text: str) -> int:
+def _count_entries_naming(ws: Workspace, own: Filters, of_list: Filters, text: str) -> int:
     """How many entries of other days hold the text, if it is a date; else 0."""
     if not _DATE.fullmatch(text):
         return 0
-    days = Filters(since=listed.since, until=listed.until)
+    days = Filters(since=of_list.since, until=of_list.until)
     return _count_entries(ws, replace(own, words=(text,)).leaving_out(days))
 
 

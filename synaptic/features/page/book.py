@@ -183,15 +183,15 @@ def _list_ids(ws: Workspace, *, selection: Selection) -> list[str]:
 
 def default_title(filters: Filters, query: str = "") -> str:
     """Returns what a book is about: `garden, #apples, November 2026`; `Journal` for all."""
-    names = [query, *_names_of(filters)]
-    left_out = ", ".join(_names_of(filters.without or Filters()))
+    names = [query, *_list_names(filters)]
+    left_out = ", ".join(_list_names(filters.without or Filters()))
     if left_out:
         names.append(translate("without %(names)s", names=left_out))
     names.append(describe_days(filters.since, filters.until))
     return ", ".join(filter(None, names)) or translate("Journal")
 
 
-def _names_of(filters: Filters) -> list[str]:
+def _list_names(filters: Filters) -> list[str]:
     """Returns the projects, tags, types and folders that the filters name."""
     tags = [f"#{tag}" for tag in filters.tags]
     folders = [path.strip("/") for path in filters.paths]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import zipfile
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ import pytest
 from exported import DATA, check_zips, read
 
 from synaptic.errors import InvalidArgument
+from synaptic.features.importing.readers.choice import DroppedFiles
 from synaptic.features.importing.readers.record import find_reader
 
 JPEG = "13563595c4a4995855d2f26c2f98b864.jpeg"
@@ -49,6 +51,37 @@ def test_jrnl_says_the_same_in_its_file_and_in_its_json() -> None:
         born.at == datetime(2026, 11, 4, 18, 5) and "\n\n[note] the midwife said" in born.text
     )
     assert short.text == short.title == "Only a title" and not skipped
+
+
+PLAIN = """\
+2024-03-02 09:15 Title a. Body a
+2024-03-03 09:15 Title b. Body b @ely
+
+more of 2024-03-03 09:15
+2024-03-04 09:15 PM Title c. *
+
+\tindented
+\talike [2024-03-04 10:00] inside
+2024-03-05 09:15 Title d.
+"""
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_jrnl_1_wrote_its_dates_without_brackets(tmp_path: Path, mark: str) -> None:
+    (tmp_path / "old.txt").write_text(mark + PLAIN)
+    bracketed = re.sub(r"(?m)^(\d\S+ \S+(?: PM)?)", r"[\1]", PLAIN)
+    (tmp_path / "new.txt").write_text(bracketed)
+    found, skipped = read("jrnl", tmp_path / "old.txt")
+    assert found == read("jrnl", tmp_path / "new.txt")[0] and not skipped
+    first, second, third, last = found.values()
+    assert first.title == first.text == "Title a. Body a"
+    assert second.text == "more of 2024-03-03 09:15" and second.tags == ("ely",)
+    assert (third.title, third.importance) == ("Title c.", 8)
+    assert third.at == datetime(2024, 3, 4, 21, 15)
+    assert third.text == "\tindented\n\talike [2024-03-04 10:00] inside"
+    assert last.title == "Title d."
+    chosen = DroppedFiles(tmp_path, {}, lambda where, why: None).chosen
+    assert [one.source for one in chosen] == ["jrnl"]
 
 
 def test_of_a_folder_jrnl_reads_texts_and_exports_alone(tmp_path: Path) -> None:

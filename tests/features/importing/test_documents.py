@@ -63,6 +63,34 @@ def test_one_date_is_no_diary_and_two_readings_are_named(tmp_path: Path) -> None
     assert note.startswith("slashes.txt: ")
 
 
+@pytest.mark.parametrize(
+    ("first", "others"),
+    [
+        ("2026-03-14 At sea", ("2026-03-15 Ropes", "2026-03-16 Tar")),
+        ("14.3.2026: At sea", ("15.3.2026: Ropes", "16.3.2026: Tar")),
+        ("14.3.2026 21:10 At sea", ("15.3.2026 8:00 Ropes", "16.3.2026 9:30 Tar")),
+        (
+            "2026-03-14 21:10:30 At sea",
+            ("2026-03-15 08:00:00 Ropes", "2026-03-16 09:30:00 Tar"),
+        ),
+    ],
+)
+def test_a_text_that_begins_as_a_log_is_one_to_its_end(
+    tmp_path: Path, first: str, others: tuple[str, str]
+) -> None:
+    (tmp_path / "log.txt").write_text(
+        f"{first}\n\n\tWind all day.\n{others[0]}\nAll of them.\n\nNew ones came\n"
+        f"on 14 March 2026 too\n{others[1]}\n"
+    )
+    found, skipped = read("documents", tmp_path / "log.txt")
+    assert [(one.title, one.text) for one in found.values()] == [
+        ("At sea", "\tWind all day."),
+        ("Ropes", "All of them.\n\nNew ones came\non 14 March 2026 too"),
+        ("Tar", "Tar"),
+    ]
+    assert [one.at.day for one in found.values()] == [14, 15, 16] and not skipped
+
+
 @pytest.mark.parametrize("wrong", WRONG)
 def test_no_document_is_refused_or_named(wrong: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.docx").write_bytes(wrong)

@@ -78,6 +78,7 @@ TAKEN: dict[str, tuple[bytes, str, str]] = {
     "new\nline.txt": (b"In two lines", "documents", "In two lines"),
     "UPPER.MD": (b"Loud\n\nx", "documents", "Loud"),
     "jrnl.txt": (b"[2026-11-21 09:31] Tea. @ida\nHot.\n", "jrnl", "Tea. @ida"),
+    "jrnl 1.txt": (b"2026-11-21 09:32 Tea again.\nHot.\n", "jrnl", "Tea again."),
     "memory.jsonl": (
         b'{"type": "entity", "name": "Ida", "entityType": "person", "observations": ["sails"]}',
         "server-memory",

@@ -4,6 +4,7 @@
 |-----------------------------------------------|----------------------------------|
 | JSON, by its first keys                       | that of the program that wrote it |
 | a text that begins with `[2026-11-21 09:31] `  | `jrnl`                           |
+| or with that without brackets                 |                                  |
 | `Title 32HEX.md`, `.html`                      | `notion`                         |
 | other texts, by their endings                 | `documents`                      |
 | a transcript or a database, by its name       | that of its program              |
@@ -28,7 +29,7 @@ from ....journal.obsidian import names_of_template_folders, template_folders
 from ....models import SESSIONS, Texts
 from .archive import ZIP_ERRORS, Export, file_on_disk, open_export
 from .documents import ENDINGS, pictures_beside
-from .jrnl import BEGIN
+from .jrnl import begins_with_entry
 from .pages import notion_ids
 from .record import Skipped, find_reader
 
@@ -219,7 +220,7 @@ def _source_of_head(head: bytes, suffix: str, file: Path | None) -> str:
     """The source of a file by its first bytes; "" if they are of no program that is known."""
     head = head.removeprefix(BOM_UTF8)
     if suffix in (".txt", ""):
-        return "jrnl" if BEGIN.match(head.lstrip()) else ""
+        return "jrnl" if begins_with_entry(head.lstrip()) else ""
     for source, pattern in _JSON.items():
         if pattern.match(head):
             return source if file or source != "server-memory" else ""

@@ -5,6 +5,7 @@
 | `14 March 2026`, `Samstag, 14. März 2026`, `2026-03-14`    | of that day     |
 | `14.3.2026 21:10`, `March 14, 2026, 9:10 PM`               | at that time    |
 | `2026-03-14 At sea`, `14.3.2026: At sea`                   | with that title |
+| each line like the first, if that is one of these two     | with that title |
 | `14 March 2026 At sea`, as a heading                      | with that title |
 | `## 21:10 At sea`, below the heading of a day             | at that time    |
 | `03/02/2026`                                              | none: two dates |
@@ -30,6 +31,7 @@ _TIME_AT_END = re.compile(
 _BEGINS_WITH_NUMBERS = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}\b|\d{1,2}\. ?\d{1,2}\. ?\d{4}\b"
 )
+_CLOCK = re.compile(r"[ T,]+\d{1,2}:\d\d(?::\d\d)?")
 _TIMED_HEADING = re.compile(r"#{2,6}[ \t]+(\d{1,2}:\d\d)(?![:\w])[ \t–—-]*(.*?)[ \t#]*\Z")
 _TAG = re.compile(r"<(/?)(\w+)[^>]*?(/?)>")
 _SINGLE = ("br", "img", "hr", "input")
@@ -73,13 +75,15 @@ def split_at_heads(parts: Sequence[str], heads: Sequence[Head | None]) -> list[D
 
 def heads_of_lines(lines: Sequence[str]) -> list[Head | None]:
     """The head that each line of a text is; in a paragraph that does not begin with one only if
-    nothing but the date stands on it.
+    nothing but the date stands on it, or if the text begins with a head of that form.
     """
     heads = []
     is_blank = is_log = True
+    form_of_log = _form_of_numbers(next(filter(str.strip, lines), ""))
     for line in lines:
-        may_begin = (is_blank or is_log) and _is_numbered(line)
-        head = read_head(line, is_heading=may_begin)
+        is_like_first = form_of_log and _form_of_numbers(line) == form_of_log
+        may_begin = _is_numbered(line) and (is_blank or is_log or is_like_first)
+        head = read_head(line, is_heading=bool(may_begin))
         heads.append(head)
         is_log = bool(head) if is_blank else is_log
         is_blank = not line.strip()
@@ -130,6 +134,17 @@ def _head_of_block(block: str) -> Head | None:
 def _is_numbered(line: str) -> bool:
     """True for a line that begins with a date in numbers, as nobody writes in a sentence."""
     return bool(_BEGINS_WITH_NUMBERS.match(line.strip()))
+
+
+def _form_of_numbers(line: str) -> str:
+    """The form of the date in numbers, and the time, with which a line begins before other
+    words: `0-0-0 0:0` of `2026-03-14 21:10 At sea`; "" without them.
+    """
+    text = line.strip()
+    day = _BEGINS_WITH_NUMBERS.match(text)
+    clock = day and _CLOCK.match(text, day.end())
+    end = clock.end() if clock else day.end() if day else 0
+    return re.sub(r"\d+", "0", text[:end]) if text[end:].strip() else ""
 
 
 def read_head(line: str, *, is_heading: bool) -> Head | None:

@@ -20,7 +20,7 @@ from ....files import PICTURE_FOLDER, is_picture_name
 from ....notes.dates import owner_time
 from .archive import Export, read_items
 from .record import Record, Skipped
-from .shared import split_off_heading, text_at
+from .shared import split_off_heading, strip_blank_lines, text_at
 from .source import ENTRIES, read_json_items
 
 _MOMENT = re.compile(r"!\[[^\]]*\]\(dayone-moment:/+(?:\w+/)?([\w-]+)\)")
@@ -66,7 +66,7 @@ def _diary_record(entry: Any, name: str, files: Export) -> Iterator[Record]:
     yield Record(
         key=entry["uuid"],
         title=title,
-        text=body.strip() or title,
+        text=strip_blank_lines(body) or title,
         at=_time_of(entry),
         tags=tuple(tags),
         importance=8 if entry.get("starred") else None,

@@ -44,7 +44,14 @@ from .org import read_org
 from .page_links import PageLinks, linkable, pictures_of_file
 from .pages import html_to_markdown
 from .record import Record, Skipped, report_errors
-from .shared import DAY_FILE, join_markdown, make_tags, moment_of_note, parse_note
+from .shared import (
+    DAY_FILE,
+    join_markdown,
+    make_tags,
+    moment_of_note,
+    parse_note,
+    strip_blank_lines,
+)
 from .word import read_docx
 
 MARKDOWN = (".md", ".markdown", ".mdown", ".mkd")
@@ -229,7 +236,7 @@ class _RecordOfKey:
         piece = self.piece
         title, text = _title_and_text(piece)
         title = self.links.rewrite(title)
-        text = self.links.rewrite(text).strip()
+        text = strip_blank_lines(self.links.rewrite(text))
         fields = piece.fields
         place = self.file.place
         if piece.at:
@@ -325,11 +332,12 @@ def _split_text(name: str, text: str, changed: datetime) -> list[_DocumentPart]:
 def _split_document(lines: list[str], heads: list[Head | None]) -> list[_DocumentPart]:
     return [
         _DocumentPart(
-            "\n".join(part.parts).strip(),
+            strip_blank_lines(text) if part.head else text.strip(),
             part.head.at if part.head else None,
             part.head.title if part.head else "",
         )
         for part in split_at_heads(lines, heads)
+        for text in ["\n".join(part.parts)]
     ]
 
 

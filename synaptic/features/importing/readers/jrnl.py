@@ -1,9 +1,10 @@
 """Reads jrnl: its text file, its folder of text files, or the output of `jrnl --export json`.
 
 Text: `[2026-11-21 09:31] Title. @tag`, the time in the format of its config, ` *` at the line's
-end for a starred entry, and the body below. JSON: `{"tags": ..., "entries": [{title, body,
-date, time, tags, starred}]}`. The files are named in `~/.config/jrnl/jrnl.yaml` (`journals:
-{default: {journal: PATH}}`); the default is `~/.local/share/jrnl/journal.txt`.
+end for a starred entry, and the body below; jrnl 1 wrote no brackets. JSON: `{"tags": ...,
+"entries": [{title, body, date, time, tags, starred}]}`. The files are named in
+`~/.config/jrnl/jrnl.yaml` (`journals: {default: {journal: PATH}}`); the default is
+`~/.local/share/jrnl/journal.txt`.
 """
 
 import re
@@ -20,12 +21,15 @@ from typing import IO, Any, cast
 from ....models import Json
 from .archive import Export, read_items
 from .record import Record, Skipped
-from .shared import paths_in_config
+from .shared import paths_in_config, strip_blank_lines
 from .source import ENTRIES, FILE_BYTES, read_json_items
 
-BEGIN = re.compile(
-    rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] "
+_LINE = rb"(?m)(?:^|(?<=\A\xef\xbb\xbf))"
+_BEGINS = (
+    re.compile(_LINE + rb"\[\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?(?: [AP]M)?\] "),
+    re.compile(_LINE + rb"\d{4}-\d\d-\d\d \d\d:\d\d(?: [AP]M)? (?=\S)"),  # of jrnl 1
 )
+_BEGIN = re.compile(rb"\[?([\d-]+) (\d+):(\d+)\S*(?: ([AP])M)?\]? ")
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
 _OF_A_FOLDER = ("*.txt", "*.json")
 _HINT = (
@@ -57,7 +61,7 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
             place=at,
             growing=True,
             title=title,
-            text=entry["body"].strip() or title,
+            text=strip_blank_lines(entry["body"]) or title,
             at=datetime.fromisoformat(at),
             tags=tuple(tag.lstrip("@#") for tag in entry.get("tags") or ()),
             importance=8 if entry.get("starred") else None,
@@ -66,6 +70,11 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
     is_folder = isinstance(path, Path) and path.is_dir()
     patterns = _OF_A_FOLDER if is_folder else ("*",)  # a file may have any name
     return read_items(path, skipped, _split_entries, record_of, patterns=patterns, hint=_HINT)
+
+
+def begins_with_entry(head: bytes) -> bool:
+    """True if the first bytes of a text file are those of an entry of jrnl."""
+    return any(begin.match(head) for begin in _BEGINS)
 
 
 def _split_entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
@@ -77,19 +86,22 @@ def _split_entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
     text = file.read(FILE_BYTES + 1)
     if len(text) > FILE_BYTES:
         raise ValueError(f"it is larger than {FILE_BYTES >> 20} MB")
-    begins = [begin.start() for begin in BEGIN.finditer(text)]  # not what is before the first
+    firsts = [first for first in (begin.search(text) for begin in _BEGINS) if first]
+    # the form of the first, and not what is before it
+    form = min(firsts, key=re.Match.start).re if firsts else _BEGINS[0]
+    begins = [begin.start() for begin in form.finditer(text)]
     for start, end in pairwise([*begins, len(text)]):
         yield text[start:end]
 
 
 def _parse_text_entry(entry: bytes) -> Json:
     """Parses an entry of a jrnl text file into the form of the JSON export."""
-    begin, _, rest = entry.decode().partition("] ")
-    day, clock, *half = begin.removeprefix("[").split()
-    hour, minute = clock.split(":")[:2]
+    begin = _BEGIN.match(entry.removeprefix(BOM_UTF8))
+    assert begin, "it was split there"
+    day, hour, minute, half = (part and part.decode() for part in begin.groups())
     if half:
-        hour = str(int(hour) % 12 + 12 * half.count("PM"))
-    title, _, body = rest.partition("\n")
+        hour = str(int(hour) % 12 + 12 * (half == "P"))
+    title, _, body = entry[begin.end() :].decode().partition("\n")
     return {
         "title": title.removesuffix(" *"),
         "body": body,

@@ -21,7 +21,7 @@ from ....notes.dates import date_in_name, moment_in_value
 from .archive import Export, ExportedFile, open_export
 from .page_links import PageLinks, linkable
 from .record import Record, Skipped, report_errors
-from .shared import split_off_heading
+from .shared import split_off_heading, strip_blank_lines
 
 _ID = re.compile(r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])")
 _CREATED = re.compile(
@@ -107,7 +107,7 @@ class _Page:
         return Record(
             key=self.key,
             title=title,
-            text=body.strip() or title,
+            text=strip_blank_lines(body) or title,
             at=self._moment(title, body[:_HEAD]),
             tags=tuple(tag.strip() for tag in tags[1].split(",")) if tags else (),
             pictures=self.links.pictures_in(body),

@@ -22,6 +22,7 @@ from ....notes.blocks import slug_tag
 from ....notes.dates import date_in_path, moment_in_value
 from ....notes.frontmatter import FrontMatter, match_front_matter, read_front_matter
 from ....notes.header import unique
+from ....notes.reading import body_span
 from .record import Record, Skipped, report_errors
 from .source import RECORD_BYTES, find_files, modification_time, read_json, relative_to_home
 
@@ -69,6 +70,13 @@ def paths_in_config(config: Path, table: str, key: str, home: Path) -> list[Path
             if isinstance(path, str) and path:
                 places.append(home / path.removeprefix("~/"))
     return places
+
+
+def strip_blank_lines(text: str) -> str:
+    """The text without blank lines and blanks at its end and blank lines before it; its first
+    line stays indented.
+    """
+    return text[slice(*body_span(text, 0, len(text)))].rstrip()
 
 
 def make_tags(*names: str) -> Texts:
@@ -309,7 +317,7 @@ def _read_note(path: Path, text: str) -> Record:
         raise ValueError("it is empty")
     return Record(
         key=dict(note.front.fields).get("permalink") or relative_to_home(path),
-        text=join_markdown(text.strip() or title, fields=note.fields),
+        text=join_markdown(strip_blank_lines(text) or title, fields=note.fields),
         at=moment_of_note(note.front, path.stem, modification_time(path).astimezone(UTC)),
         title=title or path.stem,
         type=note.type,
