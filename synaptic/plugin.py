@@ -133,8 +133,9 @@ class TaskPlace:
 
 @frozen
 class Ticked:
-    """A task at `path:line` that was ticked or emptied: its new text, and the run for
-    `undo`, "" where it was emptied. `repeats`: it stays open with a later date.
+    """A task at `path:line` that was ticked or emptied, or at line 0 the entry `id` as a whole:
+    its new text, and the run for `undo`, "" where it was emptied. `repeats`: it stays open with
+    a later date.
     """
 
     text: str
@@ -142,6 +143,7 @@ class Ticked:
     line: int
     undo: str = ""
     repeats: bool = False
+    id: str = ""
 
 
 @frozen
@@ -183,7 +185,7 @@ FORWARD: Door[[str], Forwarder] = Door("forward")
 """Gives what hands calls on to the server at an address, for `serve --read --writer`."""
 
 TICK_OR_OPEN: Door[[Workspace, TaskPlace, bool], Ticked] = Door("tick_or_open")
-"""Marks a task as done or open, for the page."""
+"""Marks a task, or an entry that is due as a whole, as done or open, for the page."""
 MOVE_TASK: Door[[Workspace, TaskPlace, str], Rescheduled] = Door("move_task")
 """Moves a task, or an entry that is due as a whole, to another day, for the page."""
 FORMAT_TASK: Door[[Workspace, str, str], str] = Door("format_task")

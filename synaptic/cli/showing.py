@@ -10,12 +10,11 @@ from typing import Any
 
 from ..errors import InvalidArgument
 from ..filters import Filters
-from ..language.query import build_preference
 from ..models import Task, Texts
 from ..plugin import TRANSCRIPTS
 from ..render import terminal, wire
 from ..search.search import search as search_journal
-from ..serving.arguments import take_filters
+from ..serving.arguments import build_preference, take_filters
 from ..verbs import browse, linked
 from ..verbs.attaching import with_attachments
 from ..verbs.day_lists import Days, entries_of_days

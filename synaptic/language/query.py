@@ -420,12 +420,7 @@ def _parse_tags(text: str) -> str:
     parts = _BETWEEN_TAGS.split(text)
     for part in parts:
         if part.startswith(MINUS):
-            raise InvalidArgument(
-                f"tag is {text[:MAX_SHOWN]!r}, which has a minus before a part.",
-                f"Leave a tag out by a value of its own: -{part[1:MAX_SHOWN]}.",
-                valid=("NAME", "-NAME", "NAME+NAME"),
-                of=["tag"],
-            )
+            check_tag(part, of="tag")
     tags = [*map(slug_tag, parts)]
     return ALL_TAGS.join(tags) if "-".join(tags) == whole else whole
 
@@ -440,39 +435,6 @@ _CHECKS: Mapping[str, Callable[[str], Any]] = {
 """Checks that parse the values of a filter by the rules of notes, in place of the check of the
 filter's row.
 """
-
-
-def build_preference(values: Mapping[str, object]) -> Filters:
-    """Builds `Filters` from the preferences `types`, `tags` and `projects`: entries that match
-    them rank higher, but others are found too. Raises InvalidArgument.
-    """
-    filters: Json = {}
-    for name, value in values.items():
-        key = name.removesuffix("s")
-        if key not in ("type", "tag", "project"):
-            raise InvalidArgument(
-                f"prefer has no key {name!r}.",
-                valid=("types", "tags", "projects"),
-                of=["prefer"],
-            )
-        texts = [value] if isinstance(value, str) else value
-        if not isinstance(texts, list | tuple) or not all(
-            isinstance(text, str) for text in texts
-        ):
-            message = f"prefer: the value of {name} is {value!r}."
-            raise InvalidArgument(message, valid=("a text", "a list of texts"), of=["prefer"])
-        filters[key] = texts
-    try:
-        preferred = build_filters(now=datetime.max, **filters)
-        if preferred.without:
-            raise InvalidArgument(
-                "nothing is left out by it.", "A filter leaves out: tag -old.", of=["prefer"]
-            )
-        return preferred
-    except InvalidArgument as error:
-        error.message = f"prefer: {error.message}"
-        error.of = ("prefer",)
-        raise
 
 
 def _nonempty_values(name: str, value: str | Sequence[str]) -> Texts:

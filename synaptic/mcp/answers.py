@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, cast
 
 from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
 from ..journal.changelog import Actor, acting
-from ..language.query import build_preference
 from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Texts
 from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
@@ -39,7 +38,7 @@ from ..render.present import (
 )
 from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
-from ..serving.arguments import take_filters
+from ..serving.arguments import build_preference, take_filters
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief

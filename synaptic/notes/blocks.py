@@ -729,6 +729,9 @@ def slug_tag(tag: str) -> str:
     return slug if any(map(str.isalpha, slug)) else ""
 
 
+_OF_MINUS = ": a minus leaves out, before the whole value of a filter"
+
+
 def check_tag(tag: str, *, of: str = "") -> str:
     """The slug (`slug_tag`) of a tag that a user gave, as the parameter `of` if that is known.
     Raises InvalidArgument if it has no letter, or begins with the minus by which a filter
@@ -737,7 +740,7 @@ def check_tag(tag: str, *, of: str = "") -> str:
     slug = slug_tag(tag)
     has_minus = tag.strip().lstrip("#").startswith(MINUS)
     if not slug or has_minus or "\0" in tag:
-        why = f"{tag!r} is not a tag{': it begins with a minus' if has_minus else ''}."
+        why = f"{tag!r} is not a tag{_OF_MINUS * has_minus}."
         raise InvalidArgument(
             f"{of}: {why}" if of else why,
             valid=("letters, digits, _ - and /, with at least one letter",),

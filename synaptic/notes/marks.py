@@ -19,6 +19,7 @@ import posixpath
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
 from urllib.parse import unquote
@@ -293,6 +294,14 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
             )
         )
     return tasks
+
+
+def task_of_entry(entry: Entry) -> Task:
+    """An entry that is due as a whole, as an open task at line 0."""
+    title = entry.title_in_lists
+    day = entry.date if entry.dated else None
+    task = Task(title, False, entry.due, entry.path, 0, entry.id, title, day)
+    return replace(task, source=source_of_task(entry), project=entry.project, tags=entry.tags)
 
 
 def task_blocks(text: str) -> Iterator[tuple[re.Match[str], str]]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
+from ..errors import InvalidArgument
 from ..filters import FILTERS, Filters
 from ..language.query import build_filters
+from ..models import Json
 from ..render.terminal import is_terminal
 from ..workspace.workspace import Workspace
 
@@ -40,6 +44,39 @@ def take_filters(ws: Workspace, arguments: dict[str, Any]) -> Filters:
     """
     filters = {name: arguments.pop(name) for name in FILTERS.keys() & arguments.keys()}
     return build_filters(now=ws.clock(), **filters)
+
+
+def build_preference(values: Mapping[str, object]) -> Filters:
+    """Builds `Filters` from the preferences `types`, `tags` and `projects`: entries that match
+    them rank higher, but others are found too. Raises InvalidArgument.
+    """
+    filters: Json = {}
+    for name, value in values.items():
+        key = name.removesuffix("s")
+        if key not in ("type", "tag", "project"):
+            raise InvalidArgument(
+                f"prefer has no key {name!r}.",
+                valid=("types", "tags", "projects"),
+                of=["prefer"],
+            )
+        texts = [value] if isinstance(value, str) else value
+        if not isinstance(texts, list | tuple) or not all(
+            isinstance(text, str) for text in texts
+        ):
+            message = f"prefer: the value of {name} is {value!r}."
+            raise InvalidArgument(message, valid=("a text", "a list of texts"), of=["prefer"])
+        filters[key] = texts
+    try:
+        preferred = build_filters(now=datetime.max, **filters)
+        if preferred.without:
+            raise InvalidArgument(
+                "nothing is left out by it.", "A filter leaves out: tag -old.", of=["prefer"]
+            )
+        return preferred
+    except InvalidArgument as error:
+        error.message = f"prefer: {error.message}"
+        error.of = ("prefer",)
+        raise
 
 
 def agent_name() -> str | None:

@@ -31,7 +31,7 @@ from ..models import DEFAULT_IMPORTANCE, PERSON, TYPES, Entry, EntryType, Json, 
 from ..notes.blocks import count_code_spans, project_key, slug_tag
 from ..notes.conflicts import with_versions_shown
 from ..notes.dates import owner_time
-from ..notes.marks import find_tasks, source_of_task
+from ..notes.marks import find_tasks, task_of_entry
 from ..search.near import pair_nearest_entries
 from ..search.ranking import decay_by_age, reciprocal_rank_fusion, scale_to_best
 from ..workspace.changes import mark_entries
@@ -655,13 +655,7 @@ def due_with_entries(
         is_ours = scope is None or scope.covers(*marks) or (is_of_none and not scope.key)
         tasks = find(entry, text) if is_ours else []
         if is_ours or is_of_none:
-            path = entry.path
-            title = entry.title_in_lists
-            whole = Task(title, False, entry.due, path, 0, entry.id, title, None)
-            source = source_of_task(entry)
-            tasks.insert(
-                0, replace(whole, source=source, project=entry.project, tags=entry.tags)
-            )
+            tasks.insert(0, task_of_entry(entry))
         for task in tasks:
             due = task.due or ""
             if not task.done and "" < due <= until:

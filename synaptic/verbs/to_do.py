@@ -10,8 +10,10 @@ from operator import attrgetter
 from typing import Generic, TypeVar
 
 from ..filters import Filters
+from ..kinds import CLOSING_TAGS
 from ..language.time_fields import read_date
 from ..models import Entry, Task, frozen
+from ..notes.marks import task_of_entry
 from ..notes.ticks import find_tasks_to_tick
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
@@ -88,7 +90,8 @@ def _identity(task: Task) -> tuple[str, str, int]:
 
 
 def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple[Task, ...]:
-    """The open tasks, or the done ones, by day, newest first; of undated entries last.
+    """The open tasks, or the done ones and the closed entries that are due, by day, newest
+    first; of undated entries last.
 
     `due` keeps tasks that are due by its last day, also overdue ones; `friday` is the next
     Friday. Tasks of superseded entries are left out. Raises InvalidArgument.
@@ -101,7 +104,9 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         rowids = ws.index.list_rows(Filters(has_tasks=True), order="newest", limit=-1)
         texts = read_body_lines(ws, rowids)
         matches = []
-        for task in chain.from_iterable(find_tasks_to_tick(*texts[rowid]) for rowid in rowids):
+        closed = _closed_entries(ws) if done else []
+        in_notes = chain.from_iterable(find_tasks_to_tick(*texts[rowid]) for rowid in rowids)
+        for task in chain(in_notes, closed):
             is_due = not last or "" < (task.due or "") <= last
             if task.done == done and is_due:
                 overdue = not done and "" < (task.due or "") < today
@@ -110,6 +115,14 @@ def tasks(ws: Workspace, *, done: bool = False, due: str | None = None) -> tuple
         return tuple(sorted(matches, key=lambda task: task.date or "", reverse=True))
 
     return in_step(ws, run)
+
+
+def _closed_entries(ws: Workspace) -> list[Task]:
+    """The entries that were due as a whole and are closed."""
+    rows = ws.index.due(Filters(tags=CLOSING_TAGS), EVER)
+    entries = (stored.entry for stored in ws.index.entries(rows).values())
+    dues = [entry for entry in entries if entry.due and entry.type != "preference"]
+    return [replace(task_of_entry(entry), done=True) for entry in dues]
 
 
 def due(ws: Workspace, until: str | None = None) -> tuple[Entry, ...]:

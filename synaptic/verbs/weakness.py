@@ -9,6 +9,7 @@ from typing import Any
 from ..language.lexicon import Words, sentence_ends
 from ..models import Entry
 from ..notes.blocks import project_key
+from ..notes.marks import task_blocks
 from ..search.typos import typing_distance
 from ..workspace.workspace import Workspace
 
@@ -30,13 +31,17 @@ def find_weakness(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> str:
     """Returns a notice of at most 20 tokens on a new entry, "" where nothing was noticed.
 
     `marks` are the values that the writer gave. The first of these counts: a project name one
-    letter off another one, a day far ahead, a text longer than an answer, and from an agent a
-    text that points to a talk, or a decision without a reason.
+    letter off another one, a day far ahead, a text longer than an answer, something to do that
+    no list of tasks has, and from an agent a text that points to a talk, or a decision without
+    a reason.
     """
     notice = _misspelt_project(ws, entry, marks) or _far_day(ws, entry, marks)
     size = len(entry.content.encode())
     if not notice and size > LONG_BYTES:
         notice = f"One entry of {size // 1_000:,} KB: short entries, one a matter, are found."
+    is_to_do = SAVES.finder("to_do").search(entry.content)
+    if not notice and is_to_do and not (entry.due or any(task_blocks(entry.content))):
+        notice = "`tasks` lacks it without `due` or a box: `- [ ]`."
     if notice or marks.get("by_person", True):
         return notice
     outside = SAVES.finder("points_outside").search(entry.content)

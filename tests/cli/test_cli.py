@@ -421,12 +421,14 @@ def test_a_save_on_a_terminal_names_the_nearest_entry_in_one_line(
 
 
 @pytest.mark.needs(feature="tasks")
-def test_a_tick_of_an_entry_that_is_due_says_how_to_close_it(run: Run) -> None:
+def test_an_entry_that_is_due_is_ticked_and_listed_as_done(run: Run) -> None:
     run("save", "Renew the TLS certificate", "--due", "friday")
     answer = run("tick", "tls")
-    assert answer.code == 1 and "is an entry that is due, without a box" in answer.err
-    [step] = re.findall(r"`synaptic (update \S+ --add-tag done)`", answer.err)
-    assert run(*step.split()).code == 0 and "TLS" not in run("tasks").out
+    assert answer.out.startswith("Ticked: Renew the TLS certificate (")
+    assert "TLS" not in run("tasks").out and "TLS" in run("tasks", "--done").out
+    [step] = re.findall(r"`synaptic (undo \S+)` takes it back", answer.out)
+    assert run(*step.split()).code == 0 and "TLS" in run("tasks").out
+    assert run("tick", "nobody").code == 1
 
 
 @pytest.mark.needs(feature="tasks")

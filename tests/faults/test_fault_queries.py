@@ -20,8 +20,9 @@ from steady import SteadyHome
 
 from synaptic import Filters, SynapticError, Workspace, find, save, search
 from synaptic.filters import MAX_VALUES
-from synaptic.language.query import MAX_PHRASES, MAX_QUERY, build_filters, build_preference
+from synaptic.language.query import MAX_PHRASES, MAX_QUERY, build_filters
 from synaptic.search.plan import MAX_TERMS
+from synaptic.serving.arguments import build_preference
 
 pytestmark = pytest.mark.fault(row=10)
 

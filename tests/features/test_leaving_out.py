@@ -163,13 +163,16 @@ def test_the_page_leaves_out_and_says_so(page: Served, name: str) -> None:
         (("find", "--tag", "--private"), "a minus leaves out the name behind it"),
         (("find", "--tag=-"), "a minus leaves out the name behind it"),
         (("find", "--project=-*"), "a minus leaves out the name behind it"),
-        (("find", "--tag", "vole+-private"), "value of its own: -private"),
+        (("find", "--tag", "vole+-private"), "a minus leaves out, before the whole value"),
         (("find", "--where", "mood=-calm"), "before the name: -mood=calm"),
         (("find", "--since=-2026"), "is not a date"),
         (("find", "--parent=-x"), "No entry has the id"),
         (("search", "quay", "--prefer", "tag=-private"), "A filter leaves out"),
-        (("save", "Text", "--tag", "-private"), "begins with a minus"),
-        (("update", "aaaaaaaa", "--add-tag=-private"), "begins with a minus"),
+        (("save", "Text", "--tag", "-private"), "a minus leaves out, before the whole value"),
+        (
+            ("update", "aaaaaaaa", "--add-tag=-private"),
+            "a minus leaves out, before the whole value",
+        ),
     ],
 )
 def test_a_minus_that_leaves_nothing_out_is_refused(

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
 from synaptic.filters import Filters
-from synaptic.language.query import MAX_QUERY, build_filters, build_preference, parse_query
+from synaptic.language.query import MAX_QUERY, build_filters, parse_query
 from synaptic.language.time_fields import read_date
+from synaptic.serving.arguments import build_preference
 
 NOW = datetime(2026, 11, 21, 9, 30, tzinfo=UTC)  # a Saturday
 

@@ -29,6 +29,9 @@ def home(ws: Workspace) -> Workspace:
         ("We do it as discussed above.", {}, "“as discussed above”: a later reader will not"),
         ("The fix is the one from the chat.", {}, "“from the chat”: a later reader will not"),
         ("Sessions live in Redis.", {"type": "decision"}, "A decision without its reason: "),
+        ("todo: renew the permit by May", {}, "`tasks` lacks it without `due` or a box: `- [ ]`."),
+        ("TO DO: call Ida", {}, "`tasks` lacks it without `due` or a box: `- [ ]`."),
+        ("Aufgabe: Seil kaufen", {}, "`tasks` lacks it without `due` or a box: `- [ ]`."),
     ],
 )
 def test_a_save_names_what_a_reader_will_miss(
@@ -51,6 +54,9 @@ def test_a_save_names_what_a_reader_will_miss(
         (SOUND, {"project": "tides"}),
         (SOUND, {"project": "harbour2"}),
         (SOUND, {"due": "2027-05-01"}),
+        ("todo: renew the permit", {"due": "2027-05-01"}),
+        ("todo:\n\n- [ ] renew the permit", {}),
+        ("A todo: is one with a box.", {}),
     ],
 )
 def test_nothing_is_said_of_what_is_sound(

@@ -15,9 +15,11 @@ COMMANDS = {"tick": f"{__name__}.tick_command"}
 
 
 def tick_or_open(ws: Workspace, place: TaskPlace, done: bool) -> Ticked:
-    """Marks a task as done or open."""
-    from .ticking import tick_task
+    """Marks a task, or an entry that is due as a whole, as done or open."""
+    from .ticking import close_entry, tick_task
 
+    if not place.line:
+        return close_entry(ws, place.id, done=done)
     return tick_task(ws, place.path, place.line, place.text, done=done)
 
 

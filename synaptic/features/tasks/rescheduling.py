@@ -12,6 +12,7 @@ from ...language.time_fields import read_date
 from ...models import ParsedFile, Task
 from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
 from ...notes.due_marks import cut_block, find_due_mark
+from ...notes.marks import task_of_entry
 from ...notes.privacy import mask_private
 from ...plugin import Rescheduled
 from ...verbs.changing import update
@@ -136,12 +137,10 @@ def reschedule_entry(ws: Workspace, id: str, when: str) -> Rescheduled:
     """
     day = read_new_day(when, ws.clock())
     entry = find_stored(ws, id).entry
-    title = entry.title_in_lists
-    task = Task(title, False, entry.due, entry.path, 0, entry.id, title, None)
     by_person = present_actor().is_person
     with ws.own_journal.doing("update") as deed:
         update(ws, id, due=str(day or ""), by_person=by_person, confirms=by_person)
-    return _rescheduled(task, day, deed.run)
+    return _rescheduled(task_of_entry(entry), day, deed.run)
 
 
 def _rescheduled(task: Task, day: date | None, run: str) -> Rescheduled:

@@ -32,9 +32,10 @@ from . import rescheduling, ticking
 def _tick(ws: Workspace, undo: bool, text: Sequence[str] = (), due: str | None = None) -> None:
     """Tick tasks of any note by some of their words; with --due move them to another day.
 
-    A task that repeats gets its next date, as in Obsidian Tasks and Logseq. --due writes the
-    day as the note writes it (📅, `due:`, SCHEDULED), and moves an entry that is due as a
-    whole, too. Several tasks have commas between them; `undo` takes the whole call back.
+    A task that repeats gets its next date, as in Obsidian Tasks and Logseq. An entry that is
+    due as a whole is closed by the tag done. --due writes the day as the note writes it (📅,
+    `due:`, SCHEDULED). Several tasks have commas between them; `undo` takes the whole call
+    back.
 
     Example: synaptic tick call Ida, synaptic tick call Ida, buy beans --due "next week"
     """
@@ -70,10 +71,10 @@ def _print_changes_of_tasks(
 
 def _line_of_change(ws: Workspace, change: Ticked | Rescheduled, opening: str) -> str:
     place = output_for_workspace(ws).full_path(change.path)
+    place += f":{change.line}" if change.line else f", {short_id(change.id)}"
     if isinstance(change, Ticked):
         opening = "Done, and moved to its next date" if change.repeats else opening
-        return f"{opening}: {one_line(change.text)} ({place}:{change.line})"
-    place += f":{change.line}" if change.line else f", {short_id(change.id)}"
+        return f"{opening}: {one_line(change.text)} ({place})"
     opening = "Without a day now"
     if change.day:
         opening = f"Due on {date.fromisoformat(change.day):%A}, {change.day}"

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, datetime
+from functools import cache
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError
 from ...journal.changelog import present_actor
+from ...kinds import CLOSING_TAGS
 from ...models import ParsedFile, Task
 from ...notes.blocks import (
     LINE_ENDS,
@@ -31,16 +33,18 @@ from ...notes.recurring import (
 )
 from ...notes.ticks import find_tasks_to_tick
 from ...plugin import Ticked
+from ...verbs.changing import update
 from ...verbs.editing import BOM, resolve_own_id, rewrite_by_person
+from ...verbs.entry_marks import find_stored
 from ...verbs.receipts import index_now
-from ...verbs.to_do import tasks
+from ...verbs.to_do import due_tasks, tasks
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.file_rows import body_lines
 from ...workspace.workspace import Workspace
 
 Change = TypeVar("Change")
-TICK = "tick"
-"""The verb of a tick in the log of changes."""
+TICK, OPEN = "tick", "open a task"
+"""The verbs of a tick, and of an emptied box, in the log of changes."""
 _TASK = re.compile(
     rb"((?:%b)?[ \t>]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]+(?:\#{1,6}[ \t]+)?)"  # before the box
     rb"(\[[ xX/]\]|TODO|DONE)"
@@ -102,7 +106,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
             raise _cannot_tick_error(path, task, str(error)) from error
         return data[: tick.start] + tick.new + data[tick.end :]
 
-    with ws.own_journal.doing(TICK if done else "open a task", text) as deed:
+    with ws.own_journal.doing(TICK if done else OPEN, text) as deed:
         rewrite_by_person(ws, path, change, keep=False)
     index_now(ws, path)
     new = _set_done_date(text.encode(), stamp, done).decode().strip()
@@ -115,19 +119,40 @@ def tick_tasks(ws: Workspace, tasks: Sequence[Task]) -> Sequence[Ticked]:
     """Ticks these tasks, all or none, as one run. Raises as `tick_task` does."""
 
     def tick_one(task: Task) -> Ticked:
+        if not task.line:
+            return close_entry(ws, task.id, done=True)
         return tick_task(ws, task.path, task.line, task.text, done=True)
 
     return change_together(ws, TICK, tasks, tick_one)
 
 
+def close_entry(ws: Workspace, id: str, *, done: bool) -> Ticked:
+    """Closes an entry that is due as a whole by the tag `done`, or takes all tags away that
+    close one. Raises NotFound and Refused.
+    """
+    entry = find_stored(ws, id).entry
+    title = entry.title_in_lists
+    by_person = present_actor().is_person
+    tags = {"add_tags": ["done"]} if done else {"remove_tags": CLOSING_TAGS}
+    with ws.own_journal.doing(TICK if done else OPEN, title) as deed:
+        update(ws, id, by_person=by_person, confirms=by_person, **tags)
+    return Ticked(title, entry.path, 0, deed.run if done else "", id=entry.id)
+
+
 def find_open_tasks(ws: Workspace, words: str) -> Sequence[Task]:
-    """The open tasks that `find_each` finds. Raises NotFound and Ambiguous."""
-    candidates = tasks(ws)
+    """The open tasks that `find_each` finds; of entries that are due those that no task with a
+    box stands for. Raises NotFound and Ambiguous.
+    """
+    with_box = tasks(ws)
+    due_entries = cache(lambda: [task for task in due_tasks(ws) if not task.line])
 
     def find(part: str) -> Task:
-        task = pick_task(candidates, part)
+        task = pick_task(with_box, part) or pick_task(due_entries(), part)
         if not task:
-            raise _no_task_error(ws, part)
+            raise NotFound(
+                f"No open task and no entry that is due holds {part[:60]!r}.",
+                "`synaptic tasks` lists them; several are given with commas between them.",
+            )
         return task
 
     return find_each(words, find)
@@ -213,25 +238,6 @@ def pick_task(candidates: Iterable[Task], words: str) -> Task | None:
 def _place_of_task(task: Task) -> str:
     """The place of a task, or the path and id of an entry that is due as a whole."""
     return f"{task.path}:{task.line}" if task.line else f"{task.path} {task.id}"
-
-
-def _no_task_error(ws: Workspace, words: str) -> NotFound:
-    """The error for words that no open task holds; for those of an entry that is due, with the
-    way to close it.
-    """
-    from ...verbs.to_do import due  # only here: it ranks what a session is told
-
-    asked = words.casefold().split()
-    for entry in due(ws) if asked else ():
-        if all(word in entry.title.casefold() for word in asked):
-            return NotFound(
-                f"{entry.title[:60]!r} is an entry that is due, without a box to tick.",
-                f"`synaptic update {entry.short_id} --add-tag done` closes it.",
-            )
-    return NotFound(
-        f"No open task holds {words[:60]!r}.",
-        "`synaptic tasks` lists them; several are given with commas between them.",
-    )
 
 
 def undo_tick(ws: Workspace, key: str = "") -> Ticked:

@@ -106,16 +106,15 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         box = text_of(server.client.get("/").text.partition('class="due"')[2])
         assert f"Renew for {part}" in box and "☐ Call Ida due 20 November Plan" in box
         found = re.search(
-            rf'(?s)value="{where}">.{{0,250}}formaction="/entry/{ids[part]}/edit"',
+            rf'(?s)name="id" value="{ids[part]}"><input type="hidden" name="back" '
+            rf'value="{where}">.{{0,250}}<button form="[^"]+" name="done" value="yes"',
             server.client.get(where).text,
         )
         assert found
-        closed = server.post(
-            f"/entry/{ids[part]}/edit", add_tags="done", said="Done.", back=where
-        )
+        closed = server.post("/tick", line="0", id=ids[part], done="yes", back=where)
         assert closed.headers["location"] == where
         after = server.client.get(where)
-        assert f"/entry/{ids[part]}/restore" in after.text and "Done." in after.text
+        assert "Ticked." in after.text and f"Open again: Renew for {part}" in after.text
         due = server.client.get(where).text.replace('class="due"', "<h1>").partition("<h1>")[2]
         assert f"Renew for {part}" not in due.partition("</section>")[0]
     later = ids["Later"]

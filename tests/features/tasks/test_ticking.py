@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from homes import open_home
 
-from synaptic import Workspace
+from synaptic import Workspace, save
 from synaptic.errors import Ambiguous, Changed, NotFound
-from synaptic.features.tasks.ticking import find_open_tasks, tick_task, undo_tick
+from synaptic.features.tasks.ticking import find_open_tasks, tick_task, tick_tasks, undo_tick
+from synaptic.verbs import to_do
+from synaptic.verbs.undoing import undo_run
 
 LOGSEQ = """\
 - TODO Feed the cat
@@ -88,3 +90,39 @@ def test_ticks_are_taken_back_one_by_one_and_only_where_they_stand(ws: Workspace
     undo_tick(ws)
     with pytest.raises(NotFound, match="No tick"):
         undo_tick(ws)
+
+
+def test_an_entry_that_is_due_is_ticked_as_a_box_is(ws: Workspace) -> None:
+    """The tick closes it, one undo opens it again, and the done ones list it."""
+    receipt = save(ws, "Call Ida", due="tomorrow", tags=["home"])
+    file = ws.config.journal / receipt.path
+    before = file.read_bytes()
+    [task] = find_open_tasks(ws, "ida call")
+    assert (task.line, task.id) == (0, receipt.id) and not to_do.tasks(ws, done=True)
+    [done] = tick_tasks(ws, [task])
+    assert (done.text, done.line, done.id) == ("Call Ida", 0, receipt.id)
+    assert not to_do.list_to_do(ws)
+    [closed] = to_do.tasks(ws, done=True)
+    assert (closed.text, closed.done, closed.id) == ("Call Ida", True, receipt.id)
+    assert closed.due == task.due and "done" in closed.tags
+    undo_run(ws, done.undo, confirms=True)
+    assert file.read_bytes() == before and to_do.list_to_do(ws) == (task,)
+
+
+def test_boxes_and_entries_that_are_due_are_ticked_in_one_run(ws: Workspace) -> None:
+    save(ws, "Call Ida", due="2026-11-30")
+    save(ws, "Errands\n\n- [ ] buy beans\n- [ ] call the bank")
+    tasks = find_open_tasks(ws, "call ida, buy beans")
+    assert [bool(task.line) for task in tasks] == [False, True]
+    runs = {done.undo for done in tick_tasks(ws, tasks)}
+    assert len(runs) == 1 and [task.text for task in to_do.list_to_do(ws)] == ["call the bank"]
+    undo_run(ws, runs.pop(), confirms=True)
+    assert len(to_do.list_to_do(ws)) == 3
+
+
+def test_a_task_with_a_box_goes_before_an_entry_of_the_same_words(ws: Workspace) -> None:
+    save(ws, "Call Ida\n\n- [ ] Call Ida at noon", due="2026-11-30")
+    [task] = find_open_tasks(ws, "call ida")
+    assert task.line
+    with pytest.raises(NotFound, match="no entry that is due holds"):
+        find_open_tasks(ws, "nobody")
