@@ -113,6 +113,26 @@ def find_losses(journal: JournalFiles) -> list[Loss]:
     return _without_unread(journal, losses)
 
 
+def find_missing_saves(journal: JournalFiles, standing: Collection[str]) -> list[str]:
+    """The ids of the last week's saves that an editor wrote over: they are not among the ids
+    `standing`, nor in their file, and nobody deleted them. No other file is read, so that a
+    text that moved by hand to a file that is not indexed counts, too.
+    """
+    pieces: dict[str, list[TrashedText]] | None = None
+    missing = []
+    for id in sorted({*journal.saved.ids()} - {*standing}):
+        record = journal.saved_copy(id)
+        if not record or id in find_ids(journal.read_all([record.path]).get(record.path, b"")):
+            continue
+        if pieces is None:
+            pieces = {}
+            for piece in journal.trashed():
+                pieces.setdefault(piece.id, []).append(piece)
+        if has_vanished(b"", record.text, pieces.get(id, [])):
+            missing.append(id)
+    return missing
+
+
 def _kind_of_undone(piece: TrashedText, path: str, block: bytes) -> LossKind | None:
     """The kind of a loss where the text before a change or a deletion stands again, as `block`
     in the file `path`; None where another text stands.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..filters import Filters
 from ..journal.backups import LastBackup, read_last_backup
+from ..journal.losses import find_missing_saves
 from ..journal.names import LeftOut, left_out_sentences
 from ..models import Counts, Facets, Json, ParseIssue, Texts, frozen
 from ..search.budget import Costs, times_by_stage
@@ -64,6 +65,13 @@ def status(ws: Workspace) -> Status:
         texts = left_out_sentences(left_out, LEFT_OUT_SHOWN).values()
         notices = [*ws.config.notices, *ws.journal.absent()]
         notices += [" ".join(parts) for parts in texts]
+        saved = ws.journal.saved.ids()
+        missing = find_missing_saves(ws.journal, ws.index.own_ids(saved).values())
+        if missing:
+            notices.append(
+                f"Saved, and gone from their files: {len(missing):,}. `synaptic doctor` names "
+                f"them; `synaptic doctor --restore {missing[0]}` brings this one back."
+            )
         waiting = len(waiting_preferences(ws)) + len(read_proposals(ws.config.state))
         if waiting:
             notices.append(

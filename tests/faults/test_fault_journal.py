@@ -611,3 +611,45 @@ def test_an_open_tag_that_is_being_typed_forgets_nothing(home: Home) -> None:
     home.ask("search", "results")
     assert f".state/done/{id}" in holding(home, b"Dr. Grimm")
     assert ".state/trash.md" in holding(home, b"Dr. Grimm")
+
+
+# -- row 4: what status says of a save that an editor wrote over
+
+
+@pytest.mark.fault(row=4)
+def test_status_counts_the_notes_that_doctor_names_as_gone(home: Home) -> None:
+    """Also beside notes that were deleted, moved by hand, edited or marked as private, of which
+    none is gone; a restore and a dismissal take it away.
+    """
+
+    def counted() -> int:
+        notices = "".join(home.ask("status")["notices"])
+        count = re.search(r"gone from their files: (\d+)", notices)
+        return int(count[1]) if count else 0
+
+    path = home.journal / DAY
+    moved, _, private, deleted, first, second = (
+        saved(home, f"The {word} gate is open.")
+        for word in ("moved", "edited", "private", "deleted", "first", "second")
+    )
+    home.ask("delete", deleted, "--yes")
+    text = path.read_text()
+    blocks = re.split(r"(?m)^(?=## )", text)
+    [own] = [block for block in blocks if moved in block]
+    (home.journal / "Gates.md").write_text(own)
+    text = text.replace(own, "").replace("The edited gate is open.", "Nobody is at the gate.")
+    text = re.sub(
+        rf"(?ms)^(## [^\n]*\n<!-- syn:{private}.*?)(?=^## )", r"<private>\1</private>\n", text
+    )
+    assert "<private>## " in text
+    path.write_text(text)
+    assert vanished(home) == [] and counted() == 0
+    for id in (first, second):
+        [own] = [block for block in re.split(r"(?m)^(?=## )", text) if id in block]
+        text = text.replace(own, "")
+    path.write_text(text)
+    assert sorted(vanished(home)) == sorted([first, second]) and counted() == 2
+    home.ask("doctor", "--restore", first)
+    assert vanished(home) == [second] and counted() == 1
+    home.run("doctor", "--dismiss", second)
+    assert vanished(home) == [] and counted() == 0

@@ -29,7 +29,11 @@ def home(ws: Workspace) -> Workspace:
         ("We do it as discussed above.", {}, "“as discussed above”: a later reader will not"),
         ("The fix is the one from the chat.", {}, "“from the chat”: a later reader will not"),
         ("Sessions live in Redis.", {"type": "decision"}, "A decision without its reason: "),
-        ("todo: renew the permit by May", {}, "`tasks` lacks it without `due` or a box: `- [ ]`."),
+        (
+            "todo: renew the permit by May",
+            {},
+            "`tasks` lacks it without `due` or a box: `- [ ]`.",
+        ),
         ("TO DO: call Ida", {}, "`tasks` lacks it without `due` or a box: `- [ ]`."),
         ("Aufgabe: Seil kaufen", {}, "`tasks` lacks it without `due` or a box: `- [ ]`."),
     ],
