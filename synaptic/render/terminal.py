@@ -507,10 +507,12 @@ def status_text(status: Status, to: Output) -> str:
             f"{status.pending_vectors:,} of {status.chunks:,} parts cannot be found by it "
         )
         meaning += "yet; `synaptic rebuild-index` prepares them"
+    replaced = status.entries - sum(count for _, count in status.facets.types)
+    beside = f", {replaced:,} of them replaced: no list counts it" if replaced else ""
     rows = {
         "home": to.full_path(status.home),
         "journal": to.full_path(status.journal),
-        "entries": f"{status.entries:,} in {file_count_text(status.files)}",
+        "entries": f"{status.entries:,} in {file_count_text(status.files)}{beside}",
         "meaning": meaning,
         "model": one_line(status.model),
         "index": f"{status.index_bytes / 1e6:.1f} MB",

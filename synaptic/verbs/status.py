@@ -22,7 +22,8 @@ LEFT_OUT_SHOWN = 5
 
 @frozen
 class Status:
-    """`months`: entries of each month. `figures`: of each verb the number of the last `calls`,
+    """`facets` count what lists show: of the `entries` those that no later one replaced.
+    `months`: entries of each month. `figures`: of each verb the number of the last `calls`,
     and for each of its `stages` the milliseconds within which half of them (`p50`) and 95 %
     (`p95`) stayed; `total` is the whole call.
 
@@ -56,7 +57,7 @@ def status(ws: Workspace) -> Status:
 
     def run(_: SyncReport) -> Status:
         counts = ws.index.counts()
-        facets = ws.index.facets(Filters(include_superseded=True))
+        facets = ws.index.facets(Filters())
         files = Counter(ws.journal.roots.split_path(path)[0] for path in ws.index.signatures())
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():

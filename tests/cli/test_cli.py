@@ -2191,3 +2191,16 @@ def test_a_doubt_stands_before_the_hits(filled: Run, on_terminal: Terminal) -> N
     assert 0 <= shown.index("no close match") < shown.index("1. ")
     assert shown.count("no close match") == 1
     assert "no close match" in filled("search", "zzzz qqqq", "--json").json["notices"][0]
+
+
+def test_status_and_lists_count_alike(run: Run) -> None:
+    """What a later entry replaced is in no count of a type or tag, as in no list."""
+    first = run("save", "Oak #deck", "--type", "decision", "--json").json["id"]
+    run("save", "Larch #deck", "--type", "decision", "--supersedes", first)
+    status = run("status")
+    assert "2 in 1 file, 1 of them replaced: no list counts it" in status.out
+    shown = {line.split(None, 1)[0]: line.split(None, 1)[1] for line in status.out.splitlines()}
+    assert shown["types"] == "decision 1" and shown["tags"] == "deck 1"
+    counts = run("find", "--tag", "deck", "--facets", "--json").json
+    assert counts["total"] == 1
+    assert counts["facets"]["tags"] == run("status", "--json").json["facets"]["tags"]
