@@ -373,7 +373,7 @@ def _day_paragraphs(entry: Entry) -> list[str]:
     about = [f"#{tag}" for tag in entry.tags] + [short_id(entry.id)]
     if entry.type != "note":
         about.insert(0, entry.type)
-    return [f"## {one_line(heading)}", one_line(" · ".join(about)), text]
+    return [f"## {one_line(heading)}", one_line(" · ".join(about)), *filter(None, [text])]
 
 
 def hits_text(result: SearchResult, is_hit: IsHit, to: Output) -> str:

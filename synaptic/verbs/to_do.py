@@ -24,9 +24,9 @@ Due = TypeVar("Due", Entry, Task)
 MONTH_DAYS = 31
 """The days from today on whose due entries and tasks the lists show by default."""
 WEEK_DAYS = 6
-"""The days after today that belong to this week."""
-OVERDUE, THIS_WEEK, LATER, NO_DAY = "Overdue", "This week", "Later", "No day"
-DUE_GROUPS = (OVERDUE, THIS_WEEK, LATER, NO_DAY)
+"""The days after today whose tasks stand beside those of today."""
+OVERDUE, SOON, LATER, NO_DAY = "Overdue", "Next 7 days", "Later", "No day"
+DUE_GROUPS = (OVERDUE, SOON, LATER, NO_DAY)
 """The names of the groups by when something is due, in their order."""
 
 
@@ -82,7 +82,7 @@ def name_due_group(task: Task, today: date) -> str:
     if task.overdue:
         return OVERDUE
     week = (today + timedelta(days=WEEK_DAYS)).isoformat()
-    return THIS_WEEK if task.due <= week else LATER
+    return SOON if task.due <= week else LATER
 
 
 def _identity(task: Task) -> tuple[str, str, int]:

@@ -91,7 +91,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         part: write(server, f"Renew for {part}.", due=due)
         for part, due in (
             ("Overdue", "2026-11-10"),
-            ("This week", "2026-11-24"),
+            ("Next 7 days", "2026-11-24"),
             ("Later", "2026-12-20"),
         )
     }
@@ -102,7 +102,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
     told = text_of(page)
     assert "due 10 November" in told and "20 December" in told and "📅" not in told
     assert "Sow soon" in told and "2026-11-31" in told  # no day of a calendar
-    for part, where in (("Overdue", "/tasks"), ("This week", "/")):
+    for part, where in (("Overdue", "/tasks"), ("Next 7 days", "/")):
         box = text_of(server.client.get("/").text.partition('class="due"')[2])
         assert f"Renew for {part}" in box and "☐ Call Ida due 20 November Plan" in box
         found = re.search(
