@@ -357,9 +357,9 @@ _ROWS = (
         "has_files",
         "yes or no",
         commands=("find",),
-        help="Entries with or without files.",
+        help="Entries that are about files, as --file names them, or about none.",
         tools=("find",),
-        about="with or without files",
+        about="about files or none",
         key="has:files",
     ),
     Filter(

@@ -61,6 +61,7 @@ _NAMED_KEYS = dict.fromkeys(
 )
 """The keys in the order of a notice, the usual ones first."""
 _WHOLE_WORDS = {key.partition(":")[0] for key in KEYS if ":" in key}
+_SINGULARS = {key.removesuffix("s"): key for key in KEYS if ":" in key}
 _OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
 
 Fields = Callable[[], Collection[str]]
@@ -222,7 +223,8 @@ class _InlineFilters:
         if value.startswith(MINUS) and not (sign or is_number):  # `tag:-old`, not `depth:-5`
             sign, value = "-", value[1:]
         if key in _WHOLE_WORDS:
-            key = f"{key}:{value}".lower().replace("tasks", "task")
+            key = f"{key}:{value}".lower()
+            key = _SINGULARS.get(key.removesuffix("s"), key)
         row = KEYS.get(key)
         is_day = row is not None and row.form == "day"
         is_filter = row and (key != "type" or value.lower() in (*TYPES, *SYNONYMS))
