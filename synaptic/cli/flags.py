@@ -140,7 +140,8 @@ ID_OR_NUMBER = argument(
     str,
     "id",
     "ID",
-    "An id, or 3 for the third entry of the last list; a title works, too.",
+    "An id, or 3 for the third entry of the last list, which numbers them on a terminal; a "
+    "title works, too.",
     **ID_COMPLETION,
 )
 DATE = argument(

@@ -253,6 +253,7 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     meant = _guess_command(typed, names)
     if meant:
         message += f"; you probably mean: {context.command_path} {meant}"
+        hint = f"See {context.command_path} {meant.partition(' ')[0]} --help."
     else:
         hint = f'To write something down: {context.command_path} save "{typed} ...". {hint}'
     return InvalidArgument(message, valid=[] if meant else names, hint=hint)

@@ -273,6 +273,10 @@ def setup(home: str | None, clients: Sequence[str] = (), **options: Any) -> int:
     It registers the MCP server and its hooks in the configuration of each. CLIENT is
     claude-code, claude-desktop, codex, gemini, cursor, vscode, windsurf, zed or opencode.
 
+    --remove takes all of it out again. To uninstall, remove the package then (pipx uninstall
+    synaptic-journal); notes stay where `status` says, and all else of the home may be deleted.
+    Nothing is sent from this machine, but by `sync`, `publish` and `setup --url`.
+
     Example: synaptic setup --dry-run
     """
     from .setup_command import SetupOptions, run_setup  # only this command needs them

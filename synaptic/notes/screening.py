@@ -88,7 +88,7 @@ class Screen:
                 raise InvalidArgument(
                     f"The whole {name} is marked as private, which Synaptic never saves; "
                     "nothing was saved.",
-                    "Remove the marks, or write it into a journal file with an editor.",
+                    "Remove the marks, or write it with an editor: `synaptic edit` opens one.",
                     of=[name] if name != "text" else (),
                 )
         self._unclosed |= bool(unclosed_tags(public.encode("utf-8", "surrogatepass")))

@@ -62,8 +62,9 @@ def write_book(
 ) -> None:
     """Write entries as a book to print: one HTML file with its pictures, or a zip of both.
 
-    Private passages, empty sections and digests of sessions are left out, superseded entries
-    are not. No file is overwritten.
+    Private passages (<private>...</private>), empty sections and digests of sessions are left
+    out, superseded entries are not. Attached files are named, not included. No file is
+    overwritten. --tag -private leaves out entries with that tag.
 
     Example: synaptic book 2026 --title "Our year"
     """

@@ -148,7 +148,7 @@ def _publish(
 ) -> None:
     """Publish the journal in a PostgreSQL database, for readers without it (docs/TEAM.md).
 
-    Private passages and secrets stay here. Only what changed is sent.
+    Private passages (<private>...</private>) and secrets stay here. Only what changed is sent.
 
     Example: synaptic publish --journal platform
     """

@@ -43,8 +43,8 @@ def _export(
 ) -> None:
     """Write entries as rows for other programs, oldest first.
 
-    Private passages are left out, superseded entries are not. No file is overwritten. With
-    --sum, the rows are the sums of a field.
+    Private passages (<private>...</private>) are left out, superseded entries are not. No file
+    is overwritten. With --sum, the rows are the sums of a field.
 
     Example: synaptic export --csv notes.csv --since 2026-01-01
     """

@@ -62,8 +62,9 @@ def _rename(
 ) -> None:
     """Rename a note or a folder, and all links to it.
 
-    It shows the lines that would change, and asks. Code, private passages and sources that are
-    only read stay as they are. `undo` takes it back.
+    It shows the lines that would change, and asks. Code, private passages
+    (<private>...</private>) and sources that are only read stay as they are. `undo` takes it
+    back.
 
     Example: synaptic rename "Roger Zelazny" "Zelazny, Roger" --dry-run
     """
