@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.errors import InvalidArgument
-from synaptic.filters import Filters
+from synaptic.filters import KEYS, Filters
 from synaptic.language.query import MAX_QUERY, build_filters, parse_query
 from synaptic.language.time_fields import read_date
 from synaptic.serving.arguments import build_preference
@@ -289,3 +289,11 @@ def test_what_is_typed_takes_no_given_filter_back() -> None:
     given = Filters(has_body=False, min_importance=0, types=("note",))
     parsed = parse_query("tag:db type:issue x", given, now=NOW)
     assert parsed.filters == replace(given, tags=("db",))
+
+
+@pytest.mark.parametrize("key", [key for key in KEYS if ":" in key])
+def test_what_an_entry_has_is_named_in_singular_and_plural(key: str) -> None:
+    singular = key.removesuffix("s")
+    for typed in (singular, f"{singular}s", f"{singular}S"):
+        parsed = parse_query(f"{typed} rope", Filters(), now=NOW)
+        assert parsed.filters == Filters(**{KEYS[key].field: True}) and not parsed.notices
