@@ -1,5 +1,5 @@
 """Finds the later entries near a hit: they stand below it as lines, because they may say what
-holds now. No hit moves for it.
+holds now. A hit moves only where the question asks for the latest.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from ..index.rows import unit_vectors
 from ..kinds import has_expired
 from ..models import Vector
+from .doubt import MOST_HITS
 from .evidence import Evidence
 from .ranking import Ranked, Ranking
 from .talk import speaker_by_entry
@@ -31,32 +32,54 @@ LEAST_ABOVE = 2.5
 histories of `bench.py helps` in view; only the third reports what it gives.
 """
 
+LEAST_WORDS = 0.3
+"""The least BM25 of a latest entry, beside that of the first hit. Chosen on newest.json of
+tests/data.
+"""
+
 
 def find_later_entries(
     evidence: Evidence, hits: Ranking, ranked: Ranking
 ) -> dict[int, list[int]]:
     """By row of a hit: the rows of the later entries of `ranked` that are named below it, first
     the nearest one of those that are hits above it.
-
-    Both are of one project and dated. Turns of a talk have none: a later one does not correct
-    an earlier one.
     """
     if evidence.vector is None:
         return {}
-    turns = speaker_by_entry(ranked)
-    today = evidence.plan.now.date().isoformat()
-    candidates = [
-        r
-        for r in ranked
-        if r.standing.dated
-        and r.rowid not in turns
-        and not has_expired(r.standing.expires, today)
-    ]
-    closeness = _Closeness(evidence, evidence.vector, candidates)
+    closeness = _Closeness(evidence, evidence.vector, ranked)
     named = _name_nearest_above(hits, closeness)
     for hit_row, later_row in _choose_others(hits, closeness):
         named.setdefault(hit_row, []).append(later_row)
     return named
+
+
+def asks_for_latest(evidence: Evidence) -> bool:
+    """True if the question asks for the latest, and meaning can tell what is on one topic."""
+    plan = evidence.plan
+    return plan.recent and plan.fuses and evidence.vector is not None
+
+
+def put_latest_first(ranked: Ranking, evidence: Evidence) -> Ranking:
+    """Of the first hit and those near it that are later, the latest stands first. The scores
+    stay in their places.
+    """
+    assert evidence.vector is not None
+    closeness = _Closeness(evidence, evidence.vector, ranked[:MOST_HITS])
+    near = [
+        later
+        for first in ranked[:1]
+        for later, deviations in closeness.later_than(first)
+        if deviations >= LEAST_ABOVE
+        and (later.lexical or 0) >= LEAST_WORDS * (first.lexical or 0)
+    ]
+    if not near:
+        return ranked
+    latest = max(near, key=lambda later: later.position)
+    scores = [r.score for r in ranked]
+    order = [latest, *(r for r in ranked if r is not latest)]
+    for r, score in zip(order, scores, strict=True):
+        r.score = score
+    return order
 
 
 def _name_nearest_above(hits: Ranking, closeness: _Closeness) -> dict[int, list[int]]:
@@ -95,11 +118,22 @@ def _choose_others(hits: Ranking, closeness: _Closeness) -> list[tuple[int, int]
 
 class _Closeness:
     """How close candidates are to each other, in standard deviations above the usual cosine of
-    one with the journal. Entries without a vector are close to none.
+    one with the journal. Entries without a vector are close to none, nor are those without a
+    date, that are over, or that are turns of a talk: a later one does not correct an earlier
+    one.
     """
 
-    def __init__(self, evidence: Evidence, question: Vector, candidates: Ranking) -> None:
+    def __init__(self, evidence: Evidence, question: Vector, ranked: Ranking) -> None:
         self._evidence = evidence
+        turns = speaker_by_entry(ranked)
+        today = evidence.plan.now.date().isoformat()
+        candidates = [
+            r
+            for r in ranked
+            if r.standing.dated
+            and r.rowid not in turns
+            and not has_expired(r.standing.expires, today)
+        ]
         chunks = {r.rowid: evidence.chunk(r.rowid, near=True) for r in candidates}
         stored = evidence.index.vectors(list(chunks.values()))
         self._candidates = [r for r in candidates if chunks[r.rowid] in stored]

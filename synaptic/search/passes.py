@@ -25,6 +25,7 @@ from .adjust import (
 from .doubt import Attempt
 from .equal_hits import merge_equal_hits, put_copies_behind
 from .evidence import Evidence
+from .later import asks_for_latest, put_latest_first
 from .ranking import Ranking
 from .replaced import put_successors_in_place
 from .second_search import (
@@ -135,6 +136,14 @@ PASSES: tuple[Pass, ...] = (
         change=put_copies_behind,
         bench="",
         figure="docs/USAGE.md promises it",
+    ),
+    RankingPass(
+        name="latest",
+        stage="ranking",
+        applies=asks_for_latest,
+        change=put_latest_first,
+        bench="freshness",
+        figure="newest_held.json: 11 of 27 instead of 7; 12 of 15 that sound so instead of 13",
     ),
     RankingPass(
         name="equal-hits",
