@@ -24,6 +24,7 @@ from .errors import NotFound, PlugInError, SynapticError
 from .models import frozen
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from importlib.metadata import EntryPoint
 
     from .config import Config
@@ -184,6 +185,10 @@ ACCESS: Door[[Config, str], Workspace] = Door("access")
 FORWARD: Door[[str], Forwarder] = Door("forward")
 """Gives what hands calls on to the server at an address, for `serve --read --writer`."""
 
+BEGIN_DAY: Door[[Workspace, datetime], str] = Door("begin_day")
+"""Begins the note of a day that is not there yet by the vault's template, before its first save
+and before `today` opens it: the path of the note, "" where nothing was begun.
+"""
 TICK_OR_OPEN: Door[[Workspace, TaskPlace, bool], Ticked] = Door("tick_or_open")
 """Marks a task, or an entry that is due as a whole, as done or open, for the page."""
 MOVE_TASK: Door[[Workspace, TaskPlace, str], Rescheduled] = Door("move_task")

@@ -500,6 +500,7 @@ def edit(home: str | None, id: str) -> None:
 def today(home: str | None, page: bool = False) -> None:
     """Open today's file in your editor; with --page open the page in your browser.
 
+    A new file begins with the template that the vault names for daily notes.
     In a script, or without an editor, the path is printed. The page is that of a running
     `synaptic serve`; the browser is logged in by an address that works once, for a minute.
 
@@ -508,7 +509,12 @@ def today(home: str | None, page: bool = False) -> None:
     if page:
         return _open_page(home)
     journal = Journal(load_config(home))
-    open_or_print_path(journal, journal.path_of_day(make_clock()()), None)
+    now = make_clock()()
+    path = journal.path_of_day(now)
+    if editor.editor_command() and not (IN_JSON.get() or journal.place(path).exists()):
+        with open_home(home) as ws:
+            saving.begin_day(ws, now)
+    open_or_print_path(journal, path, None)
     return ask_about_new_preferences(home)
 
 

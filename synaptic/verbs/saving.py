@@ -270,6 +270,8 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
     index_notices: Texts = ()
     if new:
         ws.own_journal.writer.note_entries(*(entry.id for entry in new))
+        for entry in new:
+            begin_day(ws, entry.at)
         with watch.stage("journal"), ws.own_journal.writing():
             paths = _append_by_day(ws, new)
             for entry, notices, marks in drafts:
@@ -313,6 +315,15 @@ def _find_near_to_each(ws: Workspace, new: Sequence[Entry]) -> dict[str, tuple[N
             near[entry.id] = find_near_entries(ws, entry, besides=beside)[:room]
             room -= len(near[entry.id])
     return near
+
+
+def begin_day(ws: Workspace, at: datetime) -> None:
+    """Begins the file of a day that is not there yet by the vault's own template, if it names
+    one.
+    """
+    if not ws.journal.place(ws.journal.day_path(at)).exists():
+        with suppress(Exception):  # whatever fails here, the save itself begins the file
+            ws.begin_day(ws, at)
 
 
 def _append_by_day(ws: Workspace, new: Sequence[Entry]) -> dict[str, str]:

@@ -35,6 +35,8 @@ class Workspace:
     clock: Callable[[], datetime]
     access: Access
     paces: Paces = field(default_factory=Paces)
+    begin_day: Callable[[Workspace, datetime], object] = lambda *_: None
+    """Begins the file of a day that is not there yet as the vault says, if at all."""
 
     @property
     def own_journal(self) -> Journal:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from outside import TIMEOUT_S, Answer, Home, Refusal, Server, wait_until
+from outside import TIMEOUT_S, Answer, Home, Refusal, Server, is_stopped, wait_until
 from trials import Rounds
 
 from synaptic.journal.writer import ATTEMPTS
@@ -735,15 +735,6 @@ def edit_against(
             write(number)
         edit.send_signal(signal.SIGCONT)
     return json.loads(edit.communicate(timeout=TIMEOUT_S)[0])
-
-
-def is_stopped(pid: int) -> bool:
-    """True if a process was stopped by a signal."""
-    status = Path(f"/proc/{pid}/stat")
-    if status.exists():
-        return status.read_text().rpartition(")")[2].split()[0] == "T"
-    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True).stdout
-    return state.startswith(b"T")
 
 
 @pytest.mark.fault(row=5)

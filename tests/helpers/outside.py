@@ -36,6 +36,15 @@ for ever.
 """
 
 
+def is_stopped(pid: int) -> bool:
+    """True if a process was stopped by a signal."""
+    status = Path(f"/proc/{pid}/stat")
+    if status.exists():
+        return status.read_text().rpartition(")")[2].split()[0] == "T"
+    state = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True).stdout
+    return state.startswith(b"T")
+
+
 def wait_until(holds: Callable[[], object]) -> None:
     """Returns once it holds; fails after TIMEOUT_S."""
     end = time.monotonic() + TIMEOUT_S

@@ -3,6 +3,22 @@
 Begin in `app`: it puts the rooms of the page together, `guard` before all of them.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ...workspace.workspace import Workspace
+
 COMMANDS = dict.fromkeys(("serve", "token"), f"{__name__}.page_commands") | {
     "book": f"{__name__}.book_command"
 }
+
+
+def begin_day(ws: Workspace, at: datetime) -> str:
+    """Begins the note of a day by the vault's template; returns its path, "" without one."""
+    from . import day_notes
+
+    return day_notes.begin_day(ws, at)

@@ -3,31 +3,27 @@ notes or Logseq's default templates.
 """
 
 import re
-from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import PurePosixPath
-from urllib.parse import urlencode
-
-from starlette.requests import Request
-from starlette.responses import Response
 
 from ...files import read_regular_file
+from ...journal.changelog import make_record
 from ...journal.folder import is_logseq_graph, is_note
 from ...journal.obsidian import obsidian_setting
 from ...journal.repository import SMALL_BYTES
+from ...journal.text import block_to_append
+from ...journal.trash import file_hash
 from ...journal.writer import Draft, Stat
-from ...language.timephrase.typed import split_date
-from ...notes.moment import DateNames
-from ...verbs.receipts import index_now, logged
-from ...verbs.saving import parse_moment
+from ...verbs.receipts import logged
 from ...workspace.workspace import Workspace
-from .day_texts import date_names
 from .filling import fill_in, find_templates, paths_of_templates, text_of_note
-from .site import Page, read_form, redirect_with_message, run_verb
-from .translation import translate
 
+BEGIN = "begin a day"
+"""The verb of a run that only begins a day."""
 _OF_JOURNALS = re.compile(r'(?m)^[^;\n]*:default-templates\s*\{[^}]*?:journals\s+"([^"\n]+)"')
+_PROBE = b"## 12:00 Probe\n\nprobe\n"
+"""An entry that has to be read below a template."""
 
 
 def named_template(ws: Workspace) -> str:
@@ -46,9 +42,10 @@ def path_to_begin(ws: Workspace, at: datetime) -> str:
     """The path of the note of a day that is not there yet and that the vault has a template
     for; else "".
     """
+    if not named_template(ws):
+        return ""
     path = ws.journal.path_of_day(at)
-    begins = not ws.journal.place(path).exists() and named_template(ws)
-    return path if begins else ""
+    return "" if ws.journal.place(path).exists() else path
 
 
 def _read_daily_template(ws: Workspace, title: str) -> str:
@@ -63,54 +60,40 @@ def _read_daily_template(ws: Workspace, title: str) -> str:
     return f"# {title}\n\n{text}" if text else ""
 
 
-@logged("begin a day")
-def begin_day(ws: Workspace, at: datetime, names: DateNames) -> str:
+def _hides_next_entry(ws: Workspace, path: str, data: bytes) -> bool:
+    """True if an entry below this text would be no entry, as in a code fence that is open."""
+    with_entry = data + block_to_append(path, _PROBE, data)
+    probe = ws.journal.parse(path, with_entry).entries[-1:]
+    return [(entry.title, entry.content) for entry in probe] != [("Probe", "probe")]
+
+
+@logged(BEGIN)
+def begin_day(ws: Workspace, at: datetime) -> str:
     """Writes the note of a day that is not there yet by the vault's template, with the date of
     the day and the time of `at`; returns its path, or "" where nothing was begun.
+
+    Within the run of a save, the undo of that run leaves the text of the template where
+    something else stands in the file by then, as it leaves a heading.
     """
     path = path_to_begin(ws, at)
     title = PurePosixPath(path).stem
     text = _read_daily_template(ws, title) if path else ""
-    filled = fill_in(ws, text, title, at, names).strip("\n")
-    if not filled or not ws.journal.parse(path, filled.encode()).entries:
+    data = fill_in(ws, text, title, at).strip("\n").encode() + b"\n"
+    if not data.strip() or _hides_next_entry(ws, path, data):
         return ""
 
     def begin(_: bytes, status: Stat) -> Draft | None:
-        return None if status else Draft(f"{filled}\n".encode())
+        return None if status else Draft(data)
 
-    with ws.own_journal.writing():
-        draft = ws.own_journal.writer.change(path, begin)
-    index_now(ws, path)
+    journal = ws.own_journal
+    deed = journal.writer.deed
+    assert deed
+    with journal.writing():
+        if deed.verb == BEGIN:
+            return path if journal.writer.change(path, begin) else ""
+        with journal.writer.unlogged():
+            draft = journal.writer.change(path, begin)
+        if draft:
+            record = make_record(deed, journal.clock(), path, now=file_hash(data))
+            journal.log.append(record, sync=False)
     return path if draft else ""
-
-
-def begin_day_of_text(ws: Workspace, text: str, moment: str) -> None:
-    """Begins the note of the day to which a new text will be saved: that of `moment`, or that
-    its first words name, or today.
-    """
-    dated = None if moment else split_date(text, ws.clock())
-    at = dated.moment if dated and not dated.is_ahead else moment or None
-    begin_day(ws, parse_moment(at, ws.clock()), date_names())
-
-
-async def _begin_day_page(request: Request) -> Response:
-    """Begins the note of a day, and redirects to the form that edits it."""
-    await read_form(request)
-    day = request.path_params["date"]
-
-    def begin(ws: Workspace) -> tuple[str, str]:
-        at = parse_moment(day, ws.clock())
-        with ws.own_journal.doing("begin a day") as deed:
-            begun = begin_day(ws, at, date_names())
-        return begun or ws.journal.path_of_day(at), deed.run if begun else ""
-
-    path, run = await run_verb(request, begin)
-    message = (
-        translate("Begun as your template says.") if run else translate("It is there already.")
-    )
-    return redirect_with_message(
-        request, f"/edit?{urlencode({'path': path})}", message, moved=run
-    )
-
-
-PAGES: Sequence[Page] = [Page("/day/{date}/begin", "writer", _begin_day_page, methods=["POST"])]

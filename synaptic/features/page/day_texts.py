@@ -2,7 +2,7 @@
 entry.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -10,7 +10,6 @@ from babel import Locale, dates
 
 from ...models import Entry, Texts
 from ...notes.header import clean_title, derive_title, leading_markup, make_title
-from ...notes.moment import DateNames
 from .rendering import markdown_to_line, plain_heading
 from .translation import LOCALES, present_locale
 
@@ -55,27 +54,12 @@ def format_month(month: str) -> str:
 
 def month_names() -> Texts:
     """Returns the names of the twelve months as they stand alone."""
-    return _in_order(_locale().months["stand-alone"]["wide"])
-
-
-def date_names() -> DateNames:
-    """Returns the names of months and weekdays within a date."""
-    locale = _locale()
-    return DateNames(
-        months=_in_order(locale.months["format"]["wide"]),
-        short_months=_in_order(locale.months["stand-alone"]["abbreviated"]),
-        days=_in_order(locale.days["format"]["wide"]),
-        short_days=_in_order(locale.days["stand-alone"]["abbreviated"]),
-    )
+    names = _locale().months["stand-alone"]["wide"]
+    return tuple(names[number] for number in sorted(names))
 
 
 def _locale() -> Locale:
     return Locale.parse(present_locale())
-
-
-def _in_order(names: Mapping[int, str]) -> Texts:
-    """Returns names that CLDR gives by number, such as those of months."""
-    return tuple(names[number] for number in sorted(names))
 
 
 def first_weekday() -> int:

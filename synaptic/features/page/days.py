@@ -8,6 +8,7 @@ from calendar import Calendar
 from collections.abc import Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 from starlette.requests import Request
@@ -27,7 +28,7 @@ from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import lost_draft_files
-from .day_notes import path_to_begin
+from .day_notes import BEGIN, begin_day, path_to_begin
 from .day_texts import (
     first_weekday,
     format_date,
@@ -39,7 +40,16 @@ from .day_texts import (
     weekday_names,
 )
 from .rendering import render_markdown
-from .site import TEMPLATES, Page, Values, code_to_html, page, read_form, run_verb
+from .site import (
+    TEMPLATES,
+    Page,
+    Values,
+    code_to_html,
+    page,
+    read_form,
+    redirect_with_message,
+    run_verb,
+)
 from .translation import translate
 
 DAY_ENTRIES = 100
@@ -101,6 +111,26 @@ async def _day_page(request: Request) -> Response:
         return RedirectResponse(f"/calendar?month={days.since[:7]}", 303)
     return await page(
         request, "day.html", is_more=bool(cursor), since=since, types=TYPES, **values
+    )
+
+
+async def _begin_day_page(request: Request) -> Response:
+    """Begins the note of a day, and redirects to the form that edits it."""
+    await read_form(request)
+    day = request.path_params["date"]
+
+    def begin(ws: Workspace) -> tuple[str, str]:
+        at = parse_moment(day, ws.clock())
+        with ws.own_journal.doing(BEGIN) as deed:
+            begun = begin_day(ws, at)
+        return begun or ws.journal.path_of_day(at), deed.run if begun else ""
+
+    path, run = await run_verb(request, begin)
+    message = (
+        translate("Begun as your template says.") if run else translate("It is there already.")
+    )
+    return redirect_with_message(
+        request, f"/edit?{urlencode({'path': path})}", message, moved=run
     )
 
 
@@ -195,6 +225,7 @@ PAGES = [
     Page("/", "reader", _day_page),
     Page("/day", "reader", _day_page),
     Page("/day/{date}", "reader", _day_page),
+    Page("/day/{date}/begin", "writer", _begin_day_page, methods=["POST"]),
     Page("/calendar", "reader", _calendar_page),
     Page("/preview", "writer", _preview_html, methods=["POST"]),
 ]

@@ -46,7 +46,6 @@ from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import Attachments, open_attachments
 from .browsers import may_stay_logged_in
-from .day_notes import begin_day_of_text
 from .site import (
     Page,
     Values,
@@ -247,9 +246,7 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
 
     def write(ws: Workspace, placed: str) -> Receipt:
         if not id:
-            with ws.own_journal.doing("save"):  # one undo takes back all of it
-                begin_day_of_text(ws, placed, moment)
-                return saving.save(ws, placed, confirms=True, **values)
+            return saving.save(ws, placed, confirms=True, **values)
         parts = {**values, text: placed} if placed else values
         return changing.update(ws, id, confirms=True, **parts)
 

@@ -28,7 +28,7 @@ from ...notes.privacy import mask_private
 from ...verbs.exports import export
 from ...verbs.saving import parse_moment
 from ...workspace.workspace import Workspace
-from .translation import translate
+from .translation import LOCALES, present_language, present_locale, translate
 
 Templates = dict[str, Callable[[], str]]
 """The names of templates, each with a function that reads its text."""
@@ -84,15 +84,12 @@ def _is_switched_off(ws: Workspace, path: str) -> bool:
     return front is not None and front.excluded
 
 
-def fill_template(
-    ws: Workspace, name: str, *, title: str, moment: str = "", names: DateNames = ENGLISH
-) -> str:
+def fill_template(ws: Workspace, name: str, *, title: str, moment: str = "") -> str:
     """The text of the template `name`, with `{{title}}`, and `{{date}}` and `{{time}}` of
     `moment` or else of now; all else in it stays. Its front matter is left out: it would be
     text within an entry.
 
-    Without `title` the title is that of the day's file; `names` are those of months and days.
-    Raises NotFound if there is no such
+    Without `title` the title is that of the day's file. Raises NotFound if there is no such
     template, and InvalidArgument for one without text and for a moment that cannot be read.
     """
     templates = find_templates(ws)
@@ -113,10 +110,11 @@ def fill_template(
             translate("The properties of a note can be written at the top of its file."),
         )
     at = parse_moment(moment or None, ws.clock())
-    return fill_in(ws, text, title or PurePosixPath(ws.journal.path_of_day(at)).stem, at, names)
+    title = title or PurePosixPath(ws.journal.path_of_day(at)).stem
+    return fill_in(ws, text, title, at)
 
 
-def fill_in(ws: Workspace, text: str, title: str, at: datetime, names: DateNames) -> str:
+def fill_in(ws: Workspace, text: str, title: str, at: datetime) -> str:
     """The text with its placeholders filled in, by the forms of dates that Obsidian's plug-in
     for templates is set to.
     """
@@ -127,8 +125,30 @@ def fill_in(ws: Workspace, text: str, title: str, at: datetime, names: DateNames
         at=at,
         date_form=obsidian_setting(forms, "dateFormat") or "YYYY-MM-DD",
         time_form=obsidian_setting(forms, "timeFormat") or "HH:mm",
-        names=names,
+        names=_date_names(ws),
     )
+
+
+def _date_names(ws: Workspace) -> DateNames:
+    """The names of months and weekdays in the language of the page: in a command, and for an
+    agent, it is that of the settings.
+    """
+    locale = present_locale()
+    setting = ws.config.language
+    if setting and setting != present_language():
+        locale = LOCALES[setting]
+    if locale.startswith("en"):
+        return ENGLISH
+    from babel import Locale  # late: most saves begin no day
+
+    months = Locale.parse(locale).months
+    days = Locale.parse(locale).days
+    named = [
+        ones[form][width]
+        for ones in (months, days)
+        for form, width in (("format", "wide"), ("stand-alone", "abbreviated"))
+    ]
+    return DateNames(*(tuple(names[number] for number in sorted(names)) for names in named))
 
 
 def fill_placeholders(

@@ -4,7 +4,6 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from ...errors import Refused, SynapticError
-from .day_texts import date_names
 from .filling import fill_template, find_templates
 from .site import Page, http_status, page, run_verb, session_of
 from .translation import translate
@@ -37,7 +36,6 @@ async def _filled_template(request: Request) -> Response:
             asked.get("name", ""),
             title=" ".join(asked.get("title", "").split()),
             moment=moment if asked.get("date") else "",
-            names=date_names(),
         )
     except SynapticError as error:
         return PlainTextResponse(f"{error.message} {error.hint}", http_status(error))

@@ -16,7 +16,6 @@ from . import (
     attachments,
     book_pages,
     browsers,
-    day_notes,
     days,
     edit_pages,
     entries,
@@ -40,7 +39,6 @@ from .translation import translate
 PAGES = [
     *login.PAGES,
     *days.PAGES,
-    *day_notes.PAGES,
     *browsers.PAGES,
     *following.PAGES,
     *searching.PAGES,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import shlex
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from forks import ForkedHome
 from homes import open_home
+from outside import is_stopped, wait_until
 from playwright.sync_api import Browser, expect
 from served import logged_in, served
 
 from synaptic.features.page.day_notes import begin_day, named_template
-from synaptic.notes.moment import ENGLISH
 
 TODAY = "2026-11-24"
 NOW = f"{TODAY}T10:00:00"
@@ -120,7 +123,7 @@ def test_a_template_that_may_not_be_inserted_begins_nothing(
     )
     (home / "outside.md").write_text("Outside")
     with open_home(home, exclude=("Left out.md",)) as ws:
-        assert begin_day(ws, ws.clock(), ENGLISH) == ""
+        assert begin_day(ws, ws.clock()) == ""
         assert not ws.journal.place(ws.journal.path_of_day(ws.clock())).exists()
 
 
@@ -131,7 +134,142 @@ def test_a_graph_of_logseq_names_the_template_of_its_journals(tmp_path: Path) ->
         (journal / name).write_text(text)
     with open_home(tmp_path / "home") as ws:
         assert named_template(ws) == "Daily"
-        path = begin_day(ws, ws.clock(), ENGLISH)
+        path = begin_day(ws, ws.clock())
         day = ws.today.isoformat()
         assert (journal / path).read_text() == f"# {day}\n\n- Read {day}\n"
-        assert begin_day(ws, ws.clock(), ENGLISH) == ""
+        assert begin_day(ws, ws.clock()) == ""
+
+
+BEGUN = FILLED.encode()
+HEADING = f"# {TODAY}\n".encode()
+"""How a day begins where no template does."""
+
+
+def home_at(place: Path, **env: str) -> ForkedHome:
+    return ForkedHome(place, {"SYNAPTIC_NOW": NOW, "SYNAPTIC_PROJECT": ""} | env)
+
+
+def save(home: ForkedHome, text: str, **env: str) -> None:
+    answer = home.run("save", text, **env)
+    assert answer.code == 0, answer.text
+
+
+def note_of_today(home: ForkedHome, folder: str = "") -> Path:
+    return home.journal / folder / f"{TODAY}.md"
+
+
+def test_a_save_in_a_terminal_and_of_an_agent_begins_the_note(vault: Vault) -> None:
+    home = home_at(vault())
+    save(home, "A walk.")
+    first = note_of_today(home).read_bytes()
+    assert first.startswith(BEGUN + b"\n## 10:00 A walk.\n")
+    save(home, "A swim.")
+    both = note_of_today(home).read_bytes()
+    assert both.startswith(first) and both[len(first) :].startswith(b"\n## 10:00 A swim.\n")
+    with home.server(SYNAPTIC_NOW="2026-11-25T10:00:00") as agent:
+        agent.call("save", content="The build is green.")
+    wednesday = (home.journal / "2026-11-25.md").read_text()
+    assert wednesday.startswith(FILLED.replace("Tuesday, 24", "Wednesday, 25")[:50])
+    assert wednesday.count("## Morning") == 1 and "The build is green." in wednesday
+
+
+def test_day_names_are_in_the_language_of_the_settings(vault: Vault) -> None:
+    home = home_at(vault())
+    (home.path / "config.toml").write_text('language = "de"\n')
+    save(home, "Tee.")
+    assert "# Dienstag, 24 November\n" in note_of_today(home).read_text()
+
+
+def test_a_graph_of_logseq_begins_its_journal_by_a_save(tmp_path: Path) -> None:
+    home = home_at(tmp_path / "home")
+    for name, text in {"logseq/config.edn": CONFIG, "pages/Ours.md": BLOCKS}.items():
+        (home.journal / name).parent.mkdir(parents=True)
+        (home.journal / name).write_text(text)
+    save(home, "A walk.")
+    begun = f"# {TODAY}\n\n- Read {TODAY}\n\n## 10:00 A walk.\n"
+    assert note_of_today(home).read_text().startswith(begun)
+
+
+@pytest.mark.parametrize("settings", [None, "{}", "{", '{"template": ""}'])
+def test_a_vault_that_names_no_template_begins_as_before(
+    tmp_path: Path, settings: str | None
+) -> None:
+    written = []
+    for number, text in enumerate((None, settings)):
+        home = home_at(tmp_path / str(number))
+        if text is not None:
+            (home.journal / ".obsidian").mkdir(parents=True)
+            (home.journal / ".obsidian" / "daily-notes.json").write_text(text)
+        save(home, "A walk.")
+        lines = note_of_today(home).read_bytes().splitlines(keepends=True)
+        written.append([line for line in lines if b"<!-- syn:" not in line])
+    assert written[0] == written[1] and written[0][0] == HEADING
+
+
+OPEN_FENCE = "# {{title}}\n\n```sh\nls\n"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"Templates/Daily.md": OPEN_FENCE},
+        {"Templates/Daily.md": "# {{title}}\n\n<!-- open\n"},
+        {".obsidian/daily-notes.json": '{"template": "Gone"}'},
+        {".obsidian/daily-notes.json": '{"template": "../../outside"}'},
+    ],
+)
+def test_a_template_that_cannot_be_used_refuses_no_save(
+    vault: Vault, files: dict[str, str]
+) -> None:
+    home = home_at(vault(**files))
+    save(home, "A walk.")
+    assert note_of_today(home).read_bytes().startswith(HEADING + b"\n## 10:00 A walk.\n")
+    assert "A walk." in [entry["title"] for entry in home.entries()]
+
+
+def test_a_template_of_properties_alone_begins_the_note(vault: Vault) -> None:
+    home = home_at(vault(**{"Templates/Daily.md": "---\ntags: [day]\n---\n"}))
+    save(home, "A walk.")
+    note = note_of_today(home).read_text()
+    assert note.startswith("---\ntags: [day]\n---\n\n## 10:00 A walk.\n")
+
+
+def test_a_note_that_is_made_meanwhile_gets_no_template(vault: Vault) -> None:
+    home = home_at(vault())
+    process = home.start("save", "A walk.", SYNAPTIC_FAULT="locked:stop")
+    wait_until(lambda: is_stopped(process.pid))
+    note_of_today(home).write_text("# Mine\n")  # as Obsidian makes it, which asks for no lock
+    while process.poll() is None:
+        process.send_signal(signal.SIGCONT)
+        process.poll(0.05)
+    assert process.wait() == 0
+    assert note_of_today(home).read_text().startswith("# Mine\n\n## 10:00 A walk.\n")
+
+
+def test_an_undo_of_the_first_save_leaves_what_others_wrote(vault: Vault) -> None:
+    home = home_at(vault())
+    note = note_of_today(home)
+    save(home, "A walk.")
+    assert home.run("undo").code == 0
+    assert not note.exists()
+    save(home, "A walk.")
+    save(home, "A swim.")
+    runs = [run["run"] for run in home.ask("undo", "--list")["undoable"]]
+    assert home.run("undo", runs[1]).code == 0
+    assert note.read_bytes().startswith(BEGUN + b"\n## 10:00 A swim.\n")
+    assert home.run("undo").code == 0
+    assert note.read_bytes() == BEGUN
+
+
+def test_today_opens_a_note_that_the_template_begins(vault: Vault, tmp_path: Path) -> None:
+    home = home_at(vault())
+    assert home.run("today").out == f"{note_of_today(home)}\n"
+    assert not note_of_today(home).exists()  # the path is all that a script asks for
+    seen = tmp_path / "seen"
+    editor = tmp_path / "editor"
+    editor.write_text(f'#!/bin/sh\ncp "$1" {shlex.quote(str(seen))}\n')
+    editor.chmod(0o755)
+    assert home.person("today", EDITOR=str(editor)).code == 0
+    assert seen.read_bytes() == BEGUN
+    assert home.run("undo").code == 0
+    assert not note_of_today(home).exists()
