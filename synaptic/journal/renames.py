@@ -14,6 +14,7 @@ edits reversed.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -129,16 +130,17 @@ def carry_out(journal: Journal, run: Run) -> Run:
     done: list[FileEdit] = []
     left = list(run.left)
     written = _write_edits(journal, run.edits)
-    for edit in run.edits:
-        is_done = edit.path == edit.to and edit.path in written
-        if not is_done:
-            journal.writer.note_holder()
-            is_done = _carry_out_edit(journal, edit)
-        (done if is_done else left).append(edit)
-        if not is_done and edit.path != edit.to and not _exists(journal, edit.path):
-            here = _hash_of_file(journal, edit.to)
-            done.append(FileEdit(edit.path, edit.to, here, here))
-        inject_fault("renamed")
+    for start in range(0, len(run.edits), BATCH):
+        journal.writer.note_holder()
+        with journal.writer.moving():
+            for edit in run.edits[start : start + BATCH]:
+                is_done = edit.path == edit.to and edit.path in written
+                is_done = is_done or _carry_out_edit(journal, edit)
+                (done if is_done else left).append(edit)
+                if not is_done and _has_moved(journal, edit):
+                    here = _hash_of_file(journal, edit.to)
+                    done.append(FileEdit(edit.path, edit.to, here, here))
+                inject_fault("renamed")
     moves = {edit.path: edit.to for edit in done if edit.path != edit.to}
     if run.ids or moves:
         _follow(journal, moves, run.ids)
@@ -308,7 +310,7 @@ def _bytes_after(edit: FileEdit, data: bytes, _: object = None) -> bytes:
 
 def _carry_out_edit(journal: Journal, edit: FileEdit) -> bool:
     """Edits and moves one file; returns False if it was changed since the run was planned."""
-    is_moved = edit.path != edit.to and not _exists(journal, edit.path)
+    is_moved = _has_moved(journal, edit)
     path = edit.to if is_moved else edit.path
     journal.writer.remove_temps(journal.place(path).parent)
     here = _hash_of_file(journal, path)
@@ -347,11 +349,14 @@ def _follow(journal: Journal, moves: Mapping[str, str], ids: Mapping[str, str]) 
             open_import_runs(journal.state).put(replace(run, blocks=tuple(blocks)))
 
 
-def _exists(journal: JournalFiles, path: str) -> bool:
-    """True if the folder lists a file of exactly this name."""
-    file = journal.place(path)
+def _has_moved(journal: JournalFiles, edit: FileEdit) -> bool:
+    """True if an edit moves a file, and no file is at its old path any more."""
+    old_file = journal.place(edit.path)
+    if edit.path == edit.to or not os.path.lexists(old_file):
+        return edit.path != edit.to
     with suppress(OSError):
-        return file.name in {one.name for one in file.parent.iterdir()}
+        if old_file.samefile(journal.place(edit.to)):  # for this disk both are one name
+            return old_file.name not in os.listdir(old_file.parent)  # noqa: PTH208
     return False
 
 

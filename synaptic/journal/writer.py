@@ -116,6 +116,8 @@ class FileWriter:
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
         self._swept: set[Path] | None = None
         """The folders without hidden files of ours, while this process holds the lock."""
+        self._left_unsynced: set[Path] = set()
+        """The folders of moved files that are not synced yet."""
         self._has_expired = False
         """True once old copies were removed, while this process holds the lock."""
         self._intent = config.state / "intent"
@@ -246,8 +248,18 @@ class FileWriter:
                     file.write(json.dumps(path) + "\n")
             self._intent.unlink()
 
+    @contextmanager
+    def moving(self) -> Iterator[None]:
+        """A context in which files are moved, at whose end these moves are durable."""
+        try:
+            yield
+        finally:
+            folders, self._left_unsynced = self._left_unsynced, set()
+            for parent in sorted(folders):
+                disk.sync_dir(parent)
+
     def move(self, path: str, to: str) -> None:
-        """Gives a file another path in the journal, durably. The caller holds the lock.
+        """Gives a file another path in the journal, within `moving`. The caller holds the lock.
 
         Raises Refused for a link, and where another file has the path; JournalError.
         """
@@ -272,8 +284,7 @@ class FileWriter:
             if self.deed:
                 self.log.append(make_record(self.deed, self.clock(), path, to=to), sync=False)
             inject_fault("moved")
-            for parent in {old_path.parent, new_path.parent}:
-                disk.sync_dir(parent)
+            self._left_unsynced |= {old_path.parent, new_path.parent}
 
     @contextmanager
     def doing(

@@ -38,6 +38,8 @@ MORE_ROUNDS = 2
 """The rounds in which files are edited that changed meanwhile."""
 _AROUND = 40
 """Characters that are shown before and after a change."""
+_ID = re.compile(rb"(?<![0-9a-z])[0-9a-z]{8}(?![0-9a-z])")
+"""Matches the part of an id by which links and comments name an entry."""
 _H2 = re.compile(rb"(?m)^##[ \t][^\n]*$")
 _LINE_END = re.compile(rb"\r(?!\n)|\n")
 _OWN = re.compile(rb"(?<=[ \t])own=([0-9a-f,]+)(?=[ \t]|-->)")
@@ -114,12 +116,13 @@ class CannotEdit(Exception):
 
 class EditedFile:
     """The edit of one file: its bytes before and after, its entries before and after, and the
-    ids that change.
+    ids that change. `asked` are the splices that were asked for.
     """
 
     def __init__(
         self, ws: Workspace, path: str, to: str, data: bytes, splices: Sequence[Splice]
     ) -> None:
+        self.asked = tuple(splices)
         self.splices = tuple(sorted([*splices, *_splices_of_owners(data, splices)]))
         after = replace_pieces(data, self.splices)
         was = ws.journal.parse(path, data)
@@ -221,7 +224,7 @@ def plan_edits(
     edited: dict[str, EditedFile] = {}
     failures: list[StayingLine] = []
     for _ in range(ROUNDS):
-        edited, failures = _edit_files(ws, notes, changes, ids)
+        edited, failures = _edit_files(ws, notes, changes, ids, edited)
         new_ids: dict[str, str] = {}
         for one in edited.values():
             new_ids |= one.ids
@@ -260,23 +263,32 @@ def _moves_of_files(ws: Workspace, moves: Mapping[str, str]) -> Iterator[FileEdi
 
 
 def _edit_files(
-    ws: Workspace, notes: Notes, changes: Changes, ids: Mapping[str, str]
+    ws: Workspace,
+    notes: Notes,
+    changes: Changes,
+    ids: Mapping[str, str],
+    earlier: Mapping[str, EditedFile],
 ) -> tuple[dict[str, EditedFile], list[StayingLine]]:
-    """(the edits by path, moved notes first; the lines that cannot be edited)."""
+    """(the edits by path, moved notes first; the lines that cannot be edited). An edit of the
+    round before that is the same is taken as it is.
+    """
     edited: dict[str, EditedFile] = {}
     failures = []
-    named = [id[9:].encode() for id in ids]
+    named = {id[9:].encode() for id in ids}
     others = notes.paths if ids else ()
     moved = filter(is_note, changes.moves)
     for path in dict.fromkeys((*moved, *changes.splices, *others)):
         data = notes.read(path)
         to = changes.moves.get(path, path)
         splices = list(changes.splices.get(path, ()))
-        if notes.is_own(path) and any(name in data for name in named):
+        if notes.is_own(path) and not named.isdisjoint(_ID.findall(data) if named else ()):
             taken = {splice.at for splice in splices}
             more = splices_of_ids(data, read_note_text(data), ids)
             splices += [splice for splice in more if splice.at not in taken]
         if not splices and to == path:
+            continue
+        if path in earlier and earlier[path].asked == tuple(splices):
+            edited[path] = earlier[path]
             continue
         try:
             one = EditedFile(ws, path, to, data, splices)

@@ -8,10 +8,12 @@ import json
 import os
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -46,6 +48,7 @@ from ...workspace.many_edits import (
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 
+_WORD = re.compile(r"\w+")
 _SWITCHED_OFF = re.compile(r"(?im)^synaptic:[ \t]*[\"']?(?:false|no|off)\b")
 
 
@@ -107,7 +110,7 @@ class LinkMoves:
         }
         self.before = LinkTargets(before, pages_before)
         self.after = LinkTargets(after, pages_after)
-        self._needles = self._words_of_names()
+        self._needles = _by_rarest_word(self._words_of_names())
         self._notes = Notes(ws)
         self._stays: list[StayingLine] = []
 
@@ -159,7 +162,8 @@ class LinkMoves:
         text = data.decode("utf-8", "surrogateescape")
         text = name_key(unquote(text, errors="surrogateescape") if "%" in text else text)
         text = text.replace("___", "/")
-        return any(word in text for word in self._needles)
+        keys = {"", *_WORD.findall(text)} & self._needles.keys()
+        return any(name in text for key in keys for name in self._needles[key])
 
     def _find_splices(self, path: str) -> list[Splice]:
         """The changes of one file, apart from the ids in it; notes what stays."""
@@ -243,6 +247,8 @@ class LinkMoves:
         and will break.
         """
         whole = LONE_CR.sub("\n", data.decode("utf-8", "surrogateescape"))
+        if whole == text.plain:  # it has none of these
+            return
         masked = mask_private(data)
         links = find_link_places(whole)
         active = find_link_places(text.plain)
@@ -299,6 +305,19 @@ class LinkMoves:
             return {one.entry.path for one in self._ws.index.entries(rows).values()}
 
         return in_step(self._ws, run)
+
+
+def _by_rarest_word(names: Collection[str]) -> dict[str, list[str]]:
+    """These names by that of their words which the fewest of them have; "" for no word. A text
+    that holds a name as a link does holds its words.
+    """
+    words = {name: set(_WORD.findall(name)) for name in names}
+    counts = Counter(chain.from_iterable(words.values()))
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        rarest = min(sorted(words[name]), key=lambda word: counts[word], default="")
+        found.setdefault(rarest, []).append(name)
+    return found
 
 
 def _is_single_quoted(text: str, at: int) -> bool:
