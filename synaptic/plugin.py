@@ -196,7 +196,9 @@ MOVE_TASK: Door[[Workspace, TaskPlace, str], Rescheduled] = Door("move_task")
 FORMAT_TASK: Door[[Workspace, str, str], str] = Door("format_task")
 """The text of a new entry that is this task, due on that day, for the page."""
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
-"""The plan that gives a note another name, for the page; True if a person confirms."""
+"""The plan that gives a note, or a folder with a `/` at its end, another name, for the page;
+True if a person confirms.
+"""
 PLAN_MENDING: Door[[Workspace, bool], dict[str, EditPlan]] = Door("plan_mending")
 """By path of a note that was moved by hand, the plan that mends links to it, for `review`."""
 

@@ -1,9 +1,11 @@
-"""The page on which a person renames a note: it shows what would change, asks, undoes it; and
-the way to make a mention of a note a link.
+"""The pages on which a person renames a note or a folder: they show what would change, ask, and
+undo it; and the way to make a mention of a note a link.
 """
 
 import hashlib
+import posixpath
 from pathlib import PurePosixPath
+from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -11,7 +13,7 @@ from starlette.responses import Response
 from ...errors import SynapticError
 from ...journal.folder import is_note
 from ...journal.renames import find_run
-from ...models import Entry
+from ...models import frozen
 from ...plugin import PLAN_RENAME
 from ...verbs import browse
 from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
@@ -24,31 +26,59 @@ MOST_LINES = 200
 """The most changed lines, and the most links that stay, that the page lists."""
 
 
-async def _rename_page(request: Request) -> Response:
-    """Shows the form for the new name of a note, then what would change; renames the note when
-    the person has agreed to just that.
+@frozen
+class _Named:
+    """What is renamed: a note by its path, or a folder by its path with a `/` at the end; its
+    `title` on the page, the name that the form begins with, the address of its page, and the
+    `id` of a note.
+    """
+
+    path: str
+    title: str
+    name: str
+    address: str
+    id: str = ""
+
+
+async def _rename_note(request: Request) -> Response:
+    [entry] = (await run_verb(request, browse.get, [request.path_params["id"]])).entries
+    name = PurePosixPath(entry.path).stem
+    return await _rename(
+        request, _Named(entry.path, entry.title, name, f"/entry/{entry.id}", entry.id)
+    )
+
+
+async def _rename_folder(request: Request) -> Response:
+    path = request.query_params.get("folder", "").strip("/")
+    return await _rename(
+        request, _Named(f"{path}/", path, posixpath.basename(path), f"/folder/{quote(path)}")
+    )
+
+
+async def _rename(request: Request, named: _Named) -> Response:
+    """Shows the form for the new name, then what would change; renames it when the person has
+    agreed to just that.
     """
     form = await read_form(request) if request.method == "POST" else {}
-    [entry] = (await run_verb(request, browse.get, [request.path_params["id"]])).entries
-    new = PurePosixPath(entry.path).stem
+    new = named.name
     plan = None
     error = None
     seen = ""
     if request.method == "POST":
         new = form.get("new", "").strip()
         try:
-            plan = await run_verb(request, PLAN_RENAME.ask_only, entry.path, new, True)
+            plan = await run_verb(request, PLAN_RENAME.ask_only, named.path, new, True)
             seen = _hash_of_plan(plan)
             if form.get("agreed") == seen:
                 done = await run_verb(request, make_edits, plan)
-                return _redirect_to_renamed(request, entry, plan, done)
+                return _redirect_to_renamed(request, named, plan, done)
         except SynapticError as refused:
             error = refused
     return await page(
         request,
         "rename.html",
         http_status(error),
-        entry=entry,
+        named=named,
         new=new,
         plan=plan,
         seen=seen,
@@ -64,10 +94,11 @@ def _hash_of_plan(plan: EditPlan) -> str:
 
 
 def _redirect_to_renamed(
-    request: Request, entry: Entry, plan: EditPlan, done: Renamed
+    request: Request, named: _Named, plan: EditPlan, done: Renamed
 ) -> Response:
     lines = len(plan.lines)
-    messages = [translate("Renamed to %(path)s.", path=plan.moves[entry.path])]
+    path = plan.folder.to if plan.folder else plan.moves[named.path]
+    messages = [translate("Renamed to %(path)s.", path=path)]
     if lines:
         counts = {"lines": lines, "files": plan.files}
         messages.append(translate("Changed lines: %(lines)s, in files: %(files)s.", **counts))
@@ -77,7 +108,9 @@ def _redirect_to_renamed(
             translate("Changed by a program again and again, and left: %(files)s.", files=files)
         )
     message = " ".join(messages)
-    where = f"/entry/{plan.ids.get(entry.id, entry.id)}"
+    where = f"/folder/{quote(path)}"
+    if named.id:
+        where = f"/entry/{plan.ids.get(named.id, named.id)}"
     return redirect_with_message(request, where, message, renamed=done.run)
 
 
@@ -94,37 +127,46 @@ async def _link_mention(request: Request) -> Response:
 
 
 async def _undo_page(request: Request) -> Response:
-    """Takes a rename back, and redirects to its note."""
+    """Takes a rename back, and redirects to its note or folder."""
     await read_form(request)
-    back, id = await run_verb(request, _take_rename_back, request.path_params["run"])
+    back, where = await run_verb(request, _take_rename_back, request.path_params["run"])
     message = translate("The old name is back.")
-    if not id:
+    if not where:
         message = translate("The links are as they were.")
     if back.stay:
         files = ", ".join(back.stay)
         message += " " + translate("Edited since, and left alone: %(files)s.", files=files)
-    return redirect_with_message(request, f"/entry/{id}" if id else "/", message)
+    return redirect_with_message(request, where or "/", message)
 
 
 def _take_rename_back(ws: Workspace, name: str) -> tuple[Renamed, str]:
-    """(the rename that was taken back, the id of the first note that has its old name again; ""
-    if no note was renamed).
+    """(the rename that was taken back, the address of the first note that has its old name
+    again, or of the folder of several notes that kept their own names; "" if none moved).
     """
-    old_paths = [
-        record.path
+    moves = [
+        (record.path, record.to)
         for record in find_run(ws.journal, name)
         if record.to and is_note(record.path)
     ]
     back = take_back(ws, name)
-    for path in old_paths:
+    if moves[1:] and all(map(_has_same_name, moves)):
+        folder = posixpath.commonpath([posixpath.dirname(path) for path, _ in moves])
+        return back, f"/folder/{quote(folder)}"
+    for path, _ in moves:
         entries = ws.journal.parse(path, ws.journal.read(path)).entries
         if entries:
-            return back, entries[0].id
+            return back, f"/entry/{entries[0].id}"
     return back, ""
 
 
+def _has_same_name(move: tuple[str, str]) -> bool:
+    """True if a file was moved to another folder, and not given another name."""
+    return posixpath.basename(move[0]) == posixpath.basename(move[1])
+
+
 PAGES = [
-    Page("/entry/{id}/rename", "writer", _rename_page, methods=["GET", "POST"]),
+    Page("/entry/{id}/rename", "writer", _rename_note, methods=["GET", "POST"]),
+    Page("/rename", "writer", _rename_folder, methods=["GET", "POST"]),
     Page("/entry/{id}/link", "writer", _link_mention, methods=["POST"]),
     Page("/renamed/{run}/undo", "writer", _undo_page, methods=["POST"]),
 ]

@@ -16,11 +16,15 @@ if TYPE_CHECKING:
 COMMANDS = dict.fromkeys(("rename", "tags"), f"{__name__}.vault_commands")
 
 
-def plan_rename(ws: Workspace, note: str, new: str, confirms: bool) -> EditPlan:
-    """Returns the plan that gives a note another name, or another folder."""
+def plan_rename(ws: Workspace, name: str, new: str, confirms: bool) -> EditPlan:
+    """Returns the plan that gives a note or a folder another name, or another place."""
+    from .folder_renaming import find_folder, plan_folder_rename
     from .renaming import plan_note_rename
 
-    return plan_note_rename(ws, note, new, confirms=confirms)
+    folder = find_folder(ws, name)
+    if folder:
+        return plan_folder_rename(ws, folder, new, confirms=confirms)
+    return plan_note_rename(ws, name, new, confirms=confirms)
 
 
 def plan_mending(ws: Workspace, confirms: bool) -> dict[str, EditPlan]:

@@ -23,8 +23,7 @@ from ...verbs.undoing import list_runs
 from ...workspace import many_edits
 from ...workspace.many_edits import EditPlan, Renamed
 from ...workspace.workspace import Workspace
-from .folder_renaming import find_folder, plan_folder_rename
-from .renaming import plan_note_rename
+from . import plan_rename
 from .retagging import plan_tag_rename
 
 OLD_UNDO = text_option("undo", "The same as `undo NAME`.", hidden=True)
@@ -76,12 +75,7 @@ def _rename(
             valid=("rename NOTE NEW", "rename FOLDER NEW"),
             hint='For example: synaptic rename "Zelazny" "Roger Zelazny" --dry-run',
         )
-    folder = find_folder(ws, note)
-    plan = (
-        plan_folder_rename(ws, folder, new, confirms=is_person())
-        if folder
-        else plan_note_rename(ws, note, new, confirms=is_person())
-    )
+    plan = plan_rename(ws, note, new, is_person())
     return _carry_out(ws, plan, "rename", dry_run=dry_run, yes=yes)
 
 

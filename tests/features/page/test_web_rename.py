@@ -51,6 +51,45 @@ def test_a_note_is_renamed_after_a_list_and_undone(home: Home) -> None:
     assert home.files() == first
 
 
+def test_a_folder_is_renamed_after_a_list_and_undone(home: Home) -> None:
+    files = {
+        "friends & co/Ida.md": "Likes tea, as [[Tom]].\n",
+        "friends & co/Tom.md": "![](cup.png)\n",
+        "Plan.md": "[Ida](<friends & co/Ida.md>)\n",
+        "team/Eva.md": "Rows.\n",
+    }
+    for name, text in files.items():
+        (home.journal / name).parent.mkdir(parents=True, exist_ok=True)
+        (home.journal / name).write_text(text)
+    (home.journal / "friends & co/cup.png").write_bytes(b"\x89PNG")
+    first = home.files()
+    with served(home.path, **NOW) as server:
+        shown = server.shown("/folder/friends%20%26%20co")
+        [page] = re.findall(r'href="(/rename\?[^"]+)">Rename<', shown)
+        assert "/rename?" not in server.shown("/folder")
+        refused = server.post(page, new="team")
+        assert refused.status_code == 403
+        assert "a folder team already" in refused.text and not agreed(refused.text)
+        shown = server.post(page, new="team/friends").text
+        assert "<code>friends &amp; co/</code> becomes <code>team/friends/</code>" in shown
+        assert "Files that move: 3." in shown and "&lt;team/friends/Ida.md&gt;" in shown
+        assert home.files() == first
+        done = server.post(page, new="team/friends", agreed=agreed(shown))
+        assert done.status_code == 303
+        there = server.shown(done.headers["location"])
+        assert "Renamed to team/friends." in there and "Likes tea" in there
+        assert (home.journal / "Plan.md").read_text() == "[Ida](<team/friends/Ida.md>)\n"
+        [undo] = re.findall(r'action="(/renamed/[^"]+)"', there)
+        back = server.post(undo)
+        assert back.headers["location"] == "/folder/friends%20%26%20co"
+        assert "The old name is back" in server.shown(back.headers["location"])
+        assert server.post("/rename?folder=gone", new="x").status_code == 404
+    assert home.files() == first
+    with served(home.path, "--read-only", **NOW) as server:
+        assert "/rename?" not in server.shown("/folder/team")
+        assert server.post("/rename?folder=team", new="x").status_code == 403
+
+
 def test_a_running_server_prepares_what_a_rename_changed_by_itself(home: Home) -> None:
     home.journal.mkdir(parents=True)
     (home.journal / "Ida.md").write_text("Likes tea.\n")
