@@ -5,10 +5,13 @@
 | `[[Ely]]`, which had a note that was moved, deleted, retitled | broken            |
 | `[[people/Ely]]`, while one note `Ely` stands elsewhere       | broken            |
 | `[Ely](people/Ely.md)`, also as a wikilink with its ending    | broken            |
+| `[[Ely.md]]` in a graph of Logseq, where it names a page      | not written yet   |
+| `[[list.csv]]` there, which names a page, too                 | not ours to judge |
 | `[[Ely]]`, `![[Ely]]` otherwise, also with a folder           | not written yet   |
 | `![[gel.png]]`, `![](img/gel.png)`, `[list](list.csv)`        | a missing file    |
 | any of them to a file that is there, but is no note           | in order          |
-| out of the folder, from its root, of a host, a placeholder    | not ours to judge |
+| out of the folder, from its root, of a host                   | not ours to judge |
+| a placeholder, or code: `[[<name>]]`, `[[ "$x" = 1 ]]`        | not ours to judge |
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ from .linked import unresolved_links
 _ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}")
 _NOT_OURS = re.compile(r"[/~#]|[\w-]+(?:\.[\w-]+)+/|[a-zA-Z][\w+.-]*:|[^{}<>$*|]*[{}<>$*|]")
 """Matches targets from a root, of a host, with a scheme, and with a sign of placeholders."""
+_NO_NAME = re.compile(r"[{}]|(?<!\w)\$\w|^(?::|<[^<>]*>)")
+"""Matches the name in a wikilink that is a placeholder or code, as `$file` and `:space:`."""
 
 
 @frozen
@@ -53,25 +58,28 @@ class LooseEnds:
 def find_loose_ends(ws: Workspace) -> LooseEnds:
     """The links of the journal and its sources that lead nowhere."""
     folders = _Folders(ws)
-    links = [link for link in unresolved_links(ws) if _leads_nowhere(link, folders)]
+    forms = [(link, folders.form_of(link)) for link in unresolved_links(ws)]
+    forms = [(link, form) for link, form in forms if _leads_nowhere(link, form, folders)]
+    links = [link for link, _ in forms]
     former = _former_keys(ws, {link_key(name_in_link(link.text)) for link in links})
     former |= _keys_of_last_steps(ws, links)
     broken: list[Link] = []
     unwritten: list[Link] = []
-    for link in links:
+    for link, form in forms:
         name = name_in_link(link.text)
-        is_path = bool(_ID.fullmatch(name)) or name.endswith(".md")
+        is_path = bool(_ID.fullmatch(name)) or form == "markdown"
         (broken if is_path or link_key(name) in former else unwritten).append(link)
     return LooseEnds(tuple(broken), tuple(_missing_files(ws, folders)), tuple(unwritten))
 
 
-def _leads_nowhere(link: Link, folders: _Folders) -> bool:
+def _leads_nowhere(link: Link, form: Form, folders: _Folders) -> bool:
     """True if a link to no entry leads to no other file either, as far as that can be told."""
     name = name_in_link(link.text)
-    form: Form = "markdown" if name.endswith(".md") else "wiki"
     if form == "markdown" and not folders.may_judge(form, name, link.path):
         return False
     if name.startswith("^") or _names_file(name):  # a block; or told by `_missing_files`
+        return False
+    if form == "wiki" and _NO_NAME.search(name):
         return False
     return not folders.holds(form, name, link.path)
 
@@ -122,8 +130,25 @@ class _Folders:
     """The files of the journal and of its sources, also those that are no notes."""
 
     def __init__(self, ws: Workspace) -> None:
+        self._journal = ws.journal
         self._roots = ws.journal.roots
         self._targets: dict[str, LinkTargets] = {}
+
+    def form_of(self, link: Link) -> Form:
+        """The form of a link to a note: that of a Markdown link where it names a path, also in
+        a wikilink. In a graph of Logseq `[[tasks.md]]` names a page.
+        """
+        if not name_in_link(link.text).endswith(".md"):
+            return "wiki"
+        written = f"[[{link.text}".encode("utf-8", "surrogateescape")
+        is_page = self.is_in_graph(link.path) and any(
+            written in data for data in self._journal.read_all([link.path]).values()
+        )
+        return "wiki" if is_page else "markdown"
+
+    def is_in_graph(self, path: str) -> bool:
+        """True for a note in a graph of Logseq, where a wikilink names a page."""
+        return is_logseq_graph(self._roots.split_path(path)[1])
 
     def may_judge(self, form: Form, target: str, path: str) -> bool:
         """True if the file that a link in the note at `path` names would stand in the folder of
@@ -181,6 +206,8 @@ def _links_to_files(entry: Entry, text: str, folders: _Folders) -> Iterator[Link
     for link in find_written_links(plain):
         target = name_in_link(link.target)
         if not _names_file(target) or not folders.may_judge(link.form, target, entry.path):
+            continue
+        if link.form == "wiki" and not link.embeds and folders.is_in_graph(entry.path):
             continue
         if not folders.holds(link.form, target, entry.path):
             line = entry.there.body_line + plain.count("\n", 0, link.start)

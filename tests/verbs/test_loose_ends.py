@@ -27,6 +27,7 @@ OBSIDIAN = {
         "`[[Not a link]]` [out](../../elsewhere/Sail.md) [site](/assets/sail.png)\n"
         "[host](boats.org/plan.pdf) [m](mailto:a@b.org) [f](file:///etc/passwd.pdf) "
         "![](https://a/b.png)\n"
+        '[[<name>]] [[${file} - $1]] [[:space:]] [[ "$x" = "" ]] [[A$AP]] [[M*A*S*H]]\n'
         "\n```\n![[in code.png]] [x](in-code.md)\n```\n\n"
         "![[sail plan.png]] [sail](Sail.md) [list](../Files/nails.csv) <!-- "
         "![[hidden.png]] -->\n"
@@ -53,6 +54,7 @@ LOGSEQ = {
         "- [the bees]([[Bees]]) [label](url) [[Nov 21st, 2026]] [[Smoker]] "
         "![a](../assets/smoke.mp4)\n"
         "- see [page](../pages/Bees.md) and [[Bees/Winter]] {{embed [[Bees]]}}\n"
+        "- [[Files/log.md]] [[Files/list.csv]] [wasps](../pages/Wasps.md)\n"
     ),
 }
 FOAM = {
@@ -84,13 +86,13 @@ VAULTS: dict[str, tuple[dict[str, str], set[str], set[str], set[str]]] = {
         OBSIDIAN,
         {"Sail.md"},
         {"sail plan.png", "../Files/nails.csv"},
-        {"Boats", "Keel", "Oak", "Wood/Larch", "2026-11-21", "2026-11"},
+        {"Boats", "Keel", "Oak", "Wood/Larch", "2026-11-21", "2026-11", "A$AP", "M*A*S*H"},
     ),
     "logseq": (
         LOGSEQ,
-        set(),
+        {"../pages/Wasps.md"},
         {"../assets/hive_2.png", "../assets/smoke.mp4"},
-        {"Bees/Summer", "Frames", "Nov 21st, 2026", "Smoker"},
+        {"Bees/Summer", "Frames", "Nov 21st, 2026", "Smoker", "Files/log.md"},
     ),
     "foam": (
         FOAM,
