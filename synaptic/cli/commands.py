@@ -511,9 +511,9 @@ def today(home: str | None, page: bool = False) -> None:
     journal = Journal(load_config(home))
     now = make_clock()()
     path = journal.path_of_day(now)
-    if editor.editor_command() and not (IN_JSON.get() or journal.place(path).exists()):
+    if editor.editor_command() and not (IN_JSON.get() or journal.stamp(path)):
         with open_home(home) as ws:
-            saving.begin_day(ws, now)
+            saving.begin_new_day(ws, now)
     open_or_print_path(journal, path, None)
     return ask_about_new_preferences(home)
 

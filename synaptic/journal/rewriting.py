@@ -7,7 +7,7 @@ replaced. Of an editor that may return before the person has edited anything the
 
 import re
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -90,16 +90,34 @@ def rewrite_entries_in_lock(
 
 
 def rewrite_many_in_lock(
-    journal: Journal, changes: Mapping[str, RewriteFile]
-) -> Mapping[str, Rewrite]:
-    """Does the same with up to BATCH files at once, by path, without the trash; returns what it
-    did, without the files that `FileWriter.change_many` leaves out.
+    journal: Journal, changes: Mapping[str, Callable[[bytes], bytes]]
+) -> Collection[str]:
+    """Does the same with up to BATCH files at once, by path, without the trash; returns the
+    paths of these files, without those that `FileWriter.change_many` leaves out.
     """
-    makes = {
-        path: _rewriting(journal, path, change, keep=False) for path, change in changes.items()
-    }
+    makes = {path: _changing_bytes(journal, path, change) for path, change in changes.items()}
     drafts = journal.writer.change_many(makes)
-    return {path: _end_rewrite(journal, path, draft) for path, draft in drafts.items()}
+    for path, draft in drafts.items():
+        _end_rewrite(journal, path, draft)
+    return drafts.keys()
+
+
+def _changing_bytes(
+    journal: Journal, path: str, change: Callable[[bytes], bytes]
+) -> Make[_Rewritten | None]:
+    """Makes the draft of a file without the trash. One without written ids is not read for its
+    entries: no copy in `done/` is theirs.
+    """
+    with_copies = _rewriting(journal, path, lambda data, _: change(data), keep=False)
+
+    def make(data: bytes, status: Stat) -> _Rewritten | None:
+        if not status or find_ids(data):
+            return with_copies(data, status)
+        refuse_source(journal.roots, path)
+        rest = change(data)
+        return None if rest == data else _Rewritten(rest, replaced=[], written=[])
+
+    return make
 
 
 def _rewriting(

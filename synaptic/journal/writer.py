@@ -116,8 +116,8 @@ class FileWriter:
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
         self._swept: set[Path] | None = None
         """The folders without hidden files of ours, while this process holds the lock."""
-        self._left_unsynced: set[Path] = set()
-        """The folders of moved files that are not synced yet."""
+        self._moves: list[tuple[str, str]] = []
+        """The moves of files, by path, that are not logged and synced yet."""
         self._has_expired = False
         """True once old copies were removed, while this process holds the lock."""
         self._intent = config.state / "intent"
@@ -250,12 +250,16 @@ class FileWriter:
 
     @contextmanager
     def moving(self) -> Iterator[None]:
-        """A context in which files are moved, at whose end these moves are durable."""
+        """A context in which files are moved; at its end that is logged and durable."""
         try:
             yield
         finally:
-            folders, self._left_unsynced = self._left_unsynced, set()
-            for parent in sorted(folders):
+            moves, self._moves = self._moves, []
+            if self.deed and moves:
+                at = self.clock()
+                records = [make_record(self.deed, at, path, to=to) for path, to in moves]
+                self.log.append(*records, sync=False)
+            for parent in {self.roots.place(path).parent for move in moves for path in move}:
                 disk.sync_dir(parent)
 
     def move(self, path: str, to: str) -> None:
@@ -281,10 +285,8 @@ class FileWriter:
                     "Give another name, or move that file away.",
                 ) from None
             self.changes += [path, to]
-            if self.deed:
-                self.log.append(make_record(self.deed, self.clock(), path, to=to), sync=False)
+            self._moves.append((path, to))
             inject_fault("moved")
-            self._left_unsynced |= {old_path.parent, new_path.parent}
 
     @contextmanager
     def doing(

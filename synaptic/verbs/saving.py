@@ -271,7 +271,7 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
     if new:
         ws.own_journal.writer.note_entries(*(entry.id for entry in new))
         for entry in new:
-            begin_day(ws, entry.at)
+            begin_new_day(ws, entry.at)
         with watch.stage("journal"), ws.own_journal.writing():
             paths = _append_by_day(ws, new)
             for entry, notices, marks in drafts:
@@ -317,12 +317,10 @@ def _find_near_to_each(ws: Workspace, new: Sequence[Entry]) -> dict[str, tuple[N
     return near
 
 
-def begin_day(ws: Workspace, at: datetime) -> None:
-    """Begins the file of a day that is not there yet by the vault's own template, if it names
-    one.
-    """
-    if not ws.journal.place(ws.journal.day_path(at)).exists():
-        with suppress(Exception):  # whatever fails here, the save itself begins the file
+def begin_new_day(ws: Workspace, at: datetime) -> None:
+    """Begins the file of a new day by the template that the vault names for it, if any."""
+    with suppress(Exception):  # whatever fails here, the save itself begins the file
+        if not ws.journal.place(ws.journal.day_path(at)).exists():
             ws.begin_day(ws, at)
 
 

@@ -21,4 +21,4 @@ def begin_day(ws: Workspace, at: datetime) -> str:
     """Begins the note of a day by the vault's template; returns its path, "" without one."""
     from . import day_notes
 
-    return day_notes.begin_day(ws, at)
+    return day_notes.begin_by_template(ws, at)

@@ -68,7 +68,7 @@ def _hides_next_entry(ws: Workspace, path: str, data: bytes) -> bool:
 
 
 @logged(BEGIN)
-def begin_day(ws: Workspace, at: datetime) -> str:
+def begin_by_template(ws: Workspace, at: datetime) -> str:
     """Writes the note of a day that is not there yet by the vault's template, with the date of
     the day and the time of `at`; returns its path, or "" where nothing was begun.
 

@@ -28,7 +28,7 @@ from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import lost_draft_files
-from .day_notes import BEGIN, begin_day, path_to_begin
+from .day_notes import BEGIN, begin_by_template, path_to_begin
 from .day_texts import (
     first_weekday,
     format_date,
@@ -122,7 +122,7 @@ async def _begin_day_page(request: Request) -> Response:
     def begin(ws: Workspace) -> tuple[str, str]:
         at = parse_moment(day, ws.clock())
         with ws.own_journal.doing(BEGIN) as deed:
-            begun = begin_day(ws, at)
+            begun = begin_by_template(ws, at)
         return begun or ws.journal.path_of_day(at), deed.run if begun else ""
 
     path, run = await run_verb(request, begin)

@@ -4,6 +4,7 @@ undo it; and the way to make a mention of a note a link.
 
 import hashlib
 import posixpath
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
@@ -41,25 +42,28 @@ class _Named:
 
 
 async def _rename_note(request: Request) -> Response:
+    form = await _read_form_of_rename(request)
     [entry] = (await run_verb(request, browse.get, [request.path_params["id"]])).entries
     name = PurePosixPath(entry.path).stem
-    return await _rename(
-        request, _Named(entry.path, entry.title, name, f"/entry/{entry.id}", entry.id)
-    )
+    named = _Named(entry.path, entry.title, name, f"/entry/{entry.id}", entry.id)
+    return await _rename_page(request, named, form)
 
 
 async def _rename_folder(request: Request) -> Response:
+    form = await _read_form_of_rename(request)
     path = request.query_params.get("folder", "").strip("/")
-    return await _rename(
-        request, _Named(f"{path}/", path, posixpath.basename(path), f"/folder/{quote(path)}")
-    )
+    named = _Named(f"{path}/", path, posixpath.basename(path), f"/folder/{quote(path)}")
+    return await _rename_page(request, named, form)
 
 
-async def _rename(request: Request, named: _Named) -> Response:
+async def _read_form_of_rename(request: Request) -> Mapping[str, str]:
+    return await read_form(request) if request.method == "POST" else {}
+
+
+async def _rename_page(request: Request, named: _Named, form: Mapping[str, str]) -> Response:
     """Shows the form for the new name, then what would change; renames it when the person has
     agreed to just that.
     """
-    form = await read_form(request) if request.method == "POST" else {}
     new = named.name
     plan = None
     error = None

@@ -191,9 +191,10 @@ def _check_is_free(
             f"There is a {what} {new_folder} already, and nothing is merged or written over.",
             "Give another name, or rename that one first.",
         )
-    steps: dict[str, str] = {}
-    for path in (*others, f"{folder}/x"):
-        for parent in (PurePosixPath(path), *PurePosixPath(path).parents):
+    steps = {fold_path(path): path for path in (*others, f"{folder}/x")}
+    folders = {posixpath.dirname(path) for path in (*others, f"{folder}/x")}
+    for inner in sorted(folders):
+        for parent in (PurePosixPath(inner), *PurePosixPath(inner).parents):
             steps.setdefault(fold_path(parent.as_posix()), parent.as_posix())
     del steps[fold_path(f"{folder}/x")]
     for parent in (PurePosixPath(new_folder), *PurePosixPath(new_folder).parents):

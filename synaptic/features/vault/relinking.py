@@ -313,11 +313,11 @@ def _by_rarest_word(names: Collection[str]) -> dict[str, list[str]]:
     """
     words = {name: set(_WORD.findall(name)) for name in names}
     counts = Counter(chain.from_iterable(words.values()))
-    found: dict[str, list[str]] = {}
+    by_word: dict[str, list[str]] = {}
     for name in sorted(names):
         rarest = min(sorted(words[name]), key=lambda word: counts[word], default="")
-        found.setdefault(rarest, []).append(name)
-    return found
+        by_word.setdefault(rarest, []).append(name)
+    return by_word
 
 
 def _is_single_quoted(text: str, at: int) -> bool:

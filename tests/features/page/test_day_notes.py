@@ -15,7 +15,7 @@ from outside import is_stopped, wait_until
 from playwright.sync_api import Browser, expect
 from served import logged_in, served
 
-from synaptic.features.page.day_notes import begin_day, named_template
+from synaptic.features.page.day_notes import begin_by_template, named_template
 
 TODAY = "2026-11-24"
 NOW = f"{TODAY}T10:00:00"
@@ -123,7 +123,7 @@ def test_a_template_that_may_not_be_inserted_begins_nothing(
     )
     (home / "outside.md").write_text("Outside")
     with open_home(home, exclude=("Left out.md",)) as ws:
-        assert begin_day(ws, ws.clock()) == ""
+        assert begin_by_template(ws, ws.clock()) == ""
         assert not ws.journal.place(ws.journal.path_of_day(ws.clock())).exists()
 
 
@@ -134,10 +134,10 @@ def test_a_graph_of_logseq_names_the_template_of_its_journals(tmp_path: Path) ->
         (journal / name).write_text(text)
     with open_home(tmp_path / "home") as ws:
         assert named_template(ws) == "Daily"
-        path = begin_day(ws, ws.clock())
+        path = begin_by_template(ws, ws.clock())
         day = ws.today.isoformat()
         assert (journal / path).read_text() == f"# {day}\n\n- Read {day}\n"
-        assert begin_day(ws, ws.clock()) == ""
+        assert begin_by_template(ws, ws.clock()) == ""
 
 
 BEGUN = FILLED.encode()
