@@ -25,10 +25,10 @@ from environment import ROOT
 
 from synaptic.features.page.site import TEMPLATES
 from synaptic.features.page.translation import CATALOGUES, LOCALES
+from synaptic.features.upkeep.findings import FINDINGS
 from synaptic.filters import FILTERS
 from synaptic.index.counters import USES
 from synaptic.models import TYPES
-from synaptic.verbs.review import FINDINGS
 from synaptic.verbs.to_do import DUE_GROUPS
 from synaptic.verbs.totals import GROUPS
 

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
     from .errors import SynapticError
     from .filters import Filters
     from .language.query import build_filters
-    from .models import Entry, Hit, SearchResult
+    from .models import Entry, Hit, Receipt, SearchResult
     from .search.search import search
     from .verbs.browse import Listing, find, get, recent
     from .verbs.changing import update
-    from .verbs.receipts import Receipt
     from .verbs.removing import delete, restore
     from .verbs.saving import save
     from .verbs.status import Status, status
@@ -65,10 +64,9 @@ _PLACES = {
     "errors": "SynapticError",
     "language.query": "build_filters",
     "filters": "Filters",
-    "models": "Entry Hit SearchResult",
+    "models": "Entry Hit Receipt SearchResult",
     "verbs.browse": "Listing find get recent",
     "verbs.changing": "update",
-    "verbs.receipts": "Receipt",
     "verbs.removing": "delete restore",
     "verbs.saving": "save",
     "verbs.status": "Status status",

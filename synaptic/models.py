@@ -344,6 +344,27 @@ class Near:
     is_open: bool = False
 
 
+@frozen
+class Receipt:
+    """The result of a write. `queued` is always False; once, saves could wait.
+
+    `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
+    `near` are earlier entries of its project that are near it, the nearest first. `leaning` are
+    entries that may lean on an entry that this write replaced.
+    """
+
+    id: str
+    date: str
+    time: str
+    path: str
+    type: EntryType = "note"
+    queued: bool = False
+    notices: Texts = ()
+    suggested_tags: Texts = ()
+    near: tuple[Near, ...] = ()
+    leaning: tuple[Near, ...] = ()
+
+
 class Signals(NamedTuple):
     """The parts of a hit's score, each in [0, 1]. `semantic` is None for a passage without a
     vector, `lexical` without a matching word.

@@ -18,7 +18,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from .errors import NotFound, PlugInError, SynapticError
 from .models import frozen
@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
     from .config import Config
+    from .index.rows import Stored
     from .journal.changelog import LoggedRun
-    from .models import Entry, Json, Texts
+    from .models import Entry, Json, Receipt, Texts
     from .workspace.many_edits import EditPlan
     from .workspace.workspace import Workspace
 
@@ -162,6 +163,24 @@ class Rescheduled:
     undo: str = ""
 
 
+class ReviewFinding(NamedTuple):
+    """A finding of a review: its first entry may be removed; its second, if there is one, is
+    kept. `sentence` says of the first what was found, as in "has expired". `versions` are the
+    texts of this machine and of another one, in a conflict.
+    """
+
+    kind: str
+    about: tuple[Stored, ...]
+    sentence: str
+    answers: Texts
+    versions: Texts = ()
+
+    @property
+    def key(self) -> str:
+        """The name a person types: `near:7k3m9q2x:8h2j4d5f`."""
+        return ":".join((self.kind, *(one.entry.short_id for one in self.about)))
+
+
 NEWS: Door[[Workspace], list[str]] = Door("news", is_open=True)
 """Sentences for the person, which `status` prints."""
 RECOVER: Door[[Workspace], list[str]] = Door("recover", is_open=True)
@@ -201,6 +220,16 @@ True if a person confirms.
 """
 PLAN_MENDING: Door[[Workspace, bool], dict[str, EditPlan]] = Door("plan_mending")
 """By path of a note that was moved by hand, the plan that mends links to it, for `review`."""
+REVIEW: Door[[Workspace, Sequence[str], bool], list[ReviewFinding]] = Door("review")
+"""The findings of a review of these projects, for the page and the prompt of agents; True for
+pairs of entries that are near each other.
+"""
+ENTRY_OF_FINDING: Door[[Workspace, str, str], Entry] = Door("entry_of_finding")
+"""The entry that an answer to the finding of a key is about, for the page."""
+ANSWER_FINDING: Door[[Workspace, str, str], Receipt | None] = Door("answer_finding")
+"""Acts on the answer of a person to the finding of a key, for the page; None where nothing
+changes.
+"""
 
 
 def add_own_command(name: str) -> None:

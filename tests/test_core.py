@@ -113,7 +113,6 @@ COMMANDS = (
     ["save", "Fed the cat."],
     ["undo"],
     ["rebuild-index"],
-    ["review"],
     ["status"],
     ["doctor"],
     ["setup", "codex", "--json"],

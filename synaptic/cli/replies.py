@@ -17,7 +17,7 @@ from ..journal.disk import overwrite, read_state_file
 from ..journal.journal import Journal
 from ..journal.losses import find_returned, put_back_overwritten
 from ..journal.rewriting import OpenedFile, keep_opened, note_edit
-from ..models import Entry, Json, Near, SearchResult, Texts
+from ..models import Entry, Json, Near, Receipt, SearchResult, Texts
 from ..notes.header import shorten
 from ..render import terminal, wire
 from ..render.fence import clean, one_line
@@ -28,7 +28,6 @@ from ..verbs import browse
 from ..verbs.browse import Listing
 from ..verbs.day_lists import Days
 from ..verbs.linked import id_of_name
-from ..verbs.receipts import Receipt
 from ..verbs.totals import sum_field
 from ..workspace.past import NOTHING_THEN
 from ..workspace.workspace import Workspace

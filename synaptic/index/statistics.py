@@ -11,6 +11,9 @@ from .conditions import COUNTABLE, daily_note_condition, list_conditions
 from .index import Index
 from .rows import to_microseconds
 
+UNREAD_DAYS = 365
+"""The age from which on a review asks about an entry that was never opened."""
+
 
 def count_entries_by(index: Index, filters: Filters, by: str) -> list[tuple[str, int]]:
     """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most

@@ -15,7 +15,7 @@ from ..journal.changelog import Actor, acting
 from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Texts
 from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
-from ..plugin import TRANSCRIPTS
+from ..plugin import REVIEW, TRANSCRIPTS
 from ..render.briefing import briefing_text
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, length_of_tokens, one_line
 from ..render.present import (
@@ -45,9 +45,7 @@ from ..verbs.brief import brief as new_brief
 from ..verbs.browse import Listing, check_ids, find, get, recent
 from ..verbs.changing import update
 from ..verbs.day_lists import entries_of_days
-from ..verbs.receipts import Receipt
 from ..verbs.removing import delete, restore
-from ..verbs.review import review
 from ..verbs.saving import EMPTY_PROJECT, NO_PROJECT, Marks, save_all
 from ..workspace.checkout import ELSEWHERE, resolve_project_name, working_checkout
 from ..workspace.past import NOTHING_THEN, as_of
@@ -477,7 +475,7 @@ def entry_text(ws: Workspace, id: str) -> str:
 
 def review_text(ws: Workspace, project: str) -> str:
     """Returns the findings of a review, fenced, because titles are other people's text."""
-    findings = review(ws, project=[project] if project else ())
+    findings = REVIEW.ask_only(ws, [project] if project else (), False)
     first = findings[:REVIEW_FINDINGS]
     info = f"findings, {_shown_count_text(len(first), len(findings))}"
     text = fenced(info, "\n".join(map(matter_text, first)))

@@ -22,9 +22,9 @@ from .fence import clean, count_tokens, fenced, one_line
 from .wire import why_json
 
 if TYPE_CHECKING:
+    from ..plugin import ReviewFinding
     from ..verbs.browse import Listing
     from ..verbs.link_ends import Links
-    from ..verbs.review import ReviewFinding
 
 IsHit = Callable[[str], bool]
 """A function that returns True for a word that the query asked for."""

@@ -16,9 +16,9 @@ from ..models import Entry, Facets, Hit, Json, SearchResult, Why
 from ..notes.conflicts import with_versions_shown
 
 if TYPE_CHECKING:
+    from ..plugin import ReviewFinding
     from ..verbs.browse import Listing
     from ..verbs.day_lists import Days
-    from ..verbs.review import ReviewFinding
     from ..verbs.status import Status
     from ..verbs.totals import Total, Totals
 

@@ -13,7 +13,7 @@ from ..journal.entry_edits import Edited, Replacement, make_replacement, replace
 from ..journal.folder import locate_writable
 from ..journal.redating import file_at, move_entry
 from ..language.time_fields import read_moment
-from ..models import PERSON, Entry, Json
+from ..models import PERSON, Entry, Json, Receipt
 from ..notes.blocks import project_key, unify_newlines
 from ..notes.dates import owner_time
 from ..notes.markdown import compose_entry
@@ -36,7 +36,6 @@ from .entry_marks import (
     superseded_ids,
 )
 from .receipts import (
-    Receipt,
     change_copies,
     index_now,
     logged,

@@ -27,7 +27,7 @@ from ..files import open_regular_file, real_path
 from ..journal.disk import explain_errno
 from ..journal.folder import is_note
 from ..journal.shelf import ServableFiles, files_by_name, find_file, is_attachment, spellings_of
-from ..models import Texts, frozen, short_id
+from ..models import Receipt, Texts, frozen, short_id
 from ..notes.blocks import without_code_and_comments
 from ..notes.link_places import WrittenLink, find_written_links
 from ..notes.privacy import blank_private
@@ -47,7 +47,6 @@ from .attaching import (
 from .changing import open_for_edit, update
 from .entry_marks import find_stored
 from .linked import link_targets
-from .receipts import Receipt
 from .saving import Marks, save
 
 Reach = Literal["anywhere", "below", "nowhere"]

@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from ..errors import NotFound, SynapticError
 from ..journal.written_entry import WrittenEntry
-from ..models import PERSON, Entry, EntryType, Near, Texts, frozen
+from ..models import PERSON, Entry, Receipt, Texts
 from ..notes.blocks import project_key
 from ..search.near import find_leaning_entries
 from ..workspace.checkout import working_checkout, working_project
@@ -40,27 +40,6 @@ UNCONFIRMED = (
     "This preference waits: `synaptic confirm {id}` puts it into force. Until then it is "
     "marked unconfirmed, or stands in no briefing."
 )
-
-
-@frozen
-class Receipt:
-    """The result of a write. `queued` is always False; once, saves could wait.
-
-    `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
-    `near` are earlier entries of its project that are near it, the nearest first. `leaning` are
-    entries that may lean on an entry that this write replaced.
-    """
-
-    id: str
-    date: str
-    time: str
-    path: str
-    type: EntryType = "note"
-    queued: bool = False
-    notices: Texts = ()
-    suggested_tags: Texts = ()
-    near: tuple[Near, ...] = ()
-    leaning: tuple[Near, ...] = ()
 
 
 def logged(

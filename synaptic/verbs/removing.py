@@ -22,7 +22,7 @@ from ..journal.rewriting import blocks_by_id
 from ..journal.saved import KEEP_DAYS
 from ..journal.trash import OF_EDITOR, TrashedText
 from ..journal.written_entry import WrittenEntry
-from ..models import PERSON, Entry
+from ..models import PERSON, Entry, Receipt
 from ..notes.privacy import shows_private_text
 from ..workspace.preferences import Log, read_log
 from ..workspace.rule_changes import check_may_change, end_confirmation
@@ -33,7 +33,6 @@ from .changing import check_edit_hash
 from .entry_marks import find_stored
 from .outside_copies import outside_copies_notice
 from .receipts import (
-    Receipt,
     change_copies,
     index_now,
     is_indexed,

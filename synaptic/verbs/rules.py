@@ -9,14 +9,14 @@ from dataclasses import replace
 from ..errors import Changed, InvalidArgument, NotFound, Refused
 from ..journal.disk import disk_errors
 from ..journal.entry_edits import edit_entry
-from ..models import Entry
+from ..models import Entry, Receipt
 from ..workspace import preferences, rule_changes
 from ..workspace.preferences import hash_of_rule, read_log
 from ..workspace.proposals import Proposal, note_answer
 from ..workspace.rule_changes import waiting_preferences
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .receipts import Receipt, index_now, logged
+from .receipts import index_now, logged
 from .saving import save
 
 

@@ -14,7 +14,7 @@ from ..journal.repository import Checkout
 from ..journal.written_entry import WrittenEntry
 from ..language.lexicon import read_type_name
 from ..language.time_fields import read_moment
-from ..models import Entry, Json, Near, Texts, short_id
+from ..models import Entry, Json, Near, Receipt, Texts, short_id
 from ..notes.dates import owner_time
 from ..notes.draft import draft_entry
 from ..notes.header import resolve_type
@@ -43,7 +43,7 @@ from .entry_marks import (
     stable_id,
     superseded_ids,
 )
-from .receipts import Receipt, index_now, logged, make_receipt, name_leaning, note_rule_change
+from .receipts import index_now, logged, make_receipt, name_leaning, note_rule_change
 from .weakness import find_weakness
 
 REPEAT_WINDOW = timedelta(minutes=10)

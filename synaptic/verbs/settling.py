@@ -15,7 +15,7 @@ from ..errors import Changed, NotFound, Refused
 from ..filters import Filters
 from ..index.rows import Stored
 from ..journal.disk import overwrite, read_state_json
-from ..models import Entry, ParsedFile, frozen
+from ..models import Entry, ParsedFile, Receipt, frozen
 from ..notes.blocks import MASK, unescape_entry_borders
 from ..notes.choices import Pieces, choose_in_entry, choose_in_file, join_pieces, visible_latin1
 from ..notes.conflicts import Conflict, find_conflicts
@@ -23,10 +23,12 @@ from ..notes.privacy import mask_private
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .editing import resolve_own_id, rewrite_by_person
-from .receipts import Receipt, index_now, make_receipt
+from .receipts import index_now, make_receipt
 from .undoing import list_runs, undo_run
 
 ANSWERS = ("mine", "theirs", "both")
+UNDO_CHOICE = "undo"
+"""The answer that takes the choice in a conflict of a whole file back."""
 SETTLE = "settle"
 """The verb of a choice in the log of changes."""
 OWN = "conflicts.json"

@@ -1764,6 +1764,7 @@ def test_the_version_is_shown(home: Path) -> None:
     assert answer.out.startswith("synaptic")
 
 
+@pytest.mark.needs(feature="upkeep")
 @pytest.mark.needs(feature="importing")
 @pytest.mark.needs(feature="vault")
 def test_the_shell_completes_commands_types_tags_projects_and_ids(home: Path, run: Run) -> None:

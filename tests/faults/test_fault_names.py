@@ -26,8 +26,9 @@ import synaptic.verbs.browse as browse
 from synaptic import Filters, Workspace, rebuild, search
 from synaptic.journal.folder import Comparison
 from synaptic.journal.names import printable_path
+from synaptic.plugin import REVIEW
 from synaptic.render import wire
-from synaptic.verbs import brief, doctor, linked, review, to_do
+from synaptic.verbs import brief, doctor, linked, to_do
 from synaptic.verbs.day_lists import entries_of_days
 from synaptic.verbs.exports import export
 from synaptic.verbs.status import status as read_status
@@ -149,7 +150,7 @@ def read_everything(ws: Workspace) -> set[str]:
     linked.unresolved_links(ws)
     to_do.tasks(ws)
     brief.brief(ws, ws.config.journal)
-    review.review(ws)
+    REVIEW.ask_each(ws, (), False)
     doctor.list_secrets(ws)
     assert rebuild(ws).entries == status.entries
     return found

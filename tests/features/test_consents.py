@@ -12,9 +12,10 @@ import pytest
 
 from synaptic import Workspace
 from synaptic.features.tasks import ticking
+from synaptic.features.upkeep.findings import carry_out_answer
 from synaptic.journal.writer import FileWriter
 from synaptic.models import Entry
-from synaptic.verbs import changing, editing, removing, review, rules, saving, settling
+from synaptic.verbs import changing, editing, removing, rules, saving, settling
 from synaptic.verbs.brief import brief
 from synaptic.workspace.preferences import read_log
 from synaptic.workspace.sync import in_step
@@ -103,7 +104,7 @@ def tick(ws: Workspace, id: str) -> None:
 
 def supersede(ws: Workspace, id: str) -> None:
     other = saving.save(ws, "An older note.").id
-    review.answer_finding(ws, f"near:{other[9:]}:{id[9:]}", "supersede", confirms=True)
+    carry_out_answer(ws, f"near:{other[9:]}:{id[9:]}", "supersede", confirms=True)
 
 
 SMALL: dict[str, Deed] = {

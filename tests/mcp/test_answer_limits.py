@@ -271,6 +271,7 @@ async def test_resources_are_cut_and_name_the_call_that_goes_on(client: Made) ->
 
 
 @pytest.mark.anyio
+@pytest.mark.needs(feature="upkeep")
 async def test_prompts_are_cut(client: Made) -> None:
     async with client() as one:
         for name, args in (

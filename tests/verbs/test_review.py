@@ -22,11 +22,11 @@ from synaptic.errors import SynapticError
 from synaptic.index.embedding import FastEmbedder
 from synaptic.mcp.server import build_server
 from synaptic.models import Near, short_id
+from synaptic.plugin import ANSWER_FINDING, REVIEW
 from synaptic.search.near import MOST_NEAR
 from synaptic.serving import worker
 from synaptic.serving.worker import Worker
 from synaptic.verbs import receipts
-from synaptic.verbs.review import answer_finding, review, review_near
 from synaptic.verbs.saving import Marks, compare_saved, save_all
 
 
@@ -393,6 +393,7 @@ def findings(home: Home, *flags: str) -> list[str]:
     return [found["finding"] for found in home.ask("review", *flags)["findings"]]
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home: Home) -> None:
     def saved(text: str, at: str, *marks: str) -> str:
         return str(
@@ -450,6 +451,7 @@ def test_a_review_lists_what_time_has_passed_by_and_remembers_what_is_kept(home:
     assert home.run("review", "keep", "open:zzzzzzzz").code == 1
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_a_review_lists_near_pairs_only_if_asked_and_remembers_answers(
     known: Workspace,
 ) -> None:
@@ -461,23 +463,24 @@ def test_a_review_lists_near_pairs_only_if_asked_and_remembers_answers(
         save(known, f"Paid the dentist: {euros} EUR.", at=day, project="home")
         for euros, day in ((31, "2026-09-02"), (753, "2026-10-02"))
     ]
-    assert review(known) == []
-    found = review_near(known)
+    assert REVIEW.ask_only(known, (), False) == []
+    found = REVIEW.ask_only(known, (), True)
     pairs = [[one.entry.id for one in matter.about] for matter in found]
     assert sorted(pairs) == sorted([[old.id, new.id], [one.id for one in paid]])
     assert found[0].answers[0] == "keep"
-    assert [matter.about for matter in review_near(known, project=["home"])] == [
+    assert [matter.about for matter in REVIEW.ask_only(known, ["home"], True)] == [
         matter.about for matter in found if matter.about[0].entry.id == paid[0].id
     ]
     by_first = {matter.about[0].entry.id: matter.key for matter in found}
-    assert answer_finding(known, by_first[paid[0].id], "keep") is None
-    assert answer_finding(known, by_first[old.id], "same") is not None
-    assert review_near(known) == []
+    assert ANSWER_FINDING.ask_only(known, by_first[paid[0].id], "keep") is None
+    assert ANSWER_FINDING.ask_only(known, by_first[old.id], "same") is not None
+    assert REVIEW.ask_only(known, (), True) == []
     assert get(known, [new.id]).entries[0].supersedes == (old.id,)
     update(known, paid[0].id, append="In cash.")  # an edit asks again
-    assert [matter.key for matter in review_near(known)] == [by_first[paid[0].id]]
+    assert [matter.key for matter in REVIEW.ask_only(known, (), True)] == [by_first[paid[0].id]]
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_the_command_lists_near_pairs_of_one_minute(home: Home) -> None:
     now = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
     old, new = (home.ask("save", text, **now)["id"][9:] for text in REWORDED["en"])
@@ -487,18 +490,20 @@ def test_the_command_lists_near_pairs_of_one_minute(home: Home) -> None:
     assert findings(home, "near") == []
 
 
+@pytest.mark.needs(feature="upkeep")
 @pytest.mark.parametrize("former", ["replaced:{old}:{new}", "repeated:{new}:{old}"])
 def test_answers_of_former_reviews_stay(known: Workspace, former: str) -> None:
     old = save(known, POOL, at="2026-10-01")
     new = save(known, SMALLER, at="2026-10-09")
-    [matter] = review_near(known)
+    [matter] = REVIEW.ask_only(known, (), True)
     key = former.format(old=short_id(old.id), new=short_id(new.id))
     hashes = {one.entry.short_id: str(one.hash) for one in matter.about}
     state = ":".join(hashes[id] for id in key.split(":")[1:])
     known.config.state.joinpath("review.json").write_text(json.dumps({key: state}))
-    assert review_near(known) == []
+    assert REVIEW.ask_only(known, (), True) == []
 
 
+@pytest.mark.needs(feature="upkeep")
 @pytest.mark.anyio
 async def test_an_agent_is_given_the_findings(tmp_path: Path, model: FastEmbedder) -> None:
     async with Client(build_server(Worker(tmp_path / "home", model))) as client:
@@ -559,6 +564,7 @@ def test_status_counts_what_agents_were_shown_and_keeps_no_text(home: Home) -> N
     assert b"quokka" not in (home.path / ".state" / "index.db").read_bytes()
 
 
+@pytest.mark.needs(feature="upkeep")
 @pytest.mark.needs(feature="vault")
 def test_a_note_moved_by_hand_is_named_and_its_links_are_mended(home: Home) -> None:
     """Renamed, moved to another folder, and moved before Synaptic ever saw it."""

@@ -511,6 +511,7 @@ def test_a_rule_that_changes_under_the_question_is_not_confirmed(home: ForkedHom
             assert len(list_waiting(ws)) == 1
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_keys_typed_before_a_question_answer_nothing(at: ForkedHome) -> None:
     """Not those of before the command, nor those meant for the editor that it opened."""
     typed(at, heading("Trust the mirror."))

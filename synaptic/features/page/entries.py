@@ -30,7 +30,7 @@ from ...journal.folder import OWN
 from ...journal.rewriting import keep_opened
 from ...journal.shelf import files_by_name
 from ...kinds import can_be_closed
-from ...models import TYPES, Entry
+from ...models import TYPES, Entry, Receipt
 from ...notes.markdown import compose_entry
 from ...plugin import FORMAT_TASK
 from ...render.fence import one_line
@@ -39,7 +39,6 @@ from ...serving.editors import RETURNS_AT_ONCE, chosen_editor, command_to_open, 
 from ...verbs import browse, changing, removing, saving
 from ...verbs.attaching import attached_paths
 from ...verbs.neighbours import Graph, link_graph, linking_sentences
-from ...verbs.receipts import Receipt
 from ...verbs.rules import confirm
 from ...workspace.checkout import working_checkout, working_project
 from ...workspace.preferences import hash_of_rule

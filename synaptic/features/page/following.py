@@ -17,7 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from ...errors import SynapticError
 from ...journal.journal_files import JournalFiles
 from ...models import file_signature
-from ...verbs import review
+from ...plugin import REVIEW
 from ...workspace.workspace import Workspace
 from .connections import Connection
 from .site import Page, page, run_slow_verb, run_verb
@@ -121,7 +121,7 @@ async def _finding_count_page(request: Request) -> Response:
 
 
 def _count_findings(ws: Workspace) -> int:
-    return len(review.review(ws))
+    return sum(map(len, REVIEW.ask_each(ws, (), False)))
 
 
 PAGES = [

@@ -10,12 +10,13 @@ from starlette.responses import Response
 
 from ...errors import SynapticError, match_valid_name
 from ...filters import Filters
-from ...index.statistics import count_entries_by, read_statistics
+from ...index.statistics import UNREAD_DAYS, count_entries_by, read_statistics
 from ...journal import losses
 from ...models import Entry
-from ...verbs import doctor, removing, review
-from ...verbs.review import ReviewFinding
-from ...verbs.settling import SettledReceipt
+from ...plugin import ANSWER_FINDING, ENTRY_OF_FINDING, REVIEW, ReviewFinding
+from ...verbs import doctor, removing
+from ...verbs.mending import mend_links
+from ...verbs.settling import UNDO_CHOICE, SettledReceipt
 from ...verbs.status import status
 from ...verbs.written import count_days, count_words
 from ...workspace.readback import read_entries
@@ -52,7 +53,7 @@ ANSWERED = {
     "mend": mark_text("Repaired: the links lead to it again."),
     "close": mark_text("Closed with the tag #done."),
     "pin": mark_text("Pinned: agents see it at the start of each session."),
-    review.UNDO: mark_text("Both versions stand there again."),
+    UNDO_CHOICE: mark_text("Both versions stand there again."),
     "keep": mark_text("Kept. The review asks again after it was edited."),
 }
 
@@ -103,8 +104,7 @@ def _findings_page_values(
     entries (which do not count as read), the `total`, and the projects. `page` is a number; the
     first page if it is invalid. `near`: pairs of near entries instead.
     """
-    find = review.review_near if near else review.review
-    matters = find(ws, project=projects)
+    matters = REVIEW.ask_only(ws, projects, near)
     start = 0
     for number, at in enumerate(range(0, len(matters), PAGE_FINDINGS), 1):
         if page == str(number):
@@ -130,7 +130,7 @@ async def _answer_finding(request: Request) -> Response:
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
     message = translate(ANSWERED[chosen]) if chosen in ANSWERED else ""
     if chosen == "delete":
-        gone = await run_verb(request, review.entry_of_finding, key, chosen)
+        gone = await run_verb(request, ENTRY_OF_FINDING.ask_only, key, chosen)
         if not is_deletion_agreed(form, gone):
             fields = {"finding": key, "answer": chosen, "next": next}
             return await ask_before_delete(
@@ -139,13 +139,13 @@ async def _answer_finding(request: Request) -> Response:
         message = format_deleted(gone)
     where = return_address(form) or f"/review?{request.url.query}#{next}"
     if chosen == "mend":
-        note = await run_verb(request, review.entry_of_finding, key, chosen)
-        done = await run_verb(request, review.mend_links, note.path, confirms=True)
+        note = await run_verb(request, ENTRY_OF_FINDING.ask_only, key, chosen)
+        done = await run_verb(request, mend_links, note.path, confirms=True)
         return redirect_with_message(request, where, message, renamed=done.run)
-    receipt = await run_verb(request, review.answer_finding, key, chosen, confirms=True)
+    receipt = await run_verb(request, ANSWER_FINDING.ask_only, key, chosen)
     if isinstance(receipt, SettledReceipt):
         return redirect_with_message(request, where, message, undo_finding=receipt.undo)
-    undo = receipt.id if receipt and chosen != review.UNDO else ""
+    undo = receipt.id if receipt and chosen != UNDO_CHOICE else ""
     leaning = [one.id for one in receipt.leaning] if receipt else []
     saved, others = form.get("saved", ""), form.get("others", "").split()
     nearby = await run_verb(request, find_nearby, saved, others, leaning)
@@ -222,7 +222,7 @@ def _read_statistics_values(ws: Workspace) -> Values:
     monday = now.date() - timedelta(now.weekday())
     weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
     written = dict(count_entries_by(ws.index, every, "week"))
-    unread_since = now - timedelta(review.UNREAD_DAYS)
+    unread_since = now - timedelta(UNREAD_DAYS)
     ever, never, most = read_statistics(ws.index, every, unread_since, limit=MOST_READ)
     return {
         "total": ws.index.counts().entries,

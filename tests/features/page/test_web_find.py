@@ -17,7 +17,7 @@ from outside import Home
 from playwright.sync_api import Browser, expect
 from served import AXE, WCAG, Served, logged_in, served
 
-from synaptic.verbs.review import review
+from synaptic.features.upkeep.findings import list_findings
 from synaptic.verbs.saving import save
 
 NOW = "2026-11-21T10:00"
@@ -191,7 +191,7 @@ def test_a_year_of_a_diary_asks_for_no_review(tmp_path: Path) -> None:
     write(tmp_path / "home", days)
     with open_home(tmp_path / "home") as ws:
         save(ws, "Soup costs 4 euro.", type="decision", at="2025-01-01")
-        assert len(review(ws)) <= 10
+        assert len(list_findings(ws)) <= 10
 
 
 def test_links_and_tags_are_completed_by_keyboard_alone(

@@ -14,9 +14,9 @@ from sharers import share_entry
 from synaptic import delete, save, update
 from synaptic.config import load_config
 from synaptic.features.sharing.syncing import Synced, describe_sync, sync
+from synaptic.features.upkeep.findings import list_findings
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.verbs.linked import unresolved_links
-from synaptic.verbs.review import review
 from synaptic.workspace.many_edits import make_edits
 from synaptic.workspace.workspace import Workspace
 
@@ -122,7 +122,7 @@ def test_one_entry_stands_and_both_machines_say_which(
         assert re.search(rf"(?m)^## {time}(:00)? .*\n<!-- syn:{id} at={day}T{time}:00", text)
         assert words in text and "<<<" not in text
     for ws in (desk, laptop):
-        assert not review(ws)
+        assert not list_findings(ws)
         ws.close()
 
 
@@ -164,7 +164,7 @@ def test_a_note_that_both_renamed_has_one_name_to_which_all_links_lead(
     else:
         assert all(one.notices == () for one in done)
     for ws in (desk, laptop):
-        assert not [one for one in review(ws) if one.kind == "moved"]
+        assert not [one for one in list_findings(ws) if one.kind == "moved"]
         assert not unresolved_links(ws)
         ws.close()
 

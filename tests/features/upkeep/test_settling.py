@@ -10,8 +10,9 @@ from homes import open_home
 
 from synaptic import Workspace, delete, find
 from synaptic.errors import Changed, NotFound, Refused, SynapticError
+from synaptic.features.upkeep.findings import carry_out_answer, list_findings
+from synaptic.plugin import ReviewFinding
 from synaptic.verbs.removing import restore
-from synaptic.verbs.review import ReviewFinding, answer_finding, review
 from synaptic.verbs.settling import SettledReceipt, note_own_conflicts
 
 CONFLICT = "<<<<<<< HEAD\nOne.\n=======\nTwo.\n>>>>>>> other\n"
@@ -31,7 +32,7 @@ def written(ws: Workspace, text: str, path: str = "2026-11-20.md") -> Path:
 
 
 def conflict(ws: Workspace) -> ReviewFinding:
-    return next(one for one in review(ws) if one.kind == "conflict")
+    return next(one for one in list_findings(ws) if one.kind == "conflict")
 
 
 def test_a_note_of_another_program_changes_by_the_choice_alone(ws: Workspace) -> None:
@@ -39,7 +40,7 @@ def test_a_note_of_another_program_changes_by_the_choice_alone(ws: Workspace) ->
     file = written(ws, text, "Ely.md")
     found = conflict(ws)
     assert found.versions == ("One.", "Two.")
-    receipt = answer_finding(ws, found.key, "theirs", confirms=True)
+    receipt = carry_out_answer(ws, found.key, "theirs", confirms=True)
     assert receipt
     assert file.read_bytes() == text.replace(CONFLICT, "Two.\n").encode()
     restore(ws, receipt.id, confirms=True)
@@ -58,9 +59,9 @@ def test_conflicts_of_one_entry_are_asked_one_after_the_other(ws: Workspace) -> 
     text = f"# Ely\n\n{CONFLICT}\nBetween.\n\n{CONFLICT.replace('Two.', inner)}\n"
     file = written(ws, text, "Ely.md")
     for answer in ("mine", "theirs", "both"):
-        answer_finding(ws, conflict(ws).key, answer, confirms=True)
+        carry_out_answer(ws, conflict(ws).key, answer, confirms=True)
     assert file.read_text() == "# Ely\n\nOne.\n\nBetween.\n\nThree.\n\nFour.\n\n"
-    assert not review(ws)
+    assert not list_findings(ws)
 
 
 DAY = "# 2026-11-20\n\n"
@@ -100,8 +101,8 @@ def test_two_versions_of_a_whole_file_are_one_question_that_is_undone_byte_for_b
     found = conflict(ws)
     assert not any(secret in "".join(found.versions) for secret in ("syn:", "Salary", "1234"))
     for answer, kept in (("mine", mine), ("theirs", theirs), ("both", None)):
-        receipt = answer_finding(ws, found.key, answer, confirms=True)
-        assert not [one for one in review(ws) if one.kind == "conflict"]
+        receipt = carry_out_answer(ws, found.key, answer, confirms=True)
+        assert not [one for one in list_findings(ws) if one.kind == "conflict"]
         after = file.read_bytes().decode()
         if kept is not None:
             assert after.strip() == kept.strip() and "<<<" not in after
@@ -118,8 +119,8 @@ def test_two_versions_of_a_whole_file_are_one_question_that_is_undone_byte_for_b
         key = receipt.undo if isinstance(receipt, SettledReceipt) else ""
         if key:
             with pytest.raises(Refused, match="Only a person"):
-                answer_finding(ws, key, "undo", by_person=False)
-            answer_finding(ws, key, "undo", confirms=True)
+                carry_out_answer(ws, key, "undo", by_person=False)
+            carry_out_answer(ws, key, "undo", confirms=True)
         else:
             assert receipt
             restore(ws, receipt.id, confirms=True)
@@ -135,25 +136,25 @@ def test_a_choice_in_a_whole_file_is_undone_only_where_nothing_was_written_since
 ) -> None:
     file = written(ws, whole(f"{DAY}{TEA}Green.", f"{DAY}{TEA}Black."))
     key = conflict(ws).key
-    answer_finding(ws, key, "theirs", confirms=True)
+    carry_out_answer(ws, key, "theirs", confirms=True)
     edited = file.read_text() + "\nwritten since\n"
     file.write_text(edited)
     with pytest.raises(Changed):
-        answer_finding(ws, key, "undo", confirms=True)
+        carry_out_answer(ws, key, "undo", confirms=True)
     assert file.read_text() == edited
     assert "Green." in ws.journal.trash.path.read_text()
     delete(ws, ID, purge=True)
     assert "Black" not in log_of(ws)
     with pytest.raises(NotFound):
-        answer_finding(ws, key, "undo", confirms=True)
+        carry_out_answer(ws, key, "undo", confirms=True)
 
 
 def test_text_that_becomes_private_leaves_the_log(ws: Workspace) -> None:
     file = written(ws, whole(f"{DAY}{TEA}My salary.", f"{DAY}{TEA}Black."))
-    answer_finding(ws, conflict(ws).key, "mine", confirms=True)
+    carry_out_answer(ws, conflict(ws).key, "mine", confirms=True)
     assert "salary" in log_of(ws)
     file.write_text(file.read_text().replace("My salary.", "<private>My salary.</private>"))
-    review(ws)
+    list_findings(ws)
     assert "salary" not in log_of(ws)
 
 
@@ -161,7 +162,7 @@ def test_lines_that_close_a_fence_of_the_first_version_go_with_it(ws: Workspace)
     mine, theirs = f"{DAY}{TEA}```py\nx = 1", f"{DAY}{TEA}Black."
     for answer, wanted in (("theirs", theirs), ("both", f"{mine}\n```\n\n{TEA}Black.")):
         file = written(ws, whole(mine, f"```\n{theirs}"))
-        answer_finding(ws, conflict(ws).key, answer, confirms=True)
+        carry_out_answer(ws, conflict(ws).key, answer, confirms=True)
         ids = re.compile("syn:20261120-[0-9a-z]{8}")
         assert ids.sub("", file.read_text()).strip() == ids.sub("", wanted).strip()
 
@@ -173,7 +174,7 @@ def test_private_text_is_not_shown_and_stays_private(ws: Workspace) -> None:
         file = written(ws, text, "Ely.md")
         found = conflict(ws)
         assert "salary" not in "".join(found.versions)
-        answer_finding(ws, found.key, answer, confirms=True)
+        carry_out_answer(ws, found.key, answer, confirms=True)
         assert wanted in file.read_text() and "<<<" not in file.read_text()
         assert "salary" not in "".join(entry.content for entry in find(ws).entries)
 
@@ -184,18 +185,18 @@ def test_only_a_person_chooses(ws: Workspace) -> None:
     key = conflict(ws).key
     for rights in ({"by_person": False}, {"by_person": True, "confirms": False}):
         with pytest.raises(Refused, match="Only a person"):
-            answer_finding(ws, key, "mine", **rights)
+            carry_out_answer(ws, key, "mine", **rights)
     assert file.read_text() == text
-    answer_finding(ws, key, "mine", confirms=True)
+    carry_out_answer(ws, key, "mine", confirms=True)
     assert "One." in file.read_text() and "Two." not in file.read_text()
     with pytest.raises(SynapticError) as gone:
-        answer_finding(ws, key, "mine", confirms=True)
+        carry_out_answer(ws, key, "mine", confirms=True)
     assert isinstance(gone.value, Changed)
 
 
 def test_a_sample_in_a_code_block_is_no_question(ws: Workspace) -> None:
     written(ws, f"# Git\n\n```\n{CONFLICT}```\n", "Git.md")
-    assert not review(ws)
+    assert not list_findings(ws)
 
 
 def test_a_conflict_is_remembered_once(ws: Workspace) -> None:

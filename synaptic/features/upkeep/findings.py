@@ -10,33 +10,30 @@ from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain, zip_longest
-from typing import NamedTuple
 
-from ..errors import InvalidArgument, NotFound, match_valid_name
-from ..filters import Filters
-from ..index.rows import Stored
-from ..journal.disk import REVIEWED, overwrite, read_state_json
-from ..kinds import has_expired
-from ..models import PERSON, Entry, Texts
-from ..notes.blocks import project_key
-from ..plugin import PLAN_MENDING
-from ..search.near import LEAST_OF_PAIRS, find_near_rows, is_open_issue
-from ..search.search import drop_any_project
-from ..workspace.changes import mark_entries
-from ..workspace.many_edits import EditPlan, Renamed, make_edits
-from ..workspace.readback import read_entries
-from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace
-from . import settling
-from .changing import update
-from .receipts import Receipt, make_receipt
-from .removing import delete
+from ...errors import InvalidArgument, match_valid_name
+from ...filters import Filters
+from ...index.rows import Stored
+from ...index.statistics import UNREAD_DAYS
+from ...journal.disk import REVIEWED, overwrite, read_state_json
+from ...kinds import has_expired
+from ...models import PERSON, Entry, Receipt, Texts
+from ...notes.blocks import project_key
+from ...plugin import ReviewFinding
+from ...search.near import LEAST_OF_PAIRS, find_near_rows, is_open_issue
+from ...search.search import drop_any_project
+from ...verbs import settling
+from ...verbs.changing import update
+from ...verbs.mending import mend_links, plan_all_mending
+from ...verbs.receipts import make_receipt
+from ...verbs.removing import delete
+from ...workspace.changes import mark_entries
+from ...workspace.readback import read_entries
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
 
 OPEN_DAYS = 60
-UNREAD_DAYS = 365
 
-UNDO = "undo"
-"""The answer that takes the choice in a conflict of a whole file back."""
 EMBED_MS = 500
 """The time in which a review embeds and compares what waits for it."""
 FINDINGS = {
@@ -57,39 +54,10 @@ COMPARED = 500
 """The number of newest entries of which those near them are sought: it takes about 2 s."""
 
 
-class ReviewFinding(NamedTuple):
-    """A finding of a review: its first entry may be removed; its second, if there is one, is
-    kept. `versions` are the texts of this machine and of another one, in a conflict.
-    """
-
-    kind: str
-    about: tuple[Stored, ...]
-    versions: Texts = ()
-
-    @property
-    def key(self) -> str:
-        """The name a person types: `near:7k3m9q2x:8h2j4d5f`."""
-        return ":".join((self.kind, *(one.entry.short_id for one in self.about)))
-
-    @property
-    def sentence(self) -> str:
-        """The finding about its first entry as the end of a sentence: "has expired"."""
-        return FINDINGS[self.kind][0]
-
-    @property
-    def answers(self) -> Texts:
-        return FINDINGS[self.kind][1]
-
-    @property
-    def state(self) -> str:
-        """A text that changes with each edit of an entry."""
-        return ":".join(str(one.hash) for one in self.about)
-
-
-def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
+def list_findings(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
     """The findings that were not answered with keep, the best of each kind in turn."""
 
-    moved = _plans_of_mending(ws, confirms=True)
+    moved = plan_all_mending(ws, confirms=True)
 
     def run(_: object) -> list[ReviewFinding]:
         filters = drop_any_project(Filters(projects=tuple(map(project_key, project))))
@@ -100,16 +68,16 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
         for conflict in settling.find_open_conflicts(ws):
             if conflict.about.rowid in stored:
                 versions = (conflict.mine, conflict.theirs)
-                matter = ReviewFinding("conflict", (conflict.about,), versions)
+                matter = _make_finding("conflict", conflict.about, versions=versions)
                 findings["conflict"].append(matter)
         rows_by_path = {stored[rowid].entry.path: rowid for rowid in reversed(rows)}
         for path in moved:
             if path in rows_by_path:
-                matter = ReviewFinding("moved", (stored[rows_by_path[path]],))
-                if accepted.get(matter.key) != matter.state:
+                matter = _make_finding("moved", stored[rows_by_path[path]])
+                if accepted.get(matter.key) != _state_of(matter.about):
                     findings["moved"].append(matter)
         for matter in _find_all(ws, {rowid: stored[rowid] for rowid in rows}):
-            if accepted.get(matter.key) != matter.state:
+            if accepted.get(matter.key) != _state_of(matter.about):
                 findings[matter.kind].append(matter)
         turns = chain.from_iterable(zip_longest(*findings.values()))
         return [matter for matter in turns if matter]
@@ -117,7 +85,7 @@ def review(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]
     return in_step(ws, run, embed_ms=EMBED_MS)
 
 
-def review_near(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
+def list_near_pairs(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFinding]:
     """The pairs of an earlier and a later entry of one project that are nearest to each other,
     of the newest COMPARED entries; those answered with keep are left out.
     """
@@ -136,7 +104,7 @@ def review_near(ws: Workspace, *, project: Sequence[str] = ()) -> list[ReviewFin
                 is_earlier = _place_in_time(earlier) < _place_in_time(later)
                 is_kept = _is_kept(accepted, earlier, later)
                 if is_earlier and not is_kept and earlier.entry.id not in hidden:
-                    pairs.append((near[rowid], ReviewFinding("near", (earlier, later))))
+                    pairs.append((near[rowid], _make_finding("near", earlier, later)))
                     break
         pairs.sort(key=lambda pair: -pair[0])
         return [pair for _, pair in pairs]
@@ -158,19 +126,19 @@ def _is_kept(accepted: Mapping[str, object], earlier: Stored, later: Stored) -> 
         "repeated": (later, earlier),
     }
     return any(
-        accepted.get(ReviewFinding(kind, pair).key) == ReviewFinding(kind, pair).state
+        accepted.get(ReviewFinding(kind, pair, "", ()).key) == _state_of(pair)
         for kind, pair in orders.items()
     )
 
 
-def answer_finding(
+def carry_out_answer(
     ws: Workspace, key: str, chosen: str, *, by_person: bool = True, confirms: bool = False
 ) -> Receipt | None:
     """Acts on an answer to a finding and returns the receipt; None for keep, which is
     remembered until an entry is edited. `undo` takes the choice in a conflict of a whole file
     back. Only a person `confirms`.
     """
-    if chosen == UNDO:
+    if chosen == settling.UNDO_CHOICE:
         return settling.undo_choice(ws, key, by_person=by_person)
     matter = _parse_finding_key(ws, key, chosen)
     first = matter.about[0].entry
@@ -188,7 +156,7 @@ def answer_finding(
         return make_receipt(first, notices=[notice])
     if chosen == "keep":
         file = ws.config.state / REVIEWED
-        accepted = read_state_json(file) | {matter.key: matter.state}
+        accepted = read_state_json(file) | {matter.key: _state_of(matter.about)}
         overwrite(file, json.dumps(accepted).encode())
         return None
     change = partial(update, ws, by_person=by_person, confirms=confirms)
@@ -203,28 +171,10 @@ def answer_finding(
     return delete(ws, first.id, by_person=by_person, confirms=confirms)
 
 
-def mend_links(ws: Workspace, path: str, *, confirms: bool) -> Renamed:
-    """Mends the links to the old path of the note that is now at `path`. Raises NotFound if no
-    link is broken by now.
+def resolve_subject(ws: Workspace, key: str, chosen: str) -> Entry:
+    """The entry that an answer to a finding is about. Raises InvalidArgument, NotFound and
+    Ambiguous.
     """
-    plan = _plans_of_mending(ws, confirms=confirms).get(path)
-    if not plan:
-        raise NotFound(f"No broken link leads to an old path of {path}.")
-    return make_edits(ws, plan)
-
-
-def _plans_of_mending(ws: Workspace, *, confirms: bool) -> dict[str, EditPlan]:
-    """For each note that moved, by its present path, the plan that mends the links to its old
-    one.
-    """
-    plans: dict[str, EditPlan] = {}
-    for answer in PLAN_MENDING.ask_each(ws, confirms):
-        plans |= answer
-    return plans
-
-
-def entry_of_finding(ws: Workspace, key: str, chosen: str) -> Entry:
-    """The entry that an answer to a finding is about. Raises the errors of `answer_finding`."""
     rowid = _parse_finding_key(ws, key, chosen).about[0].rowid
     return read_entries(ws, [rowid])[rowid]
 
@@ -241,9 +191,16 @@ def _parse_finding_key(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
             valid=(f"{kind}:ID:ID" if is_pair else f"{kind}:ID",),
             hint="`synaptic review` lists them.",
         )
-    return ReviewFinding(
-        kind, tuple(in_step(ws, lambda _: [ws.index.resolve(id) for id in ids]))
-    )
+    return _make_finding(kind, *in_step(ws, lambda _: [ws.index.resolve(id) for id in ids]))
+
+
+def _make_finding(kind: str, *about: Stored, versions: Texts = ()) -> ReviewFinding:
+    return ReviewFinding(kind, about, *FINDINGS[kind], versions)
+
+
+def _state_of(about: Sequence[Stored]) -> str:
+    """A text that changes with each edit of one of these entries."""
+    return ":".join(str(one.hash) for one in about)
 
 
 def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFinding]:
@@ -268,7 +225,7 @@ def _find_all(ws: Workspace, stored: Mapping[int, Stored]) -> Iterator[ReviewFin
             "unread": days >= UNREAD_DAYS and not (is_used or is_diary),
         }
         for kind in filter(holds.get, holds):
-            yield ReviewFinding(kind, (stored[rowid],))
+            yield _make_finding(kind, stored[rowid])
     for rows in handoffs.values():
         for rowid in rows[:-1]:
-            yield ReviewFinding("handed-on", (stored[rowid], stored[rows[-1]]))
+            yield _make_finding("handed-on", stored[rowid], stored[rows[-1]])
