@@ -183,6 +183,8 @@ class ReviewFinding(NamedTuple):
 
 NEWS: Door[[Workspace], list[str]] = Door("news", is_open=True)
 """Sentences for the person, which `status` prints."""
+REPAIR: Door[[Workspace], None] = Door("repair")
+"""Repairs what `doctor` finds, for `doctor --fix` and the page."""
 RECOVER: Door[[Workspace], list[str]] = Door("recover", is_open=True)
 """Finishes what was killed, for `doctor --fix`; the names of these runs."""
 TAKE_BACK_RUN: Door[

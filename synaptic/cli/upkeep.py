@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from ..errors import InvalidArgument
 from ..journal import losses
 from ..models import CAPTURED
-from ..plugin import NEWS, describe_plug_in, plug_in_entry_points
+from ..plugin import NEWS, REPAIR, describe_plug_in, plug_in_entry_points
 from ..render import terminal, wire
 from ..render.present import outline_text
 from ..serving.arguments import agent_name, is_person
@@ -119,12 +119,9 @@ def run_doctor(
             losses.dismiss_losses(ws.own_journal, dismiss)
             print_answer({"success": True, "id": dismiss}, f"Dismissed {dismiss}")
             return 0
-        check: Callable[[Workspace], doctor.Checkup] = doctor.run_checkup
         if fix:
-            check = doctor.fix_problems
-        elif secrets:
-            check = doctor.list_secrets
-        checkup = check(ws)
+            REPAIR.ask_only(ws)
+        checkup = doctor.list_secrets(ws) if secrets else doctor.run_checkup(ws)
         print_answer(
             wire.as_json(checkup), terminal.checkup_text(checkup, output_for_workspace(ws))
         )

@@ -25,9 +25,7 @@ from ..notes.copies import find_original
 from ..notes.link_names import name_key
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
-from ..plugin import RECOVER
-from ..workspace.many_edits import finish_edits
-from ..workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
+from ..workspace.sync import in_step, verify_index, wrongly_indexed_paths
 from ..workspace.workspace import Workspace
 from .status import Status, status
 
@@ -68,27 +66,6 @@ def run_checkup(ws: Workspace, *, whole: bool = True) -> Checkup:
     return Checkup(
         not any(finding.level in ("error", "warning") for finding in findings), tuple(findings)
     )
-
-
-def fix_problems(ws: Workspace) -> Checkup:
-    """Repairs permissions, interrupted imports, stored copies of private text and the index, as
-    far as that is safe; returns the findings that remain.
-    """
-    if _is_exposed(ws.config.home):
-        with suppress(OSError):
-            ws.config.home.chmod(0o700)
-    with suppress(SynapticError):  # the obstacle is a finding
-        with ws.own_journal.writing():  # which takes what an older version left waiting
-            pass
-        finish_edits(ws)
-        RECOVER.ask_each(ws)
-        for stamp in ws.journal.scan():
-            with suppress(NotFound):
-                ws.own_journal.purge_private_copies(stamp.path, ws.journal.read(stamp.path))
-        verify_index(ws)
-        if wrongly_indexed_paths(ws) or any(in_step(ws, lambda _: _check_index(ws))):
-            rebuild(ws)
-    return run_checkup(ws)
 
 
 def list_secrets(ws: Workspace) -> Checkup:
@@ -174,7 +151,7 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
             "`synaptic setup` again."
         )
         yield Finding("warning", "open-home", message, mend)
-    is_exposed = _is_exposed(home)
+    is_exposed = is_open_to_others(home)
     if is_exposed:
         message = f"Other users may look into {home}."
         mend = _READ_ONLY[1] if _is_read_only(home) else f"{FIX}, or chmod 700 {home}"
@@ -257,7 +234,7 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
             f"Files that differ: {len(astray)}.",
             FIX,
         )
-    fault, pending = in_step(ws, lambda _: _check_index(ws))
+    fault, pending = in_step(ws, lambda _: check_index(ws))
     if fault:
         yield Finding("error", "orphans", f"{fault}.", FIX)
     if not astray and not fault:
@@ -402,7 +379,7 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
             yield original, path
 
 
-def _check_index(ws: Workspace) -> tuple[str | None, int]:
+def check_index(ws: Workspace) -> tuple[str | None, int]:
     """(the fault of the index, or None; the number of passages without a vector)."""
     return ws.index.file.check(whole=True), ws.index.counts().pending_passages
 
@@ -418,7 +395,7 @@ _READ_ONLY = explain_errno(errno.EROFS)
 """The reason and the next step, as a save says them."""
 
 
-def _is_exposed(home: Path) -> bool:
+def is_open_to_others(home: Path) -> bool:
     """True if other users can look into the home, which closes all that is in it."""
     return home.is_dir() and bool(stat.S_IMODE(home.stat().st_mode) & 0o077)
 

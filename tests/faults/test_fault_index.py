@@ -840,6 +840,7 @@ def assert_says_whose_it_is(home: Home, message: str) -> None:
     assert "Move it away" in message, message
 
 
+@pytest.mark.needs(feature="upkeep")
 @pytest.mark.parametrize("kind", STRANGERS)
 def test_a_strangers_database_is_left_alone(home: Home, kind: str) -> None:
     home.ask("save", "Known before the stranger came")

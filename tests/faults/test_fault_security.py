@@ -107,6 +107,7 @@ def test_a_home_is_its_owners_alone(home: Home, mask: int) -> None:
     }
 
 
+@pytest.mark.needs(feature="upkeep")
 @pytest.mark.needs(feature="importing")
 def test_what_is_made_anew_or_for_another_journal_is_its_owners_alone(home: Home) -> None:
     """The index, what a killed writer leaves, the config, models, the note on the home in the

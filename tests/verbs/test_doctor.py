@@ -66,6 +66,7 @@ def test_what_daily_use_leaves_in_the_home_is_no_damage(filled: Home) -> None:
     assert "state-file" not in findings(filled)[1]
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_what_a_person_must_mend_is_named_with_its_line(filled: Home) -> None:
     (day,) = filled.journal.glob("*.md")
     (filled.journal / "torn.md").write_text(
@@ -105,6 +106,7 @@ DAMAGES = {
 }
 
 
+@pytest.mark.needs(feature="upkeep")
 @pytest.mark.parametrize("sql", DAMAGES.values(), ids=DAMAGES)
 def test_rows_that_do_not_fit_are_found_and_mended(filled: Home, sql: str) -> None:
     within(filled, sql)
@@ -114,6 +116,7 @@ def test_rows_that_do_not_fit_are_found_and_mended(filled: Home, sql: str) -> No
     assert filled.ask("search", "harbour report")["total"] == 3
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_a_vector_that_is_missing_is_mended_at_once(filled: Home) -> None:
     within(filled, "DELETE FROM chunk_vec WHERE rowid = 2")
     assert set(findings(filled)[1]) == {"index-damaged", "pending-vectors"}
@@ -124,12 +127,14 @@ def open_to_all(home: Home) -> None:
     home.path.chmod(0o755)
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_fix_mends_what_is_safe(filled: Home) -> None:
     open_to_all(filled)
     assert findings(filled)[1].keys() == {"permissions"}
     assert findings(filled, "--fix") == (0, {})
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_missing_vectors_need_nobody(home: Home) -> None:
     home.ask("save", "Found by its words.")
     code, found = findings(home)

@@ -49,6 +49,7 @@ def held(folder: Path) -> dict[str, object]:
     }
 
 
+@pytest.mark.needs(feature="upkeep")
 def test_a_vault_is_searched_where_it_lies_and_stays_as_it_is(home: Home, vault: Path) -> None:
     before, day = held(vault), vault / "Daily" / "2026-11-20.md"
     hits = {hit["path"]: hit for hit in home.ask("search", "crane permit")["hits"]}

@@ -13,7 +13,7 @@ from ...filters import Filters
 from ...index.statistics import UNREAD_DAYS, count_entries_by, read_statistics
 from ...journal import losses
 from ...models import Entry
-from ...plugin import ANSWER_FINDING, ENTRY_OF_FINDING, REVIEW, ReviewFinding
+from ...plugin import ANSWER_FINDING, ENTRY_OF_FINDING, REPAIR, REVIEW, ReviewFinding
 from ...verbs import doctor, removing
 from ...verbs.mending import mend_links
 from ...verbs.settling import UNDO_CHOICE, SettledReceipt
@@ -186,10 +186,7 @@ async def _mend_journal(request: Request) -> Response:
     form = await read_form(request)
     id = form.get("id", "")
     ways = {
-        "fix": (
-            doctor.fix_problems,
-            translate("Repaired everything that can be repaired safely."),
-        ),
+        "fix": (REPAIR.ask_only, translate("Repaired everything that can be repaired safely.")),
         "restore": (
             lambda ws: removing.restore(ws, id, vanished=True, confirms=True),
             translate("Put back."),

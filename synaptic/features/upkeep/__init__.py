@@ -1,4 +1,5 @@
-"""Keeps a home in good order: reviews what is out of date, and writes backups."""
+"""Keeps a home in good order: repairs it, reviews what is out of date, and writes
+backups."""
 
 from __future__ import annotations
 
@@ -11,6 +12,13 @@ if TYPE_CHECKING:
     from ...workspace.workspace import Workspace
 
 COMMANDS = {"backup": f"{__name__}.backup_command", "review": f"{__name__}.review_command"}
+
+
+def repair(ws: Workspace) -> None:
+    """Repairs what can be repaired safely."""
+    from .repairs import repair_home
+
+    repair_home(ws)
 
 
 def review(ws: Workspace, project: Sequence[str], near: bool) -> list[ReviewFinding]:
