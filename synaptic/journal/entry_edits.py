@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,11 +24,14 @@ from . import folder
 from .comments import find_ids
 from .journal import Journal
 from .saved import SavedText
-from .text import find_entry_span, id_above, normalize_block, normalized_entries
-from .trash import TrashedText, Why, file_hash, has_vanished
+from .text import find_entry_span, normalize_block
+from .trash import TrashedText, Why, file_hash
+from .vanished import has_vanished
 from .writer import Draft, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
+TOP = "top"
+"""In the place of the id of the entry above the first one of a file."""
 _VANISHED = (
     "An earlier update of {id} had vanished from its file; `synaptic doctor --restore "
     "{id}` brings it back."
@@ -301,13 +304,13 @@ def _edited_note(
                 has_front_matter=has_front_matter,
                 agent=agent,
             )
-    wanted = normalized_entries(
+    wanted = _normalize_entries(
         new if entry.id == old.id else entry for entry in former.parsed.entries
     )
     for typed in (False, True):
         text = extend(typed=typed)
         read = journal.parse(path, former.replaced_by(text), former.status.st_mtime_ns)
-        if normalized_entries(read.entries) == wanted:
+        if _normalize_entries(read.entries) == wanted:
             reread, _, _ = find_entry_span(read, path, old.id)
             return replace(new, content=reread.content), text
     raise _cannot_edit_note_error(f"{path}:{old.there.line}", file, old, new)
@@ -351,3 +354,27 @@ def _is_merged_by_git(journal: Journal) -> bool:
     real = real_path(journal.root)
     folders = () if journal._config.sync.url else (real, *real.parents)
     return any(os.path.lexists(folder / ".git") for folder in folders)
+
+
+def _normalize_entries(entries: Iterable[Entry]) -> list[Entry]:
+    """Copies of the entries with sorted tags, and without blank lines and blanks at the end of
+    a line, to be compared.
+    """
+    return [
+        replace(
+            entry,
+            tags=tuple(sorted(entry.tags)),
+            content="\n".join(filter(None, map(str.rstrip, entry.content.split("\n")))),
+        )
+        for entry in entries
+    ]
+
+
+def id_above(file: ParsedFile, id: str) -> str:
+    """The id of the entry above the entry with this id, or TOP."""
+    above = TOP
+    for entry in file.entries:
+        if entry.id == id:
+            break
+        above = entry.id
+    return above

@@ -22,7 +22,8 @@ from .restoring import (
 from .runs import open_import_runs
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, normalize_block
-from .trash import UNDOABLE, TrashedText, has_vanished
+from .trash import UNDOABLE, TrashedText
+from .vanished import has_vanished
 from .written_entry import WrittenEntry
 
 LossKind = Literal["vanished", "deleted", "changed"]

@@ -13,12 +13,12 @@ from ..notes.privacy import shows_private_text
 from . import folder
 from .comments import find_comment, find_ids
 from .disk import disk_errors
-from .entry_edits import Replacement, bare_days, replace_entry, replaced_copy
+from .entry_edits import TOP, Replacement, bare_days, replace_entry, replaced_copy
 from .journal import Journal
 from .journal_files import JournalFiles
 from .runs import open_import_runs, open_rename_runs
 from .saved import SavedText
-from .text import TOP, block_to_append, normalize_block
+from .text import block_to_append, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, file_hash
 from .writer import Draft, Stat
 from .written_entry import WrittenEntry, find_in_parsed

@@ -20,13 +20,14 @@ from ..models import Entry, ParsedFile
 from ..notes.privacy import has_private_tag
 from .changelog import Actor, acting
 from .comments import find_ids
-from .entry_edits import replaced_copy
+from .entry_edits import id_above, replaced_copy
 from .folder import OWN, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .saved import SavedText
-from .text import find_entry_span, id_above, is_later_text, normalize_block
+from .text import find_entry_span, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
+from .vanished import is_later_text
 from .writer import Draft, Make, Stat
 from .written_entry import WrittenEntry
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -18,8 +18,6 @@ from typing import Literal, NamedTuple
 
 from ..files import clear_way
 from . import disk
-from .comments import without_comment
-from .text import is_later_text, normalize_block
 
 Why = Literal["update", "delete", "restore", "edited", "vanished", "undone", "opened", "editor"]
 """Why a text left the journal: an update, a deletion or a restored text replaced it. `edited`:
@@ -45,7 +43,7 @@ class TrashedText(NamedTuple):
     An entry that got another day or time went on to the file `moved_to`. `became` is the id of
     the entry that took its place, if it is another one, as a typed heading makes the id; `left`
     is the hash of the text that an editor left in its place. `above` is the id of the entry
-    above it, TOP for the first one of its file, "" where it is not known.
+    above it, `entry_edits.TOP` for the first one of its file, "" where it is not known.
     """
 
     id: str
@@ -66,27 +64,6 @@ class TrashedText(NamedTuple):
 def file_hash(data: bytes) -> str:
     """The hash of a file's bytes, by which the trash sees whether the file changed since."""
     return hashlib.sha256(data).hexdigest()
-
-
-def has_vanished(now: bytes, saved: bytes, pieces: Iterable[TrashedText]) -> bool:
-    """True if the text `now` of an entry seems to be one from before its `saved` text. `pieces`
-    are those of the entry.
-
-    A saved text that was replaced before is an older one that came back: the trash holds it, so
-    nothing is lost by an edit of it.
-    """
-    older: list[bytes] = []
-    replaced: set[bytes] = set()
-    for piece in pieces:
-        text = normalize_block(piece.text)
-        older.append(text)
-        if piece.why not in ("opened", "vanished"):
-            replaced.add(text)
-    # a typed text has no comment before it is changed
-    has_come_back = saved in replaced or without_comment(saved) in replaced
-    if now.strip() and has_come_back:
-        return False
-    return not is_later_text(now, saved, older)
 
 
 class Trash:
