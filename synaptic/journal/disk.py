@@ -653,42 +653,6 @@ def rename_over(temp: Path, path: Path) -> None:
             time.sleep(HELD_WAIT_S)
 
 
-def rename_to_free_name(old_path: Path, new_path: Path) -> None:
-    """Renames a file in one step, also to another spelling of its name. Raises FileExistsError
-    if another file has the new name. After a kill, the same call completes the rename.
-    """
-    with suppress(FileNotFoundError):
-        if os.path.samestat(old_path.lstat(), new_path.lstat()):
-            if new_path.lstat().st_nlink > 1:  # of a call that was killed
-                old_path.unlink()
-            else:  # the system takes the two for one name
-                old_path.rename(new_path)
-            return
-    if WINDOWS:  # where it replaces nothing
-        old_path.rename(new_path)
-        return
-    if not _rename_exclusively(old_path, new_path):
-        new_path.hardlink_to(old_path)
-        inject_fault("linked")
-        old_path.unlink()
-
-
-def _rename_exclusively(old_path: Path, new_path: Path) -> bool:
-    """Renames a file; returns False if the system cannot do that without replacing another.
-    Raises OSError.
-    """
-    names = os.fsencode(old_path), os.fsencode(new_path)
-    rename = c_library_function("renameat2")
-    at_cwd = -100
-    no_replace, excl = 1, 4  # RENAME_NOREPLACE of Linux, RENAME_EXCL of macOS
-    if rename:
-        status = rename(at_cwd, names[0], at_cwd, names[1], no_replace)
-    else:
-        rename = c_library_function("renamex_np")
-        status = rename(*names, excl) if rename else -1
-    return bool(status == 0)
-
-
 def exchange_names(one: Path, other: Path) -> bool:
     """Exchanges two names in one step; returns False, without a change, if the system cannot do
     that.

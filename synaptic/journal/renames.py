@@ -28,6 +28,7 @@ from ..notes.link_places import Splice, replace_pieces, reverse_pieces
 from .changelog import UNDO, Deed, FileChange, find_hunks, make_record, verb_of_undo
 from .comments import find_ids
 from .disk import PREFERENCES, UNFINISHED, append_json_lines, inject_fault
+from .file_moves import FileMoves
 from .folder import is_note, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
@@ -132,10 +133,10 @@ def carry_out(journal: Journal, run: Run) -> Run:
     written = _write_edits(journal, run.edits)
     for start in range(0, len(run.edits), BATCH):
         journal.writer.note_holder()
-        with journal.writer.moving():
+        with FileMoves(journal.writer) as moved:
             for edit in run.edits[start : start + BATCH]:
                 is_done = edit.path == edit.to and edit.path in written
-                is_done = is_done or _carry_out_edit(journal, edit)
+                is_done = is_done or _carry_out_edit(journal, edit, moved)
                 (done if is_done else left).append(edit)
                 if not is_done and _has_moved(journal, edit):
                     here = _hash_of_file(journal, edit.to)
@@ -308,7 +309,7 @@ def _bytes_after(edit: FileEdit, data: bytes, _: object = None) -> bytes:
     return edited_bytes(data, edit)
 
 
-def _carry_out_edit(journal: Journal, edit: FileEdit) -> bool:
+def _carry_out_edit(journal: Journal, edit: FileEdit, moved: FileMoves) -> bool:
     """Edits and moves one file; returns False if it was changed since the run was planned."""
     is_moved = _has_moved(journal, edit)
     path = edit.to if is_moved else edit.path
@@ -321,7 +322,7 @@ def _carry_out_edit(journal: Journal, edit: FileEdit) -> bool:
             here = edit.after
     if here and edit.path != edit.to and not is_moved:
         with suppress(Refused):
-            journal.writer.move(edit.path, edit.to)
+            moved.move(edit.path, edit.to)
             is_moved = True
     return here == edit.after and (edit.path == edit.to or is_moved)
 

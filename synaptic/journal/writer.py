@@ -32,7 +32,7 @@ from ..config import Config
 from ..errors import Busy, Changed, JournalError, NotFound, Refused, SynapticError
 from ..files import file_lock
 from . import disk, folder
-from .changelog import Deed, make_record, new_run_name, present_actor, record_of_change
+from .changelog import Deed, new_run_name, present_actor, record_of_change
 from .disk import Steps, disk_errors, inject_fault
 from .journal_files import JournalFiles
 from .saved import SavedText
@@ -116,8 +116,6 @@ class FileWriter:
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
         self._swept: set[Path] | None = None
         """The folders without hidden files of ours, while this process holds the lock."""
-        self._moves: list[tuple[str, str]] = []
-        """The moves of files, by path, that are not logged and synced yet."""
         self._has_expired = False
         """True once old copies were removed, while this process holds the lock."""
         self._intent = config.state / "intent"
@@ -247,46 +245,6 @@ class FileWriter:
                 with os.fdopen(fd, "w", encoding="ascii") as file:
                     file.write(json.dumps(path) + "\n")
             self._intent.unlink()
-
-    @contextmanager
-    def moving(self) -> Iterator[None]:
-        """A context in which files are moved; at its end that is logged and durable."""
-        try:
-            yield
-        finally:
-            moves, self._moves = self._moves, []
-            if self.deed and moves:
-                at = self.clock()
-                records = [make_record(self.deed, at, path, to=to) for path, to in moves]
-                self.log.append(*records, sync=False)
-            for parent in {self.roots.place(path).parent for move in moves for path in move}:
-                disk.sync_dir(parent)
-
-    def move(self, path: str, to: str) -> None:
-        """Gives a file another path in the journal, within `moving`. The caller holds the lock.
-
-        Raises Refused for a link, and where another file has the path; JournalError.
-        """
-        old_path = self.roots.place(path)
-        folder.refuse_source(self.roots, path)
-        new_path = folder.locate_writable(self.roots, to)
-        with disk_errors(to):
-            if old_path.is_symlink():
-                raise Refused(
-                    f"{path} is a link to another file.", "Rename the file that it leads to."
-                )
-            private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
-            disk.make_dirs(new_path.parent, private=private)
-            try:
-                disk.rename_to_free_name(old_path, new_path)
-            except FileExistsError:
-                raise Refused(
-                    f"{to} is there already, and no file is written over.",
-                    "Give another name, or move that file away.",
-                ) from None
-            self.changes += [path, to]
-            self._moves.append((path, to))
-            inject_fault("moved")
 
     @contextmanager
     def doing(
@@ -457,7 +415,7 @@ class FileWriter:
 
     def _exchanging(self, change: _DraftedChange[Any]) -> Steps[bool]:
         path, real, draft = change.path, change.real, change.draft
-        private = self.roots.split_path(path)[1].is_relative_to(self._config.home)
+        private = self.lies_in_home(path)
         if not change.status:
             disk.make_dirs(real.parent, private=private)
         copies = {
@@ -500,6 +458,10 @@ class FileWriter:
         with suppress(OSError):
             yield real.parent
         return is_made
+
+    def lies_in_home(self, path: str) -> bool:
+        """True for a file of a root in the home: its folders are for its owner alone."""
+        return self.roots.split_path(path)[1].is_relative_to(self._config.home)
 
     def _publishing_copy(self, temp: Path, id: str) -> Steps[None]:
         """The steps that give the temporary copy its final name in `done/`. If that fails the

@@ -25,6 +25,7 @@ from synaptic import models
 from synaptic.errors import JournalError
 from synaptic.journal import disk, folder
 from synaptic.journal.entry_edits import edit_entry
+from synaptic.journal.file_moves import rename_to_free_name
 from synaptic.journal.journal import Journal
 from synaptic.models import Entry, Stamp
 from synaptic.notes.markdown import parse_entries
@@ -423,10 +424,10 @@ def test_a_rename_takes_no_name_and_is_completed(
     old.write_text("mine")
     other.write_text("theirs")
     with pytest.raises(FileExistsError):
-        disk.rename_to_free_name(old, other)
+        rename_to_free_name(old, other)
     assert (old.read_text(), other.read_text()) == ("mine", "theirs")
-    disk.rename_to_free_name(old, new)
+    rename_to_free_name(old, new)
     assert new.read_text() == "mine" and not old.exists()
     old.hardlink_to(new)  # as a kill leaves it
-    disk.rename_to_free_name(old, new)
+    rename_to_free_name(old, new)
     assert new.read_text() == "mine" and not old.exists() and new.stat().st_nlink == 1
