@@ -22,13 +22,12 @@ next step. `of` are the parameters that the message names. They become answers a
 `cli/main.py` and `mcp`, which name each parameter as it was typed.
 """
 
-import errno
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal, TypeVar
 
-_FREE_SPACE = "Free some space and try again. What was saved stays saved."
+FREE_SPACE = "Free some space and try again. What was saved stays saved."
 Cure = Literal["reset", "detach", "again", ""]
 Name = TypeVar("Name", bound=str)
 
@@ -133,7 +132,7 @@ class IndexFailed(IndexUnusable):
 
     def __init__(self, reason: str, cure: Cure = "") -> None:
         if cure == "detach":
-            super().__init__(f"The index cannot be written: {reason}.", _FREE_SPACE)
+            super().__init__(f"The index cannot be written: {reason}.", FREE_SPACE)
         else:
             hint = "The journal is untouched; `synaptic doctor` says more."
             super().__init__(f"The index cannot be used: {reason}.", hint)
@@ -155,41 +154,6 @@ class PlugInError(SynapticError):
 
 class Unreachable(SynapticError):
     code = "unreachable"
-
-
-def to_synaptic_error(error: BaseException) -> SynapticError | None:
-    """`error` as a SynapticError, if it is one, or if a full disk or a missing package caused
-    it; None for any other error, which is a defect.
-    """
-    if isinstance(error, SynapticError):
-        return error
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        file = error.filename or "A file"
-        return JournalError(f"{file} cannot be written: disk full.", _FREE_SPACE)
-    if isinstance(error, ModuleNotFoundError) and error.name:
-        package = error.name.partition(".")[0]
-        if package != __package__:
-            return ConfigError(
-                f"This needs the Python package {package}, which is not installed.",
-                "`pip install synaptic-journal` installs all that Synaptic uses.",
-            )
-    return None
-
-
-def to_user_error(error: BaseException) -> SynapticError:
-    """Returns a SynapticError with a text for the user, and logs the details of an unexpected
-    error.
-    """
-    own = to_synaptic_error(error)
-    if own:
-        return own
-    from logging import getLogger  # most commands have nothing to log
-
-    getLogger(__name__).error("a defect", exc_info=error)
-    return SynapticError(
-        f"Synaptic failed ({type(error).__name__}); the server's log has the details.",
-        hint="What was saved stays saved. `synaptic doctor` looks for the cause.",
-    )
 
 
 def match_valid_name(names: Iterable[Name], value: str, what: str) -> Name:

@@ -21,9 +21,10 @@ from typer.main import get_command
 from typer.models import CommandInfo
 
 from .. import plugin
-from ..errors import InvalidArgument, SynapticError, to_synaptic_error
+from ..errors import InvalidArgument, SynapticError
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
+from ..serving.failures import to_synaptic_error
 from ..version import installed_version
 from . import showing
 from .program import FIRST, LISTS_ALL, app

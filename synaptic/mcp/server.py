@@ -29,13 +29,14 @@ from mcp.shared.exceptions import MCPError
 from pydantic import BaseModel
 
 from ..config import resolve_home
-from ..errors import InvalidArgument, Refused, SynapticError, to_user_error
+from ..errors import InvalidArgument, Refused, SynapticError
 from ..journal.withdrawal import Withdrawal
 from ..models import Texts
 from ..notes.screening import Screen
 from ..render.fence import one_line
 from ..render.present import shorten_message
 from ..render.wire import error_json
+from ..serving.failures import to_user_error
 from ..serving.positions import POSITION, Forwards, IndexPosition
 from ..serving.roles import not_published_error
 from ..serving.tokens import Grant

@@ -15,9 +15,10 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..config import Config
-from ..errors import IndexFailed, JournalError, SynapticError, to_user_error
+from ..errors import IndexFailed, JournalError, SynapticError
 from ..workspace.access import NeedsWriter
 from ..workspace.workspace import Workspace, open_reader, open_workspace
+from .failures import to_user_error
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection

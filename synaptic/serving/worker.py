@@ -22,7 +22,7 @@ from queue import Empty, PriorityQueue, SimpleQueue
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..config import CLIENT_WAITS_S, load_config
-from ..errors import IndexFailed, IndexUnusable, to_user_error
+from ..errors import IndexFailed, IndexUnusable
 from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..journal.withdrawal import WITHDRAWAL, Withdrawal
@@ -33,6 +33,7 @@ from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.pace import Paces
 from ..workspace.sync import in_step, verify_index
 from ..workspace.workspace import Workspace, open_reader, open_workspace
+from .failures import to_user_error
 from .local_socket import HookListener
 from .processes import ReaderProcess, call_outcome, start_synaptic
 from .tokens import Grant

@@ -11,7 +11,7 @@ import typer
 
 from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer, print_undoable
 from ...config import load_config
-from ...errors import InvalidArgument, ModelError, to_synaptic_error
+from ...errors import InvalidArgument, ModelError
 from ...files import real_path
 from ...journal.names import printable_path
 from ...journal.runs import Run, open_import_runs
@@ -22,6 +22,7 @@ from ...notes.blocks import find_at_tags
 from ...render import terminal, wire
 from ...render.fence import clean
 from ...serving.arguments import is_person
+from ...serving.failures import to_synaptic_error
 from ...workspace.embed import embed_pending
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace, open_workspace

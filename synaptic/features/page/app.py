@@ -31,8 +31,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ...config import load_config
-from ...errors import ConfigError, InvalidArgument, SynapticError, to_synaptic_error
+from ...errors import ConfigError, InvalidArgument, SynapticError
 from ...models import frozen
+from ...serving.failures import to_synaptic_error
 from ...serving.log import SparingHandler
 from ...serving.processes import start_synaptic
 from ...serving.running import RunningServer, announce_server, is_loopback

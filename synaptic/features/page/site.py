@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...config import load_config
-from ...errors import NotFound, Refused, SynapticError, to_user_error
+from ...errors import NotFound, Refused, SynapticError
 from ...files import real_path
 from ...journal.changelog import Actor, acting
 from ...kinds import KINDS
@@ -26,6 +26,7 @@ from ...models import Pairs, frozen
 from ...notes.conflicts import find_conflicts
 from ...render.fence import clean, one_line
 from ...render.present import day_page_length, short_id
+from ...serving.failures import to_user_error
 from ...serving.roles import Role
 from ...serving.tokens import Tokens
 from ...serving.worker import Lane, Result, Verb, Worker, run_on_journals
