@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, cast
 
 from ..errors import InvalidArgument, SynapticError, check_range, match_valid_name
 from ..journal.changelog import Actor, acting
-from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Texts
+from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Receipt, Texts
 from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
 from ..plugin import REVIEW, TRANSCRIPTS

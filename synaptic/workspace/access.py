@@ -1,7 +1,7 @@
-"""The ways into a journal: `Writing`, `Reading` beside a writer, and `Past`.
+"""The ways into a journal: `Writing`, and `Reading` beside a writer.
 
-A `Workspace` has one as `access` and asks it where the ways differ. `features/sharing` adds a
-fourth, for journals that are read from a database.
+A `Workspace` has one as `access` and asks it where the ways differ. `past` adds
+one, and `features/sharing` one for journals that are read from a database.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, Protocol, TypeVar
 
-from ..errors import Refused
 from ..models import Entry, Texts, frozen
 
 if TYPE_CHECKING:
@@ -118,13 +117,3 @@ class Reading(Access):
 
     def require_writer(self) -> None:
         raise NeedsWriter
-
-
-class Past(Access):
-    """Of a copy of the index that is made for one answer."""
-
-    may_write = False
-    is_past = True
-
-    def refuse_change(self) -> NoReturn:
-        raise Refused("The past cannot be changed.", hint="Leave out as_of.")

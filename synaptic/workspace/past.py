@@ -25,10 +25,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, time
-from typing import Any
+from typing import Any, NoReturn
 
 from ..config import CLOCK_YEARS
-from ..errors import InvalidArgument, NotFound
+from ..errors import InvalidArgument, NotFound, Refused
 from ..index.index import Index
 from ..index.rows import FileRows, to_microseconds
 from ..index.sqlite_engine import SqliteEngine
@@ -42,7 +42,7 @@ from ..models import Entry, FileSignature, ParsedFile, Stamp, Texts
 from ..notes.markdown import render_verified_block
 from ..notes.privacy import shows_private_text
 from ..notes.screening import Screen
-from .access import Past
+from .access import Access
 from .sync import in_step, read_file
 from .workspace import Workspace
 
@@ -94,6 +94,16 @@ def as_of(ws: Workspace, when: str | None, *, may_write: bool = True) -> Iterato
         return
     with in_step(ws, lambda _: _open_past(ws, moment, may_write)) as past:
         yield past
+
+
+class Past(Access):
+    """Of a copy of the index that is made for one answer."""
+
+    may_write = False
+    is_past = True
+
+    def refuse_change(self) -> NoReturn:
+        raise Refused("The past cannot be changed.", hint="Leave out as_of.")
 
 
 class PastJournal(JournalFiles):
