@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from .language.query import build_filters
     from .models import Entry, Hit, Receipt, SearchResult
     from .search.search import search
-    from .verbs.browse import Listing, find, get, recent
+    from .verbs.browse import Listing, find, get
     from .verbs.changing import update
+    from .verbs.newest import recent
     from .verbs.removing import delete, restore
     from .verbs.saving import save
     from .verbs.status import Status, status
@@ -65,7 +66,8 @@ _PLACES = {
     "language.query": "build_filters",
     "filters": "Filters",
     "models": "Entry Hit Receipt SearchResult",
-    "verbs.browse": "Listing find get recent",
+    "verbs.browse": "Listing find get",
+    "verbs.newest": "recent",
     "verbs.changing": "update",
     "verbs.removing": "delete restore",
     "verbs.saving": "save",

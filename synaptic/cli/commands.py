@@ -22,7 +22,7 @@ from ..render.briefing import briefing_text
 from ..render.present import join_first, outline_text, short_id
 from ..serving.arguments import agent_name, is_person, why_not_person
 from ..verbs import brief as brief_verb
-from ..verbs import browse, changing, removing, rules, saving, undoing
+from ..verbs import browse, changing, newest, removing, rules, saving, undoing
 from ..verbs.attaching import find_attachments, with_attachments
 from ..verbs.linked import id_of_name
 from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
@@ -265,7 +265,7 @@ def pin(ws: Workspace, remove: bool, ids: Words = ()) -> None:
     Example: synaptic pin 7k3m9q2x
     """
     if not ids:
-        return print_listing(ws, browse.list_pinned(ws))
+        return print_listing(ws, newest.list_pinned(ws))
     change = partial(
         changing.update, pin=not remove, by_person=not agent_name(), confirms=is_person()
     )

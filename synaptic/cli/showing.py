@@ -15,7 +15,7 @@ from ..plugin import TRANSCRIPTS
 from ..render import terminal, wire
 from ..search.search import search as search_journal
 from ..serving.arguments import build_preference, take_filters
-from ..verbs import browse, linked
+from ..verbs import browse, linked, newest
 from ..verbs.attaching import with_attachments
 from ..verbs.day_lists import Days, entries_of_days
 from ..workspace.workspace import Workspace
@@ -137,7 +137,7 @@ def recent(ws: Workspace, text: Words = (), **options: Any) -> None:
     if len(text) == 1 and text[0].isdecimal() and "limit" not in options:
         options["limit"] = int(text[0])
         text = ()
-    print_listing(ws, browse.recent(ws, " ".join(text), **options))
+    print_listing(ws, newest.recent(ws, " ".join(text), **options))
 
 
 @command(
@@ -228,7 +228,7 @@ def history(ws: Workspace, id: str) -> None:
 
     Example: synaptic history 7k3m9q2x
     """
-    print_listing(ws, browse.history(ws, resolve_id(ws, id)))
+    print_listing(ws, newest.history(ws, resolve_id(ws, id)))
 
 
 @command(

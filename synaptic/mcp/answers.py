@@ -42,9 +42,10 @@ from ..serving.arguments import build_preference, take_filters
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs.brief import WEEK, Reader
 from ..verbs.brief import brief as new_brief
-from ..verbs.browse import Listing, check_ids, find, get, recent
+from ..verbs.browse import Listing, check_ids, find, get
 from ..verbs.changing import update
 from ..verbs.day_lists import entries_of_days
+from ..verbs.newest import recent
 from ..verbs.removing import delete, restore
 from ..verbs.saving import EMPTY_PROJECT, NO_PROJECT, Marks, save_all
 from ..workspace.checkout import ELSEWHERE, resolve_project_name, working_checkout

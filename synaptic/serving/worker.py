@@ -30,8 +30,9 @@ from ..models import Json, Texts
 from ..plugin import ACCESS, BEGIN_DAY, CATCH_UP
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
+from ..workspace.index_check import verify_index
 from ..workspace.pace import Paces
-from ..workspace.sync import in_step, verify_index
+from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace, open_reader, open_workspace
 from .failures import to_user_error
 from .local_socket import HookListener

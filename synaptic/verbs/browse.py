@@ -18,20 +18,17 @@ from ..errors import (
 from ..filters import ALL_TAGS, Filters
 from ..index.rows import RankingFacts, TimelinePosition, to_microseconds
 from ..journal.repository import Checkout
-from ..language.query import MAX_LIMIT, build_filters
+from ..language.query import MAX_LIMIT
 from ..models import ORDERS, Entry, Facets, Order, SearchResult, Texts, frozen
 from ..notes.marks import link_key
 from ..search.search import drop_any_project, filters_and_own_project, search
 from ..workspace.changes import mark_entries
-from ..workspace.checkout import working_checkout, working_scope
+from ..workspace.checkout import working_checkout
 from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
 from .link_ends import Ends, Links, links_of_entries
 
-NEWEST = 10
-"""Entries of `recent` without a limit and without a query."""
-RECENT_POOL = 50
 PageEnd = tuple[bool, TimelinePosition]
 """The entry that was shown last: (it is not of the own project, its place in time)."""
 _CURSOR = re.compile(r"(\w+):([01]):([01]):(-?\d{1,18}):(\d{1,9}):(\S+)")
@@ -99,71 +96,6 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         opened = [entry.id for entry in listing.entries]
         ws.index.counters.record_reads(opened, to_microseconds(ws.clock()))
     return listing
-
-
-def history(ws: Workspace, id: str) -> Listing:
-    """An entry with all that it replaced and all that replaced it, oldest first. Raises
-    NotFound and Ambiguous.
-    """
-
-    def find_rows() -> list[int]:
-        return ws.index.replacement_chain(ws.index.resolve(id).rowid)
-
-    return make_listing_of_rows(ws, find_rows)
-
-
-def recent(
-    ws: Workspace,
-    query: str | None = None,
-    *,
-    project: str | Sequence[str] | None = None,
-    limit: int | None = None,
-    load_model: bool = True,
-) -> Listing:
-    """The newest entries first, of any of these projects, 10 without a `limit`. Digests of
-    sessions come after all that was saved.
-
-    With a query: of the 50 newest entries the `limit` most relevant, newest first; without a
-    limit those that fit, as in a search. Older entries never appear.
-    """
-    check_range("limit", limit, 1, MAX_LIMIT)
-    filters = build_filters(now=ws.clock(), project=project or ())
-    here = working_checkout(ws)
-    wanted, own = filters_and_own_project(ws, filters, here)
-    sessions = Filters(sessions=True)
-    kinds = [wanted.leaving_out(sessions), replace(wanted, sessions=True)]
-    is_asked = bool(query and query.strip())
-    most = RECENT_POOL if is_asked else limit or NEWEST
-
-    def run(report: SyncReport) -> tuple[list[int], Listing]:
-        rows: list[int] = []
-        for kind in kinds:
-            left = most - len(rows)
-            rows += ws.index.list_rows(kind, order="newest", limit=left, first=own)
-        if is_asked:
-            return rows, Listing(0, ())
-        return rows, make_listing(ws, report, ws.index.count_entries(wanted), rows, here)
-
-    pool, listing = in_step(ws, run)
-    if not (query and is_asked):
-        return listing
-    result = search(
-        ws,
-        query,
-        filters=filters,
-        limit=limit,
-        within=pool,
-        order="newest",
-        load_model=load_model,
-    )
-    # a query without words gives a list
-    return _search_as_listing(replace(result, hits=result.hits[: limit or NEWEST]))
-
-
-def list_pinned(ws: Workspace) -> Listing:
-    """The entries pinned for the project of the working directory and for all projects."""
-    scope = working_scope(ws.config, working_checkout(ws))
-    return make_listing_of_rows(ws, lambda: ws.index.pinned_entries(scope))
 
 
 def make_listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
@@ -255,7 +187,7 @@ def _find_by_words(
     counts = None
     if facets:
         counts = in_step(ws, lambda _: ws.index.facets(drop_any_project(wanted)))
-    return replace(_search_as_listing(result), facets=counts)
+    return replace(list_found(result), facets=counts)
 
 
 def _name_either_tag(listing: Listing, asked: Filters) -> Listing:
@@ -282,7 +214,7 @@ def make_listing(
     return Listing(total, tuple(ordered), superseded_by=superseded, notices=report.notices)
 
 
-def _search_as_listing(result: SearchResult) -> Listing:
+def list_found(result: SearchResult) -> Listing:
     superseded = {hit.entry.id: hit.superseded_by for hit in result.hits if hit.superseded_by}
     entries = tuple(hit.entry for hit in result.hits)
     return Listing(result.total, entries, superseded_by=superseded, notices=result.notices)

@@ -25,7 +25,8 @@ from ..notes.copies import find_original
 from ..notes.link_names import name_key
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
-from ..workspace.sync import in_step, verify_index, wrongly_indexed_paths
+from ..workspace.index_check import find_wrongly_indexed_paths, verify_index
+from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .status import Status, status
 
@@ -225,7 +226,7 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
             "info", "index-damaged", "The index was damaged; it was rebuilt from the journal."
         )
     yield from _trouble_findings(ws)
-    astray = wrongly_indexed_paths(ws)
+    astray = find_wrongly_indexed_paths(ws)
     for path in astray[:3]:
         yield Finding(
             "error",

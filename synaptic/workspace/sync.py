@@ -162,7 +162,7 @@ class InStep(Generic[Result]):
         while tries < TRIES or time.monotonic() < end:
             tries += 1
             with suppress(Stale):
-                return _run_with_healing(self._ws, self._attempt)
+                return run_with_healing(self._ws, self._attempt)
         raise JournalError(
             "The journal changes faster than it can be read.", hint="Try again in a moment."
         )
@@ -285,7 +285,7 @@ def _return_report(report: SyncReport) -> SyncReport:
     return report
 
 
-def _run_with_healing(ws: Workspace, action: Callable[[], Result]) -> Result:
+def run_with_healing(ws: Workspace, action: Callable[[], Result]) -> Result:
     """Runs `action` and returns its result. If the index fails, makes it anew (at most `RESETS`
     times) or moves it into memory (once), and runs `action` again.
 
@@ -533,7 +533,7 @@ def rebuild(
     embed.
     """
     begun = time.perf_counter()
-    reused = _run_with_healing(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
+    reused = run_with_healing(ws, lambda: _rebuild_text(ws, fresh=fresh, progress=progress))
     if ws.index.file.trouble:
         raise IndexUnusable(
             f"{ws.index.file.trouble}.",
@@ -572,31 +572,6 @@ def _embed_all(ws: Workspace, progress: Progress | None) -> tuple[int, list[str]
         notices.append(str(error))
     ws.index.compact()
     return embedded, notices
-
-
-def verify_index(ws: Workspace) -> bool:
-    """Checks the index and makes it anew if it is damaged; returns False in that case."""
-    fault = _run_with_healing(ws, ws.index.file.check)
-    if fault is None:
-        return True
-    ws.index.file.heal(IndexFailed(fault, "reset"))
-    in_step(ws, lambda _: None)
-    return False
-
-
-def wrongly_indexed_paths(ws: Workspace) -> list[str]:
-    """Paths of files that the index shows wrongly although their stamps match."""
-    indexed = in_step(ws, lambda _: ws.index.ids_by_file())
-    stamps = ws.journal.scan()
-    astray = sorted(indexed.keys() - {stamp.path for stamp in stamps})
-    for stamp in stamps:
-        with suppress(NotFound):
-            data = ws.journal.read(stamp.path)
-            parsed = ws.journal.parse(stamp.path, data, stamp.mtime_ns)
-            ids = {entry.id for entry in parsed.entries}
-            if indexed.get(stamp.path) != (hash64(data), ids):
-                astray.append(stamp.path)
-    return astray
 
 
 def read_file(ws: Workspace, stamp: Stamp, head: str) -> FileRows:

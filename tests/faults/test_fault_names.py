@@ -28,7 +28,7 @@ from synaptic.journal.folder import Comparison
 from synaptic.journal.names import printable_path
 from synaptic.plugin import REVIEW
 from synaptic.render import wire
-from synaptic.verbs import brief, doctor, linked, to_do
+from synaptic.verbs import brief, doctor, linked, newest, to_do
 from synaptic.verbs.day_lists import entries_of_days
 from synaptic.verbs.exports import export
 from synaptic.verbs.status import status as read_status
@@ -136,7 +136,7 @@ def read_everything(ws: Workspace) -> set[str]:
     assert hits.hits
     listed = browse.find(ws, limit=50)
     ids = [entry.id for entry in listed.entries]
-    whole = [browse.recent(ws), *([browse.get(ws, ids)] if ids else [])]
+    whole = [newest.recent(ws), *([browse.get(ws, ids)] if ids else [])]
     for answer in (listed, *whole):
         json.dumps(wire.listing_json(answer)).encode()
     status = read_status(ws)
@@ -144,7 +144,7 @@ def read_everything(ws: Workspace) -> set[str]:
     text += json.dumps(wire.as_json(doctor.run_checkup(ws)), ensure_ascii=False)
     assert text.isprintable(), text
     for id in ids[:3]:
-        browse.history(ws, id)
+        newest.history(ws, id)
         linked.links(ws, id)
     entries_of_days(ws, "today")
     linked.unresolved_links(ws)

@@ -51,8 +51,8 @@ from synaptic.notes.blocks import slug_tag
 from synaptic.render.fence import clean, fenced, one_line
 from synaptic.render.present import Item, entry_block, list_lines
 from synaptic.search.search import search
-from synaptic.verbs.browse import recent
 from synaptic.verbs.changing import update
+from synaptic.verbs.newest import recent
 from synaptic.verbs.removing import delete, restore
 from synaptic.verbs.saving import save
 from synaptic.workspace.workspace import open_workspace

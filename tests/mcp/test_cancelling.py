@@ -25,7 +25,7 @@ from synaptic.journal.withdrawal import Withdrawal
 from synaptic.mcp.remote import Remote
 from synaptic.serving.tokens import Tokens
 from synaptic.serving.worker import Worker
-from synaptic.verbs.browse import recent
+from synaptic.verbs.newest import recent
 from synaptic.verbs.saving import save
 
 GATED_SERVER = """

@@ -19,7 +19,7 @@ from synaptic.language.analysis.asked import QUESTIONS
 from synaptic.language.lexicon import compile_once
 from synaptic.models import NOTHING_CLOSE, SearchResult
 from synaptic.render.present import entry_block, entry_items, hit_items, list_lines
-from synaptic.verbs.browse import history
+from synaptic.verbs.newest import history
 
 NOTES = (
     ("shop", "Orders are billed in euros, because the bank takes no dollars."),

@@ -27,7 +27,8 @@ from served import served
 from synaptic.errors import NotFound, SynapticError
 from synaptic.search.search import search
 from synaptic.serving.worker import Worker
-from synaptic.verbs.browse import get, recent
+from synaptic.verbs.browse import get
+from synaptic.verbs.newest import recent
 from synaptic.verbs.saving import save
 from synaptic.workspace.sync import in_step
 from synaptic.workspace.workspace import Workspace

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 from synaptic import Workspace
-from synaptic.verbs.browse import recent
 from synaptic.verbs.changing import update
+from synaptic.verbs.newest import recent
 from synaptic.verbs.removing import restore
 
 ADDED = "Added *text*."

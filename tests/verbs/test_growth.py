@@ -17,9 +17,10 @@ from synaptic import Workspace, models
 from synaptic.filters import Filters, Scope
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief
-from synaptic.verbs.browse import find, get, recent
+from synaptic.verbs.browse import find, get
 from synaptic.verbs.changing import update
 from synaptic.verbs.day_lists import entries_of_days
+from synaptic.verbs.newest import recent
 from synaptic.verbs.saving import save
 from synaptic.workspace.sync import in_step, rebuild
 

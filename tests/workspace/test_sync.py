@@ -42,8 +42,9 @@ from synaptic.errors import Busy, JournalError, ModelError, NotFound, Refused
 from synaptic.models import Entry, Meaning, Stamp
 from synaptic.workspace import sync
 from synaptic.workspace.embed import embed_pending
+from synaptic.workspace.index_check import verify_index
 from synaptic.workspace.readback import read_entries
-from synaptic.workspace.sync import SyncReport, in_step, sync_index, verify_index
+from synaptic.workspace.sync import SyncReport, in_step, sync_index
 
 # -- the law
 # ----------------------------------------------------------------------------------------

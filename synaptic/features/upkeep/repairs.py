@@ -5,8 +5,9 @@ from contextlib import suppress
 from ...errors import NotFound, SynapticError
 from ...plugin import RECOVER
 from ...verbs.doctor import check_index, is_open_to_others
+from ...workspace.index_check import find_wrongly_indexed_paths, verify_index
 from ...workspace.many_edits import finish_edits
-from ...workspace.sync import in_step, rebuild, verify_index, wrongly_indexed_paths
+from ...workspace.sync import in_step, rebuild
 from ...workspace.workspace import Workspace
 
 
@@ -26,5 +27,5 @@ def repair_home(ws: Workspace) -> None:
             with suppress(NotFound):
                 ws.own_journal.purge_private_copies(stamp.path, ws.journal.read(stamp.path))
         verify_index(ws)
-        if wrongly_indexed_paths(ws) or any(in_step(ws, lambda _: check_index(ws))):
+        if find_wrongly_indexed_paths(ws) or any(in_step(ws, lambda _: check_index(ws))):
             rebuild(ws)

@@ -28,9 +28,9 @@ from synaptic.models import ORDERS, STRATEGIES
 from synaptic.notes.marks import link_key
 from synaptic.render import wire
 from synaptic.verbs.brief import brief
-from synaptic.verbs.browse import history, list_pinned
 from synaptic.verbs.day_lists import entries_of_days
 from synaptic.verbs.linked import id_of_name, links, unresolved_links
+from synaptic.verbs.newest import history, list_pinned
 from synaptic.verbs.rules import list_waiting
 from synaptic.verbs.to_do import due, due_tasks, tasks
 from synaptic.workspace.sync import in_step

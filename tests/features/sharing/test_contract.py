@@ -39,10 +39,10 @@ from synaptic.notes.marks import link_key
 from synaptic.render import wire
 from synaptic.search.ranking import PRESETS
 from synaptic.verbs.brief import brief
-from synaptic.verbs.browse import history, list_pinned
 from synaptic.verbs.day_lists import entries_of_days
 from synaptic.verbs.linked import id_of_name, link_targets, links, unresolved_links
 from synaptic.verbs.neighbours import link_graph, linking_sentences
+from synaptic.verbs.newest import history, list_pinned
 from synaptic.verbs.rules import list_waiting
 from synaptic.verbs.to_do import due, due_tasks, tasks
 from synaptic.workspace.embed import embed_pending

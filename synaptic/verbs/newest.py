@@ -1,0 +1,82 @@
+"""Reads the newest entries, those that are pinned, and what one replaced."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import check_range
+from ..filters import Filters
+from ..language.query import MAX_LIMIT, build_filters
+from ..search.search import filters_and_own_project, search
+from ..workspace.checkout import working_checkout, working_scope
+from ..workspace.sync import SyncReport, in_step
+from ..workspace.workspace import Workspace
+from .browse import Listing, list_found, make_listing, make_listing_of_rows
+
+NEWEST = 10
+"""Entries of `recent` without a limit and without a query."""
+RECENT_POOL = 50
+
+
+def recent(
+    ws: Workspace,
+    query: str | None = None,
+    *,
+    project: str | Sequence[str] | None = None,
+    limit: int | None = None,
+    load_model: bool = True,
+) -> Listing:
+    """The newest entries first, of any of these projects, 10 without a `limit`. Digests of
+    sessions come after all that was saved.
+
+    With a query: of the 50 newest entries the `limit` most relevant, newest first; without a
+    limit those that fit, as in a search. Older entries never appear.
+    """
+    check_range("limit", limit, 1, MAX_LIMIT)
+    filters = build_filters(now=ws.clock(), project=project or ())
+    here = working_checkout(ws)
+    wanted, own = filters_and_own_project(ws, filters, here)
+    sessions = Filters(sessions=True)
+    kinds = [wanted.leaving_out(sessions), replace(wanted, sessions=True)]
+    is_asked = bool(query and query.strip())
+    most = RECENT_POOL if is_asked else limit or NEWEST
+
+    def run(report: SyncReport) -> tuple[list[int], Listing]:
+        rows: list[int] = []
+        for kind in kinds:
+            left = most - len(rows)
+            rows += ws.index.list_rows(kind, order="newest", limit=left, first=own)
+        if is_asked:
+            return rows, Listing(0, ())
+        return rows, make_listing(ws, report, ws.index.count_entries(wanted), rows, here)
+
+    pool, listing = in_step(ws, run)
+    if not (query and is_asked):
+        return listing
+    result = search(
+        ws,
+        query,
+        filters=filters,
+        limit=limit,
+        within=pool,
+        order="newest",
+        load_model=load_model,
+    )
+    # a query without words gives a list
+    return list_found(replace(result, hits=result.hits[: limit or NEWEST]))
+
+
+def list_pinned(ws: Workspace) -> Listing:
+    """The entries pinned for the project of the working directory and for all projects."""
+    scope = working_scope(ws.config, working_checkout(ws))
+    return make_listing_of_rows(ws, lambda: ws.index.pinned_entries(scope))
+
+
+def history(ws: Workspace, id: str) -> Listing:
+    """An entry with all that it replaced and all that replaced it, oldest first. Raises
+    NotFound and Ambiguous.
+    """
+
+    def find_rows() -> list[int]:
+        return ws.index.replacement_chain(ws.index.resolve(id).rowid)
+
+    return make_listing_of_rows(ws, find_rows)
