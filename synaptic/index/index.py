@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from operator import itemgetter
@@ -36,7 +36,6 @@ from .rows import (
     SELECT_ENTRY,
     Candidate,
     Counts,
-    EntryTime,
     Passage,
     RankingFacts,
     Stored,
@@ -307,11 +306,6 @@ class Index:
 
         return self.engine.cached("vocabulary", asked)
 
-    def file_paths(self) -> frozenset[str]:
-        """The paths of files that entries are marked with, in lower case."""
-        paths = self.engine.column("SELECT DISTINCT path FROM file")
-        return frozenset(path.lower() for path in paths)
-
     def field_names(self) -> frozenset[str]:
         """The names of fields that some entry has."""
         names = "SELECT DISTINCT name FROM field"
@@ -563,12 +557,6 @@ class Index:
             "paths", lambda: self.engine.column("SELECT path FROM source")
         )
 
-    def paths_with_own_entries(self) -> list[str]:
-        """The paths of files that hold an entry which no other file holds too."""
-        return self.engine.column("""
-            SELECT DISTINCT s.path FROM entry e JOIN source s ON s.id = e.source
-            WHERE e.id IS NOT NULL""")
-
     def git_dates_by_file(self) -> dict[str, str | None]:
         """Maps the path of each file with entries that it does not date to their date by git,
         or None.
@@ -640,38 +628,10 @@ class Index:
         days = [f"{year:04}{since[4:]}" for year in years if year != int(since[:4])]
         return before, after, self.engine.column(_SAME_DAY, json.dumps(days), limit)
 
-    def entry_times(self) -> list[EntryTime]:
-        """The file, id and time of each entry."""
-        sql = """
-            SELECT s.path, e.own_id, e.at, e.dated
-            FROM entry e JOIN source s ON s.id = e.source"""
-        return [EntryTime(*row) for row in self.engine.rows(sql)]
-
-    def paths_by_short_id(self) -> dict[str, tuple[str, str]]:
-        """(id, path of the file) of each entry that has an id, by the part after its dash."""
-        sql = "SELECT own_id, path FROM entry e JOIN source s ON s.id = e.source"
-        return {id[9:]: (id, path) for id, path in self.engine.rows(sql)}
-
     def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """The titles of the entries that have one of these ids."""
         sql = f"SELECT own_id, title FROM entry WHERE own_id IN {BOUND_LIST}"
         return dict(self.engine.rows(sql, json.dumps(ids)))
-
-    def folded_titles(self, fold: Callable[[str], str]) -> list[tuple[int, str, str]]:
-        """(entry, its title folded, its path folded) of each entry, newest first; always the
-        same `fold`. Only a note that is a whole file has its path.
-        """
-        sql = """
-            SELECT e.rowid, title, CASE whole_file WHEN 1 THEN path ELSE '' END
-            FROM entry e JOIN source s ON s.id = e.source WHERE e.id IS NOT NULL
-            ORDER BY dated DESC, at DESC, seq DESC, own_id"""
-
-        def asked() -> list[tuple[int, str, str]]:
-            return [
-                (row, fold(title), fold(path)) for row, title, path in self.engine.rows(sql)
-            ]
-
-        return self.engine.cached("titles", asked)
 
     def dated_with_content(self, content_hash: int) -> list[int]:
         """The rowids of the dated entries with this content."""
@@ -753,17 +713,6 @@ class Index:
         sql = "SELECT mtime_ns, digest FROM source WHERE path = ?"
         return next(iter(self.engine.rows(sql, path)), None)
 
-    def ids_by_file(self) -> dict[str, tuple[int, set[str]]]:
-        """Maps the path of each indexed file to the hash of its bytes and the ids in it."""
-        rows = self.engine.rows(_IDS_BY_FILE)
-        return {path: (digest, set(json.loads(ids))) for path, digest, ids in rows}
-
-    def other_texts_with_id(self, id: str) -> list[tuple[str, int]]:
-        """(path, line) of each text that carries this id, which belongs to another entry, in
-        the same file or in another one.
-        """
-        return self.engine.rows(_OTHER_TEXTS, id, id)
-
     def issues(self) -> tuple[ParseIssue, ...]:
         """Returns the problems of notes that could not be read as intended, and the ids that
         several files claim.
@@ -827,11 +776,6 @@ _ISSUES = """
     UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id ||
         ' belongs to another entry too; this one is known as ' || e.id
     FROM entry e JOIN source s ON s.id = e.source WHERE e.twin = 2 ORDER BY 1, 2"""
-_OTHER_TEXTS = """
-    SELECT s.path, i.line FROM issue i JOIN source s ON s.id = i.source
-    WHERE i.code = 'duplicate-id' AND instr(i.message, ?) > 0
-    UNION ALL SELECT s.path, e.line FROM entry e JOIN source s ON s.id = e.source
-    WHERE e.own_id = ? AND e.twin = 2 ORDER BY 1, 2"""
 _SPREAD = """
     SELECT e.rowid FROM (
         SELECT entry, seq, vector, hash, rowid AS chunk FROM chunk ORDER BY hash, rowid LIMIT ?
@@ -860,9 +804,6 @@ _PROJECTS = """
     SELECT name FROM project WHERE name IS NOT NULL"""
 _SIGNATURES = """
     SELECT path, settled, mtime_ns, coalesce(ctime_ns, mtime_ns), size, inode FROM source"""
-_IDS_BY_FILE = """
-    SELECT s.path, s.digest, json_group_array(e.own_id) FILTER (WHERE e.own_id IS NOT NULL)
-    FROM source s LEFT JOIN entry e ON e.source = s.id GROUP BY s.id"""
 _DATED_BY_FILE = """
     SELECT s.path, max(CASE e.date_source WHEN 'git' THEN e.date END)
     FROM entry e INDEXED BY entry_by_file JOIN source s ON s.id = e.source

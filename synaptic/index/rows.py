@@ -83,17 +83,6 @@ class TimelinePosition(NamedTuple):
     seq: int
 
 
-class EntryTime(NamedTuple):
-    """The file, id and instant (microseconds since 1970) of an entry. `dated` is 0 where the
-    instant is only the time of its file.
-    """
-
-    path: str
-    id: str
-    at: int
-    dated: int
-
-
 class RankingFacts(NamedTuple):
     """The facts of an entry that ranking uses; there are hundreds of them in a search. `at` is
     its instant.

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+from ..index.lists import list_named_files
 from ..language.analysis.analyze import EntityMention, JournalNames, analyze
 from ..language.lexicon import STOP_WORDS
 from ..language.normalize import normalize
@@ -39,7 +40,7 @@ def analyze_question(ws: Workspace, query: str, **options: Any) -> Json:
         plan = make_plan(ws, request)
         asked = read_question_of_journal(ws, query, today=request.now.date())
         analysis = analyze(
-            query, asked, JournalNames(*ws.index.vocabulary(), ws.index.file_paths())
+            query, asked, JournalNames(*ws.index.vocabulary(), list_named_files(ws.index))
         )
         complexity = {"estimated_complexity": analysis["complexity"]}
         notices = (plan.nothing,) if plan.nothing else plan.parsed.notices

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
+from ..index.lists import find_other_texts_with_id
 from ..index.rows import Stored, hash64
 from ..journal.entry_edits import Edited, Replacement, make_replacement, replace_entry
 from ..journal.folder import locate_writable
@@ -298,6 +299,6 @@ def _duplicate_id_notices(ws: Workspace, id: str) -> list[str]:
     with suppress(IndexFailed):  # then another notice says that the entry is not indexed
         return [
             f"Another text with this id stands in {path}:{line}, unchanged."
-            for path, line in ws.index.other_texts_with_id(id)
+            for path, line in find_other_texts_with_id(ws.index, id)
         ]
     return []

@@ -13,6 +13,7 @@ from typing import Literal
 from ..errors import ModelError, NotFound, SynapticError
 from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
+from ..index.lists import list_paths_with_own_entries
 from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
 from ..journal.journal_files import JournalFiles
 from ..journal.losses import find_losses
@@ -372,7 +373,7 @@ def _differing_copies(ws: Workspace) -> Iterator[tuple[str, str]]:
     """Yields (original, copy) for each file that is by its name a copy, such as `x 2.md`, but
     holds an entry that no other file holds.
     """
-    own = in_step(ws, lambda _: set(ws.index.paths_with_own_entries()))
+    own = in_step(ws, lambda _: set(list_paths_with_own_entries(ws.index)))
     paths = {stamp.path for stamp in ws.journal.scan()}
     for path in sorted(paths & own):
         original = find_original(path, paths, ws.journal.read)

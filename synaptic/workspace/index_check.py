@@ -3,6 +3,7 @@
 from contextlib import suppress
 
 from ..errors import IndexFailed, NotFound
+from ..index.lists import map_ids_by_file
 from ..index.rows import hash64
 from .sync import in_step, run_with_healing
 from .workspace import Workspace
@@ -20,7 +21,7 @@ def verify_index(ws: Workspace) -> bool:
 
 def find_wrongly_indexed_paths(ws: Workspace) -> list[str]:
     """Paths of files that the index shows wrongly although their stamps match."""
-    indexed = in_step(ws, lambda _: ws.index.ids_by_file())
+    indexed = in_step(ws, lambda _: map_ids_by_file(ws.index))
     stamps = ws.journal.scan()
     astray = sorted(indexed.keys() - {stamp.path for stamp in stamps})
     for stamp in stamps:

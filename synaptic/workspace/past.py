@@ -30,6 +30,7 @@ from typing import Any, NoReturn
 from ..config import CLOCK_YEARS
 from ..errors import InvalidArgument, NotFound, Refused
 from ..index.index import Index
+from ..index.lists import list_entry_times
 from ..index.rows import FileRows, to_microseconds
 from ..index.sqlite_engine import SqliteEngine
 from ..journal.folder import Comparison
@@ -118,7 +119,7 @@ class PastJournal(JournalFiles):
         self.journal_now = ws.journal
         self.files: dict[str, bytes] = {}
         self.stamps = {stamp.path: stamp for stamp in self.scan()}
-        self.entries = ws.index.entry_times()
+        self.entries = list_entry_times(ws.index)
         self.left_out = {entry.id for entry in self.entries if entry.at > self.until}
         self.pieces: dict[str, list[TrashedText]] = {}
         for piece in self.trashed():

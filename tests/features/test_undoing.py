@@ -23,6 +23,7 @@ from synaptic.features.tasks.rescheduling import find_tasks_to_move, reschedule_
 from synaptic.features.tasks.ticking import find_open_tasks, tick_task
 from synaptic.features.vault.renaming import plan_note_rename
 from synaptic.features.vault.retagging import plan_tag_rename
+from synaptic.index.lists import map_paths_by_short_id
 from synaptic.journal import disk
 from synaptic.journal.changelog import KEEP_MONTHS, Actor, acting
 from synaptic.journal.disk import FAULTS
@@ -62,7 +63,7 @@ def ws(tmp_path: Path) -> Iterator[Workspace]:
 
 def any_id(ws: Workspace, number: int = 0) -> str:
     """The id of an entry that may be changed."""
-    paths = in_step(ws, lambda _: ws.index.paths_by_short_id())
+    paths = in_step(ws, lambda _: map_paths_by_short_id(ws.index))
     return sorted(id for id, path in paths.values() if path[:4].isdecimal())[number]
 
 

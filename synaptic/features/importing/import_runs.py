@@ -33,6 +33,7 @@ from ...errors import (
 )
 from ...files import real_path
 from ...index.links import referenced_ids
+from ...index.lists import map_paths_by_short_id
 from ...journal.changelog import Actor, FileChange, acting, verb_of_undo
 from ...journal.disk import open_to_append, read_state_file
 from ...journal.entry_edits import edit_entry
@@ -511,7 +512,7 @@ def forget_session(ws: Workspace, session: str) -> Done:
     session = session.partition("/")[0]
     keys = [session, *(f"{session}/{part}" for part in range(2, MOST_PARTS))]
     parts = {make_record_id(source, key) for source, key in product(SESSIONS, keys)}
-    standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
+    standing = in_step(ws, lambda _: map_paths_by_short_id(ws.index))
     ids = {standing[part][0] for part in parts if part in standing}
     ids |= {piece.id for piece in ws.journal.trashed() if piece.id.partition("-")[2] in parts}
     if not ids:

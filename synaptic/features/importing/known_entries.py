@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ...errors import InvalidArgument, Refused
 from ...filters import Filters
+from ...index.lists import map_paths_by_short_id
 from ...index.rows import hash64
 from ...journal.disk import read_state_lines
 from ...journal.projects import Projects, project_of_folder
@@ -93,7 +94,7 @@ class KnownEntries:
             self._into = f"{into.strip('/')}/"
         self.first = read_date(since, ws.clock(), "since") if since else ""
         self.secrets = ws.config.secrets
-        self._standing = in_step(ws, lambda _: ws.index.paths_by_short_id())
+        self._standing = in_step(ws, lambda _: map_paths_by_short_id(ws.index))
         self._deleted = [piece for piece in ws.journal.trashed() if piece.why == "delete"]
         gone = [piece.id for piece in self._deleted]
         for run in open_import_runs(ws.journal.state).all():

@@ -14,6 +14,7 @@ from starlette.responses import Response
 
 from ...errors import InvalidArgument
 from ...filters import Filters
+from ...index.lists import list_folded_titles
 from ...language.time_fields import read_date
 from ...models import Entry
 from ...notes.blocks import slug_tag
@@ -62,7 +63,7 @@ def _palette_suggestions(ws: Workspace, query: str) -> list[Goal]:
                 if query and _has_words_beginning_like(query, _lower_words(name))
             ]
             places += [(_page_address(kind, name), name, kind) for name in fitting[:OTHERS]]
-        rows = _rank_titles(query, ws.index.folded_titles(_lower_words))
+        rows = _rank_titles(query, list_folded_titles(ws.index, _lower_words))
         stored = ws.index.entries(rows)
         for entry in (stored[row].entry for row in rows):
             address = _page_address("entry", entry.id)
@@ -100,7 +101,7 @@ def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
             day = date.fromisoformat(read_date(typed, ws.clock(), "date"))
             name = day.strftime(ws.config.day_title or "%Y-%m-%d")
             places.append((f"[[{name}]]", name, format_weekday(day)))
-        ranked = _rank_titles(typed, ws.index.folded_titles(_lower_words))
+        ranked = _rank_titles(typed, list_folded_titles(ws.index, _lower_words))
         # an alias is offered where it was typed whole: the index has no texts of aliases
         named = ws.index.entries_by_name_key([link_key(typed)]).get(link_key(typed), [])
         rows = list(dict.fromkeys([*(named if len(named) == 1 else ()), *ranked]))

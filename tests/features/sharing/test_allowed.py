@@ -21,6 +21,7 @@ from published import publish, readers, reading, tables_of
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, save, search
 from synaptic.errors import IndexUnusable, NotFound
 from synaptic.features.sharing.publisher import Publisher
+from synaptic.index.lists import list_entry_times, list_folded_titles, map_paths_by_short_id
 from synaptic.index.publishing import sample_ids
 from synaptic.index.statistics import count_entries_by
 from synaptic.language.words import fts5_expression
@@ -358,7 +359,7 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
     "vocabulary": _indexed(lambda index: [sorted(one) for one in index.vocabulary()]),
     "fields": _indexed(lambda index: sorted(index.field_names())),
     "ids": _indexed(lambda index: sorted(sample_ids(index))),
-    "titles": _indexed(lambda index: [title for _, title, _ in index.folded_titles(str)]),
+    "titles": _indexed(lambda index: [title for _, title, _ in list_folded_titles(index, str)]),
     "changes": _indexed(lambda index: [index.latest_change(), len(index.changed_since(0))]),
     "sample": _indexed(lambda index: [len(part) for part in index.sample_passages()]),
     "frequencies": _indexed(
@@ -382,8 +383,8 @@ QUESTIONS: dict[str, Callable[[Workspace], Any]] = {
             )
         ]
     ),
-    "standing": _indexed(lambda index: sorted(index.paths_by_short_id())),
-    "moments": _indexed(lambda index: sorted(index.entry_times())),
+    "standing": _indexed(lambda index: sorted(map_paths_by_short_id(index))),
+    "moments": _indexed(lambda index: sorted(list_entry_times(index))),
     "paths": _indexed(lambda index: sorted(index.paths())),
     "named": _indexed(
         lambda index: len(

@@ -29,6 +29,12 @@ from synaptic import Filters, SynapticError, Workspace, find, get, recent, searc
 from synaptic.filters import Scope
 from synaptic.index.embedding import FastEmbedder
 from synaptic.index.links import linked_neighbours, links_without_target, referenced_ids
+from synaptic.index.lists import (
+    list_entry_times,
+    list_folded_titles,
+    list_paths_with_own_entries,
+    map_paths_by_short_id,
+)
 from synaptic.index.publishing import content_versions
 from synaptic.index.rows import Candidate, quantise
 from synaptic.index.sqlite_engine import Stems
@@ -735,13 +741,13 @@ def test_rows_are_read_alike(pair: Pair) -> None:
                     "9999-12-31",
                 )
             ],
-            "moments": sorted(index.entry_times()),
-            "standing": index.paths_by_short_id(),
+            "moments": sorted(list_entry_times(index)),
+            "standing": map_paths_by_short_id(index),
             "named by others": referenced_ids(index, [id for _, id in names]),
             "titles": index.titles([id for _, id in names[::5]]),
             "folded": [
                 (side.entries[row], title, path)
-                for row, title, path in index.folded_titles(str.casefold)
+                for row, title, path in list_folded_titles(index, str.casefold)
             ],
             "same content": sorted(
                 [
@@ -758,7 +764,7 @@ def test_rows_are_read_alike(pair: Pair) -> None:
             ],
             "counts": index.counts()._replace(bytes=0),
             "paths": sorted(index.paths()),
-            "in force": sorted(index.paths_with_own_entries()),
+            "in force": sorted(list_paths_with_own_entries(index)),
             "dated": index.git_dates_by_file(),
             "changed": {side.entries[row] for row in index.changed_since(3)},
             "latest": index.latest_change(),
