@@ -19,11 +19,8 @@ from ..render.terminal import say
 from ..serving.arguments import is_person
 from ..verbs import rules
 from ..verbs.browse import Listing
-from ..workspace.checkout import (
-    find_unproven_project,
-    settle_checkout_project,
-    working_checkout,
-)
+from ..workspace.checkout import working_checkout
+from ..workspace.project_questions import find_unproven_project, settle_project
 from ..workspace.proposals import Proposal, name_proposals
 from ..workspace.workspace import Workspace, open_workspace
 from .replies import IN_JSON, can_ask, output_for_workspace
@@ -118,7 +115,7 @@ def ask_about_project(ws: Workspace) -> None:
     question = f"Is {here.root} the project {one_line(name)}{of}?"
     key = read_key(f"{question} Then its notes are shown here. [y/n]: ")
     if key in ("y", "n"):
-        settle_checkout_project(ws, here, name if key == "y" else "")
+        settle_project(ws, here, name if key == "y" else "")
 
 
 def ask_about_proposals(ws: Workspace, proposals: Sequence[Proposal]) -> None:

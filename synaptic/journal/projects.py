@@ -66,6 +66,17 @@ class KnownRoot(NamedTuple):
     settled: str = ""
 
 
+Ask = Callable[[Callable[[Any], list[Any]], Any], list[Any]]
+"""Asks a question to an index about one value."""
+
+
+def _ask_as_it_is(question: Callable[[Any], list[Any]], value: Any) -> list[Any]:
+    # no entry bears a name that is not UTF-8
+    with suppress(SynapticError, UnicodeError):
+        return question(value)
+    return []
+
+
 class IndexOfNames(Protocol):
     """The questions to an index that `NamesInJournal` asks."""
 
@@ -92,20 +103,12 @@ class NamesInJournal(NamedTuple):
     of_remote: Callable[[str], Iterable[str]] = lambda remote: ()
 
     @classmethod
-    def of_index(cls, index: IndexOfNames) -> NamesInJournal:
-        """The names in an index as it is; of one that cannot be read none."""
-
-        def ask(question: Callable[[Any], list[Any]], value: Any) -> list[Any]:
-            # no entry bears a name that is not UTF-8
-            with suppress(SynapticError, UnicodeError):
-                return question(value)
-            return []
-
-        return cls(
-            partial(ask, index.project_names),
-            partial(ask, index.project_marks),
-            partial(ask, index.names_of_remote),
-        )
+    def of_index(cls, index: IndexOfNames, ask: Ask = _ask_as_it_is) -> NamesInJournal:
+        """The names in an index as it is, and of one that cannot be read none, unless `ask`
+        asks it in another way.
+        """
+        questions = index.project_names, index.project_marks, index.names_of_remote
+        return cls(*(partial(ask, question) for question in questions))
 
 
 UNKNOWN = NamesInJournal()
@@ -295,7 +298,7 @@ def name_checkout(state: Path, here: Checkout, journal: NamesInJournal = UNKNOWN
     projects = Projects(state)
     repository = projects.identify(here)
     if projects.new_roots and not projects.is_old:
-        with _locked_projects(state, timeout_s=0) as latest:
+        with locked_projects(state, timeout_s=0) as latest:
             latest.add_roots(projects.new_roots)
     name = projects.name_for(repository, _possible_names(here), journal)
     scope = projects.scope(name, repository)
@@ -314,7 +317,7 @@ def claim_project_name(
     project = projects.find(repository)
     notice = ""
     if not project or repository not in project.repositories or projects.is_old:
-        with _locked_projects(state) as projects:
+        with locked_projects(state) as projects:
             project = projects.find(repository)
             if not project and not projects.find_unproven(repository, journal):
                 projects.settle(repository)
@@ -338,33 +341,6 @@ DAMAGED = (
     "It has no project: .state/projects is damaged, so no repository gets the name of its "
     "folder. `synaptic doctor` names the cure."
 )
-
-
-def unproven_project(state: Path, here: Checkout, journal: NamesInJournal) -> str:
-    """The name of a project that the repository of a checkout may be, without a proof; "" if
-    there is none.
-    """
-    projects = Projects(state)
-    if projects.is_damaged:
-        return ""
-    return projects.find_unproven(projects.identify(here), journal)
-
-
-def settle_project(
-    state: Path, here: Checkout, name: str, marks: Iterable[tuple[str | None, str | None]]
-) -> None:
-    """Records that the repository of a checkout is the project `name`, as a person said, with
-    the (remote, root) of its entries; with an empty `name`, that it is another one. The
-    question is not asked again.
-    """
-    with _locked_projects(state) as projects:
-        repository = projects.identify(here)
-        projects.settle(repository)
-        if name:
-            projects.forget(repository)
-            for remote, root in marks:
-                projects.record(name, Repository("", "", remote or "", root or ""))
-            projects.record(name, repository)
 
 
 def _moved_notice(project: Project, repository: Repository) -> str:
@@ -406,14 +382,14 @@ def project_of_folder(
         return project.name
     if planned is not None:
         return planned.claim(repository, names, journal) or None
-    with _locked_projects(state) as projects:
+    with locked_projects(state) as projects:
         return projects.claim(repository, names, journal) or None
 
 
 def write_projects(state: Path, taken: Collection[Project]) -> None:
     """Writes projects that were claimed on a plan in memory into the file of this home."""
     if taken:
-        with _locked_projects(state) as projects:
+        with locked_projects(state) as projects:
             for name, repositories in taken:
                 for repository in repositories:
                     projects.claim(repository, _numbered_names(name))
@@ -504,7 +480,7 @@ def _holds_all_of(former: Repository, present: Repository) -> bool:
 
 
 @contextmanager
-def _locked_projects(state: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[Projects]:
+def locked_projects(state: Path, timeout_s: float = LOCK_TIMEOUT_S) -> Iterator[Projects]:
     """Yields the projects of the home under a lock, and writes the changed ones at the end of
     the block, unless both copies of the file are damaged. Where the disk refuses, the next save
     tries again.

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +19,6 @@ from ..journal.projects import (
     Projects,
     claim_project_name,
     name_checkout,
-    settle_project,
-    unproven_project,
 )
 from ..journal.repository import Checkout, find_checkout
 from ..models import Entry
@@ -62,11 +59,7 @@ def names_in_step(ws: Workspace) -> NamesInJournal:
 
         return in_step(ws, lambda _: question(value))
 
-    return NamesInJournal(
-        partial(ask, ws.index.project_names),
-        partial(ask, ws.index.project_marks),
-        partial(ask, ws.index.names_of_remote),
-    )
+    return NamesInJournal.of_index(ws.index, ask)
 
 
 ELSEWHERE = ContextVar("elsewhere", default=False)
@@ -93,22 +86,6 @@ def claim_checkout_name(ws: Workspace, here: Checkout) -> tuple[Checkout, list[s
     journal = names_in_step(ws)
     named, notice = claim_project_name(ws.config.state, plain, journal)
     return named, [notice] if notice else []
-
-
-def find_unproven_project(ws: Workspace, here: Checkout) -> str:
-    """The name of a project that the checkout's repository may be, by its address or its
-    folder, without a proof; "" if no question is open.
-    """
-    plain = find_checkout(here.root) or here
-    return unproven_project(ws.config.state, plain, names_in_step(ws))
-
-
-def settle_checkout_project(ws: Workspace, here: Checkout, name: str) -> None:
-    """Notes the answer of a person: the checkout's repository is the project `name`; an empty
-    one: it is another project.
-    """
-    marks = names_in_step(ws).marks_of(project_key(name)) if name else ()
-    settle_project(ws.config.state, find_checkout(here.root) or here, name, marks)
 
 
 def marks_of_project(
