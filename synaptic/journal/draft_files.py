@@ -7,7 +7,6 @@ late. Nobody but the home's owner may read the files (0600).
 """
 
 import os
-import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -16,18 +15,10 @@ from pathlib import Path
 
 from ..errors import NotFound
 from ..files import open_regular_file, picture_media_type
-from ..notes.blocks import without_code
 from . import disk
 
 KEEP_DAYS = 14
 _PERSON_CHARS = 16
-_LINK = re.compile(r"(?<=\]\()<?draft:([\w.%-]+)>?")
-"""Matches the target of a link to a file of a draft: `draft:my-cat.jpg`."""
-
-
-def links_to_draft_files(text: str) -> list[re.Match[str]]:
-    """The targets of a text's links to files of its draft, in order; group 1 is the name."""
-    return [*_LINK.finditer(without_code(text))]
 
 
 def box_of(person: str, browser: str) -> str:

@@ -18,8 +18,8 @@ from ..notes.blocks import usual_line_end
 from ..notes.markdown import render_verified_block, rewrite_block
 from .disk import disk_errors
 from .journal_files import JournalFiles
-from .stored_files import settle_stored_files
 from .text import block_to_append, find_entry_span, normalize_block
+from .unsaved_files import settle_unsaved_files
 from .writer import Draft, FileWriter, Stat
 
 LOCK_TIMEOUT_S = 5.0
@@ -124,7 +124,7 @@ class Journal(JournalFiles):
         with self.writer.locked(self._lock_timeout_s):
             self._lock_holder = get_ident()
             try:
-                settle_stored_files(self.writer)
+                settle_unsaved_files(self.writer)
                 yield
             finally:
                 self._lock_holder = 0

@@ -24,7 +24,6 @@ from ..files import (
     picture_media_type,
     read_regular_file,
 )
-from ..journal.draft_files import links_to_draft_files
 from ..journal.folder import is_note, resolve_journal_path
 from ..journal.shelf import (
     FileListing,
@@ -35,6 +34,7 @@ from ..journal.shelf import (
 )
 from ..journal.stored_files import StoredFiles, stored_files
 from ..models import Entry, Texts
+from ..notes.blocks import without_code
 from ..notes.link_places import find_link_places
 from ..notes.pictures import remove_metadata
 from ..notes.screening import visible_secrets
@@ -53,6 +53,8 @@ _OTHER_PICTURE = b"ftyp"
 """Stands in HEIC and AVIF files, also in forms that Synaptic does not know."""
 PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split())
 """The endings of texts, in which a person reads all that they hold."""
+_DRAFT_LINK = re.compile(r"(?<=\]\()<?draft:([\w.%-]+)>?")
+"""Matches the target of a link to a file of a draft: `draft:my-cat.jpg`."""
 
 
 class CleanFile(NamedTuple):
@@ -184,6 +186,11 @@ def attach_to_draft(ws: Workspace, box: str, name: str, data: bytes) -> str:
     file = clean_file(name, data)
     _check_room_today(ws, len(file.data) + ws.journal.draft_files.size())
     return ws.journal.draft_files.add(box, file.name, file.data)
+
+
+def links_to_draft_files(text: str) -> list[re.Match[str]]:
+    """The targets of a text's links to files of its draft, in order; group 1 is the name."""
+    return [*_DRAFT_LINK.finditer(without_code(text))]
 
 
 def attach_draft_files(files: NewFiles, box: str, text: str, note: str = "") -> str:

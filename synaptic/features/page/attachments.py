@@ -24,7 +24,6 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from ...errors import NotFound, SynapticError
 from ...files import open_regular_file, picture_media_type
 from ...filters import Filters
-from ...journal.draft_files import links_to_draft_files
 from ...journal.shelf import OTHER, FileListing, ServableFiles, find_file, linked_files
 from ...models import Entry
 from ...notes.link_places import LinkPlace
@@ -37,6 +36,7 @@ from ...verbs.attaching import (
     attach_draft_files,
     attach_to_draft,
     link_to_file,
+    links_to_draft_files,
     new_files,
 )
 from ...verbs.linked import link_targets
