@@ -459,9 +459,9 @@ def _place_of_misplaced(key: str) -> str:
     return places[0] if key not in places and len(places) == 1 else ""
 
 
-def _misplaced_error(path: Path, key: str, place: str) -> ConfigError:
+def _misplaced_error(path: Path, key: str, valid_key: str) -> ConfigError:
     table, _, name = key.rpartition(".")
-    right_table = place.rpartition(".")[0]
+    right_table = valid_key.rpartition(".")[0]
     where = f"below the line [{table}]" if table else "above all tables"
     target = f"below a line [{right_table}]" if right_table else "above the first [table]"
     return ConfigError(f"{path}: {name} stands {where}.", f"Move it {target}.")

@@ -292,16 +292,16 @@ def place_column_values(seq: int, entry_row: EntryRow) -> tuple[Any, ...]:
 
 
 def stored_from_rows(
-    row: Sequence[Any],
+    columns: Sequence[Any],
     tags: Sequence[str],
     files: Sequence[tuple[str, str | None]],
     supersedes: Sequence[str],
     fields: Sequence[Sequence[str]],
 ) -> Stored:
-    """The entry of a row of SELECT_ENTRY, with the rows of the other tables."""
-    rowid, id_, own_id, hash_, at, offset, pin, derived, shares_heading = row[:9]
+    """The entry with the columns of SELECT_ENTRY, with the rows of the other tables."""
+    rowid, id_, own_id, hash_, at, offset, pin, derived, shares_heading = columns[:9]
     zone = timezone(timedelta(seconds=offset))
-    marks = dict(zip(_MARKS, row[9:], strict=False))
+    marks = dict(zip(_MARKS, columns[9:], strict=False))
     origin = marks.pop("source")
     local = _EPOCH.replace(tzinfo=zone) + timedelta(microseconds=at, seconds=offset)
     entry = Entry(
@@ -315,7 +315,7 @@ def stored_from_rows(
         pin=bool(pin),
         fields=tuple((name, value) for name, value in fields),
         derived_id=bool(derived),
-        place=Place(*[*row[-8:-1], bool(row[-1])]),
+        place=Place(*[*columns[-8:-1], bool(columns[-1])]),
         extra=(("source", origin),) if origin else (),
         **marks,
     )

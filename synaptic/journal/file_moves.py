@@ -12,7 +12,9 @@ from .writer import FileWriter
 
 
 class FileMoves:
-    """Moves of files, logged and durable at the end of the context. The caller holds the lock."""
+    """Moves of files, logged and durable at the end of the context. The caller holds the
+    lock.
+    """
 
     def __init__(self, writer: FileWriter) -> None:
         self._writer = writer

@@ -75,5 +75,5 @@ def _stands_at(data: bytes, hunk: Hunk, start: int) -> bool:
 
 def hunk_of_splice(piece: Splice) -> Hunk:
     """The span of a file that this piece would replace, as a change that it takes back."""
-    text = bytes_of_text(piece.old)
+    text = bytes_of_text(piece.former)
     return Hunk(piece.at, piece.new, len(text), hash_of_span(text), checksum_of_line(text))

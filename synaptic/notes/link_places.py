@@ -111,10 +111,10 @@ class WrittenLink(NamedTuple):
 
 
 class Splice(NamedTuple):
-    """A piece of a file that is to be replaced: byte offset, the old and the new text."""
+    """A piece of a file that is to be replaced: byte offset, the former and the new text."""
 
     at: int
-    old: str
+    former: str
     new: str
 
 
@@ -151,10 +151,10 @@ def replace_pieces(data: bytes, pieces: Sequence[Splice]) -> bytes:
     parts = []
     at = 0
     for piece in pieces:
-        replaced = piece.old.encode("utf-8", "surrogateescape")
+        replaced = piece.former.encode("utf-8", "surrogateescape")
         end = piece.at + len(replaced)
         if data[piece.at : end] != replaced or piece.at < at:
-            raise ValueError(f"the text at {piece.at} is not {piece.old!r}")
+            raise ValueError(f"the text at {piece.at} is not {piece.former!r}")
         parts += [data[at : piece.at], piece.new.encode("utf-8", "surrogateescape")]
         at = end
     return b"".join([*parts, data[at:]])

@@ -87,12 +87,12 @@ class Output(NamedTuple):
     """The properties of the output: `colour`, and the `width` in characters, None in a pipe,
     where nothing is wrapped.
 
-    `place` returns the whole path of a file of the journal.
+    `locate` returns the whole path of a file of the journal.
     """
 
     colour: bool
     width: int | None
-    place: Callable[[str | Path], Path]
+    locate: Callable[[str | Path], Path]
 
     def paint(self, text: str, style: str) -> str:
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m" if self.colour and text else text
@@ -101,7 +101,7 @@ class Output(NamedTuple):
         """Returns the whole path of a file of the journal, so that it can be pasted into a
         shell.
         """
-        return one_line(str(self.place(path)))
+        return one_line(str(self.locate(path)))
 
     def link(self, path: str, line: int, text: str = "") -> str:
         """Returns the text, or else `path:line`; on a terminal as a hyperlink (OSC 8) to the
@@ -110,16 +110,16 @@ class Output(NamedTuple):
         label = text or self.paint(f"{self.full_path(path)}:{line}", "dim")
         if not self.colour:
             return label
-        return f"\x1b]8;;{self.place(path).as_uri()}\x1b\\{label}\x1b]8;;\x1b\\"
+        return f"\x1b]8;;{self.locate(path).as_uri()}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
-def stdout_screen(place: Callable[[str | Path], Path]) -> Output:
-    """Returns the width and colours of standard output. `place` returns the whole path of a
+def stdout_screen(locate: Callable[[str | Path], Path]) -> Output:
+    """Returns the width and colours of standard output. `locate` returns the whole path of a
     file of the journal.
     """
     if not is_terminal(sys.stdout):
-        return Output(False, None, place)
-    return Output("NO_COLOR" not in os.environ, shutil.get_terminal_size().columns, place)
+        return Output(False, None, locate)
+    return Output("NO_COLOR" not in os.environ, shutil.get_terminal_size().columns, locate)
 
 
 def is_terminal(*streams: object) -> bool:

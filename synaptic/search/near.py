@@ -195,16 +195,16 @@ def find_leaning_entries(
     """
     leaning: list[int] = []
     for id in replaced:
-        old = ws.index.resolve(id)
-        naming = [row for row, _ in ws.index.incoming_links([old.rowid])]
+        former = ws.index.resolve(id)
+        naming = [row for row, _ in ws.index.incoming_links([former.rowid])]
         naming += ws.index.list_rows(Filters(parent=id), order="oldest", limit=-1)
-        naming += _rows_holding(ws, old.entry.short_id)
-        sharing = _rows_sharing_names(ws, old)
+        naming += _rows_holding(ws, former.entry.short_id)
+        sharing = _rows_sharing_names(ws, former)
         entries = ws.index.entries([*naming, *sharing])
         for row in dict.fromkeys(row for row in (*naming, *sharing) if row in entries):
             entry = entries[row].entry
-            is_between = old.entry.at < entry.at < new.at
-            is_sharing = is_between and entry.project == old.entry.project
+            is_between = former.entry.at < entry.at < new.at
+            is_sharing = is_between and entry.project == former.entry.project
             if (row in naming or is_sharing) and id not in entry.supersedes:
                 leaning.append(row)
     stored = ws.index.entries(leaning)
@@ -214,9 +214,9 @@ def find_leaning_entries(
     return tuple(map(to_near, result[:MOST_LEANING]))
 
 
-def _rows_sharing_names(ws: Workspace, old: Stored) -> list[int]:
+def _rows_sharing_names(ws: Workspace, earlier: Stored) -> list[int]:
     """The entries that hold at least SHARED of the rare names of an entry, the most first."""
-    entry = read_entries(ws, [old.rowid])[old.rowid]
+    entry = read_entries(ws, [earlier.rowid])[earlier.rowid]
     text = f"{entry.title}\n{entry.content}"
     written = {name.lower() for name in ANY_NAME.findall(text)}
     names = {name for name in written if not SHORT_NUMBER.fullmatch(name)}

@@ -13,14 +13,14 @@ def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
 
     `replaced_by_row` of the evidence gains the rows of the superseded candidates, best first.
     """
-    old = [r for r in ranked if r.standing.id in evidence.superseded_by]
-    if not old:
+    superseded = [r for r in ranked if r.standing.id in evidence.superseded_by]
+    if not superseded:
         return ranked
     in_force = {r.rowid: r for r in ranked if r.standing.id not in evidence.superseded_by}
     if evidence.plan.strategy == "bounded":  # these stand in order of time
         return list(in_force.values())
-    successors = _find_successors(evidence, old)
-    for r in sort_by_score(old):
+    successors = _find_successors(evidence, superseded)
+    for r in sort_by_score(superseded):
         successor = successors.get(r.standing.id)
         if successor is None:
             continue
@@ -30,12 +30,12 @@ def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
     return sort_by_score(in_force.values())
 
 
-def _find_successors(evidence: Evidence, old: Ranking) -> Mapping[str, Ranked]:
+def _find_successors(evidence: Evidence, superseded: Ranking) -> Mapping[str, Ranked]:
     """Maps the id of each superseded candidate to its last successor, as a candidate with the
     signals of the superseded one.
     """
     index = evidence.index
-    last = {r.standing.id: evidence.superseded_by[r.standing.id] for r in old}
+    last = {r.standing.id: evidence.superseded_by[r.standing.id] for r in superseded}
     steps = dict(evidence.superseded_by)
     while True:
         steps |= index.superseded_by([id for id in last.values() if id not in steps])
@@ -48,6 +48,6 @@ def _find_successors(evidence: Evidence, old: Ranking) -> Mapping[str, Ranked]:
     facts = index.ranking_facts([row for row in rows.values() if row in passing])
     return {
         r.standing.id: replace(r, standing=facts[rows[last[r.standing.id]]])
-        for r in old
+        for r in superseded
         if rows.get(last[r.standing.id]) in facts
     }

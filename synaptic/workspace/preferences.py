@@ -79,7 +79,7 @@ class Confirmation(NamedTuple):
 
     rule: str
     endless: str
-    place: str
+    file: str
 
 
 Text = tuple[str, str]
@@ -329,8 +329,8 @@ def end_vanished_confirmations(
             rows.append({"word": "lapsed", "id": id, "rule": rule})
     for id, confirmation in log.confirmed.items():
         entry = here.get(id)
-        stood_here = confirmation.place == file
-        if not stood_here and (not entry or os.path.lexists(confirmation.place)):
+        stood_here = confirmation.file == file
+        if not stood_here and (not entry or os.path.lexists(confirmation.file)):
             continue
         if entry and hash_of_rule(entry) == confirmation.rule:
             continue
@@ -367,7 +367,7 @@ def read_consents(ws: Workspace, entries: Sequence[Entry]) -> list[Consent]:
         if consent.word != "yes":
             continue
         path = entry.there.path
-        file = log.confirmed[id].place
+        file = log.confirmed[id].file
         if file != places[path] and not os.path.lexists(file):
             moved.append(_confirmation_row(ws, path, replace(entry, id=id)))
     if moved and not ws.access.is_past:

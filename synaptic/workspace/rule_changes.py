@@ -68,7 +68,7 @@ def rows_of_changed_rules(
         rule = hash_of_rule(before)
         consent = log.consent(before.id, rule)
         file = str(ws.journal.place(after.there.path))
-        if consent.word == "yes" and log.confirmed[before.id].place != file:
+        if consent.word == "yes" and log.confirmed[before.id].file != file:
             rows.append({"word": "over", "id": before.id, "rule": rule})
         elif is_same_rule(before, after):
             continue

@@ -286,8 +286,8 @@ def plan_files(
     return planned
 
 
-def _no_such_place(place: Path) -> InvalidArgument:
-    return InvalidArgument(f"{place} does not exist.", "Give an existing file or folder.")
+def _no_such_place(path: Path) -> InvalidArgument:
+    return InvalidArgument(f"{path} does not exist.", "Give an existing file or folder.")
 
 
 def _folders_of_ours(config: Config) -> dict[Path, str]:
@@ -351,7 +351,7 @@ def _read_records(
             skipped(f"{within}{where}", why)
 
         try:
-            for record in find_reader(part.source).read(part.place, skip):
+            for record in find_reader(part.source).read(part.origin, skip):
                 number += 1
                 if progress:
                     progress("reading", number, number)
@@ -362,7 +362,7 @@ def _read_records(
                 skip(name, why)
             if not part.names and isinstance(error, OSError):
                 raise InvalidArgument(
-                    f"{part.place} cannot be read: {why}.",
+                    f"{part.origin} cannot be read: {why}.",
                     "Give yourself permission to read it, and try again.",
                 ) from error
             if not part.names:
@@ -370,7 +370,7 @@ def _read_records(
         except ModuleNotFoundError:
             raise
         except Exception as error:  # what was read is taken all the same
-            skipped(str(part.place), f"reading ended behind record {number:,}: {error!r:.300}")
+            skipped(str(part.origin), f"reading ended behind record {number:,}: {error!r:.300}")
 
 
 def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:

@@ -275,17 +275,20 @@ def _text_of(entry: Entry | None) -> str:
     return f"{entry.title}\n{entry.content}" if entry else ""
 
 
-def are_versions(old: str, new: str) -> bool:
+def are_versions(earlier: str, later: str) -> bool:
     """True if two texts are versions of one: most words of the shorter stand in the longer, or,
     of short ones, most letters stay in their order.
     """
-    words = [Counter(text.casefold().split()) for text in (old, new)]
+    words = [Counter(text.casefold().split()) for text in (earlier, later)]
     common = (words[0] & words[1]).total()
     if common >= SAME * min(counts.total() for counts in words):
         return True
-    if max(len(old), len(new)) > SHORT_CHARS:
+    if max(len(earlier), len(later)) > SHORT_CHARS:
         return False
-    return SequenceMatcher(None, old.casefold(), new.casefold(), autojunk=False).ratio() >= SAME
+    return (
+        SequenceMatcher(None, earlier.casefold(), later.casefold(), autojunk=False).ratio()
+        >= SAME
+    )
 
 
 def session_hash(source: str, key: str) -> str:

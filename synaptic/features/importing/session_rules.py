@@ -22,16 +22,16 @@ SAME = 0.6
 """A preference that has this share of the words of a sentence says it already. By eye."""
 
 
-def propose_rules_of_sessions(ws: Workspace, client: str, place: Path) -> None:
+def propose_rules_of_sessions(ws: Workspace, client: str, transcript: Path) -> None:
     """Proposes the rules typed in the sessions of a transcript, the first of each session.
     Private passages are no part of them, and projects that are not imported propose nothing.
 
-    Raises OSError, and InvalidArgument for a place without a transcript.
+    Raises OSError, and InvalidArgument for a place without one.
     """
     preferences = in_step(ws, lambda _: read_all_preferences(ws))
     excluded = set(map(project_key, ws.config.exclude_projects))
     taken = Projects(ws.config.state)
-    for session in find_reader(client).sessions(place, lambda where, why: None):
+    for session in find_reader(client).sessions(transcript, lambda where, why: None):
         folder = Path(session.folder)
         project = None
         if session.folder:

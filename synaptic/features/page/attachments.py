@@ -132,11 +132,11 @@ def _read_entries_of_file(ws: Workspace, path: str) -> Sequence[Entry]:
     return in_step(ws, run) if path else ()
 
 
-def _has_link_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> bool:
+def _has_link_to(shelf: ServableFiles, entries: Iterable[Entry], file_path: str) -> bool:
     """True if one of these entries shows a link or a picture that leads to the file at the path
-    `place`.
+    `file_path`.
     """
-    last = composed_form(posixpath.basename(place))
+    last = composed_form(posixpath.basename(file_path))
     for entry in entries:
         for name in link_targets_in(entry.content):
             if composed_form(_file_name_of_link(name.partition("#")[0])) != last:
@@ -144,7 +144,7 @@ def _has_link_to(shelf: ServableFiles, entries: Iterable[Entry], place: str) -> 
             file = find_file(shelf, name, entry.path)
             if file:
                 file[2].close()
-                if file[0] == place:
+                if file[0] == file_path:
                     return True
     return False
 
@@ -153,9 +153,9 @@ def shown_files(
     shelf: ServableFiles, entry: Entry, listing: FileListing
 ) -> Iterator[tuple[LinkPlace, str]]:
     """Yields what `linked_files` does, without links that the page does not show."""
-    for link, place in linked_files(shelf, entry, listing):
-        if _has_link_to(shelf, (entry,), place):
-            yield link, place
+    for link, file_path in linked_files(shelf, entry, listing):
+        if _has_link_to(shelf, (entry,), file_path):
+            yield link, file_path
 
 
 def read_in_parts(file: IO[bytes]) -> Iterator[bytes]:

@@ -294,8 +294,8 @@ class _Rendering:
             titled = Markup('<p class="md-title">{}</p>{}').format(link, html)
             self._put(token, '<div class="md-embed">{}</div>', titled)
 
-    def _address(self, place: str, name: str) -> str:
-        return f"{place}?name={quote(name, safe='')}&from={quote(self.path, safe='')}"
+    def _address(self, route: str, name: str) -> str:
+        return f"{route}?name={quote(name, safe='')}&from={quote(self.path, safe='')}"
 
 
 def _replace_task_brackets(first: Token) -> None:

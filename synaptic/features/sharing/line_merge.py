@@ -210,24 +210,32 @@ def _changes(base: Sequence[Line], side: Sequence[Line]) -> list[_LineChange]:
     return changes
 
 
-def _pair_edited_lines(old: Sequence[Line], new: Sequence[Line]) -> list[tuple[int, int]]:
+def _pair_edited_lines(
+    old_lines: Sequence[Line], new_lines: Sequence[Line]
+) -> list[tuple[int, int]]:
     """The pairs of lines of which one is the other edited: lines that share half of their
     words, in the order that shares most; and between these all, if they are as many as before.
     """
-    alike = _pair_alike_lines(old, new) if len(old) * len(new) <= _MOST_COMPARED else []
+    alike = (
+        _pair_alike_lines(old_lines, new_lines)
+        if len(old_lines) * len(new_lines) <= _MOST_COMPARED
+        else []
+    )
     pairs = [*alike]
-    for (i, j), (k, m) in pairwise([(-1, -1), *alike, (len(old), len(new))]):
+    for (i, j), (k, m) in pairwise([(-1, -1), *alike, (len(old_lines), len(new_lines))]):
         if k - i == m - j:
             pairs += [(i + at, j + at) for at in range(1, k - i)]
     return pairs
 
 
-def _pair_alike_lines(old: Sequence[Line], new: Sequence[Line]) -> list[tuple[int, int]]:
+def _pair_alike_lines(
+    old_lines: Sequence[Line], new_lines: Sequence[Line]
+) -> list[tuple[int, int]]:
     # the best pairs of the first i lines with the first j lines, and their likeness
-    best: list[list[tuple[float, list[tuple[int, int]]]]] = [[(0.0, [])] * (len(new) + 1)]
-    for i, line in enumerate(old):
+    best: list[list[tuple[float, list[tuple[int, int]]]]] = [[(0.0, [])] * (len(new_lines) + 1)]
+    for i, line in enumerate(old_lines):
         best_here = [(0.0, list[tuple[int, int]]())]
-        for j, other in enumerate(new):
+        for j, other in enumerate(new_lines):
             options = [best[i][j + 1], best_here[j]]
             likeness = _likeness(words_of(line.text), words_of(other.text))
             if likeness >= _LIKE:

@@ -190,16 +190,16 @@ def _merge_pieces_in_order(
     yield from waiting
 
 
-def _survives_deletion(piece: Piece, old: Piece | None) -> bool:
+def _survives_deletion(piece: Piece, in_base: Piece | None) -> bool:
     """False for a piece that one side deleted and the other side did not edit, but for its
-    links. `old` is the same piece in the base.
+    links. `in_base` is the same piece in the base.
     """
-    return old is None or words_of(piece.text) != words_of(old.text)
+    return in_base is None or words_of(piece.text) != words_of(in_base.text)
 
 
-def _with_return(piece: Piece, old: Piece | None) -> Piece:
+def _with_return(piece: Piece, in_base: Piece | None) -> Piece:
     """A piece that one side alone has; with a decision if the other side deleted it."""
-    decisions = (Decision("back", piece.key, ""),) if old else ()
+    decisions = (Decision("back", piece.key, ""),) if in_base else ()
     return replace(piece, decisions=decisions)
 
 

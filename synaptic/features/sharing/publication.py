@@ -345,14 +345,14 @@ class _Change:
     def _add_entry(
         self,
         numbers: Iterator[int],
-        row: EntryRow,
+        entry_row: EntryRow,
         settled: Settled,
         content_hash: int,
         entry_values: Sequence[Any],
         chunks: Sequence[ChunkRow],
         meanings: Meanings,
     ) -> None:
-        entry = row.entry
+        entry = entry_row.entry
         rowid = next(numbers)
         values = dict(zip(ENTRY_COLUMNS, entry_values, strict=True))
         values["row_hash"] = content_hash
@@ -360,7 +360,7 @@ class _Change:
         consent = settled.consent or (None, None)
         own = (rowid, in_force, entry.date, entry.dated, settled.twin, settled.other_id)
         self._add_row("entry", *own, settled.change, *consent, *values.values())
-        for table, labels in label_rows(row).items():
+        for table, labels in label_rows(entry_row).items():
             for label in labels:
                 self._add_row(table, rowid, *label)
         for number, chunk in enumerate(chunks):

@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 COMMANDS = {"tick": f"{__name__}.tick_command"}
 
 
-def tick_or_open(ws: Workspace, place: TaskPlace, done: bool) -> Ticked:
+def tick_or_open(ws: Workspace, task: TaskPlace, done: bool) -> Ticked:
     """Marks a task, or an entry that is due as a whole, as done or open."""
     from .ticking import close_entry, tick_task
 
-    if not place.line:
-        return close_entry(ws, place.id, done=done)
-    return tick_task(ws, place.path, place.line, place.text, done=done)
+    if not task.line:
+        return close_entry(ws, task.id, done=done)
+    return tick_task(ws, task.path, task.line, task.text, done=done)
 
 
-def move_task(ws: Workspace, place: TaskPlace, when: str) -> Rescheduled:
+def move_task(ws: Workspace, task: TaskPlace, when: str) -> Rescheduled:
     """Moves a task, or an entry that is due as a whole, to another day."""
     from .rescheduling import reschedule_entry, reschedule_task
 
-    if place.line:
-        return reschedule_task(ws, place.path, place.line, place.text, when)
-    return reschedule_entry(ws, place.id, when)
+    if task.line:
+        return reschedule_task(ws, task.path, task.line, task.text, when)
+    return reschedule_entry(ws, task.id, when)
 
 
 def format_task(ws: Workspace, words: str, when: str) -> str:

@@ -178,14 +178,14 @@ def write_day_like(example: str, day: date) -> str:
     return written if day_at_start(written) == (day, len(written)) else day.isoformat()
 
 
-def _with_pieces(example: str, match: re.Match[str], old: date, day: date) -> str:
+def _with_pieces(example: str, match: re.Match[str], former_day: date, day: date) -> str:
     """The example of a date with year, month and day of another one."""
     has_name = bool(match.groupdict().get("name"))
     written = example
     for start, end, piece in sorted(_spans_of_pieces(match), reverse=True):
         former = example[start:end]
         if piece == "name":
-            new = _month_like(former, old, day)
+            new = _month_like(former, former_day, day)
         else:
             number = getattr(day, piece)
             is_padded = former.startswith("0") or (len(former) == 2 and not has_name)
@@ -203,12 +203,12 @@ def _spans_of_pieces(match: re.Match[str]) -> Iterator[tuple[int, int, str]]:
             yield *match.span(piece), piece
 
 
-def _month_like(former: str, old: date, day: date) -> str:
-    """The English name of the month of `day`, as long as the name `former` of that of `old`; ""
-    for a name in another language.
+def _month_like(former: str, former_day: date, day: date) -> str:
+    """The English name of the month of `day`, as long as the name `former` of that of
+    `former_day`; "" for a name in another language.
     """
     for form in ("%b", "%B"):
-        if old.strftime(form).lower() == former.lower():
+        if former_day.strftime(form).lower() == former.lower():
             name = day.strftime(form)
             return name.lower() if former.islower() else name
     return ""

@@ -60,12 +60,12 @@ _LITTER = ("~", ".swp", ".tmp", ".part", ".crdownload")
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Files that one reader reads: `place` is what it is given, `names` are those of the files,
-    and `within` is the zip in which they lie, "" without one.
+    """Files that one reader reads: `origin` is what it is given, `names` are those of the
+    files, and `within` is the zip in which they lie, "" without one.
     """
 
     source: str
-    place: Path | Export
+    origin: Path | Export
     names: Texts
     within: str = ""
 

@@ -44,8 +44,8 @@ def read(path: Path, skipped: Skipped) -> Iterator[Record]:
                 yield record
 
 
-def _record(table: str, row: dict[str, Any]) -> Record:
-    texts = {name: text_at(value) for name, value in row.items()}
+def _record(table: str, memory: dict[str, Any]) -> Record:
+    texts = {name: text_at(value) for name, value in memory.items()}
     kind = texts.get("type", "")
     title = texts.get("title", "")
     parts = [texts.get("request"), texts.get("subtitle")]
@@ -56,7 +56,7 @@ def _record(table: str, row: dict[str, Any]) -> Record:
         parts += [f"**{label}:** {texts[name]}"] if texts.get(name) else []
     files = ", ".join(split_items(texts.get("files_read")))
     text = join_markdown(*parts, fields=[("files_read", files)])
-    at = first_valid_time(row.get("created_at_epoch"), row.get("created_at"))
+    at = first_valid_time(memory.get("created_at_epoch"), memory.get("created_at"))
     if not at:
         raise ValueError("it has no time")
     if not (text or title):

@@ -77,16 +77,16 @@ def _read_links(path: Path, skipped: Skipped) -> dict[str, list[str]]:
     return links
 
 
-def _record(key: str, row: dict[str, Any], links: list[str] | None) -> Record:
+def _record(key: str, memory: dict[str, Any], links: list[str] | None) -> Record:
     metadata = None
     with suppress(ValueError):
-        metadata = read_json(row.get("metadata"))
+        metadata = read_json(memory.get("metadata"))
     fields = metadata.items() if isinstance(metadata, dict) else ()
-    kind = text_at(row, "memory_type")
-    content = text_at(row, "content")
-    tags = [tag for tag in split_items(row.get("tags")) if tag != "untagged"]
+    kind = text_at(memory, "memory_type")
+    content = text_at(memory, "content")
+    tags = [tag for tag in split_items(memory.get("tags")) if tag != "untagged"]
     at = first_valid_time(
-        row.get("created_at"), row.get("created_at_iso"), row.get("updated_at")
+        memory.get("created_at"), memory.get("created_at_iso"), memory.get("updated_at")
     )
     if not at:
         raise ValueError("it has no time")

@@ -201,16 +201,16 @@ def _find_checkout(folder: str) -> str:
     return str(next(checkouts, here))
 
 
-def read_session_events(source: str, place: Path, key: str) -> list[Event]:
+def read_session_events(source: str, transcripts: Path, key: str) -> list[Event]:
     """Reads the events of a session; [] if its transcript was deleted.
 
-    `place` is one of the places that the reader finds.
+    `transcripts` is one of the places that the reader finds.
     """
     reader = find_reader(source)
-    files: Iterable[Path] = [place / key]
-    if place.is_dir():
+    files: Iterable[Path] = [transcripts / key]
+    if transcripts.is_dir():
         name = f"*{key[:8]}*"
-        files = chain(place.rglob(f"{name}.*"), place.rglob(f"{name}/*.jsonl"))
+        files = chain(transcripts.rglob(f"{name}.*"), transcripts.rglob(f"{name}/*.jsonl"))
     for file in files:
         with suppress(InvalidArgument):  # another program's file with such a name
             for session in reader.sessions(file, lambda where, why: None):

@@ -27,10 +27,12 @@ Versions = dict[str, list[bytes | None]]
 
 
 class _MovedEntry(NamedTuple):
-    """An entry of the file `old` in the base, and the files in which both sides have it."""
+    """An entry of the file `former_path` in the base, and the files in which both sides have
+    it.
+    """
 
     piece: Piece
-    old: str
+    former_path: str
     paths: tuple[str, str]
 
 
@@ -42,12 +44,12 @@ def carry_moved_entries(
     notes that were renamed whole.
     """
     moves = _find_moved_entries(repo, trees, {*renamed})
-    paths = sorted({path for move in moves for path in (move.old, *move.paths)})
+    paths = sorted({path for move in moves for path in (move.former_path, *move.paths)})
     versions: Versions = dict(repo.read_versions(paths, *trees))
     for move in moves:
         ours, theirs = move.paths
-        target = ours if ours != move.old else theirs
-        for side, path in enumerate((move.old, ours, theirs)):
+        target = ours if ours != move.former_path else theirs
+        for side, path in enumerate((move.former_path, ours, theirs)):
             if path != target:
                 _carry(repo, versions, side, path, target, move.piece)
     return versions
@@ -117,17 +119,21 @@ def _is_odd(tree: Tree, paths: Iterable[str]) -> bool:
     return any(tree.get(path, FILE_MODES)[0] not in FILE_MODES for path in paths)
 
 
-def _carry(repo: Repo, versions: Versions, side: int, old: str, new: str, piece: Piece) -> None:
-    """Takes an entry out of the file `old` of one version, and puts it into the file `new`."""
-    data = versions[old][side] or b""
-    split = split_version(data, old, repo.config.day_file)
+def _carry(
+    repo: Repo, versions: Versions, side: int, old_path: str, new_path: str, piece: Piece
+) -> None:
+    """Takes an entry out of the file `old_path` of one version, and puts it into `new_path`."""
+    data = versions[old_path][side] or b""
+    split = split_version(data, old_path, repo.config.day_file)
     moved = match_pieces([piece], split.pieces).get(piece) if split else None
     if not split or not moved:
         return
     texts = [part.text + part.gap for part in (split.head, *split.pieces) if part is not moved]
     eol = find_line_end(data)
     rest = b"".join(texts).rstrip(b"\r\n") + split.end if any(texts) else b""
-    versions[old][side] = rest if rest not in bare_days(repo.journal, old, moved.text) else b""
-    there = versions[new][side] or b""
+    versions[old_path][side] = (
+        rest if rest not in bare_days(repo.journal, old_path, moved.text) else b""
+    )
+    there = versions[new_path][side] or b""
     above = there.rstrip(b"\r\n") + eol * 2 if there.strip() else b""
-    versions[new][side] = above + moved.text + eol
+    versions[new_path][side] = above + moved.text + eol

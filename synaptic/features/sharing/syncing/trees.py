@@ -157,16 +157,18 @@ def _merge_renamed_notes(
     return changes, [path for path in both if path not in merged]
 
 
-def _merge_moved_note(repo: Repo, sides: _Sides, old: str, new: str) -> Changes:
-    """Merges a note whose versions stand at the path `old` or, where a side renamed it, at
-    `new`; returns the changes to make in our tree.
+def _merge_moved_note(repo: Repo, sides: _Sides, old_path: str, new_path: str) -> Changes:
+    """Merges a note whose versions stand at the path `old_path` or, where a side renamed it, at
+    `new_path`; returns the changes to make in our tree.
     """
-    versions = [{new: tree[new if new in tree else old]} for tree in sides.trees]
-    [(_, (base, one, two))] = repo.read_versions([new], *versions)
-    changes = merge_file_changes(repo, new, (base, one, two), sides.theirs)
+    versions = [
+        {new_path: tree[new_path if new_path in tree else old_path]} for tree in sides.trees
+    ]
+    [(_, (base, one, two))] = repo.read_versions([new_path], *versions)
+    changes = merge_file_changes(repo, new_path, (base, one, two), sides.theirs)
     _, mine, _ = sides.trees
-    if old in mine:
-        return {new: one, old: None} | changes
+    if old_path in mine:
+        return {new_path: one, old_path: None} | changes
     return changes
 
 
