@@ -176,6 +176,18 @@ class Start(NamedTuple):
     remark: str = ""
 
 
+class _Occasion(NamedTuple):
+    """The project, the checkout and the words of the work for which a briefing is made, and
+    since when its reader was away: a pause, or the text that it asked with.
+    """
+
+    project: str | None
+    scope: Scope
+    here: Checkout | None
+    since: timedelta | str
+    terms: Sequence[str]
+
+
 def brief(
     ws: Workspace,
     folder: Path | None,
@@ -196,49 +208,74 @@ def brief(
     """
     _check_one_project(project)
     at_hand = search_terms(describe_recent_work(folder) if folder else "")
-    file = ws.config.state / _POSITIONS
+    start = WEEK if since == WHOLE else since
     keeps = reader is not None and not ws.access.is_past
 
     def gather(report: SyncReport) -> tuple[Briefing, Json]:
-        names = NamesInJournal.of_index(ws.index)
-        here = checkout_around(folder, ws.config, names) if folder else None
-        scope = working_scope(ws.config, here, project)
-        name = project or working_project(ws.config, here)
-        every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
-        terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
-        start = WEEK if since == WHOLE else since
-        occasion = _Occasion(name, scope, here, start, terms)
+        occasion = _describe_occasion(ws, folder, project, start, at_hand)
         if reader is None or not keeps:
             return _gather_briefing(ws, occasion, None, report), {}
-        records = read_state_json(file)
-        key = f"{reader.client}|{scope.key}"
-        record = records.pop(key, {})
-        sessions = record.get("sessions", {})
-        had = sessions.pop(_find_own_session(sessions, reader), {}) if since == WEEK else {}
-        is_asked = isinstance(since, str) and since != WHOLE
-        is_new = _begins_session(record, reader, is_asked=is_asked)
-        before = record.get("position" if is_new or not reader.session else "before", "")
-        occasion = occasion._replace(since=had.get("position", start))
-        briefing = _gather_briefing(ws, occasion, before, report)
-        if is_new:
-            record = _begin_record(reader, before, briefing)
-        elif not reader.hook:
-            record["tool"] = reader.session
-        record["sessions"] = _note_session(sessions, reader, briefing)
-        asked = records.pop(ASKED, [])
-        if reader.client != PERSON:
-            briefing, asked = _ask_once(briefing, asked)
-        if had:
-            briefing = _keep_changes(briefing, had)
-        latest = dict([*records.items(), (key, record)][-READERS_KEPT:])
-        return briefing, latest | {ASKED: asked[-READERS_KEPT:]}
+        return _brief_reader(ws, occasion, reader, since, report)
 
     within_s = READING_SHARE * ws.config.hooks.usual_s
     briefing, records = in_step(ws, gather, within_s=within_s)
     if keeps:
         with suppress(OSError):  # a home that cannot be written can be read
-            overwrite(file, json.dumps(records).encode(), sync=False)
+            overwrite(ws.config.state / _POSITIONS, json.dumps(records).encode(), sync=False)
     return briefing
+
+
+def _describe_occasion(
+    ws: Workspace,
+    folder: Path | None,
+    project: str | None,
+    since: timedelta | str,
+    at_hand: Sequence[str],
+) -> _Occasion:
+    """Returns what a briefing is for. Words that each entry of the project has are none of the
+    work `at_hand`.
+    """
+    names = NamesInJournal.of_index(ws.index)
+    here = checkout_around(folder, ws.config, names) if folder else None
+    scope = working_scope(ws.config, here, project)
+    name = project or working_project(ws.config, here)
+    every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
+    terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
+    return _Occasion(name, scope, here, since, terms)
+
+
+def _brief_reader(
+    ws: Workspace,
+    occasion: _Occasion,
+    reader: Reader,
+    since: timedelta | str,
+    report: SyncReport,
+) -> tuple[Briefing, Json]:
+    """Returns the briefing for a reader of whom records are kept, as it asked for `since`, and
+    the records of all readers after it.
+    """
+    records = read_state_json(ws.config.state / _POSITIONS)
+    key = f"{reader.client}|{occasion.scope.key}"
+    record = records.pop(key, {})
+    sessions = record.get("sessions", {})
+    had = sessions.pop(_find_own_session(sessions, reader), {}) if since == WEEK else {}
+    is_asked = isinstance(since, str) and since != WHOLE
+    is_new = _begins_session(record, reader, is_asked=is_asked)
+    before = record.get("position" if is_new or not reader.session else "before", "")
+    wanted = occasion._replace(since=had.get("position", occasion.since))
+    briefing = _gather_briefing(ws, wanted, before, report)
+    if is_new:
+        record = _begin_record(reader, before, briefing)
+    elif not reader.hook:
+        record["tool"] = reader.session
+    record["sessions"] = _note_session(sessions, reader, briefing)
+    asked = records.pop(ASKED, [])
+    if reader.client != PERSON:
+        briefing, asked = _ask_once(briefing, asked)
+    if had:
+        briefing = _keep_changes(briefing, had)
+    latest = dict([*records.items(), (key, record)][-READERS_KEPT:])
+    return briefing, latest | {ASKED: asked[-READERS_KEPT:]}
 
 
 def _check_one_project(project: str | None) -> None:
@@ -377,18 +414,6 @@ def _find_news_start(
 
 Pool = tuple[dict[int, Entry], bool]
 """Entries by rowid, and True if there are others."""
-
-
-class _Occasion(NamedTuple):
-    """The project, the checkout and the words of the work for which a briefing is made, and
-    since when its reader was away: a pause, or the text that it asked with.
-    """
-
-    project: str | None
-    scope: Scope
-    here: Checkout | None
-    since: timedelta | str
-    terms: Sequence[str]
 
 
 def _gather_briefing(

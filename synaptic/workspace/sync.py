@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime
@@ -433,64 +433,86 @@ def _write_changes(
     *,
     newest_first: bool = True,
 ) -> SyncReport:
+    """Writes the files that changed into the index, or the `written` ones alone if the index
+    knows them; until a time only some.
+    """
     redated = _files_to_reread(ws, reading, head)
-    changed = list[Stamp]()
-    removed = list[str]()
-    signatures: Mapping[str, FileSignature | None] = {}
-    for path in written:
-        is_indexed = ws.index.time_and_digest(path) is not None and not redated
-        stamp = ws.journal.stamp(path, was_listed=True) if is_indexed else None
-        if stamp is None:
-            written = ()
-        else:
-            changed.append(stamp)
-    if not written:
-        signatures = ws.index.signatures()
-        changed, removed, _ = ws.journal.compare({**signatures, **dict.fromkeys(redated)})
-    end = math.inf
+    changed = [] if redated else _stamps_of_known(ws, written)
+    is_whole = not changed
+    removed: list[str] = []
+    known: Mapping[str, FileSignature | None] = {}
+    if is_whole:
+        known = ws.index.signatures()
+        changed, removed, _ = ws.journal.compare({**known, **dict.fromkeys(redated)})
     if until is not None:
         changed = sorted(changed, key=_newness_key, reverse=newest_first)
-        if not redated:  # of old rows either all are made anew, or none
-            end = until
-    left = []
-    if end < math.inf:
-        left = [one for one in changed if one.size > MOST_BYTES and one.path not in signatures]
-        changed = [one for one in changed if one not in left]
-    read = size = 0
-    unread = len(left)
-    rules = read_log(ws.config.state)
-    digests: dict[str, int] = {}
+    # of old rows either all are made anew, or none
+    end = math.inf if until is None or redated else until
+    files = _ChangedFiles(ws, changed, known, end)
+    gone = {path: ws.index.time_and_digest(path) for path in removed}
+    try:
+        writer.apply_files(files.rows(redated, head), removed, reading=reading, head=head)
+    finally:
+        ws.paces.reading.note(0)
+    if gone:
+        note_moves(ws.config.state, _find_moves(gone, files.digests))
+    if is_whole and not files.unread:
+        writer.drop_spare()
+    return SyncReport(changed=files.read, removed=len(removed), unread=files.unread)
 
-    def rows() -> Iterator[FileRows | Stamp]:
-        # one file at a time: a new index may have thousands
-        nonlocal read, size, unread
-        for stamp, must_read in _stamps_to_write(ws, changed, redated):
-            is_further = read >= LEAST_FILES or size >= LEAST_BYTES
-            if is_further and time.monotonic() > end:
-                unread += len(changed) - changed.index(stamp)
+
+def _stamps_of_known(ws: Workspace, written: Sequence[str]) -> list[Stamp]:
+    """The stamps of files that the caller has written; none if the index lacks one of them."""
+    stamps = []
+    for path in written:
+        is_indexed = ws.index.time_and_digest(path) is not None
+        stamp = ws.journal.stamp(path, was_listed=True) if is_indexed else None
+        if stamp is None:
+            return []
+        stamps.append(stamp)
+    return stamps
+
+
+class _ChangedFiles:
+    """Reads files that changed until `end`, a `time.monotonic`, and counts those that are left
+    `unread`. `digests` are the hashes of those that are not among the `known` ones.
+    """
+
+    def __init__(
+        self, ws: Workspace, stamps: Sequence[Stamp], known: Container[str], end: float
+    ) -> None:
+        large = [one for one in stamps if one.size > MOST_BYTES and one.path not in known]
+        left = large if end < math.inf else []
+        self._ws = ws
+        self._stamps = [one for one in stamps if one not in left]
+        self._known = known
+        self._end = end
+        self.read = 0
+        self.unread = len(left)
+        self.digests: dict[str, int] = {}
+
+    def rows(self, redated: Collection[str], head: str) -> Iterator[FileRows | Stamp]:
+        """Yields what the index keeps of each file, or its stamp if no more is new. It reads
+        one file at a time: a new index may have thousands.
+        """
+        rules = read_log(self._ws.config.state)
+        size = 0
+        for stamp, must_read in _stamps_to_write(self._ws, self._stamps, redated):
+            is_further = self.read >= LEAST_FILES or size >= LEAST_BYTES
+            if is_further and time.monotonic() > self._end:
+                self.unread += len(self._stamps) - self._stamps.index(stamp)
                 return
             if not must_read:
                 yield stamp
                 continue
             size += stamp.size
             with suppress(NotFound):  # gone since the scan: the next one sees it
-                file = _read_file(ws, stamp, head, rules)
-                if stamp.path not in signatures:
-                    digests[stamp.path] = file.digest
+                file = _read_file(self._ws, stamp, head, rules)
+                if stamp.path not in self._known:
+                    self.digests[stamp.path] = file.digest
                 yield file
-                read += 1
-            ws.paces.reading.note(len(changed) - read)
-
-    gone = {path: ws.index.time_and_digest(path) for path in removed}
-    try:
-        writer.apply_files(rows(), removed, reading=reading, head=head)
-    finally:
-        ws.paces.reading.note(0)
-    if gone:
-        note_moves(ws.config.state, _find_moves(gone, digests))
-    if not written and not unread:
-        writer.drop_spare()
-    return SyncReport(changed=read, removed=len(removed), unread=unread)
+                self.read += 1
+            self._ws.paces.reading.note(len(self._stamps) - self.read)
 
 
 def _find_moves(
