@@ -146,12 +146,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     here = working_checkout(ws)
     project = check_project(values.get("project", working_project(ws.config, here)))
     check_files(values)
-    if not by_person:
-        project = resolve_project_name(project, here)
-    claimed: list[str] = []
-    if here and (project or "") == here.project:
-        here, claimed = claim_checkout_name(ws, here)
-        project = here.project or None
+    here, project, claimed = _settle_project(ws, here, project, by_person=by_person)
     remote, root = marks_of_project(ws.config, project, here)
     screen = Screen(ws.config.secrets)
     parent = values.get("parent")
@@ -188,6 +183,20 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         weakness = find_weakness(ws, entry, marks)
         notices += [weakness] if weakness else []
     return _Draft(entry, notices, marks)
+
+
+def _settle_project(
+    ws: Workspace, here: Checkout | None, project: str | None, *, by_person: bool
+) -> tuple[Checkout | None, str | None, list[str]]:
+    """(the checkout under the name that its repository has from now on, the project of the new
+    entry, notices). The name is claimed if the entry is of the checkout's project.
+    """
+    if not by_person:
+        project = resolve_project_name(project, here)
+    if not here or (project or "") != here.project:
+        return here, project, []
+    named, claimed = claim_checkout_name(ws, here)
+    return named, named.project or None, claimed
 
 
 def _find_branch(here: Checkout | None, project: str | None) -> str | None:
@@ -248,8 +257,32 @@ def _read_own_type(content: str, values: Json) -> str:
 
 def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> list[Receipt]:
     """Writes and indexes the new entries, except those that are saved already."""
+    receipts = _receipts_of_repeats(ws, drafts)
+    new_drafts = [draft for draft in drafts if draft.entry.id not in receipts]
+    new = [draft.entry for draft in new_drafts]
+    if new_drafts:
+        receipts |= _write_new(ws, new_drafts, watch)
+    if new and ws.config.metrics:
+        ws.index.counters.record_call("save", watch.read())
+    if len(new) == len(drafts) == 1:
+        [entry] = new
+        with suppress(Exception):  # whatever fails here, the entry is safe in the journal
+            own = with_at_tags(entry).tags if ws.config.at_tags else entry.tags
+            tags = suggest_tags(ws, entry.content, own=own)
+            receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
+    for entry in new:
+        receipts[entry.id] = name_leaning(ws, receipts[entry.id], entry, entry.supersedes)
+    if all(draft.marks.get("names_near", True) for draft in drafts):
+        near = _find_near_to_each(ws, new)
+        receipts |= {id: replace(receipts[id], near=entries) for id, entries in near.items()}
+    return [receipts[draft.entry.id] for draft in drafts]
+
+
+def _receipts_of_repeats(ws: Workspace, drafts: Sequence[_Draft]) -> dict[str, Receipt]:
+    """The receipts of the entries that are saved already, by the ids of their drafts. Raises
+    Refused for a pin of one that is not.
+    """
     receipts = {}
-    new = []
     for entry, notices, marks in drafts:
         same = [] if marks.get("force") else _entries_with_same_text(ws, entry)
         first = None if marks.get("at") else _find_retried_entry(ws, entry, same)
@@ -265,42 +298,32 @@ def _write_drafts(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> 
             notices.append(f"Said already on {earlier.date}: {earlier.short_id}.")
         if entry.pin:
             check_pin(ws, entry.project, by_person=marks["by_person"])
-        new.append(entry)
-    paths: dict[str, str] = {}
-    index_notices: Texts = ()
-    if new:
-        ws.own_journal.writer.note_entries(*(entry.id for entry in new))
-        for entry in new:
-            begin_new_day(ws, entry.at)
-        with watch.stage("journal"), ws.own_journal.writing():
-            paths = _append_by_day(ws, new)
-            for entry, notices, marks in drafts:
-                if entry.id in paths and entry.type == "preference":
-                    log = read_log(ws.config.state)
-                    change = WrittenEntry(paths[entry.id], None, entry)
-                    is_read = confirms = marks["confirms"]
-                    notices += note_rule_change(
-                        ws, log, change, confirms=confirms, is_read=is_read
-                    )
-        with watch.stage("index"):
-            index_notices = index_now(ws, *dict.fromkeys(paths.values()), shows=new[-1].id)
-    if new and ws.config.metrics:
-        ws.index.counters.record_call("save", watch.read())
-    for entry, notices, _ in drafts:
-        if entry.id not in receipts:
-            notices += index_notices
-            receipts[entry.id] = make_receipt(entry, path=paths[entry.id], notices=notices)
-    if len(new) == len(drafts) == 1:
-        with suppress(Exception):  # whatever fails here, the entry is safe in the journal
-            own = with_at_tags(entry).tags if ws.config.at_tags else entry.tags
-            tags = suggest_tags(ws, entry.content, own=own)
-            receipts[entry.id] = replace(receipts[entry.id], suggested_tags=tags)
-    for entry in new:
-        receipts[entry.id] = name_leaning(ws, receipts[entry.id], entry, entry.supersedes)
-    if all(draft.marks.get("names_near", True) for draft in drafts):
-        near = _find_near_to_each(ws, new)
-        receipts |= {id: replace(receipts[id], near=entries) for id, entries in near.items()}
-    return [receipts[draft.entry.id] for draft in drafts]
+    return receipts
+
+
+def _write_new(ws: Workspace, drafts: Sequence[_Draft], watch: Stopwatch) -> dict[str, Receipt]:
+    """Writes and indexes these entries; returns their receipts by id."""
+    entries = [draft.entry for draft in drafts]
+    ws.own_journal.writer.note_entries(*(entry.id for entry in entries))
+    for entry in entries:
+        begin_new_day(ws, entry.at)
+    with watch.stage("journal"), ws.own_journal.writing():
+        paths = _append_by_day(ws, entries)
+        for entry, notices, marks in drafts:
+            if entry.type == "preference":
+                log = read_log(ws.config.state)
+                change = WrittenEntry(paths[entry.id], None, entry)
+                confirms = marks["confirms"]
+                notices += note_rule_change(
+                    ws, log, change, confirms=confirms, is_read=confirms
+                )
+    with watch.stage("index"):
+        paths_written = dict.fromkeys(paths.values())
+        index_notices = index_now(ws, *paths_written, shows=entries[-1].id)
+    return {
+        entry.id: make_receipt(entry, path=paths[entry.id], notices=[*notices, *index_notices])
+        for entry, notices, _ in drafts
+    }
 
 
 def _find_near_to_each(ws: Workspace, new: Sequence[Entry]) -> dict[str, tuple[Near, ...]]:
