@@ -26,7 +26,7 @@ import secrets
 import zlib
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field
@@ -47,8 +47,6 @@ MOST_BYTES = 1_000_000_000
 """The most bytes of the log of a month."""
 _AROUND = 4_096
 """The bytes around a change in which lines are compared, and its place is described."""
-_LEAST_LINE = 12
-"""The bytes of a line by which a text of a purged entry is known."""
 UNDO = "undo "
 """The beginning of the verb of a run that took another back."""
 NO_FILE = "none"
@@ -312,30 +310,6 @@ class ChangeLog:
                     disk.overwrite(path, b"".join(line + b"\n" for line in stay))
                 has_dropped = True
         return has_dropped
-
-    def purge(self, id: str, paths: Collection[str], texts: Collection[bytes]) -> bool:
-        """Forgets what may hold the text of an entry: the records of these files that replaced
-        something, those that name its id, and those that share a line with one of its texts;
-        returns True if there was one.
-        """
-        name = id.encode()
-        whole = b"\n".join(texts)
-        lines = {line.strip() for line in LINE_ENDS.split(whole)}
-        long = [line for line in lines if len(line) >= _LEAST_LINE]
-
-        def is_dropped(record: FileChange) -> bool:
-            befores = record.befores()
-            if id in (*record.entries, *record.ids, *record.ids.values()):
-                return True
-            if record.path in paths and any(befores):
-                return True
-            if record.what and bytes_of_text(record.what) in whole:
-                return True
-            return any(
-                name in before or any(line in before for line in long) for before in befores
-            )
-
-        return self.drop(is_dropped)
 
     def forget_private(self, path: str, data: bytes) -> None:
         """Forgets the records of a file whose texts show what is private in it now."""

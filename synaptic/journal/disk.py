@@ -36,27 +36,6 @@ SYNCED_AT_ONCE = 8
 several. In a thousand files that took a twentieth of the time.
 """
 
-FAULTS = (
-    "locked",
-    "kept-torn",
-    "create-torn",
-    "created",
-    "linked",
-    "trash-torn",
-    "trashed",
-    "logged-torn",
-    "logged",
-    "replace-torn",
-    "replace-written",
-    "replace-swapped",
-    "replaced",
-    "kept",
-)
-"""The steps at which `SYNAPTIC_FAULT=<step>` kills the process.
-
-`<step>-torn:N` first writes N bytes. `<step>:stop` stops the process at each such step, until
-it gets SIGCONT.
-"""
 
 PREFERENCES = "preferences.log"
 """The file in the state folder that says who gave which preference."""
@@ -108,8 +87,9 @@ _REASONS = {
 
 
 def inject_fault(step: str, fd: int = -1, data: bytes = b"") -> None:
-    """For tests: kills or stops the process if `SYNAPTIC_FAULT` names `step`; before a kill, a
-    part of `data`, if given, is written to `fd`. Otherwise does nothing.
+    """For tests: kills the process if `SYNAPTIC_FAULT` names `step`; before that, a part of
+    `data`, if given, is written to `fd`. `STEP-torn:N`: the first N bytes. `STEP:stop` stops
+    the process at each such step, until it gets SIGCONT. Otherwise does nothing.
     """
     asked, _, cut = os.environ.get("SYNAPTIC_FAULT", "").partition(":")
     if step == asked and sys.platform != "win32":

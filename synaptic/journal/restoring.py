@@ -1,22 +1,19 @@
-"""Brings texts back from the trash and from done/, and removes every copy of an entry."""
+"""Brings texts back from the trash and from done/."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 
-from ..errors import Ambiguous, Changed, JournalError, NotFound, Refused
+from ..errors import Ambiguous, Changed, NotFound, Refused
 from ..models import Entry
 from ..notes.blocks import usual_line_end
 from ..notes.markdown import rewrite_block
 from ..notes.privacy import shows_private_text
 from . import folder
 from .comments import find_comment, find_ids
-from .disk import disk_errors
 from .entry_edits import TOP, Replacement, bare_days, replace_entry, replaced_copy
 from .journal import Journal
 from .journal_files import JournalFiles
-from .runs import open_import_runs, open_rename_runs
 from .saved import SavedText
 from .text import block_to_append, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, file_hash
@@ -383,46 +380,3 @@ def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
             f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id."
         )
     return fitting[0]
-
-
-def purge_entry(journal: Journal, path: str, id: str) -> Entry | None:
-    """Removes every copy of an entry; returns the deleted entry, or None if only copies
-    were left. No copy stays in trash, done or runs.
-
-    Raises JournalError if the entry is deleted but a copy may remain. The same purge again
-    removes that copy.
-    """
-    entry = None
-    had_copies = False
-    left = {}
-    with journal.writing(), journal.writer.unlogged():
-        pieces = [piece for piece in journal.trashed() if piece.id == id]
-        present = journal.find_or_none(path, id)
-        texts = [*(piece.text for piece in pieces), *([present[0]] if present else [])]
-        paths = {path, *(piece.path for piece in pieces)}
-        purges: dict[str, Callable[[str], bool]] = {
-            "changes": partial(journal.log.purge, paths=paths, texts=texts),
-            "trash.md": journal.trash.purge,
-            "done": journal.saved.forget,
-            "imports": open_import_runs(journal.state).purge,
-            "renames": open_rename_runs(journal.state).purge,
-        }
-        with suppress(NotFound):
-            entry = replace_entry(
-                journal, path, id, lambda *_: Replacement(None, b""), None
-            ).entry
-        for name, purge in purges.items():
-            try:
-                with disk_errors(journal.state / name):
-                    had_copies |= purge(id)
-            except JournalError as error:
-                left[name] = error
-    for first in left.values():
-        raise JournalError(
-            f"{path} no longer holds {id}, but copies may be left in {', '.join(left)}: "
-            f"{first.message}",
-            f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
-        )
-    if not had_copies and not entry:
-        raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
-    return entry

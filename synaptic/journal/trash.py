@@ -106,22 +106,6 @@ class Trash:
         parsed = map(_parse_piece, parts[::2], parts[1::2])
         return tuple(piece for piece in parsed if piece)
 
-    def purge(self, id: str) -> bool:
-        """Removes the pieces of this id, also those from before it had this id, and incomplete
-        pieces, from the file; returns True if there were pieces of the id.
-        """
-        ids = {id}
-        for piece in reversed(self.pieces()):
-            if piece.became in ids:
-                ids.add(piece.id)
-
-        def change(piece: TrashedText) -> TrashedText | None:
-            if piece.id in ids:
-                return None
-            return piece._replace(above="") if piece.above in ids else piece
-
-        return self.rewrite_pieces(change)
-
     def mark_not_missed(self, id: str, whys: Collection[Why]) -> None:
         """Marks the pieces of this id that have one of these reasons as not missed."""
         if not any(piece.id == id and piece.why in whys for piece in self.pieces()):

@@ -9,12 +9,12 @@ from ..journal.disk import disk_errors
 from ..journal.entry_edits import Replacement, edit_entry, replace_entry
 from ..journal.folder import locate_writable
 from ..journal.losses import restore_vanished_text
+from ..journal.purging import purge_entry
 from ..journal.redating import undo_move
 from ..journal.restoring import (
     find_copy,
     find_pieces,
     match_line_ends,
-    purge_entry,
     restore_entry,
     saved_text_of_piece,
 )

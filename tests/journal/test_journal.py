@@ -25,15 +25,32 @@ from trials import examples
 
 from synaptic.config import Config
 from synaptic.errors import Busy, Changed, JournalError, NotFound, Refused
-from synaptic.journal.disk import FAULTS
 from synaptic.journal.entry_edits import edit_entry
 from synaptic.journal.journal import Journal
 from synaptic.journal.losses import dismiss_losses, find_losses, restore_vanished_text
+from synaptic.journal.purging import purge_entry
 from synaptic.journal.redating import move_entry, undo_move
-from synaptic.journal.restoring import allow_any_change, purge_entry, restore_entry
+from synaptic.journal.restoring import allow_any_change, restore_entry
 from synaptic.journal.rewriting import keep_opened
 from synaptic.models import Entry, FileSignature
 
+FAULTS = (
+    "locked",
+    "kept-torn",
+    "create-torn",
+    "created",
+    "linked",
+    "trash-torn",
+    "trashed",
+    "logged-torn",
+    "logged",
+    "replace-torn",
+    "replace-written",
+    "replace-swapped",
+    "replaced",
+    "kept",
+)
+"""The steps of a save, an edit or a deletion at which `SYNAPTIC_FAULT` kills the process."""
 NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
 OLD_FILE_FAULTS = [step for step in FAULTS if step.startswith("replace")]
 EDIT_FAULTS = [step for step in FAULTS if step not in NEW_FILE_FAULTS]
