@@ -106,24 +106,8 @@ def search_once(evidence: Evidence, because: str = "") -> Attempt:
         passing = [*passing, *fetch_deeper(evidence, query, passing)]
         passing = apply_ranking_passes("equals", passing, evidence)
     with evidence.watch.stage("read"):
-        depth = MAX_LIMIT if plan.only_fitting else max(plan.limit or 0, MOST_HITS)
-        winners = passing[:depth]
-        hits = read_winners(evidence, winners)
-        judgement = judge_hits(evidence, passing, list(hits.values()))
-        if plan.fuses:
-            judged = zip(hits, judgement.chances, judgement.signs, strict=True)
-            for row, chance, signs in judged:
-                score = round(chance, 4)
-                hits[row] = replace(hits[row], score=score, rare_words=signs.rare_words)
-        if plan.only_fitting:
-            winners = _keep_fitting(winners, judgement)
-        count = judgement.fitting if plan.ends_itself else plan.limit or MOST_HITS
-        if plan.fuses and plan.order == "relevance":
-            # of a given number, so that a limit changes nothing
-            looked_at = count if plan.ends_itself else MOST_HITS
-            later = find_later_entries(evidence, winners[:looked_at], candidates)
-            hits = name_later_entries(evidence, later, hits)
-        winners = sort_ranking(winners[:count], plan.order)
+        best, hits, judgement = _judge_best(evidence, passing)
+        winners, hits = _order_winners(evidence, best, hits, judgement, candidates)
     return Attempt(
         evidence,
         ranked,
@@ -132,6 +116,47 @@ def search_once(evidence: Evidence, because: str = "") -> Attempt:
         close=judgement.close,
         weak=not (judgement.close and any(judgement.words)),
     )
+
+
+def _judge_best(
+    evidence: Evidence, passing: Ranking
+) -> tuple[Ranking, dict[int, Hit], Judgement]:
+    """(the candidates that may be shown, their hits by row, the judgement on these). If ranks
+    are fused, the score of a hit is its chance.
+    """
+    plan = evidence.plan
+    depth = MAX_LIMIT if plan.only_fitting else max(plan.limit or 0, MOST_HITS)
+    best = passing[:depth]
+    hits = read_winners(evidence, best)
+    judgement = judge_hits(evidence, passing, list(hits.values()))
+    if plan.fuses:
+        judged = zip(hits, judgement.chances, judgement.signs, strict=True)
+        for row, chance, signs in judged:
+            score = round(chance, 4)
+            hits[row] = replace(hits[row], score=score, rare_words=signs.rare_words)
+    if plan.only_fitting:
+        best = _keep_fitting(best, judgement)
+    return best, hits, judgement
+
+
+def _order_winners(
+    evidence: Evidence,
+    best: Ranking,
+    hits: dict[int, Hit],
+    judgement: Judgement,
+    candidates: Ranking,
+) -> tuple[Ranking, dict[int, Hit]]:
+    """(the candidates that are shown, in the order that the plan asks for; the hits by row,
+    each with its later entries among the `candidates`).
+    """
+    plan = evidence.plan
+    count = judgement.fitting if plan.ends_itself else plan.limit or MOST_HITS
+    if plan.fuses and plan.order == "relevance":
+        # of a given number, so that a limit changes nothing
+        looked_at = count if plan.ends_itself else MOST_HITS
+        later = find_later_entries(evidence, best[:looked_at], candidates)
+        hits = name_later_entries(evidence, later, hits)
+    return sort_ranking(best[:count], plan.order), hits
 
 
 def name_later_entries(
