@@ -217,29 +217,6 @@ class ChangeLog:
         """All records of a run, the newest first. Few others are parsed."""
         return [record for record in self.newest_first(run) if record.run == run]
 
-    def standing(self, read: Callable[[str], bytes | None]) -> Iterator[FileChange]:
-        """Yields the records of changes that nobody took back, the newest first. Of a change
-        that was taken back and done again the last record stands for all. A kill may
-        have come between a record and its change: then the next change of that file, or the
-        file that `read` returns, begins as this one did, and it is left out.
-        """
-        gone: set[str] = set()
-        later: dict[str, str] = {}
-        for record in self.newest_first():
-            path = record.path
-            if record.was != record.now:
-                if path not in later:
-                    later[path] = hash_or_none(read(path))
-                has_happened = later[path] != record.was
-                later[path] = record.was
-                if not has_happened:
-                    continue
-            elif record.to:
-                later[path] = later[record.to] = ""
-            gone.update(record.of)
-            if record.id not in gone:
-                yield record
-
     def append(self, *records: FileChange, sync: bool) -> None:
         """Appends records of one run in one write. With `sync` they are durable, and an error
         is raised; else an error leaves the changes without an undo.

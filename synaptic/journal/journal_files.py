@@ -1,6 +1,6 @@
 """Reads the journal: its files, their entries, and where they stand. It writes nothing."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -14,7 +14,7 @@ from ..notes.dates import date_in_path
 from ..notes.privacy import has_private_tag, mask_private, shows_private_text, unclosed_tags
 from ..notes.reading import parse_entries
 from . import folder
-from .changelog import ChangeLog, FileChange
+from .changelog import ChangeLog
 from .comments import find_ids
 from .disk import RENAMES, UNFINISHED
 from .draft_files import DraftFiles
@@ -197,14 +197,6 @@ class JournalFiles:
     def has_unfinished_rename(self) -> bool:
         """True while a rename is carried out, and after one was killed."""
         return (self.state / RENAMES / UNFINISHED).exists()
-
-    def standing_changes(self) -> Iterator[FileChange]:
-        """Yields the records of the log that nobody took back, the newest first."""
-        return self.log.standing(lambda path: self.read_all([path]).get(path))
-
-    def changes_of_run(self, run: str) -> list[FileChange]:
-        """The records of a run that nobody took back, the newest first."""
-        return [record for record in self.standing_changes() if record.run == run]
 
     def saved_copy(self, id: str) -> SavedText | None:
         """The copy of this entry's last saved text in `done/`; None if there is none, or if it

@@ -36,6 +36,7 @@ from .moves import note_moves
 from .reverting import CannotUndo, hunk_of_splice, undo_change
 from .rewriting import rewrite_entries_in_lock, rewrite_many_in_lock
 from .runs import FileEdit, Run, open_import_runs, open_rename_runs
+from .standing import changes_of_run, list_standing_changes
 from .trash import TrashedText, file_hash
 from .writer import BATCH
 
@@ -55,7 +56,7 @@ def find_run(journal: JournalFiles, name: str) -> list[FileChange]:
     InvalidArgument, which names the known ones.
     """
     records: dict[str, list[FileChange]] = {}
-    for record in journal.standing_changes():
+    for record in list_standing_changes(journal):
         if record.verb.removeprefix(UNDO) in MANY_EDITS:
             records.setdefault(record.run, []).append(record)
     return records[match_valid_name(records, name.lower(), "undo")]
@@ -164,7 +165,7 @@ def close(journal: Journal, run: Run) -> None:
         if edit.path != edit.to and (edit.path, edit.to) not in logged:
             journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
     if run.back:
-        standing = {one.to for one in journal.changes_of_run(run.name)}
+        standing = {one.to for one in changes_of_run(journal, run.name)}
         for edit in run.edits:  # of a move that was killed before its record
             if edit.path != edit.to and edit.path in standing:
                 journal.log.append(make_record(deed, moment, edit.path, to=edit.to), sync=False)
@@ -198,7 +199,7 @@ def describe_run(journal: Journal, run: Run, deed: Deed) -> None:
     records = journal.log.of_run(run.name)
     if records:
         deed.verb, deed.what = verb_of_undo(records[0].verb), records[0].what
-    standing = journal.changes_of_run(run.name)
+    standing = changes_of_run(journal, run.name)
     moves = {record.path: record.to for record in standing if record.to}
     taken: dict[str, list[str]] = {}
     for record in standing:

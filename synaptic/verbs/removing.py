@@ -20,6 +20,7 @@ from ..journal.restoring import (
 )
 from ..journal.rewriting import blocks_by_id
 from ..journal.saved import KEEP_DAYS
+from ..journal.standing import list_standing_changes
 from ..journal.trash import OF_EDITOR, TrashedText
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, Receipt
@@ -281,7 +282,7 @@ def _check_done_by_agent(ws: Workspace, id: str) -> None:
     """Raises Refused for an entry that a person changed last: an agent takes back only what an
     agent did. Of a change from before there was a log nobody knows who did it.
     """
-    changes = (record for record in ws.journal.standing_changes() if id in record.entries)
+    changes = (record for record in list_standing_changes(ws.journal) if id in record.entries)
     last = next(changes, None)
     if last and last.who == PERSON:
         raise Refused(

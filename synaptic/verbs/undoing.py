@@ -29,6 +29,7 @@ from ..journal.comments import find_ids
 from ..journal.renames import MANY_EDITS
 from ..journal.reverting import CannotUndo, find_spans, undo_change
 from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
+from ..journal.standing import changes_of_run, list_standing_changes
 from ..models import PERSON, ParsedFile, Texts, frozen
 from ..notes.blocks import bytes_of_text, without_masked
 from ..notes.privacy import mask_private
@@ -152,7 +153,7 @@ def _changed_marks(old_bytes: bytes, new_bytes: bytes) -> tuple[str, str]:
 
 def _records_by_run(ws: Workspace) -> dict[str, list[FileChange]]:
     by_run: dict[str, list[FileChange]] = {}
-    for record in ws.journal.standing_changes():
+    for record in list_standing_changes(ws.journal):
         by_run.setdefault(record.run, []).append(record)
     return by_run
 
@@ -304,7 +305,7 @@ def _take_files_back(
     """Takes the records of a run back, under the lock, as this deed; returns what it did, and
     notices. Raises Changed if nothing can be taken back.
     """
-    records = ws.journal.changes_of_run(run.run)
+    records = changes_of_run(ws.journal, run.run)
     if not records:
         raise Changed(
             f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was taken back meanwhile.",
@@ -372,7 +373,7 @@ def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _L
     data = ws.journal.read_all([path]).get(path)
     if data is None or not why.endswith("since"):
         return _LaterChange(why)
-    records = [record for record in ws.journal.standing_changes() if record.path == path]
+    records = [record for record in list_standing_changes(ws.journal) if record.path == path]
     own = [record for record in records if record.run == run.run]
     earlier = data
     for record in takewhile(lambda record: record.run != run.run, records):

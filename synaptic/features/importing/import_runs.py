@@ -47,6 +47,7 @@ from ...journal.imports import (
 )
 from ...journal.projects import Projects, write_projects
 from ...journal.runs import Block, Run, Runs, hash_of_block, open_import_runs
+from ...journal.standing import changes_of_run
 from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.screening import Screen
@@ -564,7 +565,7 @@ def undo_import(ws: Workspace, name: str, *, confirms: bool = False) -> Done:
     count = 0
     with ws.own_journal.doing(verb_of_undo(IMPORT), entry_count_text(len(ids))) as deed:
         records: dict[str, list[FileChange]] = {}
-        for record in ws.journal.changes_of_run(name):
+        for record in changes_of_run(ws.journal, name):
             records.setdefault(record.path, []).append(record)
         deed.of = {path: [one.id for one in ones] for path, ones in records.items()}
         for path, blocks in run.by_path().items():
@@ -592,5 +593,5 @@ def bring_pictures_of_run_back(ws: Workspace, run: str) -> None:
     """Brings the pictures back that the texts show which this run, the undo of an import, took
     away.
     """
-    for record in ws.journal.changes_of_run(run):
+    for record in changes_of_run(ws.journal, run):
         bring_pictures_back(ws.own_journal, b"\n".join(record.befores()))
