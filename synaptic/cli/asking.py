@@ -20,7 +20,6 @@ from ..serving.arguments import is_person
 from ..verbs import rules
 from ..verbs.browse import Listing
 from ..workspace.checkout import working_checkout
-from ..workspace.project_questions import find_unproven_project, settle_project
 from ..workspace.proposals import Proposal, name_proposals
 from ..workspace.workspace import Workspace, open_workspace
 from .replies import IN_JSON, can_ask, output_for_workspace
@@ -106,6 +105,11 @@ def ask_about_project(ws: Workspace) -> None:
     """
     if not (can_ask() and is_person()) or ws.config.project:
         return
+    from ..workspace.project_questions import (  # where nobody sits, nobody is asked
+        find_unproven_project,
+        settle_project,
+    )
+
     here = working_checkout(ws)
     name = find_unproven_project(ws, here) if here else ""
     if here is None or not name:

@@ -24,7 +24,6 @@ from .. import plugin
 from ..errors import InvalidArgument, SynapticError
 from ..render import terminal, wire
 from ..render.terminal import emit, emit_json
-from ..serving.failures import to_synaptic_error
 from ..version import installed_version
 from . import showing
 from .program import FIRST, LISTS_ALL, app
@@ -224,6 +223,8 @@ def _as_synaptic_error(error: Exception) -> SynapticError:
     """Returns the error as a SynapticError: an error of Typer is a usage error, any other is a
     defect of the program.
     """
+    from ..serving.failures import to_synaptic_error  # no other answer needs it
+
     own = to_synaptic_error(error)
     if own:
         return own

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
-from ..index.lists import find_other_texts_with_id
 from ..index.rows import Stored, hash64
 from ..journal.entry_edits import Edited, Replacement, make_replacement, replace_entry
 from ..journal.folder import locate_writable
@@ -296,6 +295,8 @@ def check_edit_hash(entry: Entry, seen: str) -> None:
 
 def _duplicate_id_notices(ws: Workspace, id: str) -> list[str]:
     """A notice for each other text in the journal that carries this id."""
+    from ..index.lists import find_other_texts_with_id  # most commands change nothing
+
     with suppress(IndexFailed):  # then another notice says that the entry is not indexed
         return [
             f"Another text with this id stands in {path}:{line}, unchanged."

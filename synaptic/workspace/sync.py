@@ -440,15 +440,15 @@ def _write_changes(
     changed = [] if redated else _stamps_of_known(ws, written)
     is_whole = not changed
     removed: list[str] = []
-    known: Mapping[str, FileSignature | None] = {}
+    signatures: Mapping[str, FileSignature | None] = {}
     if is_whole:
-        known = ws.index.signatures()
-        changed, removed, _ = ws.journal.compare({**known, **dict.fromkeys(redated)})
+        signatures = ws.index.signatures()
+        changed, removed, _ = ws.journal.compare({**signatures, **dict.fromkeys(redated)})
     if until is not None:
         changed = sorted(changed, key=_newness_key, reverse=newest_first)
     # of old rows either all are made anew, or none
     end = math.inf if until is None or redated else until
-    files = _ChangedFiles(ws, changed, known, end)
+    files = _ChangedFiles(ws, changed, signatures, end)
     gone = {path: ws.index.time_and_digest(path) for path in removed}
     try:
         writer.apply_files(files.rows(redated, head), removed, reading=reading, head=head)
@@ -475,17 +475,19 @@ def _stamps_of_known(ws: Workspace, written: Sequence[str]) -> list[Stamp]:
 
 class _ChangedFiles:
     """Reads files that changed until `end`, a `time.monotonic`, and counts those that are left
-    `unread`. `digests` are the hashes of those that are not among the `known` ones.
+    `unread`. `digests` are the hashes of those that are not among the `indexed_paths`.
     """
 
     def __init__(
-        self, ws: Workspace, stamps: Sequence[Stamp], known: Container[str], end: float
+        self, ws: Workspace, stamps: Sequence[Stamp], indexed_paths: Container[str], end: float
     ) -> None:
-        large = [one for one in stamps if one.size > MOST_BYTES and one.path not in known]
+        large = [
+            one for one in stamps if one.size > MOST_BYTES and one.path not in indexed_paths
+        ]
         left = large if end < math.inf else []
         self._ws = ws
         self._stamps = [one for one in stamps if one not in left]
-        self._known = known
+        self._indexed_paths = indexed_paths
         self._end = end
         self.read = 0
         self.unread = len(left)
@@ -508,7 +510,7 @@ class _ChangedFiles:
             size += stamp.size
             with suppress(NotFound):  # gone since the scan: the next one sees it
                 file = _read_file(self._ws, stamp, head, rules)
-                if stamp.path not in self._known:
+                if stamp.path not in self._indexed_paths:
                     self.digests[stamp.path] = file.digest
                 yield file
                 self.read += 1
