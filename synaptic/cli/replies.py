@@ -101,8 +101,9 @@ def check_can_ask(command: str, *, yes: bool) -> None:
     person can be asked.
     """
     if not (yes or can_ask()):
+        why = "--json asks nothing" if IN_JSON.get() else "there is no terminal to ask on"
         raise InvalidArgument(
-            f"{command} asks a person first, and there is no terminal to ask on.",
+            f"{command} asks a person first, and {why}.",
             "Add --yes to go on without the question.",
         )
 

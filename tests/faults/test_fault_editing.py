@@ -1236,7 +1236,7 @@ def test_what_was_deleted_or_changed_and_came_back_is_named(home: Home) -> None:
     (home.journal / "page.md").write_text("# Page\n\nSome words.\n")
     jrnl = home.path.parent / "jrnl.txt"
     jrnl.write_text("[2026-11-20 09:00:00 AM] Imported. It came from elsewhere.\n")
-    run = home.ask("import", "jrnl", str(jrnl))["run"]
+    run = home.ask("import", "--yes", "jrnl", str(jrnl))["run"]
     rows = {
         entry["title"].split()[0].rstrip("."): entry["id"]
         for entry in home.ask("find")["entries"]
@@ -1247,7 +1247,7 @@ def test_what_was_deleted_or_changed_and_came_back_is_named(home: Home) -> None:
     for id in ids[:2]:
         home.ask("delete", id, "--yes")
     home.ask("update", rows["Page"], "--append", "More words.")
-    home.ask("import", "--undo", run)
+    home.ask("import", "--yes", "--undo", run)
     assert returned() == {}
     git(home.journal, "checkout", "-q", "--", ".")
     back = {*ids[:2], rows["Page"], rows["Imported"]}

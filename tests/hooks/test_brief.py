@@ -371,7 +371,7 @@ def _by_native_memory(home: ForkedHome) -> None:
 
 def _by_live_memory(home: ForkedHome) -> None:
     (_native_memory(home) / "2026-11-20.md").write_text(_forged(""))
-    assert home.ask("import", "memories")["files"] == len(POISONS) + 1
+    assert home.ask("import", "--yes", "memories")["files"] == len(POISONS) + 1
 
 
 def _forged(marks: str) -> str:

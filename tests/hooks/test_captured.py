@@ -43,13 +43,11 @@ def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Pat
     home.ask(
         "save", "The pool of the harbor service hangs when it is dry.", "--project", "harbor"
     )
-    assert home.ask("import", "claude-code")["new"] == 9
+    assert home.ask("import", "--yes", "claude-code")["new"] == 9
     assert (home.path / "sessions").stat().st_mode & 0o777 == 0o700
-    assert home.ask("import", "claude-code") == home.ask("import", "claude-code") | {
-        "new": 0,
-        "grown": 0,
-        "known": 9,
-    }
+    assert home.ask("import", "--yes", "claude-code") == home.ask(
+        "import", "--yes", "claude-code"
+    ) | {"new": 0, "grown": 0, "known": 9}
     hits = home.ask("search", "pool hangs", "--strategy", "lexical")["hits"]
     assert (
         len({hit["via"] for hit in hits}) == 2 and hits[0]["via"] == "cli"
@@ -88,7 +86,7 @@ def test_sessions_are_searched_traced_and_forgotten(home: Home, transcripts: Pat
             transcripts.parents[1],
             [name for name in packed.namelist() if POOL["session"] in name],
         )
-    again = home.ask("import", "claude-code")
+    again = home.ask("import", "--yes", "claude-code")
     assert (again["new"], again["deleted"]) == (0, 1)
 
 
@@ -124,7 +122,7 @@ def test_a_part_of_a_transcript_shows_nothing_that_the_session_keeps_private(
     place = tmp_path / ".claude" / "projects" / "shop" / "11111111-a-a-a-a.jsonl"
     place.parent.mkdir(parents=True)
     place.write_text("\n".join(map(json.dumps, lines)))
-    assert home.ask("import", "claude-code")["new"] >= 2
+    assert home.ask("import", "--yes", "claude-code")["new"] >= 2
     parts = [entry["id"] for entry in home.ask("find", "--sessions")["entries"]]
     shown = "".join(home.ask("get", id, "--source")["entries"][0]["content"] for id in parts)
     with home.server() as server:
@@ -156,7 +154,7 @@ def test_what_was_saved_comes_before_digests(home: Home, transcripts: Path) -> N
     )
     for text, at in zip(told, days, strict=True):
         home.ask("save", text, "--type", "progress", "--project", "harbor", *at)
-    home.ask("import", "claude-code")
+    home.ask("import", "--yes", "claude-code")
     found = home.ask("recent")
     titles = [entry["title"] for entry in found["entries"]]
     assert titles[:3] == [*reversed(told)] and len(titles) == 10 < found["total"]
@@ -427,7 +425,7 @@ def test_setup_capture_registers_the_hooks(home: Home, tmp_path: Path) -> None:
 def test_digests_may_lie_in_the_journal(home: Home, transcripts: Path) -> None:
     home.ask("init")
     (home.path / "config.toml").write_text('capture_into = "journal"\n')
-    home.ask("import", "claude-code", "--project", "harbor")
+    home.ask("import", "--yes", "claude-code", "--project", "harbor")
     assert not (home.path / "sessions").exists()
     assert {entry["project"] for entry in home.ask("find", "--sessions")["entries"]} == {
         "harbor"

@@ -52,7 +52,6 @@ def run_import(
     """Runs `synaptic import`: lists sources, shows the plan, asks, writes or undoes an import;
     returns the exit status.
     """
-    yes = yes or IN_JSON.get()
     if undo == "":
         _list_runs(ws)
         return 0

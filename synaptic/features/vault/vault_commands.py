@@ -117,7 +117,6 @@ def _tags(
 def _carry_out(
     ws: Workspace, plan: EditPlan, command: str, *, dry_run: bool, yes: bool
 ) -> None:
-    yes = yes or IN_JSON.get()
     data = plan_json(plan)
     text = plan_text(plan, most=None if dry_run else MOST_LINES)
     if dry_run:
@@ -141,7 +140,6 @@ def _take_back(ws: Workspace, command: str, name: str, *, yes: bool) -> None:
         many_edits.finish_edits(ws)
         rows = [(run.run, run.what) for run in list_runs(ws) if run.verb in MANY_EDITS]
         return print_undoable(command, rows)
-    yes = yes or IN_JSON.get()
     if not ask_agreement(f"{command} --undo", f"Take {name} back?", yes=yes):
         return None
     back = many_edits.take_back(ws, name)

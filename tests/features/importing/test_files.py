@@ -387,34 +387,34 @@ def test_a_corrected_file_corrects_its_entry_until_that_is_edited(
     home: Home, tmp_path: Path
 ) -> None:
     file = put(tmp_path / "tea.txt", "Tea with Idda\n\nIt rained at the harbour all day.")
-    home.ask("import", str(file))
+    home.ask("import", "--yes", str(file))
     put(file, "Tea with Ida, a correction\n\nIt rained at the harbour all day.")
-    assert home.ask("import", str(file))["grown"] == 1
+    assert home.ask("import", "--yes", str(file))["grown"] == 1
     [run] = home.ask("import", "--undo")["undoable"]
-    assert home.ask("import", "--undo", run["name"])["entries"] == 1
-    home.ask("import", str(file))
+    assert home.ask("import", "--yes", "--undo", run["name"])["entries"] == 1
+    home.ask("import", "--yes", str(file))
     put(file, "Tea with Ida\n\nIt rained at the harbour all day. Then sun.")
-    assert home.ask("import", str(file))["grown"] == 1
+    assert home.ask("import", "--yes", str(file))["grown"] == 1
     [entry] = home.ask("find")["entries"]
     assert (entry["title"], entry["content"]) == (
         "Tea with Ida",
         "It rained at the harbour all day. Then sun.",
     )
-    assert home.ask("import", str(file))["known"] == 1
+    assert home.ask("import", "--yes", str(file))["known"] == 1
     home.ask("update", entry["id"], "--append", "Mine.")
     put(file, "Tea with Ida\n\nIt rained at the harbour all day. Then snow.")
-    assert home.ask("import", str(file))["edited"] == 1
+    assert home.ask("import", "--yes", str(file))["edited"] == 1
     home.ask("delete", entry["id"], "--yes")
     put(file, "Tea with Ida\n\nIt rained at the harbour all day. Then hail.")
-    assert home.ask("import", str(file))["deleted"] == 1
+    assert home.ask("import", "--yes", str(file))["deleted"] == 1
     put(file, "Nothing of that is left here.\n\nAnother text altogether, of other things.")
-    assert home.ask("import", str(file))["new"] == 1
+    assert home.ask("import", "--yes", str(file))["new"] == 1
     assert home.ask("find")["total"] == 1
 
 
 def test_the_way_back_stands_beside_an_import_and_its_undo(home: Home, tmp_path: Path) -> None:
     file = put(tmp_path / "tea.txt", "Tea with Idda\n\nIt rained.")
-    home.ask("import", str(file))
+    home.ask("import", "--yes", str(file))
     put(file, "Tea with Ida\n\nIt rained.")
     answer = home.run("import", str(file), "--yes").out
     [entry] = home.ask("find")["entries"]
@@ -423,7 +423,7 @@ def test_the_way_back_stands_beside_an_import_and_its_undo(home: Home, tmp_path:
     assert home.ask("find")["entries"][0]["title"] == "Tea with Idda"
     home.ask("restore", entry["id"])
     [run] = home.ask("import", "--undo")["undoable"]
-    home.ask("import", "--undo", run["name"])
+    home.ask("import", "--yes", "--undo", run["name"])
     listed = home.run("restore").out
     assert "Taken back with their import" in listed and entry["id"][9:] in listed
     home.ask("restore", entry["id"])
@@ -488,12 +488,12 @@ def test_an_entry_of_jrnl_that_was_corrected_comes_once(home: Home, tmp_path: Pa
     diary = jrnl(
         tmp_path / "j.txt", "Chose Postgress.", "Met Bob.\nSoup.", "Lost a key.", "Ran."
     )
-    home.ask("import", "jrnl", str(diary))
+    home.ask("import", "--yes", "jrnl", str(diary))
     found = {entry["title"]: entry["id"] for entry in home.ask("find")["entries"]}
     home.ask("update", found["Met Bob."], "--title", "Met Bobby.")
     home.ask("update", found["Lost a key."], "--at", "2026-11-09T10:00")
     jrnl(tmp_path / "j.txt", "Chose Postgres.", "Met Bobs.\nSoup.", "Lost the key.", "Ran.")
-    again = home.ask("import", "jrnl", str(diary))
+    again = home.ask("import", "--yes", "jrnl", str(diary))
     assert (again["new"], again["grown"], again["edited"], again["known"]) == (0, 2, 1, 1)
     assert sorted(entry["title"] for entry in home.ask("find")["entries"]) == [
         "Chose Postgres.",
@@ -501,7 +501,7 @@ def test_an_entry_of_jrnl_that_was_corrected_comes_once(home: Home, tmp_path: Pa
         "Met Bobby.",
         "Ran.",
     ]
-    last = home.ask("import", str(diary))
+    last = home.ask("import", "--yes", str(diary))
     assert (last["known"], last["edited"]) == (3, 1)
 
 
@@ -571,7 +571,7 @@ def test_a_killed_import_of_files_goes_on(home: Home, tmp_path: Path, step: str)
     home.run(*args)
     assert home.ask("find")["total"] == 4
     [run] = home.ask("import", "--undo")["undoable"]
-    assert home.ask("import", "--undo", run["name"])["entries"] == 4
+    assert home.ask("import", "--yes", "--undo", run["name"])["entries"] == 4
     assert home.ask("find")["total"] == 0
 
 
@@ -598,16 +598,16 @@ def test_a_vault_is_read_without_its_templates_and_undone(
 ) -> None:
     put(home.journal / "Templates" / "mine.md", "# Mine\n\nA note of the journal.\n")
     put(home.path / "config.toml", '# my settings\nexclude = ["archive/**"]\n')
-    done = home.ask("import", *words, str(vault))
+    done = home.ask("import", "--yes", *words, str(vault))
     assert (done["files"], done["source"]) == (1, "obsidian")
     assert {one["where"] for one in done["skipped"]} == {
         *("Forms/Own/day.md", "Scripts/week.md", "Templates/meeting.md", "Notes/letter.docx")
     }
     assert {entry["title"] for entry in home.ask("find")["entries"]} == {"Boiler", "Mine"}
-    assert home.ask("import", *words, str(vault))["files"] == 0
+    assert home.ask("import", "--yes", *words, str(vault))["files"] == 0
     assert home.ask("import", str(vault / "Notes" / "letter.docx"), "--dry-run")["new"] == 4
     assert home.ask("import", "--undo")["undoable"][0]["about"].endswith(str(vault))
-    home.ask("import", "--undo", done["run"])
+    home.ask("import", "--yes", "--undo", done["run"])
     assert {entry["title"] for entry in home.ask("find")["entries"]} == {"Mine"}
     config = (home.path / "config.toml").read_text()
     assert "archive/**" in config and "Vault" not in config and "# my settings" in config
@@ -622,7 +622,7 @@ def test_a_killed_reading_of_a_vault_is_finished_or_undone(home: Home, vault: Pa
     home.ask("doctor", "--fix")
     assert [entry["title"] for entry in home.ask("find")["entries"]] == ["Boiler"]
     [run] = home.ask("import", "--undo")["undoable"]
-    home.ask("import", "--undo", run["name"])
+    home.ask("import", "--yes", "--undo", run["name"])
     assert home.ask("find")["total"] == 0 and not home.ask("import", "--undo")["undoable"]
 
 
@@ -662,7 +662,7 @@ def test_a_graph_of_logseq_is_read_without_its_backups(home: Home, tmp_path: Pat
     put(graph / "pages" / "Boiler.md", "- leaks\n")
     put(graph / "logseq" / "bak" / "pages" / "Boiler.md", "- older\n")
     put(graph / "logseq" / "config.edn", "{}")
-    assert home.ask("import", str(graph))["files"] == 2
+    assert home.ask("import", "--yes", str(graph))["files"] == 2
     assert "older" not in json.dumps(home.ask("find"))
 
 

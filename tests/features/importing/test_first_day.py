@@ -117,8 +117,8 @@ def test_an_edit_of_an_agents_memory_is_found_at_the_next_search(
     ]
     assert listed == [1, 1, 1]
     assert home.ask("find")["total"] == 0
-    assert home.ask("import", "memories")["files"] == 3
-    assert home.ask("import", "memories")["files"] == 0
+    assert home.ask("import", "--yes", "memories")["files"] == 3
+    assert home.ask("import", "--yes", "memories")["files"] == 0
     (hit,) = home.ask("search", "5173", "--strategy", "lexical")["hits"]
     assert (hit["title"], hit["project"]) == ("port", "my-shop")
     (file,) = left.glob(CLAUDE.format("*"))

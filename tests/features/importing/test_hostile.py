@@ -100,7 +100,7 @@ def test_an_import_plants_no_note(
 ) -> None:
     home.ask("init")
     place = export(tmp_path / "deep" / "er" / "export")
-    told = home.ask("import", name, str(place))
+    told = home.ask("import", "--yes", name, str(place))
     entries = home.ask("find")["entries"]
     assert {entry["title"] for entry in entries} <= {"A page", "Another", "Trip"} and len(
         entries
@@ -121,9 +121,9 @@ def test_an_import_plants_no_note(
     )
     put(home.journal / "attachments/imported/planted.md", NOTE)  # as an older version did
     assert home.ask("find")["total"] == told["new"]
-    home.ask("import", "--undo", told["run"])
+    home.ask("import", "--yes", "--undo", told["run"])
     assert files(home) == ["attachments/imported/planted.md"]
-    assert home.ask("import", name, str(place))["new"] == told["new"]
+    assert home.ask("import", "--yes", name, str(place))["new"] == told["new"]
     assert pictures[0] in files(home)
 
 
@@ -132,15 +132,15 @@ def test_an_undo_leaves_pictures_that_a_note_shows_or_that_were_changed(
 ) -> None:
     home.ask("init")
     place = pages(tmp_path / "export")
-    run = home.ask("import", "notion", str(place))["run"]
+    run = home.ask("import", "--yes", "notion", str(place))["run"]
     (picture,) = (path for path in files(home) if path.startswith("attachments/"))
     home.ask("save", f"Look at ![]({picture}).", "--at", "2026-11-01T10:00")
-    home.ask("import", "--undo", run)
+    home.ask("import", "--yes", "--undo", run)
     assert picture in files(home)
-    run = home.ask("import", "notion", str(place))["run"]
+    run = home.ask("import", "--yes", "notion", str(place))["run"]
     (home.journal / "2026-11-01.md").unlink()
     (home.journal / picture).write_bytes(PNG + b"drawn over")
-    home.ask("import", "--undo", run)
+    home.ask("import", "--yes", "--undo", run)
     assert files(home) == [picture]
 
 
@@ -321,7 +321,7 @@ def test_a_linked_folder_of_claude_is_told(home: Home, tmp_path: Path) -> None:
         tmp_path / "diary", target_is_directory=True
     )
     home.ask("init")
-    told = home.ask("import", "claude-code-memory")
+    told = home.ask("import", "--yes", "claude-code-memory")
     assert told["new"] == 1 and "diary" in told["skipped"][0]["why"]
 
 
@@ -538,15 +538,15 @@ def test_all_that_a_source_says_of_an_entry_is_screened(home: Home, tmp_path: Pa
         tmp_path / "n" / "b.md",
         "---\npermalink: x/<private>my words</private>/y\n---\nAnother.",
     )
-    home.ask("import", "claude-code", str(tmp_path / "s"))
-    assert home.ask("import", "basic-memory", str(tmp_path / "n"))["new"] == 2
+    home.ask("import", "--yes", "claude-code", str(tmp_path / "s"))
+    assert home.ask("import", "--yes", "basic-memory", str(tmp_path / "n"))["new"] == 2
     said = b"".join(path.read_bytes() for path in home.path.rglob("*") if path.is_file())
     assert (
         TOKEN.encode() not in said
         and TOKEN[:24].encode() not in said
         and b"my words" not in said
     )
-    assert home.ask("import", "basic-memory", str(tmp_path / "n"))["new"] == 0
+    assert home.ask("import", "--yes", "basic-memory", str(tmp_path / "n"))["new"] == 0
 
 
 # -- time

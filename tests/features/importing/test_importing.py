@@ -76,7 +76,7 @@ def test_entries_come_in_order_of_time_between_those_that_are_there(
     home: Home, diary: Path
 ) -> None:
     own = home.ask("save", "Noon.", "--at", "2026-11-02T12:00")["id"]
-    home.ask("import", "jrnl", str(diary))
+    home.ask("import", "--yes", "jrnl", str(diary))
     text = (home.journal / "2026-11-02.md").read_text()
     assert re.findall(r"^## (\d\d:\d\d .*)$", text, re.M)[:3:2] == [
         "09:00 The pump of the greenhouse #garden",
@@ -97,7 +97,7 @@ def test_entries_come_in_order_of_time_between_those_that_are_there(
 
 
 def test_a_second_run_adds_only_what_is_new(home: Home, diary: Path) -> None:
-    home.ask("import", "jrnl", str(diary))
+    home.ask("import", "--yes", "jrnl", str(diary))
     pump, valve, seedlings = (
         entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"]
     )
@@ -106,11 +106,11 @@ def test_a_second_run_adds_only_what_is_new(home: Home, diary: Path) -> None:
     path = home.journal / "2026-11-05.md"
     path.write_text(path.read_text().split("## 07:15")[0])  # by hand
     before = home.files()
-    again = home.ask("import", "jrnl", str(diary))
+    again = home.ask("import", "--yes", "jrnl", str(diary))
     assert (again["new"], again["known"], again["deleted"]) == (0, 1, 2)
     assert home.files() == before
     write(diary, TEXTS | {"2026-11-09 10:00": ("The first frost", "Four degrees below.")})
-    assert home.ask("import", "jrnl", str(diary))["new"] == 1
+    assert home.ask("import", "--yes", "jrnl", str(diary))["new"] == 1
     assert pump in ids(home) and ids(home).keys().isdisjoint({valve, seedlings})
 
 
@@ -159,15 +159,15 @@ def test_an_interrupted_run_is_taken_back(home: Home, diary: Path) -> None:
     )
     assert 0 < len(ids(home)) < 3
     (run,) = (path.name for path in (home.state / "imports").iterdir())
-    home.ask("import", "--undo", run)
+    home.ask("import", "--yes", "--undo", run)
     assert len(ids(home)) == 0 and list(home.journal.iterdir()) == []
-    assert home.ask("import", "jrnl", str(diary))["new"] == 3
+    assert home.ask("import", "--yes", "jrnl", str(diary))["new"] == 3
 
 
 def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path) -> None:
     mine = home.ask("save", "Noon.", "--at", "2026-11-02T12:00")["id"]
     before = (home.journal / "2026-11-02.md").read_bytes()
-    run = home.ask("import", "jrnl", str(diary))["run"]
+    run = home.ask("import", "--yes", "jrnl", str(diary))["run"]
     pump, valve, seedlings = (
         entry["id"]
         for entry in home.ask("find", "--order", "oldest")["entries"]
@@ -177,23 +177,23 @@ def test_a_run_is_taken_back_but_for_what_was_used_since(home: Home, diary: Path
     assert home.ask("import", "--undo")["undoable"] == [{"name": run, "about": "3 entries"}]
     refused = home.run("import", "--undo", "jrnl-1", "--json")
     assert refused.code == 2 and refused.json["error"]["valid"] == [run]
-    back = home.ask("import", "--undo", run)
+    back = home.ask("import", "--yes", "--undo", run)
     assert back["entries"] == 2 and [one[0] for one in back["kept"]] == [seedlings]
     assert (home.journal / "2026-11-02.md").read_bytes() == before
     assert home.ask("restore", pump)["id"] == pump
     assert (
-        home.ask("import", "jrnl", str(diary))["new"] == 1
+        home.ask("import", "--yes", "jrnl", str(diary))["new"] == 1
     )  # what was taken back may come again
     assert ids(home) == Counter([pump, valve, seedlings])
 
 
 def test_what_another_entry_names_is_not_taken_back(home: Home, diary: Path) -> None:
-    run = home.ask("import", "jrnl", str(diary))["run"]
+    run = home.ask("import", "--yes", "jrnl", str(diary))["run"]
     pump, valve, _ = (entry["id"] for entry in home.ask("find", "--order", "oldest")["entries"])
     home.ask("save", "A better valve.", "--supersedes", valve)
     home.ask("save", "See [[The seedlings]].")
     home.ask("save", "It went on.", "--parent", pump)
-    assert home.ask("import", "--undo", run)["entries"] == 0
+    assert home.ask("import", "--yes", "--undo", run)["entries"] == 0
 
 
 def test_a_bad_source_is_told_what_to_do(home: Home, tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_bad_source_is_told_what_to_do(home: Home, tmp_path: Path) -> None:
     (home.path / "config.toml").write_text('exclude_projects = ["Garden"]\n')
     path = tmp_path / "diary.json"
     write(path, TEXTS)
-    told = home.ask("import", "jrnl", str(path), "--project", "garden")
+    told = home.ask("import", "--yes", "jrnl", str(path), "--project", "garden")
     assert told["new"] == 0 and len(told["skipped"]) == 4
 
 
@@ -214,7 +214,7 @@ def test_into_a_folder_of_the_journal(home: Home, diary: Path) -> None:
     home.ask("init")
     for wrong in ("../out", "/tmp/out", ".hidden"):
         assert home.run("import", "jrnl", str(diary), "--into", wrong, "--yes").code == 2
-    home.ask("import", "jrnl", str(diary), "--into", "diary", "--since", "2026-11-05")
+    home.ask("import", "--yes", "jrnl", str(diary), "--into", "diary", "--since", "2026-11-05")
     assert [path.name for path in (home.journal / "diary").iterdir()] == ["2026-11-05.md"]
     assert home.ask("find")["entries"][0]["date"] == "2026-11-05"
 

@@ -380,10 +380,12 @@ def test_imported_memories_link_to_each_other_are_searched_and_follow_their_sour
     places = {"server-memory": graph, "basic-memory": DATA / "basic-memory"}
     places |= {"mcp-memory-service": tmp_path / "sqlite_vec.db", "claude-mem": tmp_path}
     assert [
-        home.ask("import", source, str(place))["new"] for source, place in places.items()
+        home.ask("import", "--yes", source, str(place))["new"]
+        for source, place in places.items()
     ] == [3, 2, 2, 3]
     assert [
-        home.ask("import", source, str(place))["new"] for source, place in places.items()
+        home.ask("import", "--yes", source, str(place))["new"]
+        for source, place in places.items()
     ] == [0] * 4
     linked = home.ask("links", "Ledger")
     assert [link["title"] for link in linked["links"]] == ["Postgres 17"]
@@ -398,6 +400,6 @@ def test_imported_memories_link_to_each_other_are_searched_and_follow_their_sour
     graph.write_text(
         graph.read_text().replace("Reviews every migration", "Reviews every release")
     )
-    assert home.ask("import", "server-memory", str(graph))["grown"] == 1
+    assert home.ask("import", "--yes", "server-memory", str(graph))["grown"] == 1
     hits = home.ask("search", "reviews every release", "--strategy", "lexical")["hits"]
     assert hits[0]["title"] == "Ada" and "release" in hits[0]["content"]

@@ -25,7 +25,7 @@ def test_an_edit_under_the_old_name_reaches_the_new_one(
     (desk.journal / "Team.md").write_text("[[Ida]]\n")
     for home in (desk, laptop, desk):
         home.ask("sync")
-    desk.ask("rename", "Ida", "people/Ada")
+    desk.ask("rename", "--yes", "Ida", "people/Ada")
     (laptop.journal / "Ida.md").write_text(TEXT.replace("tea", "coffee"))
     (laptop.journal / "Late.md").write_text("[[Ida]], since yesterday\n")
     order: tuple[ForkedHome, ...] = (desk, laptop, desk, laptop)
@@ -49,8 +49,8 @@ def test_a_note_that_both_renamed_and_edited_is_one_note(tmp_path: Path, forks: 
     (desk.journal / "Ida.md").write_text(TEXT)
     for home in (desk, laptop, desk):
         home.ask("sync")
-    desk.ask("rename", "Ida", "people/Ada")
-    laptop.ask("rename", "Ida", "Eda")
+    desk.ask("rename", "--yes", "Ida", "people/Ada")
+    laptop.ask("rename", "--yes", "Ida", "Eda")
     # of so few lines little stays, so that git alone would not know the note again
     edited = (
         "# Ida\n\nLikes coffee, and nothing else at all.\n\nLives in Hull, by the harbour.\n"
@@ -73,7 +73,7 @@ def test_a_secret_that_left_a_note_with_its_name_stops_no_sync(
     [id] = re.findall(r", ([0-9a-f]{10})\)", refused)
     desk.ask("sync", "--allow", id)
     desk.ask("sync")
-    desk.ask("rename", "Ida", "Ada")
+    desk.ask("rename", "--yes", "Ida", "Ada")
     (desk.journal / "Ada.md").write_text(TEXT)
     assert desk.ask("sync")["sent"] == 2
 

@@ -71,7 +71,7 @@ def test_links_both_ways_and_files_follow_and_all_goes_back(home: SteadyHome) ->
     assert files_of(home.journal) == first
     asked = home.run("rename", "people", "team/all")
     assert asked.code == 2 and "people/ -> team/all/ (5 files)" in asked.out
-    done = home.ask("rename", "people", "team/all")
+    done = home.ask("rename", "--yes", "people", "team/all")
     now = files_of(home.journal)
     assert {path: now[path].decode() for path in AFTER} == AFTER
     assert now["team/all/img/face.png"] == PICTURE and now["team/all/list.csv"] == b"a,b\n"
@@ -159,7 +159,7 @@ def test_logseq_keeps_its_folders(home: SteadyHome) -> None:
         (home.journal / name).parent.mkdir(parents=True, exist_ok=True)
         (home.journal / name).write_text("- see [hive](../clips/Hive.md)\n")
     assert "Logseq gives" in home.run("rename", "pages", "leaves").err
-    home.ask("rename", "clips", "cuttings")
+    home.ask("rename", "--yes", "clips", "cuttings")
     assert (home.journal / "pages/Bees.md").read_text() == "- see [hive](../cuttings/Hive.md)\n"
 
 
@@ -168,14 +168,14 @@ def test_a_note_comes_before_a_folder_of_its_name_and_a_slash_says_which(
 ) -> None:
     write(home.journal)
     (home.journal / "people.md").write_text("A note. [[people/Max]]\n")
-    home.ask("rename", "people", "persons")
+    home.ask("rename", "--yes", "people", "persons")
     assert (home.journal / "people/Max.md").exists()
-    home.ask("rename", "people/", "notes/")
+    home.ask("rename", "--yes", "people/", "notes/")
     assert (home.journal / "notes/people/Max.md").exists()
     assert (home.journal / "persons.md").read_text() == "A note. [[people/Max]]\n"
-    home.ask("rename", "deep", "low")
+    home.ask("rename", "--yes", "deep", "low")
     assert (home.journal / "notes/people/low/Eve.md").exists()
-    home.ask("rename", "low", "/")
+    home.ask("rename", "--yes", "low", "/")
     assert (home.journal / "low/Eve.md").exists()
     assert "No folder" in home.run("rename", "nobody/", "x").err
 
@@ -185,7 +185,7 @@ def test_what_is_hidden_or_empty_stays_and_is_named(home: SteadyHome) -> None:
     (home.journal / "people/.DS_Store").write_bytes(b"x")
     (home.journal / "people/deep/none").mkdir()
     first = files_of(home.journal)
-    done = home.ask("rename", "people", "team")
+    done = home.ask("rename", "--yes", "people", "team")
     [notice] = done["notices"]
     assert "people/.DS_Store, people/deep/none" in notice
     assert (home.journal / "people/.DS_Store").exists()
@@ -196,7 +196,7 @@ def test_what_is_hidden_or_empty_stays_and_is_named(home: SteadyHome) -> None:
 def test_who_edits_beside_a_rename_keeps_the_text(home: SteadyHome) -> None:
     """A file that came into the folder since stays; a note that was edited goes back so."""
     write(home.journal)
-    home.ask("rename", "people", "team")
+    home.ask("rename", "--yes", "people", "team")
     (home.journal / "team/New.md").write_text("New.\n")
     (home.journal / "team/Max.md").write_text("Other words.\n")
     (home.journal / "team/list.csv").write_text("c\n")

@@ -550,9 +550,9 @@ def test_a_rename_is_shown_made_and_taken_back_in_a_terminal(home: ForkedHome) -
     assert "Zelazny.md -> Roger.md" in shown.out and "+ See [[Roger]]. #sf" in shown.out
     assert home.person("rename", "Zelazny", "Roger", keys=b"n\r").code == 0
     assert home.files() == first
-    answer: dict[str, Any] = home.ask("rename", "Zelazny", "Roger")
+    answer: dict[str, Any] = home.ask("rename", "--yes", "Zelazny", "Roger")
     assert answer["moves"] == [{"from": "Zelazny.md", "to": "Roger.md"}]
-    tags = home.ask("tags", "--rename", "sf", "scifi", SYNAPTIC_NOW="2030-01-01T12:00")
+    tags = home.ask("tags", "--yes", "--rename", "sf", "scifi", SYNAPTIC_NOW="2030-01-01T12:00")
     for command in ("rename", "tags"):
         listed = home.ask(command, "--undo")["undoable"]
         assert [one["name"] for one in listed] == [tags["run"], answer["run"]]
