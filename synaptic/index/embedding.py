@@ -122,6 +122,7 @@ class FolderModel:
     """
 
     def __init__(self, folder: Path, *, threads: int, pooling: str = "mean") -> None:
+        _switch_telemetry_off()
         import numpy as np
         import onnxruntime
 
@@ -312,10 +313,6 @@ class FastEmbedder:
         return made._replace(vector=vector / length if length > 0 else vector)
 
     def _load(self) -> TextEmbedding | FolderModel:
-        # onnxruntime 1.31 notes every process in ~/.cache/Microsoft and sends that to its
-        # makers. Not from here.
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
-        os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
         # One text per call leaves the tokenizer nothing to share among threads of its own.
         os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
         again = f"Delete {self._cache} so that it is downloaded again, {_BACK}"
@@ -373,6 +370,15 @@ class FastEmbedder:
         return loaded
 
 
+def _switch_telemetry_off() -> None:
+    """Has onnxruntime, which fastembed imports too, and the hub tell their makers nothing. They
+    read this when they are imported: onnxruntime 1.31 then notes each process in
+    ~/.cache/Microsoft.
+    """
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
+    os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"
+
+
 def _short_digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
@@ -406,6 +412,7 @@ def fastembed_models() -> dict[str, dict[str, Any]]:
     From then on fastembed and the hub keep their remarks off stderr; what matters becomes a
     ModelError.
     """
+    _switch_telemetry_off()
     from fastembed import TextEmbedding
     from loguru import logger
 

@@ -8,11 +8,13 @@ from pathlib import Path
 
 import pytest
 from forks import ForkedHome
+from outside import Home
 
 from synaptic.config import DEFAULT_MODEL, FORMER_MODELS
 from synaptic.index.embedding import MODEL_DIR
 
 OFFLINE = {"HF_ENDPOINT": "http://127.0.0.1:9"}
+NEEDS_NETWORK = ("model", "use", "BAAI/bge-small-en-v1.5", "--yes")
 NUMBERS = "one two three four five six seven eight nine ten eleven twelve".split()
 
 
@@ -64,6 +66,33 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
     assert not listed["intfloat/multilingual-e5-large"]["downloaded"]
     again = home.run("model", "use", str(folder), "--yes", "--json").json
     assert again["kept"] and again["with_model"] is None, "its index is still there"
+
+
+def test_no_command_with_a_model_leaves_a_file_outside_of_its_home(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Libraries note each process below the user's home, and tell their makers."""
+    user = tmp_path / "user"
+    user.mkdir()
+    for name in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    home = Home(tmp_path / "home", {"HOME": str(user)} | OFFLINE, folder=tmp_path)
+    id = home.ask("save", "We count boats.")["id"]
+    for words in (
+        ("search", "counting ships"),
+        ("analyze", "counting ships"),
+        ("update", id, "--append", "And ships."),
+        ("review", "near"),
+        ("rebuild-index", "--fresh"),
+        ("model",),
+        ("model", "use", str(folder), "--yes"),
+        ("model", "use", DEFAULT_MODEL, "--yes"),
+        ("evaluate", "--questions", "1"),
+        NEEDS_NETWORK,
+    ):
+        answer = home.run(*words)
+        assert answer.code == (words is NEEDS_NETWORK), answer
+        assert [*user.rglob("*")] == [], words
 
 
 def test_few_notes_are_no_comparison(home: ForkedHome, folder: Path) -> None:
