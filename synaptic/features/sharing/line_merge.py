@@ -26,6 +26,7 @@ from typing import NamedTuple
 from ...journal.changelog import match_unique_lines
 from ...notes.blocks import MASK, decode_as_latin1, scan_structure
 from ...notes.privacy import mask_private
+from .pieces import find_line_end
 
 _BEFORE_LINE_END = re.compile(rb"(?=\r\n)|(?<!\r)(?=\n)")
 _LINK = re.compile(
@@ -89,6 +90,41 @@ def merge_lines(base: bytes, ours: bytes, theirs: bytes) -> Merged:
     )
     changes = [_changes(lines, side) for side in sides]
     return _merge_changes(lines, 0, len(lines), changes[0], changes[1])
+
+
+def merge_apart(base: bytes, ours: bytes, theirs: bytes) -> list[Line] | None:
+    """The lines of a text that both sides changed at places apart, as `git merge-file` puts
+    them together; None where changes touch, or would double or lose a line.
+    """
+    versions = []
+    for version, data in enumerate((base, ours, theirs)):
+        lines = _split_lines(data, version)
+        # as all others, so that a text that is added above it does not change it
+        first = [line._replace(data=find_line_end(data) + line.data) for line in lines[:1]]
+        versions.append(first + lines[1:])
+    lines, *sides = versions
+    merged: list[Line] = []
+    at, before = 0, [False, False]
+    for start, end, changes in _group_changes(*(_changes(lines, side) for side in sides)):
+        one, other = (_apply_changes(lines, start, end, some) for some in changes)
+        is_alike = [line.data for line in one] == [line.data for line in other]
+        by = [bool(some) for some in changes]
+        touches = start == at and by != before and any(before)
+        if not is_alike and (all(by) or touches):
+            return None
+        merged += [*lines[at:start], *(one if by[0] else other)]
+        at, before = end, by
+    merged += lines[at:]
+    was, *now = (Counter(line.data.strip() for line in version) for version in versions)
+    done = Counter(line.data.strip() for line in merged)
+    for text in done | was | now[0] | now[1]:
+        gains = [side[text] - was[text] for side in now]
+        is_same_gain = gains[0] * gains[1] > 0
+        gain = max(gains, key=abs) if is_same_gain else sum(gains)
+        if text and done[text] != was[text] + gain:
+            return None
+    first = [line._replace(data=re.sub(rb"\A\r?\n", b"", line.data)) for line in merged[:1]]
+    return first + merged[1:]
 
 
 def clashes_of(merged: Merged) -> list[Clash]:

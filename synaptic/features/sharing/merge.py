@@ -16,6 +16,9 @@ merged by itself (`entry_merge`), and within it each line (`line_merge`):
 |                     |                     | and a decision                                  |
 | put in other order  | in the old order    | the new order                                   |
 
+What both sides changed at places apart, so that git would merge it without a conflict, keeps
+the order of its lines, also where a heading that came or went cuts the entries otherwise.
+
 A file that cannot be read as entries without doubt is merged by lines. That could double a
 saved entry or tear a private passage, so a file with either becomes one conflict of both
 versions.
@@ -31,7 +34,7 @@ from typing import NamedTuple
 from ...errors import JournalError
 from ...notes.privacy import has_private_tag
 from .entry_merge import conflict_text, merge_piece, merge_text
-from .line_merge import words_of
+from .line_merge import merge_apart, reads_alike, words_of
 from .pieces import Decision, Piece, find_line_end, split_version
 
 _BOM = b"\xef\xbb\xbf"
@@ -62,6 +65,8 @@ def merge(base: bytes, ours: bytes, theirs: bytes, path: str, day_file: str) -> 
     bom = _BOM if ours.startswith(_BOM) else b""
     texts = [data.removeprefix(_BOM) for data in (base, ours, theirs)]
     done = _merge_by_entries(texts, path, day_file)
+    is_conflict = not done or done.conflicts > 0
+    done = _merge_lines_apart(texts, path, day_file, is_conflict=is_conflict) or done
     eol = find_line_end(ours)
     if not done and not any(has_private_tag(text) or _ID.search(text) for text in texts):
         if any(b"\0" in text for text in texts):
@@ -100,6 +105,41 @@ def _merge_by_entries(texts: Sequence[bytes], path: str, day_file: str) -> Merge
             decisions = [one._replace(about=one.about or path, path=path) for one in taken]
             return MergedFile(data, sum(piece.conflicts for piece in pieces), (*decisions,))
     return None
+
+
+def _merge_lines_apart(
+    texts: Sequence[bytes], path: str, day_file: str, *, is_conflict: bool
+) -> MergedFile | None:
+    """Merges `texts` (base, ours, theirs) as git does where the changes of both sides are at
+    places apart; else None. An entry that both changed may be a conflict to people all the
+    same: then only where a heading that came or went cut its text otherwise.
+    """
+    lines = merge_apart(*texts)
+    if lines is None or not reads_alike([*lines], b"", texts):
+        return None
+    if is_conflict and all(_is_cut_alike(texts[0], one, path, day_file) for one in texts[1:]):
+        return None
+    data = b"".join(line.data for line in lines)
+    return MergedFile(data, 0) if split_version(data, path, day_file) else None
+
+
+def _is_cut_alike(one: bytes, other: bytes, path: str, day_file: str) -> bool:
+    """True if no heading that only one of two versions has cuts a text of the other. Told by
+    the lines that stand in one piece of each.
+    """
+    places = []
+    for data in (one, other):
+        version = split_version(data, path, day_file, is_side=True)
+        pieces = [version.head, *version.pieces] if version else []
+        numbers: dict[bytes, set[int]] = defaultdict(set)
+        for number, piece in enumerate(pieces):
+            for line in piece.text.split(b"\n"):
+                numbers[line.strip()].add(number)
+        places.append({line: min(some) for line, some in numbers.items() if len(some) == 1})
+    pairs = {(places[0][line], places[1][line]) for line in places[0].keys() & places[1].keys()}
+    return all((here == 0) == (there == 0) for here, there in pairs) and len(pairs) == len(
+        {here for here, _ in pairs}
+    ) == len({there for _, there in pairs})
 
 
 def _piece_texts(pieces: Iterable[Piece]) -> list[bytes]:

@@ -316,7 +316,7 @@ def test_a_deleted_entry_stays_deleted_unless_it_was_edited() -> None:
     [
         ("Text.", "\n\nMine.", "\n\nTheirs.", "\n\nMine.\n\nTheirs."),
         ("- a", "\n- mine", "\n- theirs", "\n- mine\n- theirs"),
-        ("- a", "\n\nMine.", "\n- theirs", "\n\nMine.\n- theirs"),
+        ("- a", "\n\nMine.", "\n- theirs", "\n- theirs\n\nMine."),
         ("Text.", "\n\nMine.", "\n\n<private>p</private>", "\n\nMine.\n\n<private>p</private>"),
         ("Text.", " Mine.", " Theirs.", ""),
         ("Text.", "\n\nMine.", "\n---", ""),
