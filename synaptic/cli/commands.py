@@ -18,7 +18,7 @@ from ..journal.journal import Journal
 from ..journal.shelf import is_attachment
 from ..models import PERSON, Entry
 from ..render import terminal, wire
-from ..render.briefing import briefing_text
+from ..render.briefing import briefing_text, budget_of_briefing
 from ..render.present import join_first, outline_text, short_id
 from ..serving.arguments import agent_name, is_person, why_not_person
 from ..verbs import brief as brief_verb
@@ -65,8 +65,6 @@ from .replies import (
 
 MOST_FILES = 5
 """The most files that `delete` names of those that stay."""
-BRIEF_TOKENS = 4_000
-"""The most tokens of the text that `brief` prints."""
 NONE_WAITS = "No preference waits for your yes."
 PROPOSALS = "Rules that you typed in sessions: {}; `synaptic confirm` asks on a terminal."
 
@@ -348,7 +346,8 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
         project=project,
         reader=brief_verb.Reader(agent_name() or PERSON),
     )
-    text = briefing_text(ws, briefing, max_tokens=BRIEF_TOKENS, always=True)
+    most = budget_of_briefing(ws, asks_since=bool(since))
+    text = briefing_text(ws, briefing, max_tokens=most, always=True)
     print_answer(
         {"project": briefing.project, "next": briefing.position, "text": text}, f"{text}\n"
     )

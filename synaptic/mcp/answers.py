@@ -16,7 +16,7 @@ from ..models import ABSENT, NOTHING_CLOSE, Json, Near, Receipt, Texts
 from ..notes.conflicts import with_versions_shown
 from ..notes.header import notices_of_synonyms, shorten
 from ..plugin import REVIEW, TRANSCRIPTS
-from ..render.briefing import briefing_text
+from ..render.briefing import briefing_text, budget_of_briefing
 from ..render.fence import DATA_FOLLOWS, count_tokens, fenced, length_of_tokens, one_line
 from ..render.present import (
     NAME_CHARS,
@@ -423,7 +423,7 @@ def _answer_brief(ws: Workspace, call: Call) -> Answer:
         project=resolve_project_name(call.args.get("project"), here),
         reader=Reader(client, call.session, began=call.began),
     )
-    most = MAX_TOKENS if since else ws.config.hooks.max_tokens
+    most = budget_of_briefing(ws, asks_since=bool(since))
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}
 
 

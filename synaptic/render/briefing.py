@@ -21,6 +21,8 @@ from ..workspace.workspace import Workspace
 from .fence import ABOUT_A_TOKEN, DATA_FOLLOWS, clean, count_tokens, fenced, one_line
 from .present import NAME_CHARS, Item, entry_block, entry_line, fitting_length
 
+MOST_TOKENS = 4_000
+"""The most tokens of what is new since a time that a reader names."""
 TITLE_CHARS = 120
 """The most characters of a title."""
 TITLE_TOKENS = 40
@@ -62,6 +64,13 @@ PROJECTS = 8
 OLD_DAYS = 30
 OLD_LINES = 4
 """Of a hand-off older than OLD_DAYS days only OLD_LINES lines are shown."""
+
+
+def budget_of_briefing(ws: Workspace, *, asks_since: bool) -> int:
+    """Returns the most tokens of a briefing: those of the hooks, or more for one who
+    asks what is new since a time.
+    """
+    return MOST_TOKENS if asks_since else ws.config.hooks.max_tokens
 
 
 def briefing_text(
@@ -387,19 +396,26 @@ def _rule_texts(
 def _left_out_texts(
     shelves: Sequence[BriefingShelf], lines: Sequence[Collection[int]]
 ) -> list[str]:
-    """Returns a line that counts the entries left out, and their topics in a fence; or one that
-    says that the briefing holds all.
+    """Returns a line that counts what is due and left out; one that counts other entries, and
+    their topics in a fence; or one that says that the briefing holds all.
     """
     left_out: list[Entry] = []
+    parts = []
     for shelf, own in zip(shelves, lines, strict=True):
-        left_out += [entry for depth, entry in enumerate(shelf.entries) if depth not in own]
+        if shelf.name != DUE:
+            left_out += [entry for depth, entry in enumerate(shelf.entries) if depth not in own]
+        elif others := shelf.others + len(shelf.entries) - len(own):
+            parts.append(
+                f"And {others:,} more due or overdue: context_find(has_tasks=true), or the "
+                "user's `synaptic tasks`."
+            )
     has_more = any(shelf.more for shelf in shelves)
     if not (left_out or has_more):
         if not any(shelf.name == USEFUL for shelf in shelves):
-            return []
-        return ["That is all there is, except what was replaced, closed or is over."]
+            return parts
+        return [*parts, "That is all there is, except what was replaced, closed or is over."]
     count = f"{len(left_out)}{'+' if has_more else ''} entries"
-    parts = [f"Left out: {count}; context_search or context_find finds them."]
+    parts.append(f"Left out: {count}; context_search or context_find finds them.")
     topics = Counter(_topic(entry) for entry in left_out)
     names = [f"{name} {count}" for name, count in topics.most_common(TOPICS)]
     others = topics.total() - sum(count for _, count in topics.most_common(TOPICS))

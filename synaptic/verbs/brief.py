@@ -80,6 +80,11 @@ of it is left.
 COMPARED = 200
 """The most entries of a shelf, the first, that are compared by meaning with each other."""
 
+MOST_DUE = 5
+"""The most that is due that a briefing names, the latest day first: what is long overdue says
+least of the work at hand.
+"""
+
 DUE = "due"
 USEFUL = "of most use"
 OPEN_ISSUES = "open issues"
@@ -123,11 +128,14 @@ _ANY_BRANCH = frozenset(("main", "master", "trunk", "develop", "head"))
 
 
 class BriefingShelf(NamedTuple):
-    """Entries of one kind, the most relevant first; `more`: there are others, not looked at."""
+    """Entries of one kind, the most relevant first; `more`: there are others, not looked at;
+    `others`: the number of those that are left out.
+    """
 
     name: str
     entries: tuple[Entry, ...]
     more: bool = False
+    others: int = 0
 
 
 class Reader(NamedTuple):
@@ -491,7 +499,8 @@ def _fill_shelves(
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, occasion.terms, rows)
     owed = due_with_entries(ws, ws.today.isoformat(), occasion.scope)
-    shelves = [BriefingShelf(DUE, tuple(map(show_task_as_entry, owed)))]
+    shown = tuple(map(show_task_as_entry, owed[: -MOST_DUE - 1 : -1]))
+    shelves = [BriefingShelf(DUE, shown, others=len(owed) - len(shown))]
     seen = {*elsewhere}
     foremost: dict[int, Entry] = {}
     for name, (entries, has_more) in pools.items():

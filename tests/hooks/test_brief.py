@@ -467,6 +467,25 @@ def test_no_tool_confirms_and_no_argument_passes_for_a_person(at: ForkedHome) ->
 # -- due
 
 
+def test_old_chores_leave_room_for_all_else(at: ForkedHome) -> None:
+    """Also without a project, where the chores of a whole vault are due."""
+    chores = [
+        f"- [ ] Follow up {n} 📅 2026-{1 + n // 28:02d}-{1 + n % 28:02d}" for n in range(80)
+    ]
+    at.journal.mkdir(parents=True, exist_ok=True)
+    (at.journal / "Chores.md").write_text("# Chores\n\n" + "\n".join(chores))
+    (at.journal / "Today.md").write_text("# Today\n\n- [ ] Ring Bo 📅 2026-11-21\n")
+    at.env |= {"SYNAPTIC_NOW": "2026-11-21T10:00:00", "SYNAPTIC_PROJECT": ""}
+    said = {"session_id": "s", "cwd": str(at.path)}
+    hook = at.run("hook", "session-start", stdin=json.dumps(said)).json
+    text = hook["hookSpecificOutput"]["additionalContext"]
+    shown = due(text).splitlines()
+    assert len(shown) == 5 and "Ring Bo" in shown[0] and "Follow up 79" in shown[1]
+    assert "\nAnd 76 more due or overdue: context_find(has_tasks=true)" in text
+    printed = at.run("brief").out  # for another reader: only its position may differ
+    assert printed.partition("\nnext: ")[0] == text.partition("\nnext: ")[0]
+
+
 def test_what_is_due_begins_each_session_until_it_is_done_or_moved(at: ForkedHome) -> None:
     with at.server() as server:
         id = server.call("save", content="Check the certificate.", due="in two weeks")["id"]
@@ -481,9 +500,9 @@ def test_what_is_due_begins_each_session_until_it_is_done_or_moved(at: ForkedHom
     later = {"SYNAPTIC_NOW": "2026-12-06T09:00:00"}
     at.env |= later
     overdue = due(told(at)).splitlines()
-    assert "Tag it" in overdue[0] and overdue[0].endswith("overdue since 2026-11-20")
-    assert "Check the certificate" in overdue[1]
-    assert overdue[1].endswith("overdue since 2026-12-05") and len(overdue) == 2
+    assert "Tag it" in overdue[1] and overdue[1].endswith("overdue since 2026-11-20")
+    assert "Check the certificate" in overdue[0]
+    assert overdue[0].endswith("overdue since 2026-12-05") and len(overdue) == 2
     shown = [entry["title"] for entry in at.ask("due")["entries"]]
     assert "Tag it" in shown[0] and "Check the certificate" in shown[1]
     at.ask("update", id, "--due", "2027-01-01")
