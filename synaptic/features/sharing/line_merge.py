@@ -105,7 +105,8 @@ def merge_apart(base: bytes, ours: bytes, theirs: bytes) -> list[Line] | None:
     lines, *sides = versions
     merged: list[Line] = []
     at, before = 0, [False, False]
-    for start, end, changes in _group_changes(*(_changes(lines, side) for side in sides)):
+    all_changes = [_slide_down(lines, _changes(lines, side)) for side in sides]
+    for start, end, changes in _group_changes(*all_changes):
         one, other = (_apply_changes(lines, start, end, some) for some in changes)
         is_alike = [line.data for line in one] == [line.data for line in other]
         by = [bool(some) for some in changes]
@@ -244,6 +245,20 @@ def _changes(base: Sequence[Line], side: Sequence[Line]) -> list[_LineChange]:
         if below < len(base) and base[below].data != side[side_below].data:
             changes.append(_LineChange(below, below + 1, [side[side_below]]))
     return changes
+
+
+def _slide_down(base: Sequence[Line], changes: Sequence[_LineChange]) -> list[_LineChange]:
+    """The changes of a side, with added lines as far down as the text stays the same, as git
+    has them: a paragraph is added below the blank line above it.
+    """
+    slid = []
+    ends = [*(change.start for change in changes[1:]), len(base)]
+    for (start, end, lines), limit in zip(changes, ends, strict=False):
+        while start == end < limit and lines[0].data == base[start].data:
+            start = end = start + 1
+            lines = [*lines[1:], lines[0]]
+        slid.append(_LineChange(start, end, lines))
+    return slid
 
 
 def _pair_edited_lines(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import subprocess
+from difflib import SequenceMatcher
 from itertools import count
 from pathlib import Path
 
@@ -86,6 +87,20 @@ def by_git(folder: Path, base: bytes, ours: bytes, theirs: bytes) -> list[str] |
     return None if done.returncode else filled(done.stdout)
 
 
+def touched(note: list[str], side: list[str]) -> set[int]:
+    """The numbers of the lines of a note that a side changed, and of those beside them; without
+    blank lines, of which none is told from another.
+    """
+    old, new = ([line for line in lines if line] for lines in (note, side))
+    changes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return {
+        at
+        for kind, start, end, *_ in changes
+        if kind != "equal"
+        for at in range(start - 1, end + 1)
+    }
+
+
 def filled(data: bytes) -> list[str]:
     return [line for line in data.decode().split("\n") if line]
 
@@ -103,15 +118,17 @@ def test_what_git_merges_keeps_its_order(tmp_path: Path, seed: int) -> None:
         of_day = choose.random() < 0.4
         writer = Writer(choose)
         note = writer.note(of_day=of_day)
-        texts = [as_bytes(lines) for lines in (note, writer.edit(note), writer.edit(note))]
-        wanted = by_git(tmp_path, *texts)
+        sides = writer.edit(note), writer.edit(note)
+        is_apart = touched(note, sides[0]).isdisjoint(touched(note, sides[1]))
+        texts = [as_bytes(lines) for lines in (note, *sides)]
+        wanted = by_git(tmp_path, *texts) if is_apart else None
         if wanted is None:
             continue
         clean += 1
         path = "2026-11-21.md" if of_day else "note.md"
         done = merge(*texts, path, DAY)
         assert (done.conflicts, filled(done.data)) == (0, wanted), texts
-    assert clean > 10
+    assert clean > 5
 
 
 @pytest.mark.parametrize(
