@@ -79,15 +79,21 @@ class Backup:
 
 def write_backup(ws: Workspace, folder: Path) -> Backup:
     """Writes a zip of the journal and of Synaptic's own texts into `folder`, which is made
-    if it is missing.
+    if it alone is missing.
 
     1. The zip is written beside its final name, the notes while nobody else may write.
     2. Each file is read out of the zip again and compared with what was put in.
     3. The zip gets its name, with the day, and the home remembers it. No file is overwritten.
 
-    Raises InvalidArgument for a folder in the journal or the home, and JournalError.
+    Raises InvalidArgument for a folder in the journal or the home, or in no folder, and
+    JournalError.
     """
     folder = folder.expanduser().absolute()
+    if not folder.parent.is_dir():
+        raise InvalidArgument(
+            f"There is no folder {folder.parent}: is the disk connected?",
+            "Connect it, or make the folder, and run the command once more.",
+        )
     _check_is_outside(ws, folder)
     now = ws.clock()
     stem = f"synaptic-{now.date().isoformat()}"

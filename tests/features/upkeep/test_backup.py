@@ -75,6 +75,16 @@ def test_a_backup_goes_neither_into_the_journal_nor_over_a_file(
     assert home.ask("status")["backup"] is None
 
 
+def test_a_disk_that_is_not_connected_is_told(home: ForkedHome, tmp_path: Path) -> None:
+    home.ask("save", "The quay crane is blue.")
+    to = tmp_path / "media" / "stick"
+    refused = home.run("backup", str(to))
+    assert refused.code == 2 and f"no folder {to.parent}: is the disk" in refused.err
+    assert not to.parent.exists()
+    to.parent.mkdir()
+    assert home.run("backup", str(to)).code == 0 and [*to.iterdir()]
+
+
 def test_a_backup_that_was_killed_leaves_nothing_that_looks_like_one(
     home: ForkedHome, tmp_path: Path
 ) -> None:
