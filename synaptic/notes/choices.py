@@ -7,6 +7,8 @@
 | `both`   | both texts; the second with a heading is   | both texts; equal entries once   |
 |          | an entry with a fresh id                   |                                  |
 
+Of the properties in front matter both are kept where each stands in one version only.
+
 The offsets are those of bytes. A piece is a span of the file, or bytes of its own.
 """
 
@@ -32,6 +34,8 @@ _HEAD = re.compile(
 _ID = re.compile(r"(?<=syn:)[0-9]{8}-[0-9a-z]{8}")
 _FIRST_LINES = re.compile(r"\s*(# [^\r\n]*)(?:\r?\n|\Z)\s*")
 _LINE_END = re.compile(r"\r?\n")
+_PROPERTY = re.compile(r"(?m)^([^\s#:=-][^:=\r\n]*?)[ \t]*[:=]")
+"""Matches the name of a property at the beginning of a line."""
 
 
 def visible_latin1(data: bytes) -> str:
@@ -122,6 +126,28 @@ def choose_in_file(parse: Parse, data: bytes, conflict: Conflict, side: str) -> 
                 "Keep one of them, or edit the file.",
             )
     return pieces
+
+
+def is_in_front_matter(text: str, conflict: Conflict) -> bool:
+    """True if a conflict stands among the properties with which a file begins."""
+    front = match_front_matter(text, 0)
+    return front is not None and conflict.end <= front.end("fields")
+
+
+def keep_both_properties(text: str, conflict: Conflict) -> Pieces:
+    """The pieces of the file with the properties of both versions. Raises Refused if one stands
+    in both: a property has one value.
+    """
+    mine, theirs = conflict.mine_span, conflict.theirs_span
+    names, others = (_PROPERTY.findall(text[slice(*span)]) for span in (mine, theirs))
+    twice = [name for name in names if name in others]
+    if twice:
+        raise Refused(
+            f"Both versions have the property {', '.join(twice)}, and a note has it once; "
+            "nothing was written.",
+            "Keep one of them, or edit the file.",
+        )
+    return [(0, conflict.start), mine, theirs, _rest(text, conflict)]
 
 
 def _find_closing_line(text: str, conflict: Conflict) -> Span:

@@ -17,7 +17,15 @@ from ..index.rows import Stored
 from ..journal.disk import overwrite, read_state_json
 from ..models import Entry, ParsedFile, Receipt, frozen
 from ..notes.blocks import MASK, unescape_entry_borders
-from ..notes.choices import Pieces, choose_in_entry, choose_in_file, join_pieces, visible_latin1
+from ..notes.choices import (
+    Pieces,
+    choose_in_entry,
+    choose_in_file,
+    is_in_front_matter,
+    join_pieces,
+    keep_both_properties,
+    visible_latin1,
+)
 from ..notes.conflicts import Conflict, find_conflicts
 from ..notes.privacy import mask_private
 from ..workspace.sync import in_step
@@ -170,6 +178,8 @@ def _pieces_of_choice(
         side = choice
         if choice != "both":
             side = "first" if _is_first_mine(ws, readable) == (choice == "mine") else "second"
+        if side == "both" and is_in_front_matter(text, conflict):
+            return keep_both_properties(text, conflict)
         for entry in parsed.entries:
             place = entry.there
             if place.start <= conflict.start and conflict.end <= place.end:

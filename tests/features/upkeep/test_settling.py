@@ -205,3 +205,22 @@ def test_a_conflict_is_remembered_once(ws: Workspace) -> None:
     rows = (ws.config.state / "conflicts.json").read_text()
     note_own_conflicts(ws.config.state, CONFLICT.replace("One", "0").encode())
     assert (ws.config.state / "conflicts.json").read_text() == rows
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_two_versions_of_properties_never_make_one_of_them_twice(
+    ws: Workspace, line_end: str
+) -> None:
+    def note(mine: str, theirs: str) -> str:
+        text = f"---\narea: x\n{whole(mine, theirs)}---\n\n# Ely\n\nText.\n"
+        return text.replace("\n", line_end)
+
+    file = written(ws, note("status: open\nrank: 1", "status: closed"))
+    before = file.read_bytes()
+    with pytest.raises(Refused, match="property status"):
+        answer_finding(ws, conflict(ws).key, "both", confirms=True)
+    assert file.read_bytes() == before
+    written(ws, note("status: open", "owner: Ida"))
+    answer_finding(ws, conflict(ws).key, "both", confirms=True)
+    kept = "---\narea: x\nstatus: open\nowner: Ida\n---\n\n# Ely\n\nText.\n"
+    assert file.read_bytes().decode() == kept.replace("\n", line_end)
