@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Literal
 
 from ..errors import ModelError, NotFound, SynapticError
@@ -15,6 +15,7 @@ from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..index.lists import list_paths_with_own_entries
 from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
+from ..journal.folder import Roots, find_excluded
 from ..journal.journal_files import JournalFiles
 from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
@@ -276,6 +277,8 @@ def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
     message = f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}."
     yield Finding("ok", "journal", message)
     yield from _source_findings(ws)
+    if whole:
+        yield from _exclude_findings(ws)
     yield from _file_findings(ws, now, whole=whole)
     yield from _loss_findings(ws)
 
@@ -303,6 +306,26 @@ def _source_findings(ws: Workspace) -> Iterator[Finding]:
                 "source",
                 f"{hidden} is not read: its name is another folder's.",
                 "Rename it.",
+            )
+
+
+def _exclude_findings(ws: Workspace) -> Iterator[Finding]:
+    """A finding for each glob of `exclude` that fits notes in other capitals only, and so none
+    of them.
+    """
+    for glob in ws.config.exclude:
+        roots = Roots(ws.config.roots, [glob])
+        notes = [path for path in find_excluded(roots) if PurePath(path).name[0] != "."]
+        ways = {str(way) for path in notes for way in (PurePath(path), *PurePath(path).parents)}
+        if notes and not any(
+            roots.excludes(way, root) for way in ways for root in roots.folders
+        ):
+            yield Finding(
+                "warning",
+                "exclude",
+                f"exclude: {glob} leaves out no note, because capitals count: "
+                f"{printable_path(notes[0])} is read.",
+                "Write it in config.toml as the folder is written.",
             )
 
 

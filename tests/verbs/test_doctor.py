@@ -240,6 +240,22 @@ def private(tmp_path: Path, forks: Forks) -> Home:
     return home
 
 
+def test_a_glob_that_only_capitals_keep_from_fitting_is_named(tmp_path: Path) -> None:
+    home = Home(tmp_path / "home")
+    home.ask("init")
+    (home.journal / "Private").mkdir()
+    (home.journal / "Private" / "Pay.md").write_text("# Pay\n\nMuch.\n")
+    (home.journal / "Drafts").mkdir()
+    (home.journal / "Drafts" / "Ode.md").write_text("# Ode\n\nTo be.\n")
+    globs = '["private/**", "Drafts/**", "nowhere/**"]'
+    (home.path / "config.toml").write_text(f"exclude = {globs}\n")
+    [said] = [
+        one for one in home.run("doctor", "--json").json["findings"] if one["code"] == "exclude"
+    ]
+    assert "private/** leaves out no note" in said["message"]
+    assert "Private/Pay.md is read" in said["message"]
+
+
 def test_a_report_for_an_issue_has_no_private_word(private: Home) -> None:
     named = {"open-fence", "left-out", "conflict-copy", "vanished"}
     assert named <= findings(private)[1].keys()
