@@ -109,3 +109,30 @@ def test_a_file_that_both_machines_changed_is_kept_twice_and_both_say_so(
     desk.ask("save", f"The other one: [g](attachments/{copy})")
     for home in (desk, laptop):
         assert home.ask("sync")["notices"] == []
+
+
+def test_what_notes_link_to_is_sent_and_what_stays_is_named(
+    tmp_path: Path, forks: Forks
+) -> None:
+    """In whatever folder the vault keeps its files."""
+    desk, laptop = Machines(tmp_path, forks).shared("desk", "laptop")
+    files = desk.journal / "Attachments"
+    files.mkdir()
+    sent = ["arch review.pdf", "plan (2).pdf", "talk.mp3"]
+    for name in (*sent, "plan.fig", "alone.txt"):
+        (files / name).write_bytes(name.encode())
+    links = "![[arch review.pdf#page=2]], [plan](Attachments/plan%20(2).pdf), [[talk.mp3|it]]"
+    (desk.journal / "Review.md").write_text(f"# Review\n\n{links}\n[[plan.fig]]\n")
+    [said] = desk.ask("sync")["notices"]
+    assert said.startswith("Not sent: Attachments/plan.fig (a note links to it")
+    laptop.ask("sync")
+    there = laptop.journal / "Attachments"
+    assert sorted(one.name for one in there.iterdir()) == sorted(sent)
+    (desk.journal / "Review.md").write_text("# Review\n\nDone.\n")
+    desk.ask("sync")  # what was sent stays sent
+    laptop.ask("sync")
+    assert len([*there.iterdir()]) == 3
+    (files / "talk.mp3").unlink()
+    desk.ask("sync")
+    laptop.ask("sync")
+    assert not (there / "talk.mp3").exists()

@@ -175,17 +175,17 @@ def test_a_large_file_that_a_person_committed_is_sent_and_holds_up_nobody(
     machines: Machines,
 ) -> None:
     desk, attic = machines.shared("desk", "attic")
-    for name in ("big.md", "big.bin"):
+    for name in ("big.md", "big.dat"):
         with (desk.journal / name).open("wb") as file:
             file.truncate(LIMIT + 1)
     assert "Not sent: big.md (larger than 50 MB)" in desk.ask("sync")["notices"][0]
-    git(desk.journal, "add", "big.md", "big.bin")
+    git(desk.journal, "add", "big.md", "big.dat")
     git(desk.journal, "commit", "-qm", "By hand")
     desk.ask("save", "Goes out.")
     assert desk.ask("sync")["sent"] == 3
     [notice, other] = attic.ask("sync")["notices"]
-    assert "big.bin" in notice and "big.md" in other and "Goes out." in day(attic)
-    assert attic.ask("sync")["sent"] == 0 and {"big.md", "big.bin"} < machines.tree().keys()
+    assert "big.dat" in notice and "big.md" in other and "Goes out." in day(attic)
+    assert attic.ask("sync")["sent"] == 0 and {"big.md", "big.dat"} < machines.tree().keys()
 
 
 def test_a_file_that_becomes_a_folder_and_back_does_so_everywhere(machines: Machines) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePath
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from ....errors import JournalError, NotFound, Refused
 from ....files import PICTURE_BYTES
@@ -18,6 +21,7 @@ from .memory import read_sync_record
 from .shares import (
     FILE_MODES,
     IGNORED,
+    LINKED,
     SETUP,
     SIZE,
     TAKEN,
@@ -33,6 +37,11 @@ from .trees import merge_file_changes
 TITLES = 20
 """The most titles of entries in the message of a commit."""
 NOT_SENT = "Not sent"
+_TARGET = re.compile(
+    r"\[\[([^\[\]|#\n]+)"  # ![[deep dive.pdf]], [[files/plan.pdf#page=2|the plan]]
+    r"|\]\(<?([^()<>\n]+(?:\([^()<>\n]*\)[^()<>\n]*)*)"  # ](files/plan%20(2).pdf)
+)
+"""Matches a link, with where it leads."""
 
 
 class Snapshot(NamedTuple):
@@ -127,8 +136,9 @@ def describe_ignored_notes(repo: Repo, head: str) -> dict[str, int]:
     """
     new = [
         path
-        for path in _list_shareable_files(repo)
-        if path not in repo.read_tree(head) and is_note(path)
+        for path in _list_files(repo)
+        if is_note(path) and path not in repo.read_tree(head)
+        if repo.shares.is_shareable_path(path)
     ]
     paths = sorted(repo.find_ignored(new))
     if not paths:
@@ -138,28 +148,48 @@ def describe_ignored_notes(repo: Repo, head: str) -> dict[str, int]:
     return {sentence: len(paths)}
 
 
-def _list_shareable_files(repo: Repo) -> list[str]:
-    """Returns the sorted paths of all notes and attachments in the journal's folder."""
+def _find_linked_names(repo: Repo, notes: Sequence[str]) -> set[str]:
+    """Returns the names of the files to which notes link, in whatever folder."""
+    names = set()
+    for path in notes:
+        with suppress(NotFound, JournalError):
+            text = repo.journal.read(path).decode("utf-8", "replace")
+            for wiki, inline in _TARGET.findall(text):
+                target = wiki or unquote(inline)
+                names.add(PurePath(target.strip().replace("\\", "/")).name)
+    return names
+
+
+def _list_files(repo: Repo) -> list[str]:
+    """Returns the sorted paths of all files in the journal's folder."""
     paths = []
     root = repo.config.journal
-    shares = repo.shares
     for folder, folders, names in os.walk(root):
         here = Path(folder)
         folders[:] = [name for name in folders if name[0] != "."]
         for name in names:
             file = here / name
             path = file.relative_to(root).as_posix()
-            if shares.is_shareable_path(path) and not file.is_symlink() and file.is_file():
+            if not file.is_symlink() and file.is_file():
                 paths.append(path)
     return sorted(paths)
 
 
 def _list_files_to_send(repo: Repo, here: Tree) -> list[str]:
-    """Returns the paths of the files that a sync may send. `here` are the files that this
-    machine held last: git's ignore rules do not count for them.
+    """Returns the paths of the files that a sync may send, notes and what they link to. `here`
+    are the files that this machine held last: they stay sent, also if git ignores them.
     """
     paths = []
-    for path in _list_shareable_files(repo):
+    every = [path for path in _list_files(repo) if repo.shares.is_shared_place(path)]
+    linked = _find_linked_names(repo, [path for path in every if is_note(path)])
+    for path in every:
+        is_linked = PurePath(path).name in linked
+        if not repo.shares.is_shareable_path(path):
+            if is_linked:
+                repo.report.leave_out(NOT_SENT, path, LINKED)
+            continue
+        if not (path in here or is_linked or repo.shares.is_sent_unlinked(path)):
+            continue
         file = repo.config.journal / path
         reason = repo.shares.obstacle_to_sharing(path)
         try:

@@ -3,6 +3,7 @@
 | file                                                            | sent and received         |
 |-----------------------------------------------------------------|---------------------------|
 | `*.md`, `*.markdown`; pictures; all of `attachments/`           | yes, up to 50 MB          |
+| a document, sound or film (`ATTACHMENTS`) to which a note links | yes, up to 50 MB          |
 | below a name with a dot in front, such as `.git` or `.obsidian` | no                        |
 | in `exclude`, in the home, in another source                    | no                        |
 | all others (`run.sh`, `config.toml`)                            | no                        |
@@ -30,6 +31,7 @@ from ....errors import SynapticError
 from ....files import PICTURE_BYTES, is_picture_name, real_path
 from ....journal.folder import Roots, is_note
 from ....journal.names import is_readable, printable_path
+from ....journal.shelf import is_attachment
 from .. import merge_driver
 from ..pieces import Decision
 
@@ -84,6 +86,10 @@ FOREIGN = Obstacle(
 )
 CAPITALS = Obstacle("a name here differs from it only in capitals", "Rename one of the two.")
 FOLDER = Obstacle("a folder has its name here", "Rename the folder, then sync.")
+LINKED = Obstacle(
+    "a note links to it, but it is of no kind that is sent",
+    "Move it to attachments/ to send it.",
+)
 TAKEN = Obstacle("the repository holds another thing of that name", "Rename it here.")
 IGNORED = Obstacle("ignored by git", "`git check-ignore -v FILE` there names the line.")
 
@@ -109,16 +115,23 @@ class Shares:
 
     def is_shareable_path(self, path: str) -> bool:
         """True if `path` is the path of a note or an attachment of this journal."""
+        is_wanted = self.is_sent_unlinked(path) or is_attachment(path)
+        return is_wanted and self.is_shared_place(path)
+
+    def is_shared_place(self, path: str) -> bool:
+        """True if no step of a path is hidden, excluded, or of another source."""
         for step in path.split("/"):
             name = without_invisible_characters(step)
             if not name or name.startswith(".") or _SHORT_NAME.fullmatch(name):
                 return False
-        if (
+        return not (
             self.roots.split_path(path)[0]
             or self.roots.excludes(path)
             or path.startswith(self._excluded_folders)
-        ):
-            return False
+        )
+
+    def is_sent_unlinked(self, path: str) -> bool:
+        """True if a file is sent also where no note links to it."""
         return is_note(path) or is_picture_name(path) or path.startswith("attachments/")
 
     def obstacle_to_sharing(
