@@ -99,6 +99,8 @@ def _sync(
         syncing.allow_secret(config, allow)
     if init is not None:
         check_can_ask("sync --init", yes=yes)
+        if init.startswith(("./", "../", "~/")):
+            init = str(Path(init).expanduser().resolve())
         done = syncing.init_sync(
             config, init, lambda asked: yes or typer.confirm(asked, err=True)
         )

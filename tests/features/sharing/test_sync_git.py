@@ -54,6 +54,17 @@ def test_three_homes_with_saves_join_and_come_to_hold_the_same(machines: Machine
     assert "on 2026-11-21 at 12:00." in waits(homes[0])  # as SYNAPTIC_NOW says
 
 
+def test_a_repository_may_be_named_from_the_folder_of_the_command(machines: Machines) -> None:
+    (machines.folder / "below").mkdir()
+    for name, folder, url in (("desk", "", "./hub.git"), ("laptop", "below", "../hub.git")):
+        home = machines.new(name)
+        home.folder = machines.folder / folder
+        home.ask("save", f"Said on the {name}.")
+        home.ask("sync", "--init", url, "--yes")
+        assert home.ask("sync")["sent"] == 0
+        assert f'url = "{machines.hub}"' in (home.path / "config.toml").read_text()
+
+
 def test_a_purge_names_the_history_and_the_backup_that_keep_the_text(
     machines: Machines, tmp_path: Path
 ) -> None:
