@@ -397,7 +397,8 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
     ),
 )
 def restore(ws: Workspace, id: str = "") -> None:
-    """Bring a deleted entry back, or undo an update or edit; without an ID, list them.
+    """Bring a deleted entry back, or undo its last update; called twice, it redoes it.
+    Without an ID it lists what was deleted, or edited in an editor.
 
     Example: synaptic restore 7k3m9q2x
     """

@@ -1497,7 +1497,7 @@ def test_the_help_groups_all_commands_and_cuts_no_sentence(
     places = [out.index(f"\n{heading}:\n") for heading in GROUPS]
     assert places == sorted(places) and "..." not in out.partition("\nWrite:")[2]
     text = " ".join(out.split())
-    assert "undo an update or edit; without an ID, list them. undo" in text
+    assert "lists what was deleted, or edited in an editor. undo" in text
 
 
 def all_commands() -> dict[str, Any]:
