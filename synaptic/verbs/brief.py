@@ -499,8 +499,8 @@ def _fill_shelves(
     rows = list(chain.from_iterable(entries for entries, _ in pools.values()))
     scores = _word_scores(ws, occasion.terms, rows)
     owed = due_with_entries(ws, ws.today.isoformat(), occasion.scope)
-    shown = tuple(map(show_task_as_entry, owed[: -MOST_DUE - 1 : -1]))
-    shelves = [BriefingShelf(DUE, shown, others=len(owed) - len(shown))]
+    latest = tuple(map(show_task_as_entry, owed[: -MOST_DUE - 1 : -1]))
+    shelves = [BriefingShelf(DUE, latest, others=len(owed) - len(latest))]
     seen = {*elsewhere}
     foremost: dict[int, Entry] = {}
     for name, (entries, has_more) in pools.items():
