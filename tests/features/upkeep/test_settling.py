@@ -218,9 +218,9 @@ def test_two_versions_of_properties_never_make_one_of_them_twice(
     file = written(ws, note("status: open\nrank: 1", "status: closed"))
     before = file.read_bytes()
     with pytest.raises(Refused, match="property status"):
-        answer_finding(ws, conflict(ws).key, "both", confirms=True)
+        carry_out_answer(ws, conflict(ws).key, "both", confirms=True)
     assert file.read_bytes() == before
     written(ws, note("status: open", "owner: Ida"))
-    answer_finding(ws, conflict(ws).key, "both", confirms=True)
+    carry_out_answer(ws, conflict(ws).key, "both", confirms=True)
     kept = "---\narea: x\nstatus: open\nowner: Ida\n---\n\n# Ely\n\nText.\n"
     assert file.read_bytes().decode() == kept.replace("\n", line_end)
