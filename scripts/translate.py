@@ -6,15 +6,20 @@ each language, and compiles these.
 It names each text that has no translation yet.
 
 A text is found in a template by `_()`, `pgettext()` and `{% trans %}`, in Python by `translate`,
-`translate_in`, `translate_count` and `mark_text`, and in the tables of the core that the page shows.
+`translate_in`, `translate_count` and `mark_text`. Of the rest of the package the page says the
+sentences: what `Sentence`, an error and a finding of `doctor` are made of, and some tables.
 """
 
 from __future__ import annotations
 
+import ast
 import io
+import re
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from babel.messages.catalog import Catalog
@@ -23,12 +28,20 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 from environment import ROOT
 
+from synaptic import errors
 from synaptic.features.page.site import TEMPLATES
 from synaptic.features.page.translation import CATALOGUES, LOCALES
 from synaptic.features.upkeep.findings import FINDINGS
+from synaptic.features.vault import new_names
 from synaptic.filters import FILTERS
 from synaptic.index.counters import USES
+from synaptic.journal import disk
+from synaptic.journal.names import REASON_TEXTS
+from synaptic.kinds import KINDS
+from synaptic.language.analysis.asked import STATES
+from synaptic.language.time_fields import TIME_FIELDS
 from synaptic.models import TYPES
+from synaptic.verbs import doctor
 from synaptic.verbs.to_do import DUE_GROUPS
 from synaptic.verbs.totals import GROUPS
 
@@ -40,6 +53,37 @@ KEYWORDS = {
     "translate_in": ((1, "c"), 2),
     "translate_count": (1, 2),
 }
+ERRORS = {
+    name
+    for name, one in vars(errors).items()
+    if isinstance(one, type) and issubclass(one, errors.SynapticError)
+}
+SPOKEN: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(ERRORS - {"IndexFailed", "IndexBusy"}, (0, 1)),
+    "Sentence": (0,),
+    "Finding": (2, 3),
+}
+"""Which arguments of these calls are texts for a person."""
+ELSEWHERE = (
+    *("config.py", "cli", "hooks", "mcp", "setup", "serving/tokens.py", "serving/editors.py"),
+    *("features/importing", "features/lab", "features/page", "features/sharing"),
+    *(
+        "features/takeaway",
+        "features/upkeep/backup.py",
+        "journal/git_process.py",
+        "journal/imports.py",
+    ),
+    *("journal/settings.py", "index/embedding.py", "index/database.py", "plugin.py"),
+    *("render/terminal.py", "search/ranking.py", "serving/running.py"),
+    *(
+        "serving/arguments.py",
+        "verbs/brief.py",
+        "verbs/local_files.py",
+        "workspace/past.py",
+        "workspace/access.py",
+    ),
+)
+"""Files and folders of the package whose errors no page shows: only a terminal or an agent."""
 UNCHANGED = datetime(2026, 1, 1, tzinfo=UTC)
 """The date in each header: a catalogue without a change stays as it is."""
 HEADER: dict[str, Any] = {
@@ -94,8 +138,103 @@ def _in_the_core() -> Iterator[Found]:
     headings = [f"{begin} {rest}" for rest in sentences for begin in ("The first", "This")]
     types = [name for name in TYPES if name != "handoff"]
     small = [label.lower() for label in labels]
-    for text in (*labels, *small, *types, *DUE_GROUPS, *GROUPS, *uses, *headings):
+    for text in (
+        *labels,
+        *small,
+        *types,
+        *DUE_GROUPS,
+        *GROUPS,
+        *uses,
+        *headings,
+        *_in_tables(),
+    ):
         yield "synaptic", text, None
+    for path in sorted((ROOT / "synaptic").rglob("*.py")):
+        if place_of_sentences(path):
+            for text in find_sentences(path):
+                yield "synaptic", text, None
+
+
+def _in_tables() -> Iterator[str]:
+    """Yields the parts of sentences that stand in tables of the core."""
+    yield from ("oldest", "newest", "nearest")  # orders of a list
+    yield from ("at", "date", "due", "expires", "importance", "text", "title")  # of a form
+    yield from (row.name for row in FILTERS.values() if row.page)
+    yield from STATES
+    yield from (kind.plural for kind in KINDS.values())
+    for field in TIME_FIELDS.values():
+        yield field.noun
+        yield from filter(_may_differ, field.examples)
+    for _, hint in disk._REASONS.values():
+        yield hint
+    yield from doctor._MENDS.values()
+    yield from (word for _, word in doctor._KINDS)
+    for _, change, mend in doctor._LOSSES.values():
+        yield from (change, mend)
+    for reason in REASON_TEXTS.values():
+        yield from reason
+    yield from new_names._FORBIDDEN.values()
+
+
+def place_of_sentences(path: Path) -> str:
+    """Returns the path of a file in the package; "" if no page shows what it says."""
+    place = path.relative_to(ROOT / "synaptic").as_posix()
+    is_elsewhere = place.startswith(ELSEWHERE) or place.endswith(("command.py", "commands.py"))
+    return "" if is_elsewhere else place
+
+
+def spoken_arguments(call: ast.Call) -> list[ast.expr]:
+    """Returns the arguments of a call that are texts for a person."""
+    name = getattr(call.func, "id", "")
+    spoken = [call.args[at] for at in SPOKEN.get(name, ()) if call.args[at:]]
+    return spoken + [one.value for one in call.keywords if name in ERRORS and one.arg == "hint"]
+
+
+def find_sentences(path: Path) -> Iterator[str]:
+    """Yields the texts of `Sentence`, errors and findings in a file of the package. A name
+    stands for all texts that are assigned to it in the same function, or in its module.
+    """
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for function in (*functions, tree):
+        for call in ast.walk(function):
+            if not isinstance(call, ast.Call):
+                continue
+            spoken = spoken_arguments(call)
+            if getattr(call.func, "id", "") == "disk_errors":
+                word = ast.literal_eval(call.args[1]) if call.args[1:] else "written"
+                yield f"{{path}} cannot be {word}: {{reason}}."
+            elif path.name == "errors.py" and getattr(call.func, "attr", "") == "__init__":
+                spoken = call.args[:2]
+            for argument in spoken:
+                yield from filter(_may_differ, _texts_of(argument, function, path))
+
+
+def _texts_of(node: ast.expr, scope: ast.AST, path: Path) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value:
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from (*_texts_of(node.body, scope, path), *_texts_of(node.orelse, scope, path))
+    elif isinstance(node, ast.BoolOp):
+        for value in node.values:
+            yield from _texts_of(value, scope, path)
+    elif isinstance(node, ast.Name):
+        if path.is_relative_to(ROOT):
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            constant = getattr(import_module(module), node.id, "")
+            if isinstance(constant, str) and constant:
+                yield constant
+        assigned = [one for one in ast.walk(scope) if isinstance(one, ast.Assign)]
+        for one in assigned:
+            if getattr(one.targets[0], "id", "") == node.id:
+                yield from _texts_of(one.value, ast.Module([], []), path)
+
+
+def _may_differ(text: str) -> bool:
+    """False for a command and a number, which are the same in all languages."""
+    return re.search("[a-z]{3}", text) is not None and not re.fullmatch(
+        r"synaptic [\w -]+", text
+    )
 
 
 def render_po(catalogue: Catalog) -> bytes:

@@ -19,17 +19,39 @@
 
 A message says what happened; `valid` lists the values that would have worked; `hint` is the
 next step. `of` are the parameters that the message names. They become answers at the edge: in
-`cli/main.py` and `mcp`, which name each parameter as it was typed.
+`cli/main.py` and `mcp`, which name each parameter as it was typed, and on the page.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Literal, TypeVar
 
 FREE_SPACE = "Free some space and try again. What was saved stays saved."
 Cure = Literal["reset", "detach", "again", ""]
 Name = TypeVar("Name", bound=str)
+
+
+class Sentence(str):
+    """An English sentence, which is read as any text. By its template (of `str.format`) and
+    values, which may be sentences, the page says it in the language of its reader.
+    """
+
+    template: str
+    values: dict[str, object]
+
+    def __new__(cls, template: str, /, **values: object) -> "Sentence":
+        if isinstance(template, Sentence):
+            return template
+        made = super().__new__(cls, template.format(**values) if values else template)
+        made.template, made.values = template, values
+        return made
+
+
+def join_sentences(sentences: Sequence[str], by: str = "{one} {other}") -> str:
+    """Returns the sentences as one, joined by a template: a blank between them, or `and`."""
+    return reduce(lambda one, other: Sentence(by, one=one, other=other), sentences)
 
 
 class SynapticError(Exception):
@@ -40,12 +62,18 @@ class SynapticError(Exception):
     code = "error"
 
     def __init__(
-        self, message: str, hint: str = "", *, valid: Iterable[str] = (), of: Iterable[str] = ()
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        valid: Iterable[str] = (),
+        of: Iterable[str] = (),
+        **values: object,
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message: str = Sentence(message, **values)
+        super().__init__(self.message)
         self.valid = tuple(valid)
-        self.hint = hint
+        self.hint: str = Sentence(hint, **values)
         self.of = tuple(of)
 
     def name_as_typed(self, words: Mapping[str, str]) -> None:
@@ -66,10 +94,11 @@ class SynapticError(Exception):
         """The message, the valid values and the hint in one line."""
         parts = [self.message]
         if self.valid:
-            parts.append(f"Valid: {', '.join(self.valid)}.")
+            values = join_sentences(self.valid, "{one}, {other}")
+            parts.append(Sentence("Valid: {values}.", values=values))
         if self.hint:
             parts.append(self.hint)
-        return " ".join(parts)
+        return join_sentences(parts)
 
 
 @contextmanager
@@ -79,7 +108,7 @@ def naming_parameter(name: str) -> Iterator[None]:
         yield
     except (NotFound, Ambiguous) as error:
         if not error.of:
-            error.message = f"{name}: {error.message}"
+            error.message = Sentence("{name}: {text}", name=Sentence(name), text=error.message)
             error.of = (name,)
         raise
 
@@ -132,10 +161,12 @@ class IndexFailed(IndexUnusable):
 
     def __init__(self, reason: str, cure: Cure = "") -> None:
         if cure == "detach":
-            super().__init__(f"The index cannot be written: {reason}.", FREE_SPACE)
+            super().__init__(
+                "The index cannot be written: {reason}.", FREE_SPACE, reason=reason
+            )
         else:
             hint = "The journal is untouched; `synaptic doctor` says more."
-            super().__init__(f"The index cannot be used: {reason}.", hint)
+            super().__init__("The index cannot be used: {reason}.", hint, reason=reason)
         self.reason = reason
         self.cure = cure
 
@@ -164,7 +195,13 @@ def match_valid_name(names: Iterable[Name], value: str, what: str) -> Name:
     for name in names:
         if name == value.strip().lower():
             return name
-    raise InvalidArgument(f"{what} {value!r} is unknown.", valid=names, of=what.split()[:1])
+    raise InvalidArgument(
+        "{what} {value!r} is unknown.",
+        valid=names,
+        of=what.split()[:1],
+        what=Sentence(what),
+        value=value,
+    )
 
 
 def check_range(name: str, value: float | None, low: float, high: float) -> None:
@@ -172,6 +209,5 @@ def check_range(name: str, value: float | None, low: float, high: float) -> None
     begins with the parameter's.
     """
     if value is not None and not low <= value <= high:
-        raise InvalidArgument(
-            f"{name} is {value}.", valid=(f"{low} to {high}",), of=name.split()[:1]
-        )
+        message = Sentence("{name} is {value}.", name=Sentence(name), value=value)
+        raise InvalidArgument(message, valid=(f"{low} to {high}",), of=name.split()[:1])

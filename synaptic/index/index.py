@@ -381,16 +381,18 @@ class Index:
             rows = self.engine.rows(_BY_SHORT_ID, part, behind, pattern, pattern)
         if not rows:
             raise NotFound(
-                f"No entry has the id {name[:40]!r}.",
+                "No entry has the id {name!r}.",
                 hint="Ids are shown by `synaptic recent` and `synaptic search`; four "
                 "letters are enough.",
+                name=name[:40],
             )
         fitting = self.entries([row[0] for row in rows])
         if len(fitting) > 1:
             raise Ambiguous(
-                f"{name!r} fits several entries.",
+                "{name!r} fits several entries.",
                 valid=[s.entry.id for s in fitting.values()],
                 hint="Give more of it.",
+                name=name,
             )
         [one] = fitting.values()
         return replace(one, copies=tuple(self.engine.column(_COPIES, one.rowid)))

@@ -23,7 +23,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-from ..errors import JournalError
+from ..errors import JournalError, Sentence
 from ..files import clear_way, read_regular_file
 
 T = TypeVar("T")
@@ -64,25 +64,31 @@ leave there.
 _SHARING_VIOLATION = 32
 """The `OSError.winerror` of a file that another program has opened for itself alone."""
 _REASONS = {
-    errno.ENOSPC: ("the disk is full", "Free some space and try again."),
-    errno.EDQUOT: ("the disk quota is used up", "Free some space and try again."),
+    errno.ENOSPC: (Sentence("the disk is full"), "Free some space and try again."),
+    errno.EDQUOT: (Sentence("the disk quota is used up"), "Free some space and try again."),
     errno.EFBIG: (
-        "the file may not grow (file size limit)",
+        Sentence("the file may not grow (file size limit)"),
         "Raise the limit (ulimit -f) and try again.",
     ),
-    errno.EROFS: ("the file system is read-only", "Mount it writable and try again."),
-    errno.EACCES: ("permission denied", "Check the owner and the mode of that path."),
-    errno.EPERM: ("operation not permitted", "Check the owner and the mode of that path."),
+    errno.EROFS: (Sentence("the file system is read-only"), "Mount it writable and try again."),
+    errno.EACCES: (Sentence("permission denied"), "Check the owner and the mode of that path."),
+    errno.EPERM: (
+        Sentence("operation not permitted"),
+        "Check the owner and the mode of that path.",
+    ),
     errno.EBUSY: (
-        "another program holds it open, or it is mounted by itself",
+        Sentence("another program holds it open, or it is mounted by itself"),
         "Close it there, or mount its folder.",
     ),
     errno.ENAMETOOLONG: (
-        "its name or its path is too long",
+        Sentence("its name or its path is too long"),
         "Give the file or its folder a shorter name; it is read as it is.",
     ),
-    errno.EISDIR: ("it is not a regular file", "Move it out of the way."),
-    errno.EIO: ("input/output error", "Check the disk (`dmesg` says more), then try again."),
+    errno.EISDIR: (Sentence("it is not a regular file"), "Move it out of the way."),
+    errno.EIO: (
+        Sentence("input/output error"),
+        "Check the disk (`dmesg` says more), then try again.",
+    ),
 }
 
 
@@ -111,7 +117,9 @@ def disk_errors(path: Path | str, what: str = "written") -> Iterator[None]:
         if getattr(error, "winerror", 0) == _SHARING_VIOLATION:
             number = errno.EBUSY
         reason, hint = explain_errno(number or 0, error.strerror or str(error))
-        raise JournalError(f"{path} cannot be {what}: {reason}.", hint) from error
+        raise JournalError(
+            f"{{path}} cannot be {what}: {{reason}}.", hint, path=path, reason=reason
+        ) from error
 
 
 def explain_errno(number: int, other: str = "") -> tuple[str, str]:

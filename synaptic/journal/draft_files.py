@@ -62,9 +62,11 @@ class DraftFiles:
             if path.name == name and path.is_file():
                 return path
         raise NotFound(
-            f"The file `{name}` of this draft is gone: a draft keeps its files for "
-            f"{KEEP_DAYS} days, and until you log out.",
+            "The file `{name}` of this draft is gone: a draft keeps its files for "
+            "{keep_days} days, and until you log out.",
             "Add the file again, or take its link out of the text.",
+            name=name,
+            keep_days=KEEP_DAYS,
         )
 
     def remove(self, box: str, names: Iterable[str]) -> None:

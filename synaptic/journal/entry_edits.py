@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from ..errors import NotFound, Refused
+from ..errors import NotFound, Refused, Sentence
 from ..files import real_path
 from ..models import Entry, ParsedFile
 from ..notes.blocks import TIMED_LINE, decode_as_latin1, usual_line_end
@@ -161,7 +161,7 @@ def replace_entry(
             has_vanished |= any(piece.why == "vanished" for piece in pieces)
             journal.trash.put(*pieces)
             trashed = former.block
-        vanished = [_VANISHED.format(id=old.short_id)] if has_vanished else []
+        vanished = [Sentence(_VANISHED, id=old.short_id)] if has_vanished else []
         written = _written_entry(journal, former, new, after, why)
         edited = Edited(new or old, written, [*notices, *vanished])
         saved: tuple[SavedText, ...] = ()
@@ -179,7 +179,7 @@ def replace_entry(
         try:
             journal.saved.forget(edited.entry.id)
         except OSError:  # the entry is deleted: the edit has succeeded
-            edited.notices.append(_STILL_NAMED.format(id=edited.entry.short_id))
+            edited.notices.append(Sentence(_STILL_NAMED, id=edited.entry.short_id))
     return edited
 
 
@@ -189,8 +189,9 @@ def _read_former(journal: Journal, path: str, id: str, data: bytes, status: Stat
     """
     if not status:
         raise NotFound(
-            f"The journal has no file {path}.",
+            "The journal has no file {path}.",
             "It was moved or deleted; search for its entries again.",
+            path=path,
         )
     parsed = journal.parse(path, data, status.st_mtime_ns)
     entry, start, end = find_entry_span(parsed, path, id)
@@ -266,9 +267,12 @@ def check_removal(
     changes_others = others != [(entry.title, entry.content) for entry in left.entries]
     if FENCED in own or hides_entry or (changes_others and not old.whole_file):
         raise Refused(
-            f"{path}:{first} stands at a code fence that may be open, so its text may be "
-            "another entry's. Nothing was deleted.",
-            f"Close the fence, or delete the text, in {journal.place(path)}.",
+            "{path}:{first} stands at a code fence that may be open, so its text "
+            "may be another entry's. Nothing was deleted.",
+            "Close the fence, or delete the text, in {place}.",
+            path=path,
+            first=first,
+            place=journal.place(path),
         )
 
 
@@ -282,11 +286,19 @@ def _edited_note(
     file = journal.place(path)
     if is_in_logseq_journals(path) and old.content.startswith("-"):
         raise Refused(
-            f"{path} is a day of Logseq, which would overwrite the change.", f"Edit {file}."
+            "{path} is a day of Logseq, which would overwrite the change.",
+            "Edit {file}.",
+            path=path,
+            file=file,
         )
     if not new:
         if len(former.block) < len(data):
-            raise Refused(f"{path} holds more than this note.", f"Delete its text in {file}.")
+            raise Refused(
+                "{path} holds more than this note.",
+                "Delete its text in {file}.",
+                path=path,
+                file=file,
+            )
         return None, b""
     extend = partial(extend_note, former.block, old, new, agent=agent)
     if _is_outline(journal, path, old):
@@ -325,14 +337,16 @@ def _is_outline(journal: Journal, path: str, note: Entry) -> bool:
 
 def _cannot_edit_note_error(where: str, file: Path, old: Entry, new: Entry) -> Refused:
     """The error of a whole-file note at `where`, in which `new` cannot stand for `old`."""
-    hint = f"For any other change edit {file}."
+    hint = Sentence("For any other change edit {file}.", file=file)
     added = " #".join(tag for tag in new.tags if tag not in old.tags)
     if added:
-        hint = f"Edit {file}, or write #{added} into its text."
+        hint = Sentence("Edit {file}, or write #{added} into its text.", file=file, added=added)
     return Refused(
-        f"{where} is one note without entry headings: you can append text to it, and add tags "
-        "only where it has simple front matter of its own. Nothing was changed.",
+        "{where} is one note without entry headings: you can append text to it, "
+        "and add tags only where it has simple front matter of its own. Nothing "
+        "was changed.",
         hint,
+        where=where,
     )
 
 

@@ -46,15 +46,18 @@ class FileMoves:
         with disk.disk_errors(to):
             if old_path.is_symlink():
                 raise Refused(
-                    f"{path} is a link to another file.", "Rename the file that it leads to."
+                    "{path} is a link to another file.",
+                    "Rename the file that it leads to.",
+                    path=path,
                 )
             disk.make_dirs(new_path.parent, private=writer.lies_in_home(path))
             try:
                 rename_to_free_name(old_path, new_path)
             except FileExistsError:
                 raise Refused(
-                    f"{to} is there already, and no file is written over.",
+                    "{to} is there already, and no file is written over.",
                     "Give another name, or move that file away.",
+                    to=to,
                 ) from None
             writer.changes += [path, to]
             self._moved.append((path, to))

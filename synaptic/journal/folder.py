@@ -14,7 +14,7 @@ from pathlib import Path
 from posixpath import join
 from typing import NamedTuple, cast
 
-from ..errors import JournalError, NotFound, Refused
+from ..errors import JournalError, NotFound, Refused, Sentence
 from ..files import (
     O_NOFOLLOW,
     OPEN_FLAGS,
@@ -113,8 +113,8 @@ class Roots:
         ]
         if not gone:
             return ()
-        names = ", ".join(gone)
-        return (f"Missing (a disk not mounted?) or unreadable, so not searched: {names}.",)
+        text = "Missing (a disk not mounted?) or unreadable, so not searched: {names}."
+        return (Sentence(text, names=", ".join(gone)),)
 
 
 class Comparison(NamedTuple):
@@ -454,8 +454,11 @@ def refuse_source(roots: Roots, path: str, line: int = 1) -> None:
     name, root, _ = roots.split_path(path)
     if name not in OWN:
         raise Refused(
-            f"{roots.place(path)}:{line} is read in place from {root}.",
+            "{place}:{line} is read in place from {root}.",
             "Synaptic never writes there: edit that file in your editor.",
+            place=roots.place(path),
+            line=line,
+            root=root,
         )
 
 
@@ -472,8 +475,9 @@ def read_bytes(roots: Roots, path: str) -> tuple[bytes, os.stat_result]:
             if error.errno not in _GONE:
                 raise
             raise NotFound(
-                f"The journal has no file {path}.",
+                "The journal has no file {path}.",
                 "It was moved or deleted; search for its entries again.",
+                path=path,
             ) from error
 
 
@@ -531,8 +535,9 @@ def path_held_open(roots: Roots, path: str) -> Iterator[Path]:
 def missing_journal_error(root: Path) -> JournalError:
     """The error for a journal that is not there."""
     return JournalError(
-        f"The journal {root} is missing (a disk that is not mounted?).",
+        "The journal {root} is missing (a disk that is not mounted?).",
         "Mount or create it, or choose another folder: synaptic init --journal DIR.",
+        root=root,
     )
 
 

@@ -5,7 +5,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from ..errors import NotFound
+from ..errors import NotFound, Sentence
 from ..notes.privacy import mask_private, shows_private_text
 from .comments import find_ids
 from .journal import Journal
@@ -193,7 +193,9 @@ def restore_vanished_text(
     written. `check` may raise Refused. Raises NotFound if no text of this id has vanished.
     """
     texts = [loss.text for loss in find_losses(journal) if loss.text]
-    id = resolve_short_id(id, (text.id for text in texts), "The list of vanished saves")
+    id = resolve_short_id(
+        id, (text.id for text in texts), Sentence("The list of vanished saves")
+    )
     text = next(text for text in texts if text.id == id)
     with journal.writing():
         present = journal.find_or_none(text.path, id)
@@ -246,7 +248,9 @@ def dismiss_losses(journal: Journal, id: str) -> None:
     if it lists none.
     """
     losses = find_losses(journal)
-    id = resolve_short_id(id, (loss.id for loss in losses), "The list of vanished saves")
+    id = resolve_short_id(
+        id, (loss.id for loss in losses), Sentence("The list of vanished saves")
+    )
     with journal.writing():
         for loss in losses:
             if loss.id != id:

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from operator import attrgetter
 from typing import Literal, NamedTuple
 
+from ..errors import Sentence
 from ..models import frozen
 
 Reason = Literal["name", "unreadable", "no file", "broken link", "link"]
@@ -102,7 +103,7 @@ def left_out_sentences(
     """For each reason why files are not read: (a sentence that names at most `most` of the
     paths, the next step).
     """
-    texts = {}
+    texts: dict[Reason, tuple[str, str]] = {}
     for reason, rule in REASON_TEXTS.items():
         group = sorted(
             {one for one in left_out if one.reason == reason}, key=attrgetter("path")
@@ -111,9 +112,10 @@ def left_out_sentences(
             continue
         names = ", ".join(printable_path(one.path) for one in group[:most])
         if len(group) > most:
-            names += f" and {len(group) - most:,} more"
+            names = Sentence("{names} and {n:,} more", names=names, n=len(group) - most)
         targets = ", ".join(f'"{one.target}"' for one in group[:most])
-        texts[reason] = f"Not read: {names} ({rule.words}).", rule.step.format(targets=targets)
+        message = Sentence("Not read: {names} ({why}).", names=names, why=Sentence(rule.words))
+        texts[reason] = message, Sentence(rule.step, targets=targets)
     return texts
 
 

@@ -52,12 +52,18 @@ def purge_entry(journal: Journal, path: str, id: str) -> Entry | None:
                 left[name] = error
     for first in left.values():
         raise JournalError(
-            f"{path} no longer holds {id}, but copies may be left in {', '.join(left)}: "
-            f"{first.message}",
-            f"{first.hint} Then `synaptic delete {id} --purge --yes` again removes them.",
+            "{path} no longer holds {id}, but copies may be left in {left}: {reason}",
+            "{step} Then `synaptic delete {id} --purge --yes` again removes them.",
+            path=path,
+            id=id,
+            left=", ".join(left),
+            reason=first.message,
+            step=first.hint,
         )
     if not had_copies and not entry:
-        raise NotFound(f"{path} has no entry {id}, and there is no copy of it.")
+        raise NotFound(
+            "{path} has no entry {id}, and there is no copy of it.", path=path, id=id
+        )
     return entry
 
 

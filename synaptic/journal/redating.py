@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from ..errors import Changed, Refused, SynapticError
+from ..errors import Changed, Refused, Sentence, SynapticError
 from ..models import Entry
 from .comments import find_ids
 from .entry_edits import Edit, Edited, Replacement, bare_days, check_removal, replaced_copy
@@ -45,21 +45,23 @@ def file_at(journal: JournalFiles, entry: Entry, moment: datetime) -> str:
     """
     path = entry.path
     where = f"{path}:{entry.there.line}"
-    hint = f"Change the date in {journal.place(path)}."
+    hint = Sentence("Change the date in {path}.", path=journal.place(path))
     if entry.whole_file:
-        raise Refused(f"{where} is a note without a heading with a time.", hint)
+        raise Refused("{where} is a note without a heading with a time.", hint, where=where)
     if entry.date_source == "comment":
         return path
     if entry.date_source not in ("file", "front-matter"):
-        reason = (
-            "has no date" if entry.date_source == "mtime" else "has its date in its heading"
-        )
-        raise Refused(f"{where} {reason}.", hint)
+        message = "{where} has its date in its heading."
+        if entry.date_source == "mtime":
+            message = "{where} has no date."
+        raise Refused(message, hint, where=where)
     if moment.date() == entry.at.date():
         return path
     if journal.path_of_day(entry.at) != path:
         raise Refused(
-            f"{where} has the date of its file, which is not the file of a day.", hint
+            "{where} has the date of its file, which is not the file of a day.",
+            hint,
+            where=where,
         )
     return journal.path_of_day(moment)
 
@@ -87,8 +89,9 @@ class _Move:
         start = end - len(self.block)
         if data[start:end] != self.block:
             raise Changed(
-                f"{self.path} changed while the entry was moved; nothing was written.",
+                "{path} changed while the entry was moved; nothing was written.",
                 "Try again.",
+                path=self.path,
             )
         return data[:start] + data[end:]
 
@@ -108,8 +111,10 @@ class _Move:
             if block in (self.text, origin):
                 return self._draft(data, block)
             raise Refused(
-                f"{self.target} holds another text of {id}; nothing was moved.",
+                "{target} holds another text of {id}; nothing was moved.",
                 "Make the two one text, and try again.",
+                target=self.target,
+                id=id,
             )
         if self.entry.timed:
             texts = {id: self.text}
@@ -129,8 +134,9 @@ class _Move:
         others = {one.id: one.content for one in entries.values()}
         if not is_right or others != {one.id: one.content for one in here.entries}:
             raise Refused(
-                f"{self.target} would read otherwise with this entry; nothing was moved.",
+                "{target} would read otherwise with this entry; nothing was moved.",
                 "Close the code fence or the comment that is open there, and try again.",
+                target=self.target,
             )
         return self._draft(after, self.text)
 

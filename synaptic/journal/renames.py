@@ -81,7 +81,9 @@ def begin(journal: Journal, run: Run) -> Run:
             fitting.append(edit)
         elif run.back or (edit.path != edit.to and not here):
             raise Changed(
-                f"{edit.path} was changed meanwhile; nothing was renamed.", "Try again."
+                "{path} was changed meanwhile; nothing was renamed.",
+                "Try again.",
+                path=edit.path,
             )
         else:
             left.append(edit)
@@ -89,8 +91,9 @@ def begin(journal: Journal, run: Run) -> Run:
                 fitting.append(FileEdit(edit.path, edit.to, here, here))
         if edit.to != edit.path and _is_taken(journal, edit):
             raise Refused(
-                f"{edit.to} is there already, and no file is written over.",
+                "{to} is there already, and no file is written over.",
                 "Give another name, or move that file away.",
+                to=edit.to,
             )
     run = replace(run, edits=tuple(fitting), left=tuple(left))
     open_rename_runs(journal.state).put(run, UNFINISHED)
@@ -237,8 +240,10 @@ def reversed_run(journal: Journal, name: str) -> Run:
         edit = _edit_that_takes_back(journal, path, old_path, changes)
         if old_path != path and edit.before and _is_taken(journal, edit):
             raise Refused(
-                f"{old_path} is there again, so {path} cannot have its old name.",
+                "{old_path} is there again, so {path} cannot have its old name.",
                 "Rename or delete that file first.",
+                old_path=old_path,
+                path=path,
             )
         if changes and not edit.pieces:
             left.append(FileEdit(old_path, old_path, "", ""))
@@ -306,7 +311,7 @@ def _write_edits(journal: Journal, edits: Sequence[FileEdit]) -> set[str]:
 def _bytes_after(edit: FileEdit, data: bytes, _: object = None) -> bytes:
     """The bytes of a file after an edit. Raises Changed if they were others before."""
     if file_hash(data) != edit.before:
-        raise Changed(f"{edit.path} was changed meanwhile.")
+        raise Changed("{path} was changed meanwhile.", path=edit.path)
     return edited_bytes(data, edit)
 
 

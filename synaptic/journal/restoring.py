@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ..errors import Ambiguous, Changed, NotFound, Refused
+from ..errors import Ambiguous, Changed, NotFound, Refused, Sentence
 from ..models import Entry
 from ..notes.blocks import usual_line_end
 from ..notes.markdown import rewrite_block
@@ -48,7 +48,8 @@ def restore_entry(
         if newest.why in OF_EDITOR and not by_person:
             raise Refused(
                 "A person changed it in their editor, so only a person takes that back.",
-                f"`synaptic restore {id}`, in a terminal of their own.",
+                "`synaptic restore {id}`, in a terminal of their own.",
+                id=id,
             )
         is_gone = newest.why == "delete" or (newest.why == "editor" and not newest.left)
         of_part = is_gone and newest.mode is None
@@ -74,10 +75,12 @@ def restore_entry(
             return _restore_file(journal, newest, newest.mode)
         if id in places:
             raise Refused(
-                f"{places[id]} holds the comment of {id}, but no readable entry: nothing "
-                f"was restored.",
+                "{place} holds the comment of {id}, but no readable entry: "
+                "nothing was restored.",
                 "It lost its heading or is private. `synaptic doctor` names the "
                 "line; mend or delete it.",
+                place=places[id],
+                id=id,
             )
         again = reinsert_text(journal, saved_text_of_piece(journal, newest), newest.above)
         journal.trash.mark_not_missed(newest.id, OF_EDITOR)
@@ -94,11 +97,16 @@ def _check_left_by_editor(
         return
     before = parse_copy(journal, piece.id, piece.path, piece.text)
     raise Changed(
-        f"{now.short_id} was changed since you edited it on {piece.at:%Y-%m-%d at %H:%M}; "
-        "nothing was restored.",
-        f"Take over what you need: `synaptic edit {now.short_id}`.\n\n"
-        f"Now it reads:\n{now.title}\n{now.content}\n\n"
-        f"Before the edit it read:\n{before.title}\n{before.content}",
+        "{short_id} was changed since you edited it on {day} at {time}; nothing was restored.",
+        "Take over what you need: `synaptic edit {short_id}`.\n\nNow it reads:\n"
+        "{title}\n{content}\n\nBefore the edit it read:\n{old_title}\n{old_content}",
+        short_id=now.short_id,
+        day=f"{piece.at:%Y-%m-%d}",
+        time=f"{piece.at:%H:%M}",
+        title=now.title,
+        content=now.content,
+        old_title=before.title,
+        old_content=before.content,
     )
 
 
@@ -162,8 +170,10 @@ def _restore_older_text(
                 text = saved_text_of_piece(journal, piece).text
             return replace_text(journal, path, entry.id, text, exactly=exactly, to=piece.id)
     raise NotFound(
-        f"{entry.id} is in {path}, and the trash holds no other text of it that may be shown.",
+        "{id} is in {path}, and the trash holds no other text of it that may be shown.",
         "`synaptic doctor` lists updates that vanished from the file.",
+        id=entry.id,
+        path=path,
     )
 
 
@@ -186,8 +196,9 @@ def _restore_file(journal: Journal, piece: TrashedText, mode: int) -> WrittenEnt
     draft = Draft(piece.text, mode=mode)
     if not journal.writer.change(piece.path, lambda _, status: None if status else draft):
         raise Refused(
-            f"{journal.place(piece.path)} is there already, and restore overwrites no file.",
+            "{place} is there already, and restore overwrites no file.",
             "Move it away and try again.",
+            place=journal.place(piece.path),
         )
     journal.trash.mark_not_missed(piece.id, (*UNDOABLE, *OF_EDITOR))
     return _put_back(journal, piece.id, piece.path, piece.text, draft)
@@ -301,7 +312,7 @@ def find_pieces(journal: JournalFiles, id: str) -> tuple[str, list[TrashedText]]
     """
     pieces = journal.trashed()[::-1]
     ids = (one for piece in pieces for one in (piece.id, piece.became) if one)
-    id = resolve_short_id(id, ids, "The trash")
+    id = resolve_short_id(id, ids, Sentence("The trash"))
     mine = [piece for piece in pieces if id in (piece.id, piece.became)]
     changes = [piece for piece in mine if not _stands_as_opened(journal, piece)]
     return id, changes or mine
@@ -320,11 +331,11 @@ def find_copy(journal: JournalFiles, id: str) -> tuple[str, Entry]:
     """
     copies = {piece.id: piece for piece in journal.trashed()}
     ids = [*copies, *journal.saved.ids()]
-    id = resolve_short_id(id, iter(ids), "Neither the journal nor the trash")
+    id = resolve_short_id(id, iter(ids), Sentence("Neither the journal nor the trash"))
     copy = copies.get(id) or journal.saved.get(id)
     if not copy:
         raise NotFound(
-            f"The saved copy of {id} is cut off and cannot be read; nothing was restored."
+            "The saved copy of {id} is cut off and cannot be read; nothing was restored.", id=id
         )
     return copy.path, replace(parse_copy(journal, id, copy.path, copy.text), id=id)
 
@@ -334,8 +345,10 @@ def parse_copy(journal: JournalFiles, id: str, path: str, block: bytes) -> Entry
     for entry in journal.parse(path, block, block=True).entries:
         return entry
     raise NotFound(
-        f"The saved copy of {id} can no longer be read as an entry.",
-        f"Copy what you need out of {journal.trash.path}.",
+        "The saved copy of {id} can no longer be read as an entry.",
+        "Copy what you need out of {path}.",
+        id=id,
+        path=journal.trash.path,
     )
 
 
@@ -373,10 +386,18 @@ def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
     fitting = [one for one in ids if one.partition("-")[2].startswith(short)]
     if len(short) < 4 or not fitting:
         raise NotFound(
-            f"{what} has no {id}.", valid=ids[:10], hint="" if ids else f"{what} is empty."
+            "{what} has no {id}.",
+            valid=ids[:10],
+            hint="" if ids else "{what} is empty.",
+            what=what,
+            id=id,
         )
     if len(fitting) > 1:
         raise Ambiguous(
-            f"{id} fits {len(fitting)} entries.", valid=fitting[:10], hint="Give the whole id."
+            "{id} fits {n} entries.",
+            valid=fitting[:10],
+            hint="Give the whole id.",
+            id=id,
+            n=len(fitting),
         )
     return fitting[0]

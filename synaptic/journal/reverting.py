@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ..errors import Sentence
 from ..notes.blocks import MASK, bytes_of_text, line_starts
 from ..notes.link_places import Splice
 from ..notes.privacy import mask_private
@@ -24,19 +25,19 @@ def undo_change(record: FileChange, data: bytes | None) -> bytes | None:
         return None
     if record.now == NO_FILE:
         if data is not None:
-            raise CannotUndo("another file is there now")
+            raise CannotUndo(Sentence("another file is there now"))
         return b"".join(record.befores())
     if data is None:
-        raise CannotUndo("it is gone")
+        raise CannotUndo(Sentence("it is gone"))
     spans = find_spans(record, data)
     if any(one[1] > other[0] for one, other in pairwise(spans)):
-        raise CannotUndo("its lines were changed since")
+        raise CannotUndo(Sentence("its lines were changed since"))
     hidden = b"" if here == record.now else mask_private(data)
     out = []
     end = 0
     for start, stop, before in spans:
         if MASK in hidden[start:stop]:
-            raise CannotUndo("what would change is private now")
+            raise CannotUndo(Sentence("what would change is private now"))
         out += [data[end:start], before]
         end = stop
     return b"".join([*out, data[end:]])
@@ -59,7 +60,7 @@ def _find_span(data: bytes, hunk: Hunk, *, is_exact: bool) -> tuple[int, int]:
         return hunk.at, hunk.at + hunk.bytes
     places = [at for at in line_starts(data) if hunk.bytes and _stands_at(data, hunk, at)]
     if len(places) != 1:
-        raise CannotUndo("its lines were changed since")
+        raise CannotUndo(Sentence("its lines were changed since"))
     return places[0], places[0] + hunk.bytes
 
 

@@ -136,8 +136,9 @@ def _rewriting(
     def make(data: bytes, status: Stat) -> _Rewritten | None:
         if not status and not comes_back:
             raise NotFound(
-                f"The journal has no file {path}.",
+                "The journal has no file {path}.",
                 "It was moved or deleted; search for its entries again.",
+                path=path,
             )
         refuse_source(journal.roots, path)
         mtime_ns = status.st_mtime_ns if status else 0

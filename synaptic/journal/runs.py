@@ -119,8 +119,9 @@ class Runs:
             return Run(**fields)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise JournalError(
-                f"{path} is damaged and cannot be read.",
+                "{path} is damaged and cannot be read.",
                 "Bring it back from a backup, or move it away.",
+                path=path,
             ) from error
 
     def free_name(self, name: str) -> str:

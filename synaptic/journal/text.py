@@ -37,5 +37,8 @@ def find_entry_span(file: ParsedFile, path: str, id: str) -> tuple[Entry, int, i
             begins = entry.whole_file and number == 0
             return entry, 0 if begins else entry.there.start, entry.there.end
     raise NotFound(
-        f"{path} has no entry {id}.", "It was moved or deleted; search for it again."
+        "{path} has no entry {id}.",
+        "It was moved or deleted; search for it again.",
+        path=path,
+        id=id,
     )

@@ -203,9 +203,10 @@ class FileWriter:
                 raise _lock_held_error(holder, timeout_s)
             if now - begun >= PATIENCE_S:
                 raise Busy(
-                    f"Other processes have been writing to the journal for {PATIENCE_S:g} s "
-                    "without a pause; nothing was saved.",
+                    "Other processes have been writing to the journal for "
+                    "{patience_s:g} s without a pause; nothing was saved.",
                     "Try again.",
+                    patience_s=PATIENCE_S,
                 )
 
     def note_holder(self) -> None:
@@ -317,8 +318,9 @@ class FileWriter:
             if change.draft is None or self._make_changes([change]):
                 return change.draft
         raise Changed(
-            f"{path} changed while it was edited; nothing was written.",
+            "{path} changed while it was edited; nothing was written.",
             "Another program writes to it: stop that program, and try again.",
+            path=path,
         )
 
     def change_many(self, makes: Mapping[str, Make[D]]) -> dict[str, D]:
@@ -351,9 +353,11 @@ class FileWriter:
         data, status = self._read(path)
         if status and status.st_nlink > 1:  # an exchange would part the two
             raise Refused(
-                f"{path} has a second name (a hard link), and a change would make two "
-                "files of them. Nothing was saved.",
-                f"Make it a file of its own: cp -p {real} {real}.copy && mv {real}.copy {real}",
+                "{path} has a second name (a hard link), and a change would make "
+                "two files of them. Nothing was saved.",
+                "Make it a file of its own: cp -p {real} {real}.copy && mv {real}.copy {real}",
+                path=path,
+                real=real,
             )
         draft = make(data, status)
         if draft is not None:
@@ -495,12 +499,15 @@ def _lock_held_error(holder: str, waited_s: float) -> Busy:
     pid, _, taken_ns = holder.partition(" ")
     if not taken_ns:
         return Busy(
-            f"Another program has held the write lock of this journal for {waited_s:g} s; "
-            "nothing was saved.",
+            "Another program has held the write lock of this journal for "
+            "{waited_s:g} s; nothing was saved.",
             "Try again; a backup or a sync of the folder `.state` may hold it.",
+            waited_s=waited_s,
         )
     held_s = max(waited_s, (time.time_ns() - int(taken_ns)) / 1e9)
     return Busy(
-        f"Process {pid} has been writing to the journal for {held_s:.0f} s; nothing was saved.",
-        f"Try again; if it stays so, end process {pid}.",
+        "Process {pid} has been writing to the journal for {held_s:.0f} s; nothing was saved.",
+        "Try again; if it stays so, end process {pid}.",
+        pid=pid,
+        held_s=held_s,
     )

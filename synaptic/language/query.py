@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from ..errors import InvalidArgument, check_range, match_valid_name
+from ..errors import InvalidArgument, Sentence, check_range, match_valid_name
 from ..filters import (
     ALL_TAGS,
     ANY_PROJECT,
@@ -60,6 +60,17 @@ _NAMED_KEYS = dict.fromkeys(
     ("type", "tag", "file", "project", "path", "since", "until", "has:task", *KEYS)
 )
 """The keys in the order of a notice, the usual ones first."""
+_LEFT_OUT_WORDS = (
+    'Left out: entries with {words}. In quotes a word with a dash is searched: "-{first}".'
+)
+_ALONE = "`{word}` leaves a word out of something else, which is missing; it was searched."
+_NO_OPERATOR = (
+    "{word} is not an operator: entries with more of the words come first. `-word` leaves out, "
+    '"a phrase" alone must occur.'
+)
+_NOT_A_FILTER = "`{word}` is not a filter, so it was searched as a word. Filters: {keys}."
+_AS_WORDS = "{error} It was searched as words."
+_AS_WORDS_OF_DAYS = f'{_AS_WORDS} Quotes hold words together: {{key}}:"last week".'
 _WHOLE_WORDS = {key.partition(":")[0] for key in KEYS if ":" in key}
 _SINGULARS = {key.removesuffix("s"): key for key in KEYS if ":" in key}
 _OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
@@ -118,9 +129,10 @@ def parse_query(
     """
     # SQLite takes no half a character
     text = raw[:MAX_QUERY].replace("\0", " ").encode("utf-8", "replace").decode()
-    notices = []
+    notices: list[str] = []
     if len(raw) > MAX_QUERY:
-        notices.append(f"Only the first {MAX_QUERY:,} characters of the query were read.")
+        text_read = "Only the first {n:,} characters of the query were read."
+        notices.append(Sentence(text_read, n=MAX_QUERY))
     text = _write_tags_as_filters(text, tags)
     if ":" in text:
         inline = _InlineFilters(now, fields)
@@ -137,8 +149,10 @@ def parse_query(
         beginnings.get(term, term) for term in search_terms(text, stop_words=stop_words)
     )
     if len(phrases) > MAX_PHRASES:
-        bound = f"Only the first {MAX_PHRASES} phrases were looked up"
-        notices.append(f"{bound}; the words of the others were searched.")
+        bound = (
+            "Only the first {n} phrases were looked up; the words of the others were searched."
+        )
+        notices.append(Sentence(bound, n=MAX_PHRASES))
     all_notices = (*notices, *remarks)
     return ParsedQuery(
         text=text,
@@ -174,7 +188,7 @@ def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, l
 
     In a text of several lines no word is excluded: it was probably pasted.
     """
-    notices = []
+    notices: list[str] = []
     left_out = [] if "\n" in text.strip() else list(_LEFT_OUT.finditer(text))
     rest = _LEFT_OUT.sub(" ", text)
     is_filtered = replace(filters, include_superseded=False) != Filters()
@@ -183,18 +197,12 @@ def _remove_excluded_words(text: str, filters: Filters) -> tuple[str, Filters, l
         text = rest
         filters = filters.leaving_out(Filters(words=unwanted))
         named = ", ".join(f"`{word}`" for word in unwanted)
-        quoted = f'In quotes a word with a dash is searched: "-{unwanted[0]}".'
-        notices.append(f"Left out: entries with {named}. {quoted}")
+        notices.append(Sentence(_LEFT_OUT_WORDS, words=named, first=unwanted[0]))
     elif left_out:
-        reason = f"`{left_out[0][0]}` leaves a word out of something else, which is missing"
-        notices.append(f"{reason}; it was searched.")
+        notices.append(Sentence(_ALONE, word=left_out[0][0]))
     operator = _OPERATOR.search(text)
     if operator:
-        notices.append(
-            f"{operator[1]} is not an operator: entries with more of the words come first. "
-            "`-word` "
-            f'leaves out, "a phrase" alone must occur.'
-        )
+        notices.append(Sentence(_NO_OPERATOR, word=operator[1]))
     return text, filters, notices
 
 
@@ -234,10 +242,10 @@ class _InlineFilters:
             return match[0]
         elif not row or (sign and is_day):
             filter_name = key if ":" in key else f"{name}:"
-            reason = (
-                f"`{sign or ''}{filter_name}` is not a filter, so it was searched as a word"
+            word = f"{sign or ''}{filter_name}"
+            self._notices[Sentence(_NOT_A_FILTER, word=word, keys=", ".join(_NAMED_KEYS))] = (
+                None
             )
-            self._notices[f"{reason}. Filters: {', '.join(_NAMED_KEYS)}."] = None
             return match[0]
         if key == "type":
             self._notices |= dict.fromkeys(notices_of_synonyms([value]))
@@ -254,15 +262,15 @@ class _InlineFilters:
         self._tried[key] += 1
         most = MAX_DATES if is_day else MAX_VALUES
         if self._tried[key] > most:
-            bound = f"Only the first {most} `{key}:` were read; the others were left out."
-            self._bounds[bound] = None
+            bound = "Only the first {n} `{key}:` were read; the others were left out."
+            self._bounds[Sentence(bound, n=most, key=key)] = None
             return True
         others = self._wanted if is_day else {}
         try:
             _build_filters_from_texts({**others, row.name: [value]}, self._now)
         except InvalidArgument as error:
-            hint = f' Quotes hold words together: {key}:"last week".' if is_day else ""
-            self._notices[f"{error} It was searched as words.{hint}"] = None
+            text = _AS_WORDS_OF_DAYS if is_day else _AS_WORDS
+            self._notices[Sentence(text, error=str(error), key=key)] = None
             return False
         (self._unwanted if is_unwanted else self._wanted).setdefault(row.name, []).append(value)
         return True
@@ -281,7 +289,9 @@ class _InlineFilters:
         notices = list(self._notices)
         more = len(notices) - MAX_NOTICES
         if more > 0:
-            notices[MAX_NOTICES:] = [f"{more:,} more notices of this kind are left out."]
+            notices[MAX_NOTICES:] = [
+                Sentence("{more:,} more notices of this kind are left out.", more=more)
+            ]
         return [*self._bounds, *notices]
 
 
@@ -310,7 +320,8 @@ def parse_filter_value(row: Filter, texts: Sequence[str]) -> object:
     try:
         return int(texts[-1])
     except ValueError:
-        message = f"{row.name} is {texts[-1][:MAX_SHOWN]!r}, which is not a whole number."
+        text = "{name} is {text!r}, which is not a whole number."
+        message = Sentence(text, name=Sentence(row.name), text=texts[-1][:MAX_SHOWN])
         raise InvalidArgument(message, valid=(f"0 to {row.most}",), of=[row.name]) from None
 
 
@@ -352,13 +363,16 @@ def build_filters(
     first = values.get("since")
     last = values.get("until")
     if first and last and first > last:
-        message = f"since ({first}) is later than until ({last})."
+        message = Sentence(
+            "since ({first}) is later than until ({last}).", first=first, last=last
+        )
         hint = "Swap the two dates, or leave one out."
         raise InvalidArgument(message, hint, of=("since", "until"))
     low = values.get("min_importance")
     high = values.get("max_importance")
     if low is not None and high is not None and low > high:
-        message = f"min_importance ({low}) is above max_importance ({high})."
+        template = "min_importance ({low}) is above max_importance ({high})."
+        message = Sentence(template, low=low, high=high)
         hint = "Swap the two numbers, or leave one out."
         raise InvalidArgument(message, hint, of=("min_importance", "max_importance"))
     if days is not None and last is None:
@@ -376,11 +390,9 @@ def _check_texts(row: Filter, value: str | Sequence[str]) -> tuple[tuple[Any, ..
         is_unwanted = text.startswith(MINUS)
         name = text[1:].strip() if is_unwanted else text
         if is_unwanted and (not name or name.startswith(MINUS) or name == ANY_PROJECT):
-            raise InvalidArgument(
-                f"{row.name} is {text[:MAX_SHOWN]!r}: a minus leaves out the name behind it.",
-                valid=("NAME", "-NAME"),
-                of=[row.name],
-            )
+            template = "{name} is {text!r}: a minus leaves out the name behind it."
+            message = Sentence(template, name=Sentence(row.name), text=text[:MAX_SHOWN])
+            raise InvalidArgument(message, valid=("NAME", "-NAME"), of=[row.name])
         sides[is_unwanted].append(check(name))
     wanted, unwanted = (tuple(dict.fromkeys(side)) for side in sides)
     return wanted, unwanted
@@ -402,13 +414,15 @@ def _check_filter_value(row: Filter, value: Any, now: datetime) -> Any:
 def _parse_field(text: str) -> tuple[str, str]:
     name, sign, value = (part.strip() for part in text.partition("="))
     if not (sign and name and value):
-        message = f"where is {text!r}, which does not name a property and its value."
+        template = "where is {text!r}, which does not name a property and its value."
+        message = Sentence(template, text=text)
         raise InvalidArgument(
             message, "For example: author=Zelazny.", valid=("NAME=VALUE",), of=["where"]
         )
     if value.startswith(MINUS) and not value[1:2].isdigit():
-        message = f"where is {text!r}, which has a minus before the value."
-        hint = f"Leave it out by a minus before the name: -{name}={value[1:]}."
+        message = Sentence("where is {text!r}, which has a minus before the value.", text=text)
+        template = "Leave it out by a minus before the name: -{name}={value}."
+        hint = Sentence(template, name=name, value=value[1:])
         raise InvalidArgument(message, hint, valid=("NAME=VALUE", "-NAME=VALUE"), of=["where"])
     return field_name(name), value
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from typing import Literal, NamedTuple
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, Sentence
 from ..models import Texts
 
 MAX_SHOWN = 60
@@ -116,5 +116,6 @@ def _time_error(name: str, text: str, of: str = "") -> InvalidArgument:
     field = _field(name)
     short = text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
     of = of or name
-    message = f"{of}: {short!r} is not a {field.noun}."
-    return InvalidArgument(message, valid=field.examples, of=[of])
+    values = {"name": Sentence(of), "text": short, "noun": Sentence(field.noun)}
+    message = Sentence("{name}: {text!r} is not a {noun}.", **values)
+    return InvalidArgument(message, valid=map(Sentence, field.examples), of=[of])

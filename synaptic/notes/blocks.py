@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, Sentence
 from ..filters import MINUS
 from ..models import TYPES
 from .diary import DiaryDate, read_date_of_heading
@@ -729,7 +729,7 @@ def slug_tag(tag: str) -> str:
     return slug if any(map(str.isalpha, slug)) else ""
 
 
-_OF_MINUS = ": a minus leaves out, before the whole value of a filter"
+_OF_MINUS = "{tag!r} is not a tag: a minus leaves out, before the whole value of a filter."
 
 
 def check_tag(tag: str, *, of: str = "") -> str:
@@ -740,9 +740,9 @@ def check_tag(tag: str, *, of: str = "") -> str:
     slug = slug_tag(tag)
     has_minus = tag.strip().lstrip("#").startswith(MINUS)
     if not slug or has_minus or "\0" in tag:
-        why = f"{tag!r} is not a tag{_OF_MINUS * has_minus}."
+        why = Sentence(_OF_MINUS if has_minus else "{tag!r} is not a tag.", tag=tag)
         raise InvalidArgument(
-            f"{of}: {why}" if of else why,
+            Sentence("{name}: {text}", name=Sentence(of), text=why) if of else why,
             valid=("letters, digits, _ - and /, with at least one letter",),
             of=filter(None, [of]),
         )

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from ..errors import match_valid_name
+from ..errors import Sentence, match_valid_name
 from ..kinds import SYNONYMS
 from ..models import IDENTITY_DIGITS, PERSON, TYPES, Entry, EntryType, Json, Pairs, Texts
 from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
@@ -128,11 +128,9 @@ def notices_of_synonyms(names: Iterable[str]) -> list[str]:
     """A notice for each name that is a synonym of an entry type, such as `todo`, and not a type
     itself.
     """
-    return [
-        f"The type {name} was taken for {SYNONYMS[name.lower()]}."
-        for name in names
-        if name.lower() in SYNONYMS
-    ]
+    text = "The type {name} was taken for {type}."
+    taken = [name for name in names if name.lower() in SYNONYMS]
+    return [Sentence(text, name=name, type=SYNONYMS[name.lower()]) for name in taken]
 
 
 def clean_title(title: str) -> tuple[str, Texts]:

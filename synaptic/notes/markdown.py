@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 
-from ..errors import InvalidArgument, Refused
+from ..errors import InvalidArgument, Refused, Sentence
 from ..models import Entry, Texts
 from .blocks import (
     MASK,
@@ -126,13 +126,15 @@ def compose_entry(
 def _normal_content(content: str, notices: list[str]) -> str:
     text = without_surrogates(content)
     if text != content:
-        notices.append("Characters that are not valid Unicode were replaced by U+FFFD.")
+        notices.append(
+            Sentence("Characters that are not valid Unicode were replaced by U+FFFD.")
+        )
     text = unify_newlines(text)
     start, end = body_span(text, 0, len(text))
     text = text[start:end]
     if closing := escape_entry_borders(text)[1]:
         text = f"{text}\n{closing}"
-        notices.append("An open code fence was closed.")
+        notices.append(Sentence("An open code fence was closed."))
     return text
 
 
@@ -356,9 +358,10 @@ class _Edit:
         place = self.old.place
         where = f"{place.path}:{place.line}" if place else self.old.id
         return Refused(
-            f"{where} holds private text, so only a person may change its words, by editing "
+            "{where} holds private text, so only a person may change its words, by editing "
             "the file; nothing was changed.",
             "Append to it, or save a new entry that supersedes it.",
+            where=where,
         )
 
 

@@ -17,6 +17,8 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
+from ..errors import Sentence
+
 _MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
 """Finds the marker with which the next segment of a JPEG begins."""
 _END_OF_IMAGE, _START_OF_SCAN = 0xD9, 0xDA
@@ -30,7 +32,7 @@ _EMPTY_EXIF = struct.pack(">I2sHIHI", 0, b"MM", 42, 8, 0, 0)
 """EXIF without a field, as an item of HEIC holds it."""
 _EXIF_AND_XMP = 0b1100
 """The flags in a WebP header that say that EXIF or XMP data follow."""
-BROKEN = "The picture file is cut off or broken, so its metadata cannot be removed."
+BROKEN = Sentence("The picture file is cut off or broken, so its metadata cannot be removed.")
 
 
 def remove_metadata(data: bytes, kind: str) -> Sequence[bytes | memoryview] | None:

@@ -20,6 +20,8 @@ from contextlib import suppress
 from datetime import date, datetime, timedelta
 from itertools import count
 
+from ..errors import Sentence
+
 REPEATS = "🔁"
 _RULE = re.compile(rf"{REPEATS}\ufe0f?[ \t]*(\w[\w, !]*?)[ \t]*(?=$|[^\w, !])")
 _DATE = "[ ]?([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -83,7 +85,7 @@ def reason_not_to_move(block: str) -> str:
         else:
             moved_stamps(block, datetime(2999, 1, 1))
     except CannotRepeat as error:
-        return str(error)
+        return str(error.args[0])
     return ""
 
 
@@ -95,12 +97,12 @@ def next_occurrence(words: str, today: date) -> str:
     hold no date of its end. Raises CannotRepeat.
     """
     if _IN_DATAVIEW.search(words):
-        raise CannotRepeat("it repeats in Dataview's form, `[repeat:: ...]`")
+        raise CannotRepeat(Sentence("it repeats in Dataview's form, `[repeat:: ...]`"))
     if _DELETES_ITSELF.search(words):
-        raise CannotRepeat("its plugin deletes it when it is done (🏁 delete)")
+        raise CannotRepeat(Sentence("its plugin deletes it when it is done (🏁 delete)"))
     rule = _RULE.search(words)
     if not rule or words.count(REPEATS) != 1:
-        raise CannotRepeat("its rule behind 🔁 is not understood")
+        raise CannotRepeat(Sentence("its rule behind 🔁 is not understood"))
     dates = {name: _date_of(match) for name, match in _matches(words)}
     reference = next(iter(dates.values()), None)
     days = _days_of_rule(rule[1], reference, today)
@@ -122,7 +124,7 @@ def _matches(words: str) -> Iterator[tuple[str, re.Match[str]]]:
 def _date_of(match: re.Match[str]) -> date:
     with suppress(ValueError):
         return date.fromisoformat(match[1])
-    raise CannotRepeat(f"its date {match[1]} is not in the calendar")
+    raise CannotRepeat(Sentence("its date {day} is not in the calendar", day=match[1]))
 
 
 def _with_date(match: re.Match[str], day: date) -> str:
@@ -141,7 +143,9 @@ def _days_of_rule(text: str, reference: date | None, today: date) -> date | None
         day = _next_day(rule, start)
         if day:
             return day if reference else None
-    raise CannotRepeat(f"its rule `{text.strip()}` is not one that is understood here")
+    raise CannotRepeat(
+        Sentence("its rule `{rule}` is not one that is understood here", rule=text.strip())
+    )
 
 
 def _next_day(rule: str, start: date) -> date | None:
@@ -245,13 +249,21 @@ def moved_stamps(block: str, now: datetime) -> str:
             return match[0]
         repeater = _REPEATER.fullmatch(rest)
         if not repeater:
-            raise CannotRepeat(f"its date <{match['day']}{rest}> is not in Logseq's form")
+            raise CannotRepeat(
+                Sentence(
+                    "its date <{day}{rest}> is not in Logseq's form",
+                    day=match["day"],
+                    rest=rest,
+                )
+            )
         try:
             start = datetime.fromisoformat(f"{match['day']} {repeater['time'] or '00:00'}")
             moved = _moved_moment(start, repeater, now)
         except (ValueError, OverflowError):
             raise CannotRepeat(
-                f"its date <{match['day']}{rest}> is not in the calendar"
+                Sentence(
+                    "its date <{day}{rest}> is not in the calendar", day=match["day"], rest=rest
+                )
             ) from None
         clock = f" {moved:%H:%M}" if repeater["time"] else ""
         tail = rest[repeater.start("kind") :]
@@ -261,7 +273,7 @@ def moved_stamps(block: str, now: datetime) -> str:
     moved = _STAMP.sub(move, block)
     if moved == block:
         raise CannotRepeat(
-            "its day is still to come, and `.+` counts from the day when it is done"
+            Sentence("its day is still to come, and `.+` counts from the day when it is done")
         )
     return moved
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from ..errors import Sentence
 from ..filters import check_values
 from ..models import Entry
 from .blocks import check_tag, close_open_parts, closing_line, slug_tag
@@ -67,7 +68,7 @@ def redraft_entry(
     )
     tag_notices = _notices_of_unremoved_tags(old, new, dropped, set(map(slug_tag, tags)))
     if "append" in parts and closing_line(old.content):
-        notices = ("An open code fence or comment was closed.", *notices)
+        notices = (Sentence("An open code fence or comment was closed."), *notices)
     return new, [*screen.notices(), *notices, *tag_notices]
 
 
@@ -97,14 +98,20 @@ def _notices_of_unremoved_tags(
     old: Entry, new: Entry, dropped: Sequence[str], added: Collection[str]
 ) -> list[str]:
     """Notices about tags that an update was asked to remove but could not."""
-    notices = []
+    notices: list[str] = []
     for tag in dropped:
         if tag in (*new.file_tags, *new.tags):
             notices.append(
-                f"#{tag} stands in the text, or in the front matter of the file, so the tag "
-                f"stays; edit it there."
+                Sentence(
+                    "#{tag} stands in the text, or in the front matter of the file, "
+                    "so the tag stays; edit it there.",
+                    tag=tag,
+                )
             )
         elif tag not in old.tags and tag not in added:
             tags = ", ".join(f"#{other}" for other in old.tags)
-            notices.append(f"The entry has no tag #{tag} to remove; it has {tags or 'none'}.")
+            text = "The entry has no tag #{tag} to remove; it has none."
+            if tags:
+                text = "The entry has no tag #{tag} to remove; it has {tags}."
+            notices.append(Sentence(text, tag=tag, tags=tags))
     return notices

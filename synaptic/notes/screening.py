@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 
 from ..config import Secrets
-from ..errors import InvalidArgument, Refused
+from ..errors import InvalidArgument, Refused, Sentence
 from .privacy import unclosed_tags, without_private
 from .redaction import INVISIBLE, Secret, find_secrets, line_number, merge_secrets, redact
 
@@ -54,16 +54,22 @@ class Screen:
 
     def notices(self) -> tuple[str, ...]:
         """A sentence for the user about each kind of change that the screen made."""
-        sentences = []
+        sentences: list[str] = []
         if self._redacted:
-            sentences.append(f"Redacted before it was written: {', '.join(self._redacted)}.")
+            text = "Redacted before it was written: {secrets}."
+            sentences.append(Sentence(text, secrets=", ".join(self._redacted)))
         if self._private:
             sentences.append(
-                "The text between <private> and </private> was left out; it is saved nowhere."
+                Sentence(
+                    "The text between <private> and </private> was left out; it is "
+                    "saved nowhere."
+                )
             )
         if self._unclosed:
             sentences.append(
-                "A <private> that is never closed hides nothing; it was saved as text."
+                Sentence(
+                    "A <private> that is never closed hides nothing; it was saved as text."
+                )
             )
         return tuple(sentences)
 
@@ -77,19 +83,21 @@ class Screen:
         """
         if "\0" in text and name in ("text", "title", "tag"):
             raise InvalidArgument(
-                f"The {name} holds a NUL character; nothing was saved.",
+                "The {name} holds a NUL character; nothing was saved.",
                 "Remove the character U+0000, and save again.",
                 of=[name] if name != "text" else (),
+                name=Sentence(name),
             )
         public = without_private(text)
         if public != text:
             self._private = True
             if not public.strip():
                 raise InvalidArgument(
-                    f"The whole {name} is marked as private, which Synaptic never saves; "
-                    "nothing was saved.",
+                    "The whole {name} is marked as private, which Synaptic never "
+                    "saves; nothing was saved.",
                     "Remove the marks, or write it with an editor: `synaptic edit` opens one.",
                     of=[name] if name != "text" else (),
+                    name=Sentence(name),
                 )
         self._unclosed |= bool(unclosed_tags(public.encode("utf-8", "surrogatepass")))
         return self.redact_secrets(name, public, after=after)
@@ -110,9 +118,11 @@ class Screen:
         if self._policy == "refuse":
             places = [f"{s.kind} in line {line_number(text, s.start)}" for s in mine[:5]]
             raise Refused(
-                f"The {name} holds secrets: {', '.join(places)}; nothing was saved.",
+                "The {name} holds secrets: {places}; nothing was saved.",
                 "Save it without them; name the place where each one is stored instead.",
                 of=[name] if name != "text" else (),
+                name=Sentence(name),
+                places=", ".join(places),
             )
         self._redacted |= dict.fromkeys(
             s.kind if name == "text" else f"{s.kind} ({name})" for s in mine

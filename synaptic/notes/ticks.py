@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+from ..errors import Sentence
 from ..models import Entry, Task
 from .marks import find_tasks, task_blocks
 from .recurring import reason_not_to_move, repeats
@@ -14,7 +15,7 @@ def _reason_without_tick(match: re.Match[str], block: str) -> str:
     """The reason why this task is not ticked here; "" if it is."""
     state = match["open"] or match["done"] or match["box"]
     if state not in _TICKED_STATES:
-        return f"its state {state} is not one of [ ], [x], TODO and DONE"
+        return Sentence("its state {state} is not one of [ ], [x], TODO and DONE", state=state)
     if repeats(block):
         return reason_not_to_move(block[match.start("text") - match.start() :])
     return ""

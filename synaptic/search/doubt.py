@@ -14,9 +14,10 @@ from itertools import accumulate, chain
 from statistics import fmean
 from typing import NamedTuple
 
+from ..errors import Sentence, join_sentences
 from ..language.lexicon import TYPE_WORDS
 from ..language.words import find_stems
-from ..models import ABSENT, NOTHING_CLOSE, Hit, Texts, frozen
+from ..models import NOTHING_CLOSE, Hit, Texts, frozen
 from ..notes.header import shorten
 from ..workspace.sync import SyncReport
 from ..workspace.workspace import Workspace
@@ -24,7 +25,11 @@ from .evidence import Evidence
 from .plan import QueryPlan
 from .ranking import Ranking
 
-NOTHING_FITS = "Nothing fits; try other words, or fewer filters."
+UNFINISHED = (
+    "{n:,} of {total:,} notes cannot be found by meaning yet, only by their words; `synaptic "
+    "rebuild-index` prepares them all at once."
+)
+NOTHING_FITS = Sentence("Nothing fits; try other words, or fewer filters.")
 MOST_HITS, NONE_FIT = 8, 5
 """The largest number of hits in an answer without a limit, and the number if nothing is close.
 By eye.
@@ -287,30 +292,32 @@ def write_notices(
         entries = evidence.index.counts().entries
     is_unfinished = report.pending_entries > 0 and not evidence.trouble
     names = ", ".join(shorten(name, MOST_OF_NAME) for name in missing)
-    absent = [f"{ABSENT}: {shorten(names, MOST_OF_NAMES)}."] if missing else []
+    notice = Sentence("No entry holds: {names}.", names=shorten(names, MOST_OF_NAMES))
+    absent = [notice] if missing else []
     notices = []
     if attempt.close:
         remarks = [*remarks, *absent]
     else:
-        notices.append(" ".join([NOTHING_CLOSE, *absent]))
+        notices.append(join_sentences([Sentence(NOTHING_CLOSE), *absent]))
     if is_unfinished:
-        unfinished = (
-            f"{report.pending_entries:,} of {entries:,} notes cannot be found by meaning yet, "
-            "only by their words; `synaptic rebuild-index` prepares them all at once."
-        )
-        notices.append(" ".join([*remarks, unfinished]))
+        unfinished = Sentence(UNFINISHED, n=report.pending_entries, total=entries)
+        notices.append(join_sentences([*remarks, unfinished]))
     else:
         notices += remarks
     notices += plan.parsed.notices
     if plan.parsed.only_phrases and not plan.required:
-        notices.append("No entry holds that phrase; its words were searched one by one.")
+        notices.append(
+            Sentence("No entry holds that phrase; its words were searched one by one.")
+        )
     if evidence.trouble:
         notices.append(evidence.trouble)
     notices += report.notices
     asks_nothing = plan.is_list and plan.filters.one_by_one().keys() <= {"include_superseded"}
     is_read = bool(plan.parsed.notices)  # as a list, which a notice says
     if asks_nothing and passing and plan.order == "relevance" and not is_read:
-        notices.append("The query holds no words to search for; these are the newest entries.")
+        notices.append(
+            Sentence("The query holds no words to search for; these are the newest entries.")
+        )
     if plan.min_similarity is not None and any(r.similarity is None for r in passing):
         notices.append(
             "Some of these cannot be compared by meaning yet, so min_similarity did not "
@@ -333,7 +340,8 @@ def _explain_empty_answer(ws: Workspace, plan: QueryPlan, ranked: Ranking) -> st
         )
     filters = plan.filters.one_by_one()
     if filters and not ws.index.list_rows(plan.filters, order="newest", limit=1):
-        return f"No entry passes these filters: {', '.join(filters)}. Leave some out."
+        text = "No entry passes these filters: {names}. Leave some out."
+        return Sentence(text, names=", ".join(filters))
     if plan.strategy == "bounded":
         return (
             "None of the best 100 lies within these days; the default strategy searches all of "

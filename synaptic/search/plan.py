@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
-from ..errors import InvalidArgument, check_range, match_valid_name
+from ..errors import InvalidArgument, Sentence, check_range, match_valid_name
 from ..filters import Filters
 from ..index.index import Index
 from ..journal.repository import Checkout
@@ -186,7 +186,7 @@ def complete_plan(index: Index, plan: QueryPlan) -> QueryPlan:
     parsed = plan.parsed
     terms = rarest_terms(index, parsed.terms, MAX_TERMS)
     if len(terms) < len(parsed.terms):
-        cut = f"Only the {MAX_TERMS} rarest words of the query were looked up."
+        cut = Sentence("Only the {n} rarest words of the query were looked up.", n=MAX_TERMS)
         parsed = replace(parsed, terms=terms, notices=(*parsed.notices, cut))
     phrases = tuple(fts5_expression(phrase) for phrase in parsed.phrases)
     is_required = parsed.only_phrases and index.has_phrases(phrases)

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import date, timedelta
 
-from ..errors import NotFound
+from ..errors import NotFound, Sentence, join_sentences
 from ..filters import Filters
 from ..index.rows import to_microseconds
 from ..kinds import KINDS
@@ -25,7 +25,7 @@ from ..language.lexicon import TYPE_NAMES, read_type_name
 from ..language.query import MAX_LIMIT, merge_filters, search_terms
 from ..language.timephrase.table import add_days
 from ..language.words import words
-from ..models import EntryType, Strategy, Texts
+from ..models import EntryType, Strategy
 from ..workspace.workspace import Workspace
 from .budget import Costs, reason_over_budget
 from .plan import LIST_LIMIT, QueryPlan, Request, complete_plan
@@ -39,7 +39,11 @@ AROUND_DAYS = 3
 count too, the nearer first. By eye.
 """
 
-_LIST_NOTICE = re.compile(r"Listed, (\w+) first")
+_WITHOUT_REPLACED = (
+    "{list}; left out: {n:,} that a later entry replaced, include_superseded shows them"
+)
+_ALL_AT_LIMIT = "{list}; {limit} of {total:,} are shown, a limit of {most} shows all"
+_MORE_AT_LIMIT = "{list}; {limit} of {total:,} are shown, a limit of {most} shows more"
 _ISO = re.compile(r"\d{4}-\d{2}")
 _DATE = re.compile(r"\d{4}-\d{2}(?:-\d{2})?")
 """A query that is only a date, as notes of other days may hold it in their text."""
@@ -133,7 +137,7 @@ def _prefer_time_and_type(ws: Workspace, plan: QueryPlan, asked: Asked) -> Query
         plan = reworded
     named = read_type_name(asked.text)
     if named and _count_entries(ws, Filters(types=(named,))):
-        notice = f"`type:{named}` lists the {KINDS[named].plural}."
+        notice = Sentence("`type:{type}` lists the {s}.", type=named, s=KINDS[named].plural)
         plan = replace(
             plan, parsed=replace(plan.parsed, notices=(*plan.parsed.notices, notice))
         )
@@ -174,7 +178,7 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
         filters = replace(filters, types=(), without=own.without)
         plan = replace(plan, within=with_tasks)
         total = len(with_tasks)
-        what = f"{what}, and entries with open tasks"
+        what = Sentence("{what}, and entries with open tasks", what=what)
     is_all = is_timed and plan.within is None and not wanted.among
     is_changes = wanted.changes and is_all and order == "relevance"
     changes = _change_notes(ws, filters) if is_changes else {}
@@ -183,8 +187,9 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     if wanted.filters.types and not total:
         others = _count_entries(ws, replace(filters, projects=())) if filters.projects else 0
         is_known = _count_entries(ws, Filters(types=filters.types)) and (wanted.state or others)
-        beside = f"; {others:,} of other projects" if others else ""
-        nothing = f"No {what.replace(' and ', ' or ')}{beside}."
+        text = "No {what}; {others:,} of other projects." if others else "No {what}."
+        what = _name_of_list(filters, wanted.state, "{one} or {other}")
+        nothing = Sentence(text, what=what, others=others)
         return replace(plan, nothing=nothing) if is_known else None
     if not total and filters.one_by_one().keys() <= {"time", "include_superseded"}:
         return replace(plan, nothing=_notice_nearest_days(ws, filters))
@@ -193,15 +198,16 @@ def _read_as_list(ws: Workspace, plan: QueryPlan, asked: Asked) -> QueryPlan | N
     if order == "relevance" and not (wanted.among or plan.about):
         order = wanted.order or ("newest" if asked.recent else "oldest")
     plan = replace(plan, order=order, limit=plan.limit or wanted.most)
-    notice = f"Searched among: {what}." if wanted.among else _list_notice(ws, plan, what, total)
+    notice: str = Sentence("Searched among: {what}.", what=what)
+    if not wanted.among:
+        notice = _list_notice(ws, plan, what, total)
     if changes:  # keep the order of the changes, not of the entries' dates
         filters = replace(filters, since=None, until=None)
         plan = replace(plan, order="relevance", filters=filters, changes=changes)
         plan = replace(plan, within=list(changes))
     if naming:
-        notice += (
-            f' Other entries name the date: {naming:,}. "{parsed.text}" in quotes finds them.'
-        )
+        text = 'Other entries name the date: {n:,}. "{date}" in quotes finds them.'
+        notice = join_sentences([notice, Sentence(text, n=naming, date=parsed.text)])
     notices = (*parsed.notices, notice)
     return replace(plan, parsed=replace(plan.parsed, notices=notices))
 
@@ -311,13 +317,17 @@ def _count_entries(ws: Workspace, filters: Filters) -> int:
     return ws.index.count_entries(filters)
 
 
-def _name_of_list(filters: Filters, state: str) -> str:
+def _name_of_list(filters: Filters, state: str, both: str = "{one} and {other}") -> str:
     """The name of a list: `open issues and handoffs of harbor, 2026-11-20`."""
-    kinds = [KINDS[kind].plural for kind in filters.types]
-    of = f" of {' and '.join(filters.projects)}" if filters.projects else ""
+    kinds = [Sentence(KINDS[kind].plural) for kind in filters.types]
+    name = join_sentences(kinds or [Sentence("all entries")], both)
+    if state:
+        name = Sentence("{state} {what}", state=Sentence(state), what=name)
+    if filters.projects:
+        of = join_sentences(filters.projects, both)
+        name = Sentence("{what} of {projects}", what=name, projects=of)
     when = _format_days(filters)
-    name = f"{state} {' and '.join(kinds) or 'all entries'}{of}".strip()
-    return f"{name}, {when}" if when else name
+    return Sentence("{what}, {days}", what=name, days=when) if when else name
 
 
 def _format_days(filters: Filters) -> str:
@@ -327,8 +337,10 @@ def _format_days(filters: Filters) -> str:
     since = filters.since
     until = filters.until
     if since and until:
-        return since if since == until else f"{since} to {until}"
-    return f"since {since}" if since else f"until {until}" if until else ""
+        text = "{since}" if since == until else "{since} to {until}"
+    else:
+        text = "since {since}" if since else "until {until}" if until else ""
+    return Sentence(text, since=since, until=until)
 
 
 def _notice_nearest_days(ws: Workspace, filters: Filters) -> str:
@@ -338,39 +350,33 @@ def _notice_nearest_days(ws: Workspace, filters: Filters) -> str:
     before, after, _ = ws.index.days_around(
         filters.since or "", filters.until or "9999", limit=0
     )
-    beside = " and ".join(day for day in (before, after) if day) or "none"
-    of = "of " if filters.since and filters.until else ""
-    return f"No entries {of}{_format_days(filters)}; the nearest days with entries: {beside}."
+    days = [day for day in (before, after) if day] or [Sentence("none")]
+    beside = join_sentences(days, "{one} and {other}")
+    text = "No entries {days}; the nearest days with entries: {beside}."
+    if filters.since and filters.until:
+        text = "No entries of {days}; the nearest days with entries: {beside}."
+    return Sentence(text, days=_format_days(filters), beside=beside)
 
 
-def _list_notice(ws: Workspace, plan: QueryPlan, what: str, total: int) -> str:
+def _list_notice(ws: Workspace, plan: QueryPlan, what: str, total: int) -> Sentence:
     """A notice that names the list, the number of its entries, and how many replaced entries
     are left out.
     """
     first = "nearest" if plan.order == "relevance" else plan.order
-    notice = f"Listed, {first} first: {what}"
+    notice = Sentence("Listed, {order} first: {what}", order=Sentence(first), what=what)
     limit = plan.limit or LIST_LIMIT
     if plan.within is not None:
-        return f"{notice}."
+        return Sentence("{list}.", list=notice)
     with_replaced = _count_entries(ws, replace(plan.filters, include_superseded=True))
     # not less the total: a list of changes also counts entries of other times
     replaced = with_replaced - _count_entries(ws, plan.filters)
     if replaced:
-        notice += f"; left out: {replaced:,} that a later entry replaced"
-        notice += ", include_superseded shows them"
+        notice = Sentence(_WITHOUT_REPLACED, list=notice, n=replaced)
     if total > limit:
         most = min(total, MAX_LIMIT)
-        more = "all" if most == total else "more"
-        notice += f"; {limit} of {total:,} are shown, a limit of {most} shows {more}"
-    return f"{notice}."
-
-
-def order_of_list(notices: Texts) -> str:
-    """The order that the notice of a list names: oldest, newest or nearest. Empty if the answer
-    is no list.
-    """
-    orders = [match[1] for match in map(_LIST_NOTICE.match, notices) if match]
-    return orders[0] if orders else ""
+        text = _ALL_AT_LIMIT if most == total else _MORE_AT_LIMIT
+        notice = Sentence(text, list=notice, limit=limit, total=total, most=most)
+    return Sentence("{list}.", list=notice)
 
 
 def filter_by_asked_time(filters: Filters, asked: Asked) -> Filters:

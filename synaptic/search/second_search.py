@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from ..errors import Sentence
 from ..language.analysis.asked import QUESTIONS
 from ..language.lexicon import TYPE_WORDS, is_tool
 from ..language.tongues import guess_languages
@@ -20,6 +21,7 @@ from .near import NAME
 Search: TypeAlias = Callable[..., Attempt]
 """A function that runs a search with the given evidence, and `because` it is asked for."""
 
+SEARCHED_INSTEAD = "Nothing holds `{typed}`; searched for {words}."
 REASONS = 3
 """If the question asks for a reason, replaced entries among this many first hits are shown. By
 eye.
@@ -98,7 +100,7 @@ def correct_spelling(attempt: Attempt, search: Search) -> Attempt:
         return attempt
     notices = list(attempt.notices)
     for typed, word in nearest.items():
-        notices.append(f"Nothing holds `{typed}`; searched for `{word}`.")
+        notices.append(Sentence(SEARCHED_INSTEAD, typed=typed, words=f"`{word}`"))
     return replace(other, notices=tuple(notices))
 
 
@@ -140,7 +142,7 @@ def search_parts(attempt: Attempt, search: Search) -> Attempt:
         terms |= dict.fromkeys(name.lower() for name in names)
         text = text.replace(typed, " ".join(names))
         named = ", ".join(f"`{name}`" for name in names)
-        notices.append(f"Nothing holds `{typed}`; searched for {named}.")
+        notices.append(Sentence(SEARCHED_INSTEAD, typed=typed, words=named))
     changed = replace(parsed, terms=tuple(terms), text=text)
     other = search(evidence.of(parsed=changed))
     return replace(other, notices=tuple(notices)) if other.hits else attempt

@@ -16,7 +16,7 @@ def to_synaptic_error(error: BaseException) -> SynapticError | None:
         return error
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         file = error.filename or "A file"
-        return JournalError(f"{file} cannot be written: disk full.", FREE_SPACE)
+        return JournalError("{file} cannot be written: disk full.", FREE_SPACE, file=file)
     if isinstance(error, ModuleNotFoundError) and error.name:
         package = error.name.partition(".")[0]
         if package != __name__.partition(".")[0]:
@@ -36,6 +36,7 @@ def to_user_error(error: BaseException) -> SynapticError:
         return own
     getLogger(__name__).error("a defect", exc_info=error)
     return SynapticError(
-        f"Synaptic failed ({type(error).__name__}); the server's log has the details.",
+        "Synaptic failed ({kind}); the server's log has the details.",
         hint="What was saved stays saved. `synaptic doctor` looks for the cause.",
+        kind=type(error).__name__,
     )

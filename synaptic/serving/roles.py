@@ -23,6 +23,7 @@ def not_published_error(thing: str) -> Refused:
     has.
     """
     return Refused(
-        f"{thing} is not published, so this server does not have it.",
+        "{thing} is not published, so this server does not have it.",
         hint="Use it on the machine that has the journal.",
+        thing=thing,
     )

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from ..errors import InvalidArgument, JournalError, Refused
+from ..errors import InvalidArgument, JournalError, Refused, Sentence
 from ..files import (
     ATTACHMENTS,
     PICTURES,
@@ -48,7 +48,7 @@ FOLDER = "attachments"
 SETTINGS = ".obsidian/app.json"
 NAME_CHARS = 60
 OTHER_SUFFIX = ".bin"
-MAY_TELL = "`{}` is kept as it is, and may hold the place where it was made."
+MAY_TELL = "`{name}` is kept as it is, and may hold the place where it was made."
 _OTHER_PICTURE = b"ftyp"
 """Stands in HEIC and AVIF files, also in forms that Synaptic does not know."""
 PLAIN = frozenset(".csv .geojson .gpx .ics .json .kml .log .tsv .txt .vcf".split())
@@ -78,26 +78,38 @@ def clean_file(name: str, data: bytes) -> CleanFile:
     kind = picture_media_type(data[:32])
     suffix = PICTURES[kind][2][0] if kind else full_name.suffix.lower()
     if not data:
-        raise InvalidArgument(f"`{own_name}` is empty.", "Choose another file.")
+        raise InvalidArgument("`{name}` is empty.", "Choose another file.", name=own_name)
     if len(data) > FILE_BYTES:
-        message = f"`{own_name}` has more than {FILE_BYTES // 1_000_000} MB."
-        raise InvalidArgument(message, "Make it smaller, or copy it into the journal yourself.")
+        raise InvalidArgument(
+            "`{name}` has more than {most} MB.",
+            "Make it smaller, or copy it into the journal yourself.",
+            name=own_name,
+            most=FILE_BYTES // 1_000_000,
+        )
     if is_picture_name(own_name) and not kind and data[4:8] != _OTHER_PICTURE:
-        message = f"`{own_name}` is not a picture: only its name says so."
-        raise InvalidArgument(message, "Choose another, or give it the ending of its kind.")
+        raise InvalidArgument(
+            "`{name}` is not a picture: only its name says so.",
+            "Choose another, or give it the ending of its kind.",
+            name=own_name,
+        )
     if is_note(own_name):
-        message = f"`{own_name}` is a note and cannot be an attachment."
-        raise InvalidArgument(message, "`synaptic import` takes in notes.")
+        raise InvalidArgument(
+            "`{name}` is a note and cannot be an attachment.",
+            "`synaptic import` takes in notes.",
+            name=own_name,
+        )
     try:
         parts = remove_metadata(data, kind or "")
     except ValueError as error:
-        raise InvalidArgument(f"`{own_name}`: {error}", "Choose another file.") from error
+        raise InvalidArgument(
+            "`{name}`: {error}", "Choose another file.", name=own_name, error=error.args[0]
+        ) from error
     stem = PurePosixPath(own_name).stem
     if suffix not in ATTACHMENTS:  # `setup.py` -> `setup-py.bin`, which the page hands out
         stem = own_name
         suffix = OTHER_SUFFIX
     is_plain = suffix in PLAIN and b"\0" not in data
-    remark = "" if parts or is_plain else MAY_TELL.format(own_name)
+    remark = "" if parts or is_plain else Sentence(MAY_TELL, name=own_name)
     return CleanFile(f"{_slug(stem)}{suffix}", b"".join(parts) if parts else data, remark)
 
 
@@ -134,7 +146,9 @@ class NewFiles:
                 if file.remark and file.remark not in self.remarks:
                     self.remarks.append(file.remark)
                 return path
-        raise Refused(f"There are too many files called `{file.name}`.", "Give another name.")
+        raise Refused(
+            "There are too many files called `{name}`.", "Give another name.", name=file.name
+        )
 
     def _holds(self, path: str, data: bytes) -> bool:
         """True if the file at this path of the journal has these bytes."""
@@ -251,8 +265,11 @@ def _check_name(ws: Workspace, name: str) -> None:
     """Raises Refused for a file whose name holds a secret, unless the settings allow it."""
     secrets = [] if ws.config.secrets == "allow" else visible_secrets(name)
     if secrets:
-        message = f"The name of the file holds a secret ({secrets[0].kind})."
-        raise Refused(message, "Give it another name.")
+        raise Refused(
+            "The name of the file holds a secret ({kind}).",
+            "Give it another name.",
+            kind=secrets[0].kind,
+        )
 
 
 def _slug(stem: str) -> str:
@@ -279,5 +296,8 @@ def _check_room_today(ws: Workspace, size: int) -> None:
     folder = resolve_journal_path(ws.journal.roots, inside).parent
     present = sum(one.stat().st_size for one in folder.glob(f"{today}-*") if one.is_file())
     if present + size > DAY_BYTES:
-        message = f"More than {DAY_BYTES // 1_000_000_000} GB were attached today."
-        raise Refused(message, "Go on tomorrow, or copy files into the journal yourself.")
+        raise Refused(
+            "More than {most} GB were attached today.",
+            "Go on tomorrow, or copy files into the journal yourself.",
+            most=DAY_BYTES // 1_000_000_000,
+        )

@@ -11,6 +11,7 @@ from ..errors import (
     Ambiguous,
     InvalidArgument,
     NotFound,
+    Sentence,
     check_range,
     match_valid_name,
     naming_parameter,
@@ -194,9 +195,11 @@ def _name_either_tag(listing: Listing, asked: Filters) -> Listing:
     """The listing, with a notice if several tags were asked for, which may mean all of them."""
     if len(asked.tags) < 2:
         return listing
-    notice = (
-        f"Entries with any of the tags {', '.join(asked.tags)}: for entries with all of them, "
-        f"give the one tag {ALL_TAGS.join(asked.tags)}."
+    notice = Sentence(
+        "Entries with any of the tags {tags}: for entries with all of them, give "
+        "the one tag {all}.",
+        tags=", ".join(asked.tags),
+        all=ALL_TAGS.join(asked.tags),
     )
     return replace(listing, notices=(*listing.notices, notice))
 

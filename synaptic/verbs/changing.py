@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
-from ..errors import Changed, IndexFailed, InvalidArgument, Refused, check_range
+from ..errors import Changed, IndexFailed, InvalidArgument, Refused, Sentence, check_range
 from ..index.rows import Stored, hash64
 from ..journal.entry_edits import Edited, Replacement, make_replacement, replace_entry
 from ..journal.folder import locate_writable
@@ -36,6 +36,8 @@ from .entry_marks import (
     superseded_ids,
 )
 from .receipts import (
+    COPY_CHANGED,
+    COPY_NOT_CHANGED,
     change_copies,
     index_now,
     logged,
@@ -153,7 +155,7 @@ def _write_update(
         new = edited.entry
         notices = [*edited.notices, *past]
         if target != entry.path:
-            notices.append(f"It stands in {target} now.")
+            notices.append(Sentence("It stands in {target} now.", target=target))
         notices += note_rule_change(
             ws,
             log,
@@ -162,7 +164,7 @@ def _write_update(
             is_read=_is_whole_text(request, new),
             brings_words=request.brings_words,
         )
-        also = change_copies(stored.copies, edit, "changed")
+        also = change_copies(stored.copies, edit, COPY_CHANGED, COPY_NOT_CHANGED)
     notices += [*index_now(ws, entry.path, target, *stored.copies), *also]
     notices += _duplicate_id_notices(ws, new.id)
     notices += _broken_link_notices(ws, entry, new)
@@ -199,8 +201,9 @@ def _file_at_moment(ws: Workspace, stored: Stored, moment: datetime) -> str:
     stands_in_several = stored.copies or stored.own_id != stored.entry.id
     if target != stored.entry.path and stands_in_several:
         raise Refused(
-            f"{stored.entry.short_id} stands in several files, so it is not moved.",
+            "{short_id} stands in several files, so it is not moved.",
             "Delete it in all but one of them: `synaptic doctor` lists them.",
+            short_id=stored.entry.short_id,
         )
     return target
 
@@ -213,11 +216,16 @@ def _broken_link_notices(ws: Workspace, old: Entry, new: Entry) -> list[str]:
     linking = dict(ws.index.incoming_links([], [key]))
     if not linking or ws.index.entries_by_name_key({key}):
         return []
-    links = "1 entry links" if len(linking) == 1 else f"{len(linking):,} entries link"
-    return [
-        f"{links} to its old title, which leads nowhere now: `synaptic links --broken` lists "
-        "where, `synaptic undo` gives the title back."
-    ]
+    text = (
+        "{n:,} entries link to its old title, which leads nowhere now: `synaptic links "
+        "--broken` lists where, `synaptic undo` gives the title back."
+    )
+    if len(linking) == 1:
+        text = (
+            "1 entry links to its old title, which leads nowhere now: `synaptic links "
+            "--broken` lists where, `synaptic undo` gives the title back."
+        )
+    return [Sentence(text, n=len(linking))]
 
 
 def _is_whole_text(request: _Request, new: Entry) -> bool:
@@ -288,8 +296,9 @@ def _hash_for_edit(entry: Entry) -> str:
 def check_edit_hash(entry: Entry, seen: str) -> None:
     if seen != _hash_for_edit(entry):
         raise Changed(
-            f"{entry.short_id} was changed since you opened it; nothing was written.",
+            "{short_id} was changed since you opened it; nothing was written.",
             "Open it again, compare, and repeat your change.",
+            short_id=entry.short_id,
         )
 
 
@@ -299,7 +308,11 @@ def _duplicate_id_notices(ws: Workspace, id: str) -> list[str]:
 
     with suppress(IndexFailed):  # then another notice says that the entry is not indexed
         return [
-            f"Another text with this id stands in {path}:{line}, unchanged."
+            Sentence(
+                "Another text with this id stands in {path}:{line}, unchanged.",
+                path=path,
+                line=line,
+            )
             for path, line in find_other_texts_with_id(ws.index, id)
         ]
     return []

@@ -54,10 +54,15 @@ def entries_of_days(
         first -= timedelta(first.weekday())
     if (last - first).days >= (7 if week else LONGEST_MONTH):
         raise InvalidArgument(
-            f"date: {date[:MAX_SHOWN]!r} is more than a {'week' if week else 'month'}.",
-            f"`synaptic find --since {first} --until {last}` lists it.",
+            "date: {date!r} is more than a week."
+            if week
+            else "date: {date!r} is more than a month.",
+            "`synaptic find --since {first} --until {last}` lists it.",
             valid=TIME_FIELDS["date"].examples,
             of=["date"],
+            date=date[:MAX_SHOWN],
+            first=first,
+            last=last,
         )
     if week:
         end = min(first.toordinal() + 6, calendar_day.max.toordinal())

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Literal
 
-from ..errors import ModelError, NotFound, SynapticError
+from ..errors import ModelError, NotFound, Sentence, SynapticError
 from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..index.lists import list_paths_with_own_entries
@@ -120,7 +120,12 @@ def _all_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
     yield Finding(
         "ok",
         "python",
-        f"Python {platform.python_version()} on {platform.system()} {platform.machine()}.",
+        Sentence(
+            "Python {version} on {system} {machine}.",
+            version=platform.python_version(),
+            system=platform.system(),
+            machine=platform.machine(),
+        ),
     )
     for notice in ws.config.notices:
         yield Finding("info", "config", notice)
@@ -128,7 +133,11 @@ def _all_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
         if whole:
             ws.embedder.load()
             yield Finding(
-                "ok", "model", f"The model {ws.embedder.name} loads, and its files are intact."
+                "ok",
+                "model",
+                Sentence(
+                    "The model {name} loads, and its files are intact.", name=ws.embedder.name
+                ),
             )
     except ModelError as error:
         yield Finding("error", error.code, error.message, error.hint)
@@ -147,7 +156,10 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
     """
     home = ws.config.home
     if is_home_exposed(ws.config.journal, home):
-        message = f"The journal holds the home {home}: who gets the notes may get its tokens."
+        message = Sentence(
+            "The journal holds the home {home}: who gets the notes may get its tokens.",
+            home=home,
+        )
         mend = (
             "End all that runs Synaptic, move the home out of the journal or rename it so that "
             "it begins with a dot, name it by SYNAPTIC_HOME or --home, and run "
@@ -156,29 +168,36 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding("warning", "open-home", message, mend)
     is_exposed = is_open_to_others(home)
     if is_exposed:
-        message = f"Other users may look into {home}."
-        mend = _READ_ONLY[1] if _is_read_only(home) else f"{FIX}, or chmod 700 {home}"
+        message = Sentence("Other users may look into {home}.", home=home)
+        mend = Sentence("{fix}, or chmod 700 {home}", fix=FIX, home=home)
+        if _is_read_only(home):
+            mend = Sentence(_READ_ONLY[1])
         yield Finding("warning", "permissions", message, mend)
     folders = ws.config.journal, home, ws.config.state
     shut = [folder for folder in folders if not os.access(folder, _USE)]
     for folder in shut:
-        mend = f"Give its owner the rights: chmod u+rwx {folder}"
-        lack = "is missing"
+        mend = Sentence("Give its owner the rights: chmod u+rwx {folder}", folder=folder)
+        text, reason = "{folder} is missing.", ""
         if folder.exists():
-            lack = "cannot be written: nothing can be saved"
+            text = "{folder} cannot be written: nothing can be saved."
         if _is_read_only(folder):
             reason, mend = _READ_ONLY
-            lack = f"cannot be written: {reason}; nothing can be saved"
-        yield Finding("error", "permissions", f"{folder} {lack}.", mend)
+            text = "{folder} cannot be written: {reason}; nothing can be saved."
+        message = Sentence(text, folder=folder, reason=reason)
+        yield Finding("error", "permissions", message, mend)
     damage = damage_of_projects(ws.config.state)
     if damage:
         yield Finding("warning", "projects", *damage)
     refusal = "" if shut else why_locks_fail(ws.config.state)
     if refusal:
-        message = f"{ws.config.state} cannot be locked: {refusal}. Every save is refused."
+        message = Sentence(
+            "{state} cannot be locked: {refusal}. Every save is refused.",
+            state=ws.config.state,
+            refusal=refusal,
+        )
         yield Finding("error", "locks", message, advice_without_locks(ws.config.journal))
     if not shut and not refusal and not is_exposed:
-        message = f"{home} is yours alone, and the journal can be written."
+        message = Sentence("{home} is yours alone, and the journal can be written.", home=home)
         yield Finding("ok", "permissions", message)
 
 
@@ -192,15 +211,24 @@ def _state_findings(ws: Workspace) -> Iterator[Finding]:
         path = state / name
         kind = _describe_kind(path)
         if ASIDE in name:
-            message = f"{path} stood in the place of a file of Synaptic and was moved aside."
+            message = Sentence(
+                "{path} stood in the place of a file of Synaptic and was moved aside.",
+                path=path,
+            )
             yield Finding("info", "state-file", message, "Look at it, then delete it.")
         elif kind != ("a folder" if name in _STATE_FOLDERS else ""):
-            wanted = "folder" if name in _STATE_FOLDERS else "regular file"
-            message = f"{path} is {kind or 'a file'}, and no {wanted}, so it is not read."
+            text = "{path} is {kind}, and no regular file, so it is not read."
+            if name in _STATE_FOLDERS:
+                text = "{path} is {kind}, and no folder, so it is not read."
+            message = Sentence(text, path=path, kind=Sentence(kind or "a file"))
             mend = "Move it away; Synaptic makes what it needs, and moves it aside to do so."
             yield Finding("warning", "state-file", message, mend)
         elif not kind and path.stat().st_size > STATE_BYTES and name not in _LARGE:
-            message = f"{path} has more than {STATE_BYTES:,} bytes, so it is not read."
+            message = Sentence(
+                "{path} has more than {most:,} bytes, so it is not read.",
+                path=path,
+                most=STATE_BYTES,
+            )
             yield Finding("warning", "state-file", message, "Move it away.")
 
 
@@ -233,8 +261,11 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "error",
             "orphans",
-            f"The index does not match the file {printable_path(path)}. "
-            f"Files that differ: {len(astray)}.",
+            Sentence(
+                "The index does not match the file {path}. Files that differ: {n}.",
+                path=printable_path(path),
+                n=len(astray),
+            ),
             FIX,
         )
     fault, pending = in_step(ws, lambda _: check_index(ws))
@@ -244,7 +275,10 @@ def _index_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "ok",
             "index",
-            f"The index is sound and shows the journal (SQLite {SQLITE_VERSION}).",
+            Sentence(
+                "The index is sound and shows the journal (SQLite {version}).",
+                version=SQLITE_VERSION,
+            ),
         )
     yield from _pending_findings(pending)
 
@@ -255,7 +289,9 @@ def _pending_findings(pending: int) -> Iterator[Finding]:
         yield Finding(
             "info",
             "pending-vectors",
-            f"Parts of notes that are found by words, not yet by meaning: {pending:,}.",
+            Sentence(
+                "Parts of notes that are found by words, not yet by meaning: {n:,}.", n=pending
+            ),
             "synaptic rebuild-index",
         )
 
@@ -263,18 +299,26 @@ def _pending_findings(pending: int) -> Iterator[Finding]:
 def _trouble_findings(ws: Workspace) -> Iterator[Finding]:
     """A finding on an index that cannot be written to its disk."""
     if ws.index.file.trouble:
-        mend = f"Mend that, or move {ws.index.file.path} away; Synaptic rebuilds it."
+        text = "Mend that, or move {path} away; Synaptic rebuilds it."
+        mend: str = Sentence(text, path=ws.index.file.path)
         if _is_read_only(ws.config.state):
             mend = _READ_ONLY[1]
         elif why_locks_fail(ws.config.state, ranges=True):
             mend = advice_without_locks(ws.config.journal)
-        message = f"{ws.index.file.trouble}, so each process keeps its own in memory."
+        message = Sentence(
+            "{trouble}, so each process keeps its own in memory.", trouble=ws.index.file.trouble
+        )
         yield Finding("error", "index-error", message, mend)
 
 
 def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
     now = status(ws)
-    message = f"Entries: {now.entries:,}, files: {now.files:,}, below {now.journal}."
+    message = Sentence(
+        "Entries: {entries:,}, files: {files:,}, below {journal}.",
+        entries=now.entries,
+        files=now.files,
+        journal=now.journal,
+    )
     yield Finding("ok", "journal", message)
     yield from _source_findings(ws)
     if whole:
@@ -286,11 +330,20 @@ def _journal_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
 def _source_findings(ws: Workspace) -> Iterator[Finding]:
     """Findings on interrupted imports and renames, and on folders that are not read."""
     for run in open_import_runs(ws.journal.state).open():
-        mend = f"`{FIX}` finishes it, `synaptic import --undo {run.name}` takes it back."
-        yield Finding("warning", "import", f"The import {run.name} was interrupted.", mend)
+        mend = Sentence(
+            "`{fix}` finishes it, `synaptic import --undo {name}` takes it back.",
+            fix=FIX,
+            name=run.name,
+        )
+        yield Finding(
+            "warning",
+            "import",
+            Sentence("The import {name} was interrupted.", name=run.name),
+            mend,
+        )
     if ws.journal.has_unfinished_rename:
-        mend = f"`{FIX}` finishes it."
-        yield Finding("warning", "rename", "A rename was interrupted.", mend)
+        mend = Sentence("`{fix}` finishes it.", fix=FIX)
+        yield Finding("warning", "rename", Sentence("A rename was interrupted."), mend)
     for absent in ws.journal.roots.absent():
         yield Finding(
             "warning",
@@ -304,7 +357,7 @@ def _source_findings(ws: Workspace) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "source",
-                f"{hidden} is not read: its name is another folder's.",
+                Sentence("{hidden} is not read: its name is another folder's.", hidden=hidden),
                 "Rename it.",
             )
 
@@ -332,31 +385,37 @@ def _exclude_findings(ws: Workspace) -> Iterator[Finding]:
 def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Finding]:
     """Findings on single files and lines; if `whole`, each note is read."""
     copies = list(_differing_copies(ws))
+    message: str
     for original, path in copies:
-        message = (
-            f"{printable_path(path)} is a copy of {printable_path(original)}, left by a "
-            "program that syncs files, and its text differs."
+        message = Sentence(
+            "{path} is a copy of {original}, left by a program that syncs files, "
+            "and its text differs.",
+            path=printable_path(path),
+            original=printable_path(original),
         )
         yield Finding(
             "warning",
             "conflict-copy",
             message,
-            f"Take over what {printable_path(original)} lacks, then delete the copy.",
+            Sentence(
+                "Take over what {path} lacks, then delete the copy.",
+                path=printable_path(original),
+            ),
         )
     named = {path for _, path in copies}
     for issue in now.issues:
         if issue.code == "duplicate-id" and issue.path in named:
             continue
-        mend = _MENDS.get(issue.code, "Edit that line.")
         where = f"{printable_path(issue.path)}:{issue.line}"
-        yield Finding("warning", issue.code, f"{where}: {issue.message}", mend)
+        message = Sentence("{where}: {text}", where=where, text=Sentence(issue.message))
+        yield Finding("warning", issue.code, message, _MENDS.get(issue.code, "Edit that line."))
     for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
         yield Finding(level, "left-out", message, mend)
     stamps = list(ws.journal.scan())
     for pair in _names_that_fold(stamps):
-        message = f"{pair} differ only by case: macOS and Windows take them for one file."
-        yield Finding("info", "case", message, "Rename one of them.")
+        text = "{pair} differ only by case: macOS and Windows take them for one file."
+        yield Finding("info", "case", Sentence(text, pair=pair), "Rename one of them.")
     for stamp in stamps if whole else ():
         try:
             data = ws.journal.read(stamp.path)
@@ -365,8 +424,8 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
                 yield Finding("warning", "left-out", error.message, error.hint)
             continue
         for id, _ in ws.journal.copies_with_private_text(stamp.path, data):
-            message = f"The trash or done/ shows text of {id} that is private now."
-            yield Finding("warning", "private-copy", message, FIX)
+            text = "The trash or done/ shows text of {id} that is private now."
+            yield Finding("warning", "private-copy", Sentence(text, id=id), FIX)
 
 
 def _names_that_fold(stamps: Iterable[Stamp]) -> Iterator[str]:
@@ -386,9 +445,8 @@ def _loss_findings(ws: Workspace) -> Iterator[Finding]:
         yield Finding(
             "warning",
             code,
-            f"{loss.id} ({loss.title}) {change.format(printable_path(loss.path))}.",
-            f"{mend.format(loss.id)}, or synaptic doctor --dismiss {loss.id} if that was "
-            f"meant.",
+            Sentence(change, id=loss.id, title=loss.title, path=printable_path(loss.path)),
+            Sentence(mend, id=loss.id),
         )
 
 
@@ -467,14 +525,18 @@ _MENDS = {
 _LOSSES = {
     "vanished": (
         "vanished",
-        "no longer stands in {} as it was saved",
-        "synaptic doctor --restore {}",
+        "{id} ({title}) no longer stands in {path} as it was saved.",
+        "synaptic doctor --restore {id}, or synaptic doctor --dismiss {id} if that was meant.",
     ),
-    "deleted": ("returned", "was deleted, and stands again in {}", "synaptic delete {}"),
+    "deleted": (
+        "returned",
+        "{id} ({title}) was deleted, and stands again in {path}.",
+        "synaptic delete {id}, or synaptic doctor --dismiss {id} if that was meant.",
+    ),
     "changed": (
         "returned",
-        "lost its last change: the text before it stands in {}",
-        "Change it again",
+        "{id} ({title}) lost its last change: the text before it stands in {path}.",
+        "Change it again, or synaptic doctor --dismiss {id} if that was meant.",
     ),
 }
 

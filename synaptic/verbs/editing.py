@@ -72,8 +72,9 @@ def write_text(
             return data
         if seen != now.seen:
             raise Changed(
-                f"{path} was changed meanwhile; nothing was written.",
+                "{path} was changed meanwhile; nothing was written.",
                 "Compare your text with the present one, and save again.",
+                path=path,
             )
         before = data[now.start : now.end]
         marked = put_comments_back(take_out_comments(unify_newlines(before.decode())), typed)
@@ -146,7 +147,9 @@ def resolve_own_id(ws: Workspace, path: str, id: str) -> str:
     """
     if not ws.journal.stamp(path):
         raise NotFound(
-            f"The journal has no note {path[:200]!r}.", "Open it from one of its entries."
+            "The journal has no note {path!r}.",
+            "Open it from one of its entries.",
+            path=path[:200],
         )
     locate_writable(ws.journal.roots, path)
     return in_step(ws, lambda _: ws.index.resolve(id).own_id) if id else ""
@@ -168,15 +171,16 @@ def _editable_passage(path: str, own_id: str, data: bytes, parsed: ParsedFile) -
     piece = data[start:end]
     if MASK in mask_private(data)[start:end]:
         raise Refused(
-            f"The passage of {path} that you edit holds private text.",
+            "The passage of {path} that you edit holds private text.",
             "Edit it in your editor.",
+            path=path,
         )
     try:
         text = piece.decode()
     except UnicodeDecodeError:
         text = "\0"
     if "\0" in text:
-        raise Refused(f"{path} is not UTF-8 text.", "Edit it in your editor.")
+        raise Refused("{path} is not UTF-8 text.", "Edit it in your editor.", path=path)
     unmarked = take_out_comments(unify_newlines(text)).text
     return OpenText(title, unmarked, hashlib.sha256(piece).hexdigest(), start, end)
 

@@ -110,11 +110,16 @@ def check_pin(ws: Workspace, project: str | None, *, by_person: bool) -> None:
     pinned = in_step(ws, lambda _: ws.index.entries(ws.index.pinned_entries(of_name))).values()
     entries = [stored.entry for stored in pinned if bool(stored.entry.project) == bool(key)]
     if len(entries) >= MAX_PINS:
-        where = f"of {project}" if project else "without a project"
+        text = "{n} entries may be pinned without a project: {names}."
+        if project:
+            text = "{n} entries may be pinned of {project}: {names}."
         names = "; ".join(f"{entry.short_id} {entry.title_in_lists}" for entry in entries)
         raise InvalidArgument(
-            f"{MAX_PINS} entries may be pinned {where}: {names}.",
+            text,
             "`synaptic pin ID --remove` makes room.",
+            n=MAX_PINS,
+            project=project,
+            names=names,
         )
 
 

@@ -33,8 +33,9 @@ def links(ws: Workspace, name: str) -> Links:
                 rowids = [ws.index.resolve(name).rowid]
             except NotFound as error:
                 raise NotFound(
-                    f"Nothing is called {name[:40]!r}, and nothing links to it.",
+                    "Nothing is called {name!r}, and nothing links to it.",
                     "Give an id, a title, an alias or a path; search finds them.",
+                    name=name[:40],
                 ) from error
         return links_of_entries(ws, rowids, [key])
 
@@ -54,8 +55,13 @@ def id_of_name(ws: Workspace, name: str) -> str | None:
         rowids = Ends(ws, [[name]]).find([name], "")
         ids = [stored.entry.id for stored in ws.index.entries(rowids).values()]
         if len(ids) > 1:
-            message = f"{len(ids)} entries are called {name[:40]!r}."
-            raise Ambiguous(message, valid=ids[:6], hint="Give an id.")
+            raise Ambiguous(
+                "{n} entries are called {name!r}.",
+                "Give an id.",
+                valid=ids[:6],
+                n=len(ids),
+                name=name[:40],
+            )
         return ids[0] if ids else None
 
     return in_step(ws, run)

@@ -12,7 +12,7 @@ def mend_links(ws: Workspace, path: str, *, confirms: bool) -> Renamed:
     """
     plan = plan_all_mending(ws, confirms=confirms).get(path)
     if not plan:
-        raise NotFound(f"No broken link leads to an old path of {path}.")
+        raise NotFound("No broken link leads to an old path of {path}.", path=path)
     return make_edits(ws, plan)
 
 

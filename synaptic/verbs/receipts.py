@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
-from ..errors import NotFound, SynapticError
+from ..errors import NotFound, Sentence, SynapticError
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, Receipt, Texts
 from ..notes.blocks import project_key
@@ -36,6 +36,10 @@ MOST_EMBEDDED_S = 2.0
 INDEX_WAIT_MS = 10
 """The time that a save waits for the index. Otherwise a later process indexes the entry."""
 NOBODY = "a command without a person at a terminal"
+LEFT_OUT = (
+    "No search will find it: {path} is left out by `synaptic: false` in its front matter, or "
+    "the setting `exclude`."
+)
 UNCONFIRMED = (
     "This preference waits: `synaptic confirm {id}` puts it into force. Until then it is "
     "marked unconfirmed, or stands in no briefing."
@@ -85,8 +89,7 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
         behind = sync_index(ws, wait_ms=wait_ms, written=paths).behind
         if not behind:
             if shows and not is_indexed(ws, shows):
-                why = "`synaptic: false` in its front matter, or the setting `exclude`"
-                return (f"No search will find it: {paths[0]} is left out by {why}.",)
+                return (Sentence(LEFT_OUT, path=paths[0]),)
             embed_pending(
                 ws, budget_s=EMBED_BUDGET_S, at_least=EMBEDDED_AT_LEAST, most_s=MOST_EMBEDDED_S
             )
@@ -94,8 +97,11 @@ def index_now(ws: Workspace, *paths: str, scrub: bool = False, shows: str = "") 
             return (UNSCRUBBED,)
     except Exception as error:  # whatever the error, the entry is safe in the journal
         return (
-            f"The journal is written but not indexed yet ({error}); the next search tries "
-            f"again.",
+            Sentence(
+                "The journal is written but not indexed yet ({error}); the next "
+                "search tries again.",
+                error=error,
+            ),
         )
     return ()
 
@@ -143,7 +149,7 @@ def note_rule_change(
             )
         elif after and waits and not brings_words:
             waits = _note_agents_rule(ws, log, change.before, after)
-    return [UNCONFIRMED.format(id=after.short_id)] if after and waits else []
+    return [Sentence(UNCONFIRMED, id=after.short_id)] if after and waits else []
 
 
 def _note_agents_rule(ws: Workspace, log: Log, before: Entry | None, after: Entry) -> bool:
@@ -164,17 +170,23 @@ def _note_agents_rule(ws: Workspace, log: Log, before: Entry | None, after: Entr
     return True
 
 
-def change_copies(copies: Sequence[str], do: Callable[[str], object], done: str) -> list[str]:
-    """Calls `do` with the path of each equal copy of an entry; returns a notice about each. A
-    failure at one copy is such a notice and does not stop the others.
+COPY_CHANGED = "The same entry stood in {path} too, and was changed there."
+COPY_REMOVED = "The same entry stood in {path} too, and was removed there."
+COPY_NOT_CHANGED = "The same entry stands in {path} too, and could not be changed there: {why}"
+COPY_NOT_REMOVED = "The same entry stands in {path} too, and could not be removed there: {why}"
+
+
+def change_copies(
+    copies: Sequence[str], do: Callable[[str], object], done: str, failed: str
+) -> list[str]:
+    """Calls `do` with the path of each equal copy of an entry; returns a notice about each,
+    `done` or `failed`. A failure at one copy does not stop the others.
     """
-    notices = []
+    notices: list[str] = []
     for copy in copies:
         try:
             do(copy)
-            notices.append(f"The same entry stood in {copy} too, and was {done} there.")
+            notices.append(Sentence(done, path=copy))
         except SynapticError as error:
-            notices.append(
-                f"The same entry stands in {copy} too, and could not be {done} there: {error}"
-            )
+            notices.append(Sentence(failed, path=copy, why=str(error)))
     return notices

@@ -4,7 +4,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import NamedTuple
 
-from ..errors import Ambiguous, NotFound, Refused, SynapticError
+from ..errors import Ambiguous, NotFound, Refused, Sentence, SynapticError
 from ..journal.disk import disk_errors
 from ..journal.entry_edits import Replacement, edit_entry, replace_entry
 from ..journal.folder import locate_writable
@@ -34,6 +34,8 @@ from .changing import check_edit_hash
 from .entry_marks import find_stored
 from .outside_copies import outside_copies_notice
 from .receipts import (
+    COPY_NOT_REMOVED,
+    COPY_REMOVED,
     change_copies,
     index_now,
     is_indexed,
@@ -94,10 +96,12 @@ def delete(
             if present:
                 forget_draft_copies(ws, path, present[1].content)
         # copies first: `restore` brings the last one back
-        notices += change_copies(copies, remove, "removed")
+        notices += change_copies(copies, remove, COPY_REMOVED, COPY_NOT_REMOVED)
         remove(path)
     if not purge:
-        notices.append(f"`synaptic restore {entry.short_id}` brings it back.")
+        notices.append(
+            Sentence("`synaptic restore {short_id}` brings it back.", short_id=entry.short_id)
+        )
     notices += index_now(ws, path, *copies, scrub=purge)
     if purge:
         notices += outside_copies_notice(ws, entry)
@@ -132,8 +136,13 @@ def _remaining_duplicate_notice(ws: Workspace, own_id: str) -> list[str]:
     with suppress(SynapticError):
         left = ws.index.resolve(own_id).entry
         return [
-            f"Another text with this id remains in {left.path}:{left.there.line}; "
-            f"`synaptic delete {left.id}` removes it too."
+            Sentence(
+                "Another text with this id remains in {path}:{line}; `synaptic "
+                "delete {id}` removes it too.",
+                path=left.path,
+                line=left.there.line,
+                id=left.id,
+            )
         ]
     return []
 
@@ -271,7 +280,9 @@ def restore(
             change = restore_entry(ws.own_journal, id, check, by_person=by_person)
         notices = _note_restored(ws, log, change, confirms=confirms)
     if is_redo:
-        notices.append("This took the last restore back; the same again restores once more.")
+        notices.append(
+            Sentence("This took the last restore back; the same again restores once more.")
+        )
     entry = change.after or change.before
     assert entry
     notices += index_now(ws, change.path, *left, shows=entry.id)
@@ -287,7 +298,8 @@ def _check_done_by_agent(ws: Workspace, id: str) -> None:
     if last and last.who == PERSON:
         raise Refused(
             "A person changed it last, so only a person takes that back.",
-            f"Ask them to run `synaptic undo {last.run}` in a terminal of their own.",
+            "Ask them to run `synaptic undo {run}` in a terminal of their own.",
+            run=last.run,
         )
 
 

@@ -73,12 +73,15 @@ def confirm(ws: Workspace, entry: Entry, *, remove: bool = False) -> None:
     """
     if entry.type != "preference":
         raise InvalidArgument(
-            f"{entry.short_id} is of type {entry.type}; only a preference is confirmed.",
-            f"`synaptic update {entry.short_id} --type preference` makes it one.",
+            "{short_id} is of type {type}; only a preference is confirmed.",
+            "`synaptic update {short_id} --type preference` makes it one.",
+            short_id=entry.short_id,
+            type=entry.type,
         )
     changed = Changed(
-        f"{entry.short_id} was changed meanwhile; nothing was confirmed.",
+        "{short_id} was changed meanwhile; nothing was confirmed.",
         "`synaptic confirm` shows its present text.",
+        short_id=entry.short_id,
     )
     try:
         stored = in_step(ws, lambda _: ws.index.resolve(entry.id))

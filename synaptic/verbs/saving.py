@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple, Unpack
 
 from ..config import DEFAULT_MODEL
-from ..errors import SynapticError, check_range, naming_parameter
+from ..errors import Sentence, SynapticError, check_range, naming_parameter
 from ..index.rows import Stored, hash64
 from ..journal.repository import Checkout
 from ..journal.written_entry import WrittenEntry
@@ -224,18 +224,20 @@ def _read_own_date(
         day_only = _DAY_WITHOUT_COLON.match(content.lstrip())
         meant = split_date(f"{day_only[0]}: {content}", ws.clock()) if day_only else None
         if meant and not meant.is_ahead and meant.moment.date() != ws.today:
-            notice = f"The note is of now; “{meant.phrase}: ...”, with a colon, is of that day."
-            return content, None, (notice,)
+            text = "The note is of now; “{phrase}: ...”, with a colon, is of that day."
+            return content, None, (Sentence(text, phrase=meant.phrase),)
         return content, None, ()
     day = parse_moment(dated.moment, ws.clock())
     if dated.is_ahead:
-        notice = (
-            f"“{dated.phrase}” is ahead, so the note is of now; a due date (--due "
-            f"{day:%Y-%m-%d}) lists it with what is due."
+        notice = Sentence(
+            "“{phrase}” is ahead, so the note is of now; a due date (--due "
+            "{day:%Y-%m-%d}) lists it with what is due.",
+            phrase=dated.phrase,
+            day=day,
         )
         return content, None, () if values.get("due") else (notice,)
-    notice = f"Dated {day:%Y-%m-%d %H:%M}, for the text begins with “{dated.phrase}:”."
-    return dated.rest, dated.moment, (notice,)
+    text = "Dated {day:%Y-%m-%d %H:%M}, for the text begins with “{phrase}:”."
+    return dated.rest, dated.moment, (Sentence(text, day=day, phrase=dated.phrase),)
 
 
 def _read_own_type(content: str, values: Json) -> str:
@@ -290,12 +292,13 @@ def _receipts_of_repeats(ws: Workspace, drafts: Sequence[_Draft]) -> dict[str, R
             if marks["confirms"] and entry.type == "preference":
                 with suppress(OSError):  # then it waits
                     confirm_shown_text(ws, first.path, replace(entry, id=first.id))
-            notices = ["already saved", REPEATED.format(title=first.title), *notices]
+            notices = ["already saved", Sentence(REPEATED, title=first.title), *notices]
             receipts[entry.id] = make_receipt(first, notices=notices)
             continue
         if same and same[-1].entry.id not in entry.supersedes:
             earlier = same[-1].entry
-            notices.append(f"Said already on {earlier.date}: {earlier.short_id}.")
+            text = "Said already on {date}: {id}."
+            notices.append(Sentence(text, date=earlier.date, id=earlier.short_id))
         if entry.pin:
             check_pin(ws, entry.project, by_person=marks["by_person"])
     return receipts

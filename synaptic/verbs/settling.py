@@ -154,7 +154,9 @@ def undo_choice(ws: Workspace, key: str, *, by_person: bool) -> Receipt:
     """
     choices = {run.what: run for run in reversed(list_runs(ws)) if run.verb == SETTLE}
     if key not in choices:
-        raise NotFound(f"No choice of {key[:40]!r} can be taken back.", valid=tuple(choices))
+        raise NotFound(
+            "No choice of {key!r} can be taken back.", valid=tuple(choices), key=key[:40]
+        )
     if not by_person:
         raise _only_a_person()
     undone = undo_run(ws, choices[key].run, confirms=True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from itertools import chain
 
-from ..errors import InvalidArgument, match_valid_name
+from ..errors import InvalidArgument, Sentence, join_sentences, match_valid_name
 from ..filters import Filters
 from ..models import Entry, Texts, frozen
 from ..notes.amounts import HOURS, Amount, read_amount, read_hours_in_text
@@ -40,8 +40,9 @@ class Total:
     @property
     def text(self) -> str:
         """The sum with its unit, to two decimals: `1,200.5 EUR`."""
-        number = f"{self.value:,.2f}".rstrip("0").rstrip(".")
-        return f"{number} {self.unit}".strip()
+        number = Decimal(f"{self.value:.2f}".rstrip("0").rstrip("."))
+        text = "{number:,f} {unit}" if self.unit else "{number:,f}"
+        return Sentence(text, number=number, unit=self.unit)
 
     @property
     def entry_count(self) -> str:
@@ -68,12 +69,16 @@ class Totals:
     @property
     def sentence(self) -> str:
         """The sums over all entries in a few words: `hours: 12.5 in 7 entries`."""
-        sums = " and ".join(f"{total.text} in {total.entry_count}" for total in self.all)
-        return f"{self.field}: {sums}"
+        sums = [
+            Sentence("{sum} in {entries}", sum=total.text, entries=total.entry_count)
+            for total in self.all
+        ]
+        both = join_sentences(sums, "{one} and {other}")
+        return Sentence("{name}: {text}", name=self.field, text=both)
 
 
 def _entry_count(number: int) -> str:
-    return "1 entry" if number == 1 else f"{number:,} entries"
+    return Sentence("1 entry" if number == 1 else "{n:,} entries", n=number)
 
 
 def sum_field(
@@ -92,11 +97,13 @@ def sum_field(
     if not totals.all:
         hint = "Write a line such as `hours:: 1.5` into an entry, or name another field."
         if field_name(name) == HOURS and not ws.config.hours_in_text:
-            hint += " With `hours_in_text = true` in config.toml, (2h) in a text counts, too."
+            more = "With `hours_in_text = true` in config.toml, (2h) in a text counts, too."
+            hint = join_sentences([Sentence(hint), Sentence(more)])
         raise InvalidArgument(
-            f"None of these entries has a number in the field {field_name(name)!r}.",
+            "None of these entries has a number in the field {name!r}.",
             hint,
             valid=fields,
+            name=field_name(name),
         )
     return totals
 
@@ -195,14 +202,21 @@ def _notices_of_uncounted(field: str, not_read: list[str], within_lines: int) ->
     notices = []
     if not_read:
         some = ", ".join(f"“{text[:30]}”" for text in dict.fromkeys(not_read[:NOT_READ_SHOWN]))
-        number = f"{len(not_read):,} values are" if not_read[1:] else "1 value is"
-        notices.append(
-            f"{number} no number and not counted: {some}. Write 1200, 1.2, 1:30 or 12 EUR."
-        )
+        text = "1 value is no number and not counted: {some}. Write 1200, 1.2, 1:30 or 12 EUR."
+        if not_read[1:]:
+            text = (
+                "{n:,} values are no number and not counted: {some}. Write 1200, 1.2, 1:30 or "
+                "12 EUR."
+            )
+        notices.append(Sentence(text, n=len(not_read), some=some))
     if within_lines:
         notices.append(
-            f"{field}:: within a line is not counted, in {_entry_count(within_lines)}: write "
-            f"[{field}:: 1.5], or a line of its own."
+            Sentence(
+                "{field}:: within a line is not counted, in {entry_count}: write "
+                "[{field}:: 1.5], or a line of its own.",
+                field=field,
+                entry_count=_entry_count(within_lines),
+            )
         )
     return tuple(notices)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 
 from ..config import load_config
-from ..errors import Changed, NotFound, Refused
+from ..errors import Changed, NotFound, Refused, Sentence, join_sentences
 from ..journal.changelog import (
     NO_FILE,
     UNDO,
@@ -181,10 +181,14 @@ def undo_last(
     runs = list_runs(ws)
     for run in _runs_of(runs, verb, by_person=by_person):
         return _undo(ws, run, runs, by_person=by_person, confirms=confirms)
-    who = "a person" if by_person else "an agent"
-    thing = f"No {verb}" if verb else "Nothing"
+    if by_person and not verb:
+        message = "Nothing that a person did in this home is left to take back."
+    else:  # asked in a terminal
+        thing = f"No {verb}" if verb else "Nothing"
+        who = "a person" if by_person else "an agent"
+        message = f"{thing} that {who} did in this home is left to take back."
     raise NotFound(
-        f"{thing} that {who} did in this home is left to take back.",
+        message,
         "`synaptic undo --list` lists all that can be taken back, also what was taken back.",
     )
 
@@ -206,14 +210,17 @@ def undo_run(
         exact = []
     if not exact:
         raise NotFound(
-            f"No change with the id {name[:40]!r} can be taken back.",
+            "No change with the id {name!r} can be taken back.",
             "`synaptic undo --list` lists those that can.",
+            name=name[:40],
         )
     if len(exact) > 1:
         raise NotFound(
-            f"{len(exact)} changes have an id that begins with {name[:40]!r}.",
+            "{n} changes have an id that begins with {name!r}.",
             "Give more of it.",
             valid=[run.run for run in exact[:5]],
+            n=len(exact),
+            name=name[:40],
         )
     return _undo(ws, exact[0], runs, by_person=by_person, confirms=confirms)
 
@@ -234,13 +241,14 @@ def _undo(
     if not by_person and run.who == PERSON:
         raise Refused(
             "A person did that, so only a person takes it back.",
-            f"`synaptic undo {run.run}`, in a terminal of their own.",
+            "`synaptic undo {run}`, in a terminal of their own.",
+            run=run.run,
         )
     others = [one for one in runs if one.run != run.run]
     undone = Undone(run, "", earlier=next(_runs_of(others, "", by_person=by_person), None))
     if run.verb.removeprefix(UNDO) in MANY_EDITS:
         back = take_back(ws, run.run)
-        stay = tuple((path, "its lines were changed since") for path in back.stay)
+        stay = tuple((path, Sentence("its lines were changed since")) for path in back.stay)
         return replace(undone, run=_name_of_undo(ws, run, runs, stay), stay=stay)
     answer = TAKE_BACK_RUN.ask_in_turn(ws, run, confirms)
     if answer is not None:
@@ -270,9 +278,12 @@ def _name_of_undo(
     if stay:
         what, why = stay[0]
         raise Changed(
-            f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was not taken back: {what} ({why}). "
-            "Nothing was written.",
+            "{verb} of {at} was not taken back: {what} ({why}). Nothing was written.",
             _step_before(run, runs) or "Edit or delete it as it is now.",
+            verb=run.verb,
+            at=f"{run.at:%Y-%m-%d %H:%M}",
+            what=what,
+            why=why,
         )
     return ""
 
@@ -308,8 +319,10 @@ def _take_files_back(
     records = changes_of_run(ws.journal, run.run)
     if not records:
         raise Changed(
-            f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was taken back meanwhile.",
+            "{verb} of {at} was taken back meanwhile.",
             "`synaptic undo --list` lists what can be taken back.",
+            verb=run.verb,
+            at=f"{run.at:%Y-%m-%d %H:%M}",
         )
     deed.what, deed.entries = records[0].what, records[0].entries
     plan = _plan_files(ws, run, records)
@@ -320,9 +333,12 @@ def _take_files_back(
         plan.stay[path] = later.words
         if is_one or not changed:
             raise Changed(
-                f"{run.verb} of {run.at:%Y-%m-%d %H:%M} was not taken back: in {path} "
-                f"{later.words}. Nothing was written.",
+                "{verb} of {at} was not taken back: in {path} {words}. Nothing was written.",
                 _next_step(ws, run, runs, path, later),
+                verb=run.verb,
+                at=f"{run.at:%Y-%m-%d %H:%M}",
+                path=path,
+                words=later.words,
             )
     if not confirms:
         for path in changed:
@@ -382,11 +398,16 @@ def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _L
             before: bytes | None = earlier
             for one in own:
                 before = undo_change(one, before)
-            return _LaterChange(f"{why} by {record.run} ({record.verb})", record.run)
+            return _LaterChange(
+                Sentence("{why} by {run} ({verb})", why=why, run=record.run, verb=record.verb),
+                record.run,
+            )
     # a server may have been started before `sync --init` wrote the address
     is_shared = load_config(ws.config.home).sync.url
-    others = "another machine" if is_shared else "another program"
-    why += f", by hand or by {others}"
+    text = "{why}, by hand or by another program"
+    if is_shared:
+        text = "{why}, by hand or by another machine"
+    why = Sentence(text, why=why)
     entries = [one for one in ws.journal.parse(path, data).entries if one.id in run.entries]
     if entries:
         place = entries[0].there
@@ -396,7 +417,12 @@ def _find_later_change(ws: Workspace, run: LoggedRun, path: str, why: str) -> _L
         start, end = own[0].hunks[0].at if own and own[0].hunks else 0, len(data)
         line = data.count(b"\n", 0, start) + 1
     words = next(iter(_visible_lines(mask_private(data)[start:end])), "")[:_MOST_SHOWN]
-    return _LaterChange(f"{why}; near line {line} it now reads {words!r}", line=line)
+    return _LaterChange(
+        Sentence(
+            "{why}; near line {line} it now reads {words!r}", why=why, line=line, words=words
+        ),
+        line=line,
+    )
 
 
 def _next_step(
@@ -404,21 +430,27 @@ def _next_step(
 ) -> str:
     """The command that goes on where a run cannot be taken back, as a sentence."""
     if later.by:
-        return f"`synaptic undo {later.by}` takes that back first."
+        return Sentence("`synaptic undo {by}` takes that back first.", by=later.by)
     where = f"{ws.journal.place(path)}:{later.line}" if later.line else ws.journal.place(path)
-    step = f"Edit {where}."
+    step = Sentence("Edit {where}.", where=where)
     if run.entries:
         id = run.entries[0].partition("-")[2]
         if run.verb == "delete":
-            step = f"`synaptic restore {id}` brings its text back."
+            step = Sentence("`synaptic restore {id}` brings its text back.", id=id)
         elif later.line and run.verb == "save":
-            step = f"`synaptic delete {id}` deletes it as it is now, or edit {where}."
-        elif later.line and run.verb in AS_ONE:
-            step = (
-                f"`synaptic restore {id}` brings an earlier text back and keeps the present "
-                f"one, or edit {where}."
+            step = Sentence(
+                "`synaptic delete {id}` deletes it as it is now, or edit {where}.",
+                id=id,
+                where=where,
             )
-    return f"{step} {_step_before(run, runs)}".strip()
+        elif later.line and run.verb in AS_ONE:
+            step = Sentence(
+                "`synaptic restore {id}` brings an earlier text back and keeps "
+                "the present one, or edit {where}.",
+                id=id,
+                where=where,
+            )
+    return join_sentences(list(filter(None, (step, _step_before(run, runs)))))
 
 
 def _step_before(run: LoggedRun, runs: Sequence[LoggedRun]) -> str:
@@ -427,7 +459,8 @@ def _step_before(run: LoggedRun, runs: Sequence[LoggedRun]) -> str:
     """
     names = [one.run for one in runs if not one.undone_verb or one.run == run.run]
     before = names[names.index(run.run) + 1 :] if run.run in names else []
-    return f"`synaptic undo {before[0]}` takes back what was before." if before else ""
+    text = "`synaptic undo {run}` takes back what was before."
+    return Sentence(text, run=before[0]) if before else ""
 
 
 def _change_between(path: str, present: bytes | None, wanted: bytes | None) -> RewriteFile:
@@ -435,7 +468,9 @@ def _change_between(path: str, present: bytes | None, wanted: bytes | None) -> R
 
     def change(data: bytes, _: ParsedFile) -> bytes | None:
         if data != (present or b""):
-            raise Changed(f"{path} was changed meanwhile; nothing was written.", "Try again.")
+            raise Changed(
+                "{path} was changed meanwhile; nothing was written.", "Try again.", path=path
+            )
         return wanted
 
     return change
@@ -452,13 +487,13 @@ def _plan_files(ws: Workspace, run: LoggedRun, records: Sequence[FileChange]) ->
         present = plan.wanted[path]
         try:
             if run.verb in EXACTLY and hash_or_none(present) not in (record.was, record.now):
-                raise CannotUndo("something was written since")
+                raise CannotUndo(Sentence("something was written since"))
             wanted = undo_change(record, present)
             if wanted is not None and hash_or_none(present) != record.now:
                 _check_nothing_loose(ws, record, present or b"", wanted)
             plan.wanted[path] = wanted
         except CannotUndo as error:
-            plan.stay[path] = str(error)
+            plan.stay[path] = error.args[0]
             plan.wanted[path] = plan.present[path]
             plan.taken.pop(path, None)
             continue
@@ -483,7 +518,7 @@ def _check_nothing_loose(
             loose += present[at : min(start, end)]
             at = max(at, stop)
         if entry.id not in stays and (loose + present[at:end]).strip():
-            raise CannotUndo("something was typed into its entry since")
+            raise CannotUndo(Sentence("something was typed into its entry since"))
 
 
 def _check_rules(ws: Workspace, path: str, present: bytes, wanted: bytes) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from datetime import date, timedelta
 from typing import Any
 
+from ..errors import Sentence
 from ..language.lexicon import Words, sentence_ends
 from ..models import Entry
 from ..notes.blocks import project_key
@@ -38,10 +39,12 @@ def find_weakness(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> str:
     notice = _misspelt_project(ws, entry, marks) or _far_day(ws, entry, marks)
     size = len(entry.content.encode())
     if not notice and size > LONG_BYTES:
-        notice = f"One entry of {size // 1_000:,} KB: short entries, one a matter, are found."
+        notice = Sentence(
+            "One entry of {n:,} KB: short entries, one a matter, are found.", n=size // 1_000
+        )
     is_to_do = SAVES.finder("to_do").search(entry.content)
     if not notice and is_to_do and not (entry.due or any(task_blocks(entry.content))):
-        notice = "`tasks` lacks it without `due` or a box: `- [ ]`."
+        notice = Sentence("`tasks` lacks it without `due` or a box: `- [ ]`.")
     if notice or marks.get("by_person", True):
         return notice
     outside = SAVES.finder("points_outside").search(entry.content)
@@ -66,7 +69,7 @@ def _misspelt_project(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> 
         letters = {*key.translate(_NO_DIGITS)}, {*other.translate(_NO_DIGITS)}
         is_numbered = key.translate(_NO_DIGITS) == other.translate(_NO_DIGITS)
         if all(letters) and not is_numbered and typing_distance(key, other, 1) == 1:
-            return f"The project {name} is new; is it {other}?"
+            return Sentence("The project {name} is new; is it {other}?", name=name, other=other)
     return ""
 
 
@@ -75,11 +78,11 @@ def _far_day(ws: Workspace, entry: Entry, marks: Mapping[str, Any]) -> str:
     away.
     """
     if marks.get("at") and entry.at.date() > ws.today + timedelta(days=1):
-        return f"Its date, {entry.date}, lies ahead."
+        return Sentence("Its date, {date}, lies ahead.", date=entry.date)
     for name in ("due", "expires"):
         day = getattr(entry, name)
         if day and date.fromisoformat(day) > ws.today + FAR:
-            return f"`{name}` is {day}: is that year right?"
+            return Sentence("`{name}` is {day}: is that year right?", name=name, day=day)
     return ""
 
 

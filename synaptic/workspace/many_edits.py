@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from operator import attrgetter
 
-from ..errors import Busy, Changed, IndexFailed, NotFound, Refused, SynapticError
+from ..errors import Busy, Changed, IndexFailed, NotFound, Refused, Sentence, SynapticError
 from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
 from ..journal.changelog import UNDO, Deed
@@ -295,11 +295,14 @@ def _edit_files(
             changes.check(one)
         except CannotEdit as error:
             lines = line_numbers(data, [splice.at for splice in splices])
-            failures += [StayingLine(path, line, str(error)) for line in lines]
+            failures += [StayingLine(path, line, error.args[0]) for line in lines]
             if to != path:
                 raise Refused(
-                    f"{path}:{lines[0] if lines else 1} cannot be changed: {error}.",
+                    "{path}:{line} cannot be changed: {error}.",
                     "Rename it in an editor; `synaptic review` mends the links to it.",
+                    path=path,
+                    line=lines[0] if lines else 1,
+                    error=error.args[0],
                 ) from error
             continue
         edited[path] = one
@@ -351,9 +354,10 @@ def describe_stays(stays: Sequence[StayingLine]) -> Texts:
         reasons.setdefault(stay.why, []).append(stay)
     texts = []
     for why, those in reasons.items():
-        count = "1 link" if len(those) == 1 else f"{len(those):,} links"
-        will = "is" if len(those) == 1 else "are"
-        texts.append(f"{count} {will} not changed, and will break: {why}.")
+        text = "{n:,} links are not changed, and will break: {why}."
+        if len(those) == 1:
+            text = "1 link is not changed, and will break: {why}."
+        texts.append(Sentence(text, n=len(those), why=why))
     return tuple(texts)
 
 
@@ -398,8 +402,9 @@ def _make_edits(ws: Workspace, plan: EditPlan, run: Run, deed: Deed) -> Renamed:
         with ws.own_journal.writing():
             open_rename_runs(ws.journal.state).drop(UNFINISHED)
         raise Changed(
-            f"{run.left[0].path} is changed again and again; nothing was renamed.",
+            "{path} is changed again and again; nothing was renamed.",
             "Try again when the program that writes it is done.",
+            path=run.left[0].path,
         )
     return _end(ws, run)
 

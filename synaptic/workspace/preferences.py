@@ -305,10 +305,11 @@ def check_not_in_force(log: Log, id: str, entry: Entry) -> None:
     if log.consent(id, hash_of_rule(entry)).word == "yes":
         short = entry.short_id
         raise Refused(
-            f"The user confirmed the preference {short}: only the user changes, replaces or "
-            f"deletes it.",
-            f"Ask them: `synaptic update {short}` and `synaptic delete {short}` work on a "
-            f"terminal of their own, and so does the page.",
+            "The user confirmed the preference {short}: only the user changes, "
+            "replaces or deletes it.",
+            "Ask them: `synaptic update {short}` and `synaptic delete {short}` "
+            "work on a terminal of their own, and so does the page.",
+            short=short,
         )
 
 

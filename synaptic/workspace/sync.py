@@ -15,7 +15,15 @@ from datetime import time as clock_time
 from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from ..errors import IndexBusy, IndexFailed, IndexUnusable, JournalError, ModelError, NotFound
+from ..errors import (
+    IndexBusy,
+    IndexFailed,
+    IndexUnusable,
+    JournalError,
+    ModelError,
+    NotFound,
+    Sentence,
+)
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.index_writer import IndexWriter
 from ..index.rows import FileRows, hash64
@@ -41,8 +49,12 @@ comes from a copy in memory.
 """
 RESETS = 3
 """How often one answer rebuilds a broken index: the cause may break it again at once."""
-_DOCTOR = "`synaptic doctor` says what to do."
-BEHIND = "Another process is writing the index; the latest changes may be missing. Ask again."
+_IN_MEMORY = (
+    "{reason}; it is kept in memory, which is slower. `synaptic doctor` says what to do."
+)
+BEHIND = Sentence(
+    "Another process is writing the index; the latest changes may be missing. Ask again."
+)
 UNSCRUBBED = (
     "Another process is reading the index, or its file cannot be written: it may hold removed "
     "text until the next search or save; `synaptic rebuild-index` tries at once."
@@ -95,7 +107,7 @@ class SyncReport(NamedTuple):
     @property
     def notices(self) -> Texts:
         """Sentences that say why an answer may be slow or incomplete, and how to mend that."""
-        in_memory = f"{self.trouble}; it is kept in memory, which is slower. {_DOCTOR}"
+        in_memory = Sentence(_IN_MEMORY, reason=self.trouble)
         reasons = {in_memory: self.trouble, BEHIND: self.behind, UNSCRUBBED: self.unscrubbed}
         return (*(notice for notice, applies in reasons.items() if applies), *self.absent)
 

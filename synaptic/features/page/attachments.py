@@ -21,7 +21,7 @@ from starlette.datastructures import UploadFile
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
-from ...errors import NotFound, SynapticError
+from ...errors import NotFound, SynapticError, join_sentences
 from ...files import open_regular_file, picture_media_type
 from ...filters import Filters
 from ...journal.shelf import OTHER, FileListing, ServableFiles, find_file, linked_files
@@ -46,7 +46,7 @@ from ...workspace.workspace import Workspace
 from .flavours import part_of_target
 from .rendering import link_targets_in
 from .site import Page, http_status, page, read_form, run_verb, session_of, site_of
-from .translation import translate
+from .translation import localize_sentence, translate
 
 PART_BYTES = 65_536
 Result = TypeVar("Result")
@@ -266,7 +266,8 @@ async def _add_to_draft(request: Request) -> Response:
     try:
         links = await Attachments(request, "").add_uploads()
     except SynapticError as error:
-        return PlainTextResponse(f"{error.message} {error.hint}", http_status(error))
+        text = localize_sentence(join_sentences([error.message, error.hint]))
+        return PlainTextResponse(text, http_status(error))
     return PlainTextResponse(links)
 
 

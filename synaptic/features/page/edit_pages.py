@@ -6,12 +6,13 @@ from datetime import date
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import Changed, Refused, SynapticError
+from ...errors import Changed, Refused, SynapticError, join_sentences
+from ...journal.changelog import LoggedRun
 from ...models import Entry, Task
 from ...notes.due_marks import remove_due_date
 from ...notes.ticks import find_tasks_to_tick
 from ...plugin import MOVE_TASK, TICK_OR_OPEN, Rescheduled, TaskPlace
-from ...render.terminal import run_text
+from ...render.fence import clean, one_line
 from ...verbs.editing import open_text, write_text
 from ...verbs.to_do import DUE_GROUPS, NO_DAY, Soon, list_to_do, name_due_group, show_soon
 from ...verbs.undoing import undo_last, undo_run
@@ -31,7 +32,7 @@ from .site import (
     session_of,
     site_of,
 )
-from .translation import mark_text, translate
+from .translation import localize_sentence, mark_text, translate
 
 
 def _is_one_task(entry: Entry) -> bool:
@@ -71,15 +72,10 @@ async def _edit_file_page(request: Request) -> Response:
             )
             await files.end_draft()
             there, undo = await run_verb(request, _find_edited_entry, path, id, replaced)
-            message = " ".join(
-                [
-                    translate("Saved in %(path)s.", path=path)
-                    if replaced
-                    else translate(SAME["nothing changed"]),
-                    *notices,
-                    *files.remarks,
-                ]
-            )
+            message = translate(SAME["nothing changed"])
+            if replaced:
+                message = translate("Saved in %(path)s.", path=path)
+            message = localize_sentence(join_sentences([message, *notices, *files.remarks]))
             where = f"/entry/{there}" if there else "/"
             return redirect_with_message(
                 request, where, message, undo=undo, file=translate("the text before")
@@ -252,11 +248,46 @@ async def _take_last_back(request: Request) -> Response:
         undone = await run_verb(request, undo_run, run, confirms=True)
     else:
         undone = await run_verb(request, undo_last, confirms=True)
-    message = translate("Took back: %(change)s.", change=run_text(undone.done))
+    message = translate("Took back: %(change)s.", change=_describe_undone_run(undone.done))
     if undone.stay:
         stay = ", ".join(path for path, _ in undone.stay)
         message += " " + translate("Changed since, and left alone: %(files)s.", files=stay)
     return redirect_with_message(request, where, message, undone=undone.run)
+
+
+VERBS = {
+    "begin a day": mark_text("begin a day"),
+    "confirm": mark_text("confirm"),
+    "delete": mark_text("delete"),
+    "edit": mark_text("edit"),
+    "import": mark_text("import"),
+    "move a task": mark_text("move a task"),
+    "open a task": mark_text("open a task"),
+    "rename": mark_text("rename"),
+    "restore": mark_text("restore"),
+    "save": mark_text("save"),
+    "save a search": mark_text("save a search"),
+    "settle": mark_text("settle"),
+    "tick": mark_text("tick"),
+    "update": mark_text("update"),
+}
+"""The verbs of the log that the page names; of others it says the word of the log."""
+MOST_FILES = 2
+"""The most files of a run that the page names."""
+
+
+def _describe_undone_run(run: LoggedRun) -> str:
+    """A run of the log in a line: its day and time, what was done, to what, in which files."""
+    day = format_date(f"{run.at:%Y-%m-%d}", weekday=False)
+    verb = run.undone_verb or run.verb
+    verb = translate(VERBS[verb]) if verb in VERBS else verb
+    if run.undone_verb:
+        verb = translate("undo: %(verb)s", verb=verb)
+    files = ", ".join(run.files)
+    if run.files[MOST_FILES:]:
+        files = translate("%(n)s files", n=len(run.files))
+    what = f": {run.what}" if run.what and run.what != files else ""
+    return clean(one_line(f"{day} {run.at:%H:%M} {verb}{what} ({files})"))
 
 
 PAGES = [

@@ -23,6 +23,7 @@ from ...errors import (
     NotFound,
     Refused,
     SynapticError,
+    join_sentences,
     match_valid_name,
 )
 from ...filters import Filters
@@ -58,7 +59,7 @@ from .site import (
     session_of,
     site_of,
 )
-from .translation import mark_text, translate
+from .translation import localize_sentence, mark_text, translate
 from .unlinked import find_mentions
 
 WINDOWED = RETURNS_AT_ONCE | {"gvim", "gedit", "kate", "mousepad", "notepad", "notepad++"}
@@ -312,7 +313,7 @@ async def _redirect_after_save(
     return redirect_with_message(
         request,
         where,
-        " ".join([message, *receipt.notices]),
+        localize_sentence(join_sentences([message, *receipt.notices])),
         undo=undo,
         file=translate("the text before"),
         look=look,
@@ -422,9 +423,8 @@ async def _restore_entry(request: Request) -> Response:
     receipt = await run_verb(
         request, removing.restore, request.path_params["id"], confirms=True
     )
-    message = " ".join(
-        [translate("Restored in %(path)s.", path=receipt.path), *receipt.notices]
-    )
+    message = translate("Restored in %(path)s.", path=receipt.path)
+    message = localize_sentence(join_sentences([message, *receipt.notices]))
     return redirect_with_message(request, f"/entry/{receipt.id}", message)
 
 

@@ -1,6 +1,5 @@
 """The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -13,7 +12,7 @@ from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, Sentence, join_sentences
 from ...filters import FILTERS, MINUS, Filters
 from ...index.statistics import count_entries_by
 from ...language.query import parse_filter_value
@@ -22,7 +21,6 @@ from ...models import Hit
 from ...notes.blocks import project_key
 from ...render.present import IsHit, build_term_test, hit_remark
 from ...search.happened import count_events_and_clean_notices
-from ...search.planner import order_of_list
 from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
 from ...verbs import browse
@@ -31,17 +29,8 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .rendering import mark_hits, plain_heading, plain_lines
 from .saved_searches import NOTE, save_search, saved_searches
-from .site import (
-    TEMPLATES,
-    Page,
-    Values,
-    page,
-    read_form,
-    redirect_with_message,
-    run_verb,
-    site_of,
-)
-from .translation import translate
+from .site import Page, Values, page, read_form, redirect_with_message, run_verb, site_of
+from .translation import localize_sentence, translate
 
 MORE_HITS = 50
 """The number of hits after a click on "more"."""
@@ -50,8 +39,6 @@ SAVED_SHOWN = 30
 OFFERED = [row for row in FILTERS.values() if row.page]
 """The filters on the search page, in their order."""
 COUNTED = [row.name for row in OFFERED if row.page == "count"]
-UNFINISHED = re.compile(r"([\d,]+) of ([\d,]+) notes cannot be found by meaning yet[^.]*\.")
-"""Matches the sentence of `search/doubt` on entries that have no vector yet."""
 NO_RESULT: Values = {
     "error": None,
     "note": NOTE,
@@ -66,23 +53,6 @@ NO_RESULT: Values = {
     "labels": {row.name: row.label for row in OFFERED},
     "form": [row for row in OFFERED if row.page == "form"],
 }
-
-
-def _say_plainly(notice: str) -> str:
-    """Returns a notice of a search in the plain words of the page, as far as it has some."""
-    unfinished = UNFINISHED.search(notice)
-    if not unfinished:
-        return notice
-    sentence = translate(
-        "%(n)s of %(total)s notes are found only by their exact words so far; they are "
-        "being prepared.",
-        n=int(unfinished[1].replace(",", "")),
-        total=int(unfinished[2].replace(",", "")),
-    )
-    return notice.replace(unfinished[0], sentence)
-
-
-TEMPLATES.filters["plainly"] = _say_plainly
 
 
 async def _search_page(request: Request) -> Response:
@@ -129,7 +99,8 @@ async def _save_search(request: Request) -> Response:
     address = _search_address({"q": asked.get("q", "").strip()} | filters_in_address(asked))
     name = form.get("name", "")
     notices = await run_verb(request, save_search, name, address)
-    message = " ".join([translate("Saved as a link in %(note)s.", note=NOTE), *notices])
+    message = translate("Saved as a link in %(note)s.", note=NOTE)
+    message = localize_sentence(join_sentences([message, *notices]))
     return redirect_with_message(request, address, message)
 
 
@@ -193,11 +164,24 @@ def search_page_values(
     is_hit = build_term_test(result.terms, ws.index.stem)
     values["facets"] = _facets_that_narrow(_count_facets_of_hits(result.hits), values["given"])
     by_filters = "newest" if result.mode == "lexical" and not result.terms else ""
-    values["order"] = order_of_list(result.notices) or by_filters
+    values["order"] = _order_of_list(result.notices) or by_filters
     values["counted"], result = count_events_and_clean_notices(ws, query, filters, result)
     values["sums"] = _sums_of_question(ws, query, filters)
     values["hits"] = [_hit_row(hit, is_hit) for hit in result.hits]
     return values | {"result": result, "explain": explain, "more": limit, "most": MORE_HITS}
+
+
+def _order_of_list(notices: Sequence[object]) -> str:
+    """Returns the order that the notice of a list names: oldest, newest or nearest. Empty if
+    the answer is no list.
+    """
+    sentences = [notice for notice in notices if isinstance(notice, Sentence)]
+    for sentence in sentences:
+        named = str(sentence.values.get("order", ""))
+        order = named or _order_of_list(list(sentence.values.values()))
+        if order:
+            return order
+    return ""
 
 
 def _sums_of_question(ws: Workspace, query: str, filters: Filters) -> Values | None:

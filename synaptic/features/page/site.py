@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from ...config import load_config
-from ...errors import NotFound, Refused, SynapticError
+from ...errors import NotFound, Refused, Sentence, SynapticError
 from ...files import real_path
 from ...journal.changelog import Actor, acting
 from ...kinds import KINDS
@@ -37,7 +37,7 @@ from .guard import BODY_BYTES, READING, Sessions, Visitor
 from .phone_code import PhoneCode
 from .rendering import Quoted, markdown_to_line, plain_heading, render_markdown
 from .template_texts import add_translations
-from .translation import present_locale, run_in_locale, translate
+from .translation import localize_sentence, present_locale, run_in_locale, translate
 
 Arguments = ParamSpec("Arguments")
 Values = dict[str, Any]
@@ -78,12 +78,19 @@ TEMPLATES.globals |= {
 }
 
 
-def code_to_html(text: object) -> Markup:
-    """Returns the text of a message as HTML, with its `commands` as code."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+def code_to_html(text: str) -> Markup:
+    """Returns a message in the present language as HTML, with its `commands` as code."""
+    message = str(escape(localize_sentence(Sentence(text))))
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", message))
 
 
+def _localize_shown(value: object) -> object:
+    return localize_sentence(value) if isinstance(value, Sentence) else value
+
+
+TEMPLATES.finalize = _localize_shown
 TEMPLATES.filters |= {
+    "localized": localize_sentence,
     "short": short_id,
     "one_line": one_line,
     "coded": code_to_html,

@@ -8,11 +8,15 @@ and its verbs have a locale, see `speaking`; elsewhere, as in a command, all is 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from decimal import Decimal
 from functools import cache
 from gettext import GNUTranslations, NullTranslations
 from pathlib import Path
+from string import Formatter
 from typing import TypeVar
 
+from ...errors import Sentence
+from ...search.doubt import UNFINISHED
 from ...workspace.workspace import Workspace
 
 Result = TypeVar("Result")
@@ -91,7 +95,7 @@ def _catalogue(language: str) -> NullTranslations:
         return GNUTranslations(file)
 
 
-def format_number(number: float) -> str:
+def format_number(number: float | Decimal) -> str:
     """Returns a number as the present locale writes it: `1,234.5` or `1.234,5`."""
     from babel.numbers import format_decimal  # a server without the page may lack it
 
@@ -119,6 +123,41 @@ def translate_count(one: str, many: str, number: int, /, **values: object) -> st
 def mark_text(text: str) -> str:
     """Marks a text for the catalogues where it is not yet shown, as in a table."""
     return text
+
+
+class _LocalizedValues(Formatter):
+    """`str.format` that writes a number with `,` as the present locale does."""
+
+    def format_field(self, value: object, format_spec: str) -> str:
+        if format_spec in (",", ",f") and isinstance(value, int | Decimal):
+            return format_number(value)
+        return str(super().format_field(value, format_spec))
+
+
+PLAINER = {
+    UNFINISHED: mark_text(
+        "{n:,} of {total:,} notes are found only by their exact words so far; they are being "
+        "prepared."
+    )
+}
+"""What the page says in place of a sentence, in plain words."""
+
+
+def localize_sentence(text: str) -> str:
+    """Returns a sentence of the core in the present language; any other text as it is, and a
+    sentence that the catalogue lacks in English.
+    """
+    if not isinstance(text, Sentence):
+        return text
+    template = PLAINER.get(text.template, text.template)
+    message = _catalogue(present_language()).gettext(template) if template else ""
+    if not text.values:
+        return message
+    values = {
+        name: localize_sentence(value) if isinstance(value, Sentence) else value
+        for name, value in text.values.items()
+    }
+    return _LocalizedValues().vformat(message, (), values)
 
 
 def localize_numbers(values: Mapping[str, object]) -> dict[str, object]:

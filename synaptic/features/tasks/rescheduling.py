@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from ...errors import InvalidArgument, NotFound, Refused
+from ...errors import InvalidArgument, NotFound, Refused, Sentence
 from ...filters import Filters
 from ...journal.changelog import present_actor
 from ...language.time_fields import read_date
 from ...models import ParsedFile, Task
 from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
 from ...notes.due_marks import cut_block, find_due_mark
-from ...notes.marks import task_of_entry
+from ...notes.marks import task_blocks, task_of_entry
 from ...notes.privacy import mask_private
 from ...plugin import Rescheduled
 from ...verbs.changing import update
@@ -63,6 +63,21 @@ def compose_task(ws: Workspace, words: str, when: str) -> str:
     return with_due_day(block, read_new_day(when, ws.clock()), style, "\n")
 
 
+def date_task_in_text(ws: Workspace, text: str, at: int, when: str, path: str) -> str:
+    """The text of a box, in which the task in whose line the offset `at` lies is due on the day
+    `when`: in the form of the text, else of the note `path` if there is one, else of the
+    journal. "" if no task is there. Raises InvalidArgument.
+    """
+    for match, block in task_blocks(text):
+        start = text.rfind("\n", 0, match.start("text")) + 1
+        end = match.start() + len(block)
+        if start <= at <= end and "\n" not in text[start:at]:
+            style = choose_style(find_due_styles(text)) or _style_of_note(ws, path)
+            day = read_new_day(when, ws.clock())
+            return text[:start] + with_due_day(text[start:end], day, style, "\n") + text[end:]
+    return ""
+
+
 def find_tasks_to_move(ws: Workspace, words: str) -> Sequence[Task]:
     """The open tasks, and entries that are due, that `find_each` finds. Raises NotFound and
     Ambiguous.
@@ -73,9 +88,10 @@ def find_tasks_to_move(ws: Workspace, words: str) -> Sequence[Task]:
         task = pick_task(candidates, part)
         if not task:
             raise NotFound(
-                f"No open task and no entry that is due holds {part[:60]!r}.",
+                "No open task and no entry that is due holds {part!r}.",
                 "`synaptic tasks` lists them, of which several are given with commas between "
                 "them; `synaptic update ID --due DAY` makes an entry due.",
+                part=part[:60],
             )
         return task
 
@@ -105,7 +121,7 @@ def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -
     """
     day = read_new_day(when, ws.clock())
     resolve_own_id(ws, path, "")
-    style = _style_around(ws, path)
+    style = _style_of_note(ws, path)
     task: Task | None = None
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
@@ -113,10 +129,10 @@ def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -
         masked = mask_private(data)
         task = find_task_in_file(parsed, masked, line, text)
         if not task or task.done:
-            raise task_changed_error("move it")
+            raise task_changed_error(Sentence("List the tasks again, and move it there."))
         start, end = _span_of_block(masked, task.line)
         if MASK in masked[start:end]:
-            raise _cannot_move_error(task, "its line holds private text")
+            raise _cannot_move_error(task, Sentence("its line holds private text"))
         block = text_of_bytes(data[start:end])
         moved = with_due_day(block, day, style, usual_line_end(data).decode())
         after = data[:start] + bytes_of_text(moved) + data[end:]
@@ -127,7 +143,7 @@ def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -
         rewrite_by_person(ws, path, change, keep=False)
     index_now(ws, path)
     if not task:
-        raise task_changed_error("move it")
+        raise task_changed_error(Sentence("List the tasks again, and move it there."))
     return _rescheduled(task, day, deed.run)
 
 
@@ -163,14 +179,16 @@ def _check_day(ws: Workspace, after: bytes, task: Task, day: date | None) -> Non
     parsed = ws.journal.parse(task.path, after)
     days = {one.line: one.due for one in tasks_of_file(parsed, mask_private(after))}
     if days.get(task.line, "") != (str(day) if day else None):
-        raise _cannot_move_error(task, "its day cannot be read there")
+        raise _cannot_move_error(task, Sentence("its day cannot be read there"))
 
 
-def _style_around(ws: Workspace, path: str) -> DueStyle:
-    """The form in which most tasks of a note write their day, else of the journal."""
-    data = ws.journal.read(path)
-    masked = mask_private(data)
+def _style_of_note(ws: Workspace, path: str) -> DueStyle:
+    """The form in which most tasks of a note write their day, else of the journal; "" is a note
+    that is not there yet.
+    """
     styles: list[DueStyle] = []
+    data = ws.journal.read(path) if path else b""
+    masked = mask_private(data)
     for entry in ws.journal.parse(path, data).entries:
         place = entry.there
         styles += find_due_styles(body_lines(masked[place.body_start : place.body_end]))
@@ -189,5 +207,10 @@ def _styles_of_journal(ws: Workspace) -> list[DueStyle]:
 
 
 def _cannot_move_error(task: Task, reason: str) -> Refused:
-    message = f"{task.path}:{task.line} cannot be moved here: {reason}."
-    return Refused(message, "Write its day in your editor.")
+    return Refused(
+        "{path}:{line} cannot be moved here: {reason}.",
+        "Write its day in your editor.",
+        path=task.path,
+        line=task.line,
+        reason=reason,
+    )

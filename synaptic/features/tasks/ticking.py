@@ -10,7 +10,15 @@ from functools import cache
 from itertools import chain
 from typing import NamedTuple, TypeVar
 
-from ...errors import Ambiguous, Changed, NotFound, Refused, SynapticError
+from ...errors import (
+    Ambiguous,
+    Changed,
+    NotFound,
+    Refused,
+    Sentence,
+    SynapticError,
+    join_sentences,
+)
 from ...journal.changelog import present_actor
 from ...kinds import CLOSING_TAGS
 from ...models import ParsedFile, Task
@@ -86,14 +94,16 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         masked = mask_private(data)
         task = find_task_in_file(parsed, masked, line, text)
         if not task or task.done == done:
-            raise task_changed_error("tick it")
+            raise task_changed_error(Sentence("List the tasks again, and tick it there."))
         task_match = _TASK.match(data, line_starts(data)[task.line - 1])
         if not task_match or task.unticked:
-            reason = task.unticked or "its state is not one of [ ], [x], TODO and DONE"
+            reason = task.unticked or Sentence(
+                "its state is not one of [ ], [x], TODO and DONE"
+            )
             raise _cannot_tick_error(path, task, reason)
         end = _end_of_block(data, task_match.end())
         if MASK in masked[task_match.start() : end]:
-            raise _cannot_tick_error(path, task, "its line holds private text")
+            raise _cannot_tick_error(path, task, Sentence("its line holds private text"))
         block = data[task_match.start() : end]
         stays_open = done and REPEATS not in text and repeats(text_of_bytes(block))
         try:
@@ -103,7 +113,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
             else:
                 tick = _tick_line(data, task_match, stamp, done)
         except CannotRepeat as error:
-            raise _cannot_tick_error(path, task, str(error)) from error
+            raise _cannot_tick_error(path, task, error.args[0]) from error
         return data[: tick.start] + tick.new + data[tick.end :]
 
     with ws.own_journal.doing(TICK if done else OPEN, text) as deed:
@@ -150,8 +160,9 @@ def find_open_tasks(ws: Workspace, words: str) -> Sequence[Task]:
         task = pick_task(with_box, part) or pick_task(due_entries(), part)
         if not task:
             raise NotFound(
-                f"No open task and no entry that is due holds {part[:60]!r}.",
+                "No open task and no entry that is due holds {part!r}.",
                 "`synaptic tasks` lists them; several are given with commas between them.",
+                part=part[:60],
             )
         return task
 
@@ -179,7 +190,8 @@ def find_each(words: str, find: Callable[[str], Task]) -> Sequence[Task]:
             errors.append(error)
     if not errors:
         return [task for at, task in enumerate(matches) if task not in matches[:at]]
-    message = " ".join([*(error.message for error in errors), "Nothing was written."])
+    messages = [*(error.message for error in errors), Sentence("Nothing was written.")]
+    message = join_sentences(messages)
     valid = chain.from_iterable(error.valid for error in errors)
     hint = " ".join(dict.fromkeys(error.hint for error in errors))
     raise type(errors[0])(message, hint, valid=valid)
@@ -228,9 +240,11 @@ def pick_task(candidates: Iterable[Task], words: str) -> Task | None:
         return None
     if len(exact or matches) > 1:
         raise Ambiguous(
-            f"{len(matches):,} open tasks hold {words[:60]!r}.",
+            "{n:,} open tasks hold {words!r}.",
             "Give more of its words, or its file and line.",
             valid=tuple(f"{task.text[:60]} ({_place_of_task(task)})" for task in matches[:5]),
+            n=len(matches),
+            words=words[:60],
         )
     return (exact or matches)[0]
 
@@ -344,14 +358,16 @@ def _set_done_date(words: bytes, stamp: bytes, done: bool) -> bytes:
     return words[:end] + stamp + words[end:]
 
 
-def task_changed_error(do: str) -> Changed:
-    """The error for a task that does not stand where it was listed; `do` is what to try."""
-    return Changed(
-        "The task was changed meanwhile; nothing was written.",
-        f"List the tasks again, and {do} there.",
-    )
+def task_changed_error(hint: str) -> Changed:
+    """The error for a task that does not stand where it was listed."""
+    return Changed("The task was changed meanwhile; nothing was written.", hint)
 
 
 def _cannot_tick_error(path: str, task: Task, reason: str) -> Refused:
-    message = f"{path}:{task.line} cannot be ticked here: {reason}."
-    return Refused(message, "Tick it in your editor.")
+    return Refused(
+        "{path}:{line} cannot be ticked here: {reason}.",
+        "Tick it in your editor.",
+        path=path,
+        line=task.line,
+        reason=reason,
+    )

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain, zip_longest
 
-from ...errors import InvalidArgument, match_valid_name
+from ...errors import InvalidArgument, Sentence, match_valid_name
 from ...filters import Filters
 from ...index.rows import Stored
 from ...index.statistics import UNREAD_DAYS
@@ -149,10 +149,10 @@ def carry_out_answer(
         )
     if chosen == "mend":
         done = mend_links(ws, first.path, confirms=confirms)
-        files = "1 file" if done.files == 1 else f"{done.files:,} files"
-        notice = (
-            f"Links in {files} lead to it again; `synaptic undo {done.run}` takes that back."
-        )
+        text = "Links in {n:,} files lead to it again; `synaptic undo {run}` takes that back."
+        if done.files == 1:
+            text = "Links in 1 file lead to it again; `synaptic undo {run}` takes that back."
+        notice = Sentence(text, n=done.files, run=done.run)
         return make_receipt(first, notices=[notice])
     if chosen == "keep":
         file = ws.config.state / REVIEWED
@@ -187,9 +187,10 @@ def _parse_finding_key(ws: Workspace, key: str, chosen: str) -> ReviewFinding:
     is_pair = "supersede" in answers
     if len(ids) != 1 + is_pair:
         raise InvalidArgument(
-            f"{key} is not the name of a finding.",
+            "{key} is not the name of a finding.",
             valid=(f"{kind}:ID:ID" if is_pair else f"{kind}:ID",),
             hint="`synaptic review` lists them.",
+            key=key,
         )
     return _make_finding(kind, *in_step(ws, lambda _: [ws.index.resolve(id) for id in ids]))
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import datetime, time
 from pathlib import Path, PurePosixPath
 
-from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
+from ...errors import Ambiguous, InvalidArgument, NotFound, Refused, Sentence
 from ...journal.folder import OWN, is_logseq_graph, is_note
 from ...journal.names import is_readable
 from ...notes.dates import date_in_path
@@ -44,8 +44,10 @@ def find_folder(ws: Workspace, name: str) -> str:
         if not written.endswith("/") and is_note(written):
             return ""
         raise Refused(
-            f"{path} is read in place from {ws.journal.roots.folders[root]}.",
+            "{path} is read in place from {place}.",
             "Synaptic never writes there: rename it with your own tools.",
+            path=path,
+            place=ws.journal.roots.folders[root],
         )
     files = list_files(ws)
     fitting = _folders_called(path, files)
@@ -53,8 +55,9 @@ def find_folder(ws: Workspace, name: str) -> str:
         return ""
     if not fitting:
         raise NotFound(
-            f"No folder with a file is called {path[:60]!r}.",
+            "No folder with a file is called {path!r}.",
             "Give its path from the journal's folder on.",
+            path=path[:60],
         )
     if len(fitting) > 1:
         message = f"{len(fitting)} folders are called {path[:40]!r}."
@@ -138,14 +141,18 @@ def _check_new_name(folder: str, new_folder: str) -> None:
     for step in new_folder.split("/"):
         reason = why_forbidden(step)
         if is_note(step):
-            reason = "it ends like a note"
+            reason = Sentence("it ends like a note")
         if reason:
             raise InvalidArgument(
-                f"{new_folder[:80]!r} cannot be the name of a folder: {reason}.",
+                "{new_folder!r} cannot be the name of a folder: {reason}.",
                 "Give another name; letters, digits, blanks, - and _ are possible everywhere.",
+                new_folder=new_folder[:80],
+                reason=reason,
             )
     if new_folder == folder:
-        raise InvalidArgument(f"{folder} has this name already.", "Give another name.")
+        raise InvalidArgument(
+            "{folder} has this name already.", "Give another name.", folder=folder
+        )
 
 
 def _check_is_own(ws: Workspace, folder: str, new_folder: str) -> None:
@@ -153,25 +160,33 @@ def _check_is_own(ws: Workspace, folder: str, new_folder: str) -> None:
     new place in one, or in the folder itself.
     """
     if new_folder.startswith(f"{folder}/"):
-        raise Refused(f"{new_folder} lies in {folder} itself.", "Give a place outside of it.")
+        raise Refused(
+            "{new_folder} lies in {folder} itself.",
+            "Give a place outside of it.",
+            new_folder=new_folder,
+            folder=folder,
+        )
     for path in (folder, new_folder):
         if is_logseq_graph(ws.journal.root) and path.partition("/")[0] in _OF_LOGSEQ:
             raise Refused(
-                f"Logseq gives its folders their names, as {path.partition('/')[0]}.",
+                "Logseq gives its folders their names, as {folder}.",
                 "Rename the pages: `synaptic rename` takes those of a namespace along.",
+                folder=path.partition("/")[0],
             )
         others = [other for other in ws.journal.roots.apart if _overlap(path, other)]
         if others or ws.journal.roots.split_path(f"{path}/x.md")[0]:
             raise Refused(
-                f"{(others or [path])[0]} is not a folder of the journal's own notes.",
+                "{path} is not a folder of the journal's own notes.",
                 "Give another folder.",
+                path=(others or [path])[0],
             )
     today = ws.journal.day_path(ws.clock())
     for path in (folder, new_folder):
         if today.startswith(f"{path}/"):
             raise Refused(
-                f"The files of days stand in {path}, by `day_file` in config.toml.",
+                "The files of days stand in {path}, by `day_file` in config.toml.",
                 "Change `day_file` first, and rename the folder in your file manager.",
+                path=path,
             )
 
 
@@ -186,11 +201,10 @@ def _check_is_free(
     """Raises Refused if something has the new path, but for case and Unicode form."""
     place = ws.journal.place(new_folder)
     if os.path.lexists(place):
-        what = "folder" if place.is_dir() else "file"
-        raise Refused(
-            f"There is a {what} {new_folder} already, and nothing is merged or written over.",
-            "Give another name, or rename that one first.",
-        )
+        message = "There is a file {path} already, and nothing is merged or written over."
+        if place.is_dir():
+            message = "There is a folder {path} already, and nothing is merged or written over."
+        raise Refused(message, "Give another name, or rename that one first.", path=new_folder)
     steps = {fold_path(path): path for path in (*others, f"{folder}/x")}
     folders = {posixpath.dirname(path) for path in (*others, f"{folder}/x")}
     for inner in sorted(folders):
@@ -202,8 +216,10 @@ def _check_is_free(
         there = steps.get(fold_path(path), path)
         if there not in (path, folder):
             raise Refused(
-                f"{there} is there already, and some systems take {path} for the same name.",
-                f"Write it as {there}, or give another name.",
+                "{there} is there already, and some systems take {path} for the same name.",
+                "Write it as {there}, or give another name.",
+                there=there,
+                path=path,
             )
 
 
@@ -219,9 +235,13 @@ def _check_no_links(ws: Workspace, folder: str) -> None:
         items += [((within / name).as_posix(), Path(parent, name)) for name in folders + names]
     for path, place in items:
         if place.is_symlink():
-            raise Refused(f"{path} is a link to another place.", "Move the link first.")
+            raise Refused(
+                "{path} is a link to another place.", "Move the link first.", path=path
+            )
         if not is_readable(place.name):
-            raise Refused(f"{path!r} has a name that is not read.", "Rename it first.")
+            raise Refused(
+                "{path!r} has a name that is not read.", "Rename it first.", path=path
+            )
 
 
 def _check_stays_same_note(ws: Workspace, old_path: str, new_path: str) -> None:
@@ -230,11 +250,11 @@ def _check_stays_same_note(ws: Workspace, old_path: str, new_path: str) -> None:
     """
     roots = ws.journal.roots
     if roots.withholds(old_path) != roots.withholds(new_path):
-        word = "not be read any more" if roots.withholds(new_path) else "be read"
-        raise Refused(
-            f"By `exclude` in config.toml, {old_path} would {word} as {new_path}.",
-            "Change `exclude` first, or give another name.",
-        )
+        message = "By `exclude` in config.toml, {path} would be read as {to}."
+        if roots.withholds(new_path):
+            message = "By `exclude` in config.toml, {path} would not be read any more as {to}."
+        hint = "Change `exclude` first, or give another name."
+        raise Refused(message, hint, path=old_path, to=new_path)
     if not is_note(old_path):
         return
     day_file = ws.config.day_file
@@ -243,13 +263,15 @@ def _check_stays_same_note(ws: Workspace, old_path: str, new_path: str) -> None:
         at = datetime.combine(date.day, time(12)).astimezone()
         if ws.journal.day_path(at) == old_path:
             raise Refused(
-                f"{old_path} is the file of a day, where `day_file` in config.toml puts it.",
+                "{old_path} is the file of a day, where `day_file` in config.toml puts it.",
                 "Change `day_file` first, and rename the folder in your file manager.",
+                old_path=old_path,
             )
     if date != date_in_path(new_path, day_file):
         raise Refused(
-            f"{old_path} has its date from its folder, and would get another.",
+            "{old_path} has its date from its folder, and would get another.",
             "Give a folder whose name says the same.",
+            old_path=old_path,
         )
 
 
@@ -265,6 +287,10 @@ def _notices_of_left(ws: Workspace, folder: str, emptied: Collection[str]) -> It
         if path not in emptied and not hidden:
             left.append(path)
     if left:
-        more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+        text = "Hidden files and empty folders stay where they are: {paths}."
+        if len(left) > MOST_NAMED:
+            text = (
+                "Hidden files and empty folders stay where they are: {paths} and {more} more."
+            )
         paths = ", ".join(sorted(left)[:MOST_NAMED])
-        yield f"Hidden files and empty folders stay where they are: {paths}{more}."
+        yield Sentence(text, paths=paths, more=len(left) - MOST_NAMED)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
+from ...errors import Sentence
 from ...journal.names import MOST_BYTES, is_readable
 
-_FORBIDDEN = {'\\/:*?"<>|': "Windows allows no {}", "#^[]": "links of Obsidian allow no {}"}
+_FORBIDDEN = {
+    '\\/:*?"<>|': "Windows allows no {sign}",
+    "#^[]": "links of Obsidian allow no {sign}",
+}
 _DEVICES = re.compile(r"(?i)(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|\Z)")
 
 
@@ -22,24 +26,24 @@ def why_forbidden(name: str) -> str:
     | `.a.md`                 | it would be hidden                 |
     """
     if not name.strip() or name in (".", ".."):
-        return "a part of it is empty"
+        return Sentence("a part of it is empty")
     for signs, words in _FORBIDDEN.items():
         for sign in signs:
             if sign in name:
-                return words.format(sign)
+                return Sentence(words, sign=sign)
     if not is_readable(name) or not name.isprintable():
-        return "it has a sign that nobody sees"
+        return Sentence("it has a sign that nobody sees")
     if name[0] == ".":
-        return "files that begin with a dot are hidden"
+        return Sentence("files that begin with a dot are hidden")
     if name != name.strip() or name[-1] == ".":
-        return "Windows allows no blank and no dot at its end"
+        return Sentence("Windows allows no blank and no dot at its end")
     stem = name.rpartition(".")[0] if name.lower().endswith((".md", ".markdown")) else name
     if stem != stem.strip() or stem[-1:] in (".", ""):
-        return "Windows allows no blank and no dot at its end"
+        return Sentence("Windows allows no blank and no dot at its end")
     if _DEVICES.match(name):
-        return "Windows keeps this name for a device"
+        return Sentence("Windows keeps this name for a device")
     if len(name.encode("utf-8", "surrogatepass")) > MOST_BYTES:
-        return f"it has more than {MOST_BYTES} bytes"
+        return Sentence("it has more than {most_bytes} bytes", most_bytes=MOST_BYTES)
     if name.endswith(("~", ".swp", ".tmp")):
-        return "editors name their own files so"
+        return Sentence("editors name their own files so")
     return ""

@@ -17,7 +17,7 @@ from itertools import chain
 from pathlib import Path
 from urllib.parse import unquote
 
-from ...errors import NotFound
+from ...errors import NotFound, Sentence
 from ...journal.folder import is_logseq_graph, is_note
 from ...notes.blocks import LONE_CR, MASK
 from ...notes.link_names import name_key, page_key
@@ -258,7 +258,7 @@ class LinkMoves:
         for link, _ in self._changes(path, others):
             at = offsets[link.start]
             is_private = masked[at : at + 1] == MASK
-            why = "in a private passage" if is_private else IN_CODE
+            why = Sentence("in a private passage") if is_private else IN_CODE
             self._stay(path, line_numbers(data, [at])[0], why)
 
     def _report_links(self, path: str, text: NoteText, why: str) -> None:
@@ -277,11 +277,13 @@ class LinkMoves:
             with suppress(OSError):
                 data = self._ws.journal.place(path).read_bytes()
             if is_note(path) and self._may_name(data):
-                self._report_links(path, read_note_text(data), "in a note that is left out")
+                self._report_links(
+                    path, read_note_text(data), Sentence("in a note that is left out")
+                )
             for old_path in self._moves if not is_note(path) else ():
                 at = data.find(json.dumps(old_path, ensure_ascii=False).encode())
                 if at >= 0:
-                    self._stay(path, line_numbers(data, [at])[0], "in a canvas")
+                    self._stay(path, line_numbers(data, [at])[0], Sentence("in a canvas"))
 
     def _report_source(self, path: str, text: NoteText) -> None:
         """Notes the links of a source, which is only read, that will break."""

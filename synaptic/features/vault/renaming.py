@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import PurePosixPath
 from urllib.parse import quote
 
-from ...errors import Ambiguous, InvalidArgument, NotFound, Refused
+from ...errors import Ambiguous, InvalidArgument, NotFound, Refused, Sentence
 from ...journal.folder import is_note, locate_writable
 from ...models import Texts
 from ...notes.dates import date_in_path
@@ -43,7 +43,11 @@ def plan_note_rename(ws: Workspace, note: str, new: str, *, confirms: bool = Fal
     old_path = find_note(ws, note, files, pages)
     locate_writable(ws.journal.roots, old_path)
     if ws.journal.place(old_path).is_symlink():
-        raise Refused(f"{old_path} is a link to another file.", "Rename the file it leads to.")
+        raise Refused(
+            "{old_path} is a link to another file.",
+            "Rename the file it leads to.",
+            old_path=old_path,
+        )
     is_page = old_path in pages.names
     moves = {}
     names = {}
@@ -62,7 +66,9 @@ def plan_note_rename(ws: Workspace, note: str, new: str, *, confirms: bool = Fal
     if all(path == to for path, to in moves.items()) and not any(
         names[path] != pages.names[path] for path in names
     ):
-        raise InvalidArgument(f"{old_path} has this name already.", "Give another name.")
+        raise InvalidArgument(
+            "{old_path} has this name already.", "Give another name.", old_path=old_path
+        )
     for path, to in moves.items():
         _check_name_is_free(ws, path, to, names.get(path, ""), files, moves, pages)
     plan = LinkMoves(ws, moves, names).plan("rename", confirms=confirms)
@@ -93,23 +99,28 @@ def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) ->
     fitting = same_letters or fitting
     if len(fitting) > 1:
         raise Ambiguous(
-            f"{len(fitting)} notes are called {name[:40]!r}.",
+            "{n} notes are called {name!r}.",
             valid=fitting[:6],
             hint="Give the path of one.",
+            n=len(fitting),
+            name=name[:40],
         )
     if fitting:
         return fitting[0]
     id = id_of_name(ws, name)
     if id is None:
         raise NotFound(
-            f"No note is called {name[:60]!r}.",
+            "No note is called {name!r}.",
             "Give its path, its name, its title or its id: `synaptic search` shows them.",
+            name=name[:60],
         )
     entry = in_step(ws, lambda _: ws.index.resolve(id)).entry
     if not entry.whole_file:
         raise Refused(
-            f"{entry.short_id} is an entry in {entry.path}, and not a whole note.",
-            f"`synaptic update {entry.short_id} --title NEW` gives it another title.",
+            "{short_id} is an entry in {path}, and not a whole note.",
+            "`synaptic update {short_id} --title NEW` gives it another title.",
+            short_id=entry.short_id,
+            path=entry.path,
         )
     return entry.path
 
@@ -155,20 +166,27 @@ def _check_new_path(ws: Workspace, old_path: str, new_path: str, page: str) -> N
         reason = why_forbidden(step)
         if reason:
             raise InvalidArgument(
-                f"{(page or new_path)[:80]!r} cannot be the name of a note: {reason}.",
+                "{name!r} cannot be the name of a note: {reason}.",
                 "Give another name; letters, digits, blanks, - and _ are possible everywhere.",
+                name=(page or new_path)[:80],
+                reason=reason,
             )
     if ws.journal.roots.split_path(new_path)[0] or ws.journal.roots.withholds(new_path):
         raise Refused(
-            f"{new_path} would not be read as a note of the journal.", "Give another folder."
+            "{new_path} would not be read as a note of the journal.",
+            "Give another folder.",
+            new_path=new_path,
         )
     day_file = ws.config.day_file
     days = [date_in_path(path, day_file) for path in (old_path, new_path)]
     if days[0] != days[1]:
-        words = "is the file of a day, and its name is its date"
         subject = old_path if days[0] and days[0].is_day else new_path
         if any(day and day.is_day for day in days):
-            raise Refused(f"{subject} {words}.", "Give a note that is no day, and no date.")
+            raise Refused(
+                "{path} is the file of a day, and its name is its date.",
+                "Give a note that is no day, and no date.",
+                path=subject,
+            )
 
 
 def fold_path(path: str) -> str:
@@ -195,17 +213,22 @@ def _check_name_is_free(
             steps.setdefault(fold_path(folder.as_posix()), folder.as_posix())
     there = steps.get(fold_path(new_path))
     if there:
-        message = f"{there} is there already"
+        message = "{there} is there already."
         if there != new_path:
-            message += f", and some systems take {new_path} for the same name"
-        raise Refused(f"{message}.", "Give another name, or rename that one first.")
+            message = (
+                "{there} is there already, and some systems take {path} for the same name."
+            )
+        hint = "Give another name, or rename that one first."
+        raise Refused(message, hint, there=there, path=new_path)
     for folder in PurePosixPath(new_path).parents:
         there = steps.get(fold_path(folder.as_posix()), folder.as_posix())
         if there != folder.as_posix():
             raise Refused(
-                f"The folder {there} is there already, and some systems take "
-                f"{folder.as_posix()} for the same name.",
-                f"Write it as {there}.",
+                "The folder {there} is there already, and some systems take "
+                "{folder} for the same name.",
+                "Write it as {there}.",
+                there=there,
+                folder=folder.as_posix(),
             )
     stem = page or PurePosixPath(new_path).stem
     if link_key(stem) == link_key(pages.names.get(old_path) or PurePosixPath(old_path).stem):
@@ -219,9 +242,11 @@ def _check_name_is_free(
     named += _notes_called(ws, stem, {old_path, *moves})
     if named:
         raise Refused(
-            f"{named[0]} has the name {stem!r} already; of two notes of one name, nobody could "
-            "say which one a link means.",
+            "{path} has the name {name!r} already; of two notes of one name, "
+            "nobody could say which one a link means.",
             "Give another name, or rename that one first.",
+            path=named[0],
+            name=stem,
         )
 
 
@@ -245,5 +270,6 @@ def _heading_notice(ws: Workspace, old_path: str, new_path: str) -> Texts:
         if link_key(entry.title) == link_key(was) and link_key(was) != link_key(
             page_of_path(new_path)
         ):
-            return (f"Its own heading still says {entry.title!r}; it is not changed.",)
+            text = "Its own heading still says {title!r}; it is not changed."
+            return (Sentence(text, title=entry.title),)
     return ()

@@ -5,10 +5,12 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from html.parser import HTMLParser
 from io import BytesIO
 from pathlib import Path
+from string import Formatter
 from typing import ClassVar
 
 import pytest
@@ -18,10 +20,9 @@ from babel.messages.pofile import read_po
 from jinja2 import nodes
 
 from synaptic.config import load_config
-from synaptic.errors import ConfigError
+from synaptic.errors import ConfigError, Sentence, join_sentences
 from synaptic.features.page import routes
 from synaptic.features.page.saved_searches import NOTE
-from synaptic.features.page.searching import UNFINISHED
 from synaptic.features.page.site import TEMPLATES
 from synaptic.features.page.template_texts import SCRIPT_TEXTS, format_entry_count, script_texts
 from synaptic.features.page.translation import (
@@ -29,10 +30,11 @@ from synaptic.features.page.translation import (
     LOCALES,
     choose_locale,
     format_number,
+    localize_sentence,
     speaking,
     translate_count,
 )
-from synaptic.search import doubt
+from synaptic.search.doubt import UNFINISHED
 
 sys.path.append(str(Path(__file__).parents[3] / "scripts"))
 
@@ -153,6 +155,7 @@ TERMINAL = {"app.py", "page_commands.py", "book_command.py", "service.py"}
 """Modules that speak to a terminal, which is English."""
 TO_THE_TERMINAL = {"choose_address", "_check_address", "_describe", "phone_text"}
 SAID_BY = {"translate", "translate_in", "translate_count", "mark_text"}
+TAG = "</?[a-z][^<>]*>"
 SENTENCE = re.compile(r"^[A-Z“][^\n]*\w [\w(]|\w \w[^\n]*[.:?]$")
 
 
@@ -189,9 +192,12 @@ def test_the_styles_hold_no_text() -> None:
 
 
 def test_the_page_says_plainly_what_a_search_says_of_missing_vectors() -> None:
-    source = Path(doubt.__file__).read_text().replace('"\n            "', "")
-    [sentence] = re.findall(r"(notes cannot be found by meaning yet[^\"]*)", source)
-    assert UNFINISHED.fullmatch(f"1,200 of 3,400 {sentence}")
+    notice = join_sentences([Sentence("Kept."), Sentence(UNFINISHED, n=1_200, total=3_400)])
+    assert "1,200 of 3,400 notes cannot be found by meaning yet" in notice
+    said = localize_sentence(notice)
+    assert said.startswith("Kept. 1,200 of 3,400 notes are found only by their exact words")
+    with speaking("de_DE"):
+        assert "1.200 von 3.400 Notizen" in localize_sentence(notice)
 
 
 def test_the_texts_of_scripts_are_those_that_the_page_translates() -> None:
@@ -210,6 +216,59 @@ def test_the_texts_of_scripts_are_those_that_the_page_translates() -> None:
 @pytest.fixture(scope="module")
 def found() -> Catalog:
     return script.find_texts()
+
+
+ENGLISH_ALONE = {
+    "features/vault/retagging.py": 2,
+    "files.py": 1,
+    "filters.py": 2,
+    "journal/disk.py": 1,
+    "journal/folder.py": 3,
+    "journal/text.py": 1,
+    "journal/writer.py": 1,
+    "serving/failures.py": 1,
+    "verbs/browse.py": 1,
+    "verbs/doctor.py": 1,
+    "verbs/entry_marks.py": 2,
+    "verbs/removing.py": 1,
+    "workspace/sync.py": 3,
+}
+"""How many texts of errors no catalogue can hold, for they are put together before: of a broken
+installation or disk, and of calls that only a terminal or an agent makes. They only fall.
+"""
+
+
+def test_what_a_person_may_be_told_is_a_template_of_the_catalogues() -> None:
+    built: Counter[str] = Counter()
+    for path in sorted(script.ROOT.glob("synaptic/**/*.py")):
+        place = script.place_of_sentences(path)
+        for call in ast.walk(ast.parse(path.read_text())) if place else ():
+            if isinstance(call, ast.Call):
+                texts = script.spoken_arguments(call)
+                built[place] += sum(isinstance(text, ast.JoinedStr) for text in texts)
+    assert +built == ENGLISH_ALONE
+
+
+def test_a_sentence_is_found_however_it_is_given(tmp_path: Path) -> None:
+    (tmp_path / "spoken.py").write_text(
+        """
+def tell(ws, path):
+    text = "One {n} waits."
+    if ws:
+        text = "Two {n} wait."
+    raise NotFound("No {path} is there.", hint="Ask again." if ws else "Look again.", path=path)
+    yield Finding("ok", "index", Sentence(text, n=1), "Mend it.")
+    print("Not for a person.", f"Nor {path}.")
+"""
+    )
+    assert set(script.find_sentences(tmp_path / "spoken.py")) == {
+        "No {path} is there.",
+        "Ask again.",
+        "Look again.",
+        "One {n} waits.",
+        "Two {n} wait.",
+        "Mend it.",
+    }
 
 
 def translations(catalogue: Catalog) -> dict[object, object]:
@@ -240,14 +299,21 @@ def test_a_translation_has_the_values_and_the_html_of_its_text(language: str) ->
         source = message.id if isinstance(message.id, str) else message.id[-1]
         strings = message.string if isinstance(message.string, tuple) else (message.string,)
         for text in strings:
-            for kind in (r"<[^>]+>", r"`[^`]+`", r"%%"):
+            for kind in (TAG, r"`[^`]+`", r"%%"):
                 assert sorted(re.findall(kind, text)) == sorted(re.findall(kind, source)), text
             values = set(re.findall(r"%\(\w+\)[sr]", text))
             asked = set(re.findall(r"%\(\w+\)[sr]", source))
             assert values <= asked and asked - values <= {"%(n)s"}, text
+            if not asked:  # a template of `Sentence`
+                assert field_names(text) <= field_names(source), text
             # one would end an attribute
-            outside = re.sub(r"<[^>]+>", "", text).count('"')
-            assert outside <= re.sub(r"<[^>]+>", "", source).count('"'), text
+            outside = re.sub(TAG, "", text).count('"')
+            assert outside <= re.sub(TAG, "", source).count('"'), text
+
+
+def field_names(template: str) -> set[str]:
+    """The names of the values in a template of `str.format`."""
+    return {name for _, name, _, _ in Formatter().parse(template) if name}
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,7 @@ def test_the_last_change_is_taken_back_and_done_again_by_one_button(
     assert server.post("/undo").status_code == 303
     assert "- [ ] Water" in note.read_text()
     shown = server.client.get("/").text
-    assert re.search(r"Took back: [-0-9: ]+ tick: Water \(Routine\.md\)\.", shown)
+    assert re.search(r"Took back: \d+ \w+ \d{4} \d\d:\d\d tick: Water \(Routine\.md\)\.", shown)
     again = re.search(r'name="run" value="(\w+)"', shown)
     assert again and server.post("/undo", run=again[1]).status_code == 303
     assert "- [x] Water" in note.read_text()

@@ -1,0 +1,250 @@
+"""What the core says, an error, a notice or a finding, is in the language of the page."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import pytest
+from bs4 import BeautifulSoup
+from served import Served, served
+
+from synaptic.features.page.translation import LOCALES, localize_sentence, speaking
+from synaptic.language.time_fields import TIME_FIELDS, read_date, read_moment
+
+NOW = "2026-11-20T10:00:00+00:00"
+SAID = ".warning, .notice, .check, .fine li, main.said, .empty, .narrow, .sum"
+"""Where a page shows what the core says."""
+ENGLISH = re.compile(
+    r"\b([Tt]he|is|are|and|[Nn]ot|[Tt]hat|with|[Nn]othing|[Nn]o|of|[Ii]t|from|[Ee]ntry|entries|[Tt]here|than)\b"
+)
+"""Words of English that are none of German, outside of commands and values."""
+KETTLE, LAMP = "20261118-kettle22", "20261119-lamp2222"
+JOURNAL = {
+    "2026-11-18.md": f"# 2026-11-18\n\n## 09:00 Kessel\n<!-- syn:{KETTLE} -->\n\nDicht. #boje\n",
+    "2026-11-19.md": f"# 2026-11-19\n\n## 09:00 Decision: Lampe\n<!-- syn:{LAMP} -->\n\n"
+    "Wir nehmen Messing. #lampe\n\nhours:: 2\n",
+    "Kajak.md": "# Kajak\n\nBlau.\n\n- [ ] Lack kaufen\n",
+    "Segel.md": "# Segel\n\nRot. [[Kajak]]\n",
+}
+
+
+class Answer(NamedTuple):
+    """What a page says in German: its messages, without commands and the names of files."""
+
+    status: int
+    text: str
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("sentences") / "home"
+    (home / "journal").mkdir(parents=True)
+    for name, text in JOURNAL.items():
+        (home / "journal" / name).write_text(text)
+    return home
+
+
+@pytest.fixture(scope="module")
+def server(home: Path) -> Iterator[Served]:
+    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC") as found:
+        found.client.headers["Accept-Language"] = "de-DE"
+        yield found
+
+
+def said_by(server: Served, answer: httpx.Response) -> Answer:
+    """What a page says, behind a redirect."""
+    if answer.is_redirect:
+        answer = server.client.get(answer.headers["location"])
+    if "html" not in answer.headers["content-type"]:
+        return Answer(answer.status_code, answer.text)
+    page = BeautifulSoup(answer.text, "html.parser")
+    for part in page.select("code, button, .path, textarea, form.composer"):
+        part.decompose()
+    messages = page.select(SAID) or page.select("main")
+    text = " ".join(message.get_text(" ", strip=True) for message in messages)
+    return Answer(answer.status_code, " ".join(html.unescape(text).split()))
+
+
+SEARCHES = {
+    # the query, or the address of a search: what the page says of it
+    "Quastenflosser": "Kein Eintrag enthält: Quastenflosser.",
+    "Kesel": "Nichts enthält ; gesucht wurde nach",
+    "Kessel since:niemals": "„niemals“ ist als Datum nicht zu verstehen. Gültig: 2026-11-03, gestern",
+    "Kessel farbe:rot": "ist kein Filter und wurde als Wort gesucht.",
+    "Kessel AND Lampe": "AND ist kein Operator: Einträge mit mehr der Wörter kommen zuerst.",
+    "Kessel -Lampe": "Ausgelassen: Einträge mit",
+    '"Kessel Lampe"': "Kein Eintrag enthält diese Wortfolge",
+    "offene Probleme": "",
+    "latest decisions": "Als Liste, neueste zuerst: Entscheidungen.",
+    "was geschah am 18. November": "Als Liste, älteste zuerst: alle Einträge, 2026-11-18.",
+    "was geschah im Januar": "Keine Einträge von 2026-01-01 bis 2026-01-31; die nächsten Tage",
+    "?since=niemals": "Von: „niemals“ ist als Datum nicht zu verstehen.",
+    "?since=2026-11-19&until=2026-11-01": "Von (2026-11-19) liegt nach Bis (2026-11-01).",
+    "?type=katze": "Art: „katze“ ist unbekannt. Gültig:",
+    "?tag=boje&tag=lampe": "",
+}
+
+
+@pytest.mark.parametrize("query", SEARCHES)
+def test_a_search_says_what_it_found_in_german(server: Served, query: str) -> None:
+    address = (
+        f"/search{query}" if query[0] == "?" else f"/search?q={httpx.QueryParams(q=query)}"
+    )
+    if query[0] != "?":
+        address = "/search?" + str(httpx.QueryParams(q=query))
+    answer = said_by(server, server.client.get(address))
+    assert SEARCHES[query] in answer.text, answer
+    assert not ENGLISH.findall(answer.text), answer
+
+
+Step = Callable[[Served, Path], httpx.Response]
+
+
+def stale(server: Served, path: str, text: str) -> httpx.Response:
+    """Saves a text from a form that showed another one."""
+    return server.post(path, text=text, content=text, seen="0" * 16)
+
+
+def rename(server: Served, new: str) -> httpx.Response:
+    found = re.search(r'/entry/([\w-]+)"', server.client.get("/search?q=Kajak+Blau").text)
+    assert found
+    return server.post(f"/entry/{found[1]}/rename", new=new)
+
+
+def tick(server: Served, **fields: str) -> httpx.Response:
+    task = {"path": "Kajak.md", "line": "5", "text": "Lack kaufen", "done": "yes"}
+    return server.client.post("/tick", data={"csrf": server.csrf(), **task, **fields})
+
+
+def attach(server: Served, name: str, data: bytes) -> httpx.Response:
+    files = {"files": (name, data)}
+    return server.client.post("/draft", data={"csrf": server.csrf()}, files=files)
+
+
+STEPS: dict[str, tuple[Step, str]] = {
+    "an id that nobody has": (lambda server, _: server.client.get("/entry/zzzz9999"), ""),
+    "a note that is not there": (
+        lambda server, _: server.client.get("/edit?path=Nirgends.md"),
+        "Das Journal hat keine Notiz „Nirgends.md“.",
+    ),
+    "no text": (
+        lambda server, _: server.post("/new", content=" "),
+        "Der Inhalt hat keinen Text; nichts wurde gespeichert.",
+    ),
+    "a date that is none": (
+        lambda server, _: server.post("/new", content="Tee.", due="irgendwann"),
+        "Fällig: „irgendwann“ ist als Datum nicht zu verstehen. Gültig: 2026-12-31, morgen",
+    ),
+    "too important": (
+        lambda server, _: server.post("/new", content="Tee.", importance="11"),
+        "Wichtigkeit: „11“ ist unbekannt.",
+    ),
+    "a private text": (
+        lambda server, _: server.post("/new", content="<private>Tee.</private>"),
+        "Text: ist ganz als privat markiert",
+    ),
+    "a date that the text begins with": (
+        lambda server, _: server.post("/new", content="gestern: Tee getrunken."),
+        "Auf 19.11.2026 10:00 datiert, denn der Text beginnt mit „gestern:“.",
+    ),
+    "the same again": (
+        lambda server, _: server.post("/new", content="gestern: Tee getrunken."),
+        "",
+    ),
+    "a text that was changed meanwhile": (
+        lambda server, _: stale(server, f"/entry/{KETTLE}/edit", "Undicht."),
+        "",
+    ),
+    "a file that was changed meanwhile": (
+        lambda server, _: stale(server, "/edit?path=Segel.md", "# Segel\n\nGelb.\n"),
+        "Segel.md hat sich inzwischen geändert; nichts wurde geschrieben.",
+    ),
+    "a file without a text": (
+        lambda server, _: stale(server, f"/edit?path=2026-11-18.md&id={KETTLE}", ""),
+        "",
+    ),
+    "a task that was changed meanwhile": (
+        lambda server, _: tick(server, text="Pinsel kaufen"),
+        "Die Aufgabe hat sich inzwischen geändert; nichts wurde geschrieben.",
+    ),
+    "a task that moves to no day": (
+        lambda server, _: tick(server, due="irgendwann"),
+        "Fällig: „irgendwann“ ist als Datum nicht zu verstehen.",
+    ),
+    "a name that no system takes": (
+        lambda server, _: rename(server, "Ka:jak"),
+        "„Ka:jak.md“ geht nicht als Name einer Notiz: Windows erlaubt kein :.",
+    ),
+    "a name that is taken": (
+        lambda server, _: rename(server, "Segel"),
+        "Segel.md gibt es schon.",
+    ),
+    "its own name": (lambda server, _: rename(server, "Kajak"), "Kajak.md heißt schon so."),
+    "an empty file": (
+        lambda server, _: attach(server, "leer.png", b""),
+        "`leer.png` ist leer.",
+    ),
+    "a picture that is none": (
+        lambda server, _: attach(server, "bild.png", b"kein Bild"),
+        "`bild.png` ist kein Bild: Nur der Name sagt es.",
+    ),
+    "a field that nobody wrote": (
+        lambda server, _: server.client.get("/sums?field=km"),
+        "Keiner dieser Einträge hat eine Zahl im Feld „km“.",
+    ),
+    "a choice that is none": (
+        lambda server, _: server.post("/review", finding="near:a", answer="keep"),
+        "near:a ist nicht der Name eines Befunds.",
+    ),
+    "a run that is not there": (
+        lambda server, _: server.post("/undo", run="0123456789"),
+        "Keine Änderung mit der ID „0123456789“ lässt sich zurücknehmen.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_an_error_or_a_reply_is_german(server: Served, home: Path, name: str) -> None:
+    step, expected = STEPS[name]
+    answer = said_by(server, step(server, home))
+    assert expected in answer.text, answer
+    assert answer.text and not ENGLISH.findall(answer.text), answer
+
+
+def test_the_health_of_a_journal_is_told_in_german(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    home.chmod(0o755)
+    (home / "config.toml").write_text('sources = ["/nirgends/notizen"]\n')
+    twice = f"## 09:00 Kessel\n<!-- syn:{KETTLE} -->\n\nDicht.\n"
+    (home / "journal" / "2026-11-18.md").write_text(f"# 2026-11-18\n\n{twice}")
+    (home / "journal" / "2026-11-18 2.md").write_text(f"# 2026-11-18\n\n{twice}\nUndicht.\n")
+    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC") as server:
+        server.client.headers["Accept-Language"] = "de-DE"
+        server.client.get("/search?q=Kessel")  # which makes the index
+        for path in ("/health", "/health?whole=1"):
+            answer = said_by(server, server.client.get(path))
+            assert "Andere Benutzer können in" in answer.text, answer
+            assert "Fehlt (eine Festplatte, die nicht eingebunden ist?)" in answer.text
+            assert "Einträge:" in answer.text and "Dateien: 2, unter" in answer.text
+            text = answer.text.replace(str(tmp_path), "")
+            assert not ENGLISH.findall(text), answer
+
+
+@pytest.mark.parametrize("locale", LOCALES.values())
+def test_the_examples_of_a_date_can_be_typed_in_each_language(locale: str) -> None:
+    now = datetime.fromisoformat(NOW)
+    for name, field in TIME_FIELDS.items():
+        for example in field.examples:
+            with speaking(locale):
+                typed = localize_sentence(example)
+            if name == "at":
+                assert read_moment(typed, now, name) == read_moment(example, now, name), typed
+            else:
+                assert read_date(typed, now, name) == read_date(example, now, name), typed
