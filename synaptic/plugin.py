@@ -216,6 +216,8 @@ MOVE_TASK: Door[[Workspace, TaskPlace, str], Rescheduled] = Door("move_task")
 """Moves a task, or an entry that is due as a whole, to another day, for the page."""
 FORMAT_TASK: Door[[Workspace, str, str], str] = Door("format_task")
 """The text of a new entry that is this task, due on that day, for the page."""
+DATE_TASK: Door[[Workspace, str, int, str, str], str] = Door("date_task")
+"""The text of a box whose task at an offset is due on that day, in a note, for the page."""
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
 """The plan that gives a note, or a folder with a `/` at its end, another name, for the page;
 True if a person confirms.

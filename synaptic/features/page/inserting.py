@@ -1,12 +1,13 @@
-"""Templates of the vault for the text boxes of the page."""
+"""What the server puts into text boxes of the page: a template of the vault, a task's day."""
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from ...errors import Refused, SynapticError
+from ...errors import Refused, SynapticError, join_sentences
+from ...plugin import DATE_TASK
 from .filling import fill_template, find_templates
-from .site import Page, http_status, page, run_verb, session_of
-from .translation import translate
+from .site import Page, http_status, page, read_form, run_verb, session_of
+from .translation import localize_sentence, translate
 
 
 async def _templates_menu(request: Request) -> Response:
@@ -38,11 +39,28 @@ async def _filled_template(request: Request) -> Response:
             moment=moment if asked.get("date") else "",
         )
     except SynapticError as error:
-        return PlainTextResponse(f"{error.message} {error.hint}", http_status(error))
+        text = localize_sentence(join_sentences([error.message, error.hint]))
+        return PlainTextResponse(text, http_status(error))
     return PlainTextResponse(text)
+
+
+async def _dated_task(request: Request) -> Response:
+    """Answers with the text of a box, `before` and `after` the caret, in which the task in its
+    line is due on the `day`; with status 204 if the line holds no task.
+    """
+    form = await read_form(request)
+    before, after = (form.get(name, "").replace("\r\n", "\n") for name in ("before", "after"))
+    place = before + after, len(before), form.get("day", ""), form.get("path", "")
+    try:
+        text = await run_verb(request, DATE_TASK.ask_only, *place)
+    except SynapticError as error:
+        reason = localize_sentence(join_sentences([error.message, error.hint]))
+        return PlainTextResponse(reason, http_status(error))
+    return PlainTextResponse(text, 200 if text else 204)
 
 
 PAGES = [
     Page("/templates", "writer", _templates_menu),
     Page("/template", "writer", _filled_template),
+    Page("/due", "writer", _dated_task, methods=["POST"]),
 ]

@@ -37,3 +37,10 @@ def format_task(ws: Workspace, words: str, when: str) -> str:
     from .rescheduling import compose_task
 
     return compose_task(ws, words, when)
+
+
+def date_task(ws: Workspace, text: str, at: int, when: str, path: str) -> str:
+    """Returns the text of a box with the task at this offset due on another day."""
+    from .rescheduling import date_task_in_text
+
+    return date_task_in_text(ws, text, at, when, path)

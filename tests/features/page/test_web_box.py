@@ -145,6 +145,59 @@ def test_the_row_works_by_the_keyboard_alone(browser: Browser, server: Served) -
     expect(page.get_by_role("status")).to_contain_text("Saved")
 
 
+LOGSEQ = "- TODO Caulk the hull\n  SCHEDULED: <2026-11-20 Fri>\n- TODO Buy rope\n- calm\n"
+TASKS = "# Hull\n\n- [ ] Caulk it 📅 2026-11-20\n- [ ] Buy rope\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "before", "line", "after"),
+    [
+        (
+            "of Logseq",
+            LOGSEQ,
+            "- TODO Buy rope",
+            LOGSEQ.replace("rope\n", "rope\n  SCHEDULED: <2026-11-25 Wed>\n"),
+        ),
+        (
+            "that is due already",
+            LOGSEQ,
+            "- TODO Caulk the hull",
+            LOGSEQ.replace("<2026-11-20 Fri>", "<2026-11-25 Wed>"),
+        ),
+        ("of Obsidian", TASKS, "- [ ] Buy rope", TASKS.replace("rope", "rope 📅 2026-11-25")),
+        ("that is none", LOGSEQ, "- calm", LOGSEQ.replace("calm", "calm 2026-11-25")),
+    ],
+)
+def test_a_date_in_the_line_of_a_task_is_its_due_mark(
+    browser: Browser, server: Served, name: str, before: str, line: str, after: str
+) -> None:
+    page = logged_in(browser, server).new_page()
+    page.clock.set_fixed_time(NOW)
+    page.goto("/edit?path=trips/Boat.md")
+    box = box_of(page, before)
+    caret = before.index(line) + len(line)
+    caret += sum(ord(sign) > 0xFFFF for sign in before[:caret])  # two units in a browser
+    box.evaluate("(one, caret) => one.setSelectionRange(caret, caret)", caret)
+    row = page.locator(".marks")
+    row.get_by_label("Insert a date").click()
+    row.get_by_role("button", name="Tomorrow").click()
+    expect(box).to_have_value(after)
+    page.keyboard.press("Control+z")
+    expect(box).to_have_value(before)
+
+
+def test_without_a_server_no_date_is_put_into_a_task(browser: Browser, tmp_path: Path) -> None:
+    with served(tmp_path / "home", SYNAPTIC_NOW=NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/new")
+        box = box_of(page, "- [ ] Buy rope")
+    row = page.locator(".marks")
+    row.get_by_label("Insert a date").click()
+    row.get_by_role("button", name="Tomorrow").click()
+    expect(page.locator(".added")).to_have_text("Synaptic does not answer.")
+    expect(box).to_have_value("- [ ] Buy rope")
+
+
 def test_a_list_goes_on_as_it_began(browser: Browser, server: Served) -> None:
     page = logged_in(browser, server).new_page()
     page.goto("/new")

@@ -9,7 +9,11 @@ from homes import open_home
 
 from synaptic import Workspace
 from synaptic.errors import Ambiguous, Changed, InvalidArgument, NotFound, Refused
-from synaptic.features.tasks.rescheduling import find_tasks_to_move, reschedule_tasks
+from synaptic.features.tasks.rescheduling import (
+    date_task_in_text,
+    find_tasks_to_move,
+    reschedule_tasks,
+)
 from synaptic.features.tasks.ticking import tick_task
 from synaptic.verbs.saving import save
 from synaptic.verbs.to_do import tasks
@@ -250,3 +254,29 @@ def test_a_task_of_a_source_stays_as_a_tick_leaves_it(tmp_path: Path) -> None:
             reschedule_tasks(ws, [task], "tomorrow")
         assert str(refused.value) == str(tick.value)
     assert (vault / "Pets.md").read_text() == "- [ ] Feed the cat\n"
+
+
+@pytest.mark.parametrize(
+    ("note", "journal", "after"),
+    [
+        ("- TODO Dog\n  DEADLINE: <2026-11-20 Fri>\n", "", "  DEADLINE: <2026-12-03 Thu>\n"),
+        ("- [ ] Dog [due:: 20.11.2026]\n", "", " [due:: 03.12.2026]\n"),
+        ("", "- [ ] Dog 📅 2026-11-20\n", " 📅 2026-12-03\n"),
+        ("", "", " due:2026-12-03\n"),
+    ],
+)
+def test_a_task_that_is_being_written_gets_its_day_as_its_note_writes_days(
+    tmp_path: Path, note: str, journal: str, after: str
+) -> None:
+    with open_home(tmp_path / "home") as ws:
+        (ws.config.journal / "Dogs.md").write_text(f"# Dogs\n\n{note}")
+        (ws.config.journal / "Cats.md").write_text(f"# Cats\n\n{journal}")
+        text = "Soon:\n\n- [ ] Feed the cat\n- Rest\n"
+        at = text.index("cat")
+        dated = date_task_in_text(ws, text, at, "2026-12-03", "Dogs.md")
+        mark = after if after.startswith(" ") and "<" not in after else f"\n{after}"
+        assert dated == text.replace("cat\n", f"cat{mark}")
+        for elsewhere in (0, text.index("Rest"), len(text)):
+            assert date_task_in_text(ws, text, elsewhere, "2026-12-03", "") == ""
+        with pytest.raises(InvalidArgument, match="due"):
+            date_task_in_text(ws, text, at, "someday", "Dogs.md")

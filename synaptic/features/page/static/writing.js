@@ -1,3 +1,4 @@
+import { translate } from "/static/texts.js";
 // The row below a text box, and lists that go on by Enter. Text enters as if it were typed, so
 // that the browser's own undo takes it back.
 export const insert = (area, text, from = area.selectionStart, to = area.selectionEnd) => {
@@ -49,11 +50,35 @@ const surround = (area, before, after) => {
   area.dispatchEvent(new Event("input", { bubbles: true })); // the caret stands elsewhere
 };
 
-// In the line of a task a day is the one on which it is due.
-const date = (area, day) => {
-  const line = area.value.slice(startOfLine(area), area.selectionStart);
-  const due = area.value.includes("📅") ? "📅 " : "due:";
-  insert(area, (/\S$/.test(line) ? " " : "") + (ITEM.exec(line)[3] ? due : "") + day);
+// The text becomes another one; only what differs is inserted.
+const become = (area, text) => {
+  const { value } = area;
+  const most = Math.min(value.length, text.length);
+  let [from, end] = [0, 0];
+  while (from < most && value[from] === text[from]) from += 1;
+  while (end < most - from && value.at(-1 - end) === text.at(-1 - end)) end += 1;
+  insert(area, text.slice(from, text.length - end), from, value.length - end);
+};
+
+// In the line of a task a day is the one on which it is due, which the server writes as the note
+// writes it.
+const date = async (area, day) => {
+  const { value, selectionStart: at, form } = area;
+  const line = value.slice(startOfLine(area), at);
+  let answer = { status: 204 };
+  if (ITEM.exec(line)[2]) {
+    const { path } = JSON.parse(area.getAttribute("hx-vals"));
+    const csrf = form.elements.csrf.value;
+    const values = { csrf, before: value.slice(0, at), after: value.slice(at), day, path };
+    const asked = { method: "POST", body: new URLSearchParams(values), headers: { "HX-Request": "true" } };
+    answer = await fetch("/due", asked).catch(() => null);
+  }
+  if (answer?.status === 204) insert(area, (/\S$/.test(line) ? " " : "") + day);
+  else if (answer?.ok) become(area, await answer.text());
+  else {
+    const told = form.querySelector(".added");
+    told.textContent = answer ? await answer.text() : translate("Synaptic does not answer.");
+  }
 };
 const MARKS = {
   bold: (area) => surround(area, "**", "**"),
