@@ -95,7 +95,6 @@ COUNTABLE = {
     "source": SOURCE,
     "author": """coalesce(e."by", '')""",
     "day": "CASE e.dated WHEN 1 THEN e.date END",
-    "week": "CASE e.dated WHEN 1 THEN e.date END",
 }
 """SQL for the values by which entries are counted."""
 

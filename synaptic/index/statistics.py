@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import datetime
 
 from ..filters import Filters
 from .conditions import COUNTABLE, daily_note_condition, list_conditions
@@ -19,20 +17,19 @@ def count_entries_by(index: Index, filters: Filters, by: str) -> list[tuple[str,
     """Counts of the entries that `listing` lists, by each value of one of COUNTED, the most
     first.
 
-    Undated entries have no day and no week; "" is the author of an entry without one. By
-    day and week, the sections of one daily note are one entry.
+    Undated entries have no day; "" is the author of an entry without one. By day, the sections
+    of one daily note are one entry.
     """
     condition, values = list_conditions(filters)
     one = "e.rowid"
-    if by in ("day", "week"):
+    if by == "day":
         one = f"CASE WHEN {daily_note_condition('e')} THEN -e.source ELSE e.rowid END"
     sql = f"""
         SELECT value, count(DISTINCT one) n FROM (
             SELECT {COUNTABLE[by]} value, {one} one
             FROM entry e WHERE e.id IS NOT NULL {condition}
         ) counted WHERE value IS NOT NULL GROUP BY value ORDER BY n DESC, value"""
-    counts = index.engine.rows(sql, *values)
-    return _sum_by_week(counts) if by == "week" else counts
+    return index.engine.rows(sql, *values)
 
 
 def read_statistics(
@@ -56,14 +53,3 @@ def read_statistics(
         ORDER BY a.count DESC, e.at DESC LIMIT ?"""
     [(ever, unread)] = index.engine.rows(counts, to_microseconds(cutoff), *values)
     return ever, unread, index.engine.rows(most, *values, limit)
-
-
-def _sum_by_week(days: Sequence[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Sums counts of days by week; returns (Monday of the week, count), the largest count
-    first.
-    """
-    weeks = Counter[str]()
-    for day, count in days:
-        on = date.fromisoformat(day)
-        weeks[(on - timedelta(on.weekday())).isoformat()] += count
-    return sorted(weeks.items(), key=lambda week: (-week[1], week[0]))

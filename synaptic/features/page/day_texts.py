@@ -11,7 +11,7 @@ from babel import Locale, dates
 from ...models import Entry, Texts
 from ...notes.header import clean_title, derive_title, leading_markup, make_title
 from .rendering import markdown_to_line, plain_heading
-from .translation import LOCALES, present_locale
+from .translation import LOCALES, present_locale, translate
 
 
 def format_date(day: str, weekday: bool = True) -> str:
@@ -65,6 +65,25 @@ def _locale() -> Locale:
 def first_weekday() -> int:
     """Returns the day on which a week begins; 0 is Monday."""
     return _locale().first_week_day
+
+
+def begin_of_week(day: date) -> date:
+    """Returns the first day of the week of a day, as the present locale counts weeks."""
+    # the calendar's first week may begin before its first day
+    return date.fromordinal(max(1, day.toordinal() - (day.weekday() - first_weekday()) % 7))
+
+
+def format_week(week: str) -> str:
+    """Formats a week of ISO 8601, `2026-W47`, with the day on which it begins: a Monday in all
+    locales, as sums by week are the same everywhere.
+    """
+    year, number = map(int, week.split("-W"))
+    return translate(
+        "Week %(number)s of %(year)s, from %(day)s",
+        number=number,
+        year=str(year),
+        day=format_date(date.fromisocalendar(year, number, 1).isoformat(), weekday=True),
+    )
 
 
 def weekday_names() -> Sequence[tuple[str, str]]:

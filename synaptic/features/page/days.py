@@ -34,6 +34,7 @@ from .day_texts import (
     format_date,
     format_month,
     format_near_day,
+    format_week,
     heading_and_text,
     heading_of_page,
     month_names,
@@ -66,7 +67,12 @@ counts as later.
 """
 
 
-TEMPLATES.filters |= {"spoken": format_date, "month": format_month, "near_day": format_near_day}
+TEMPLATES.filters |= {
+    "spoken": format_date,
+    "month": format_month,
+    "near_day": format_near_day,
+    "week": format_week,
+}
 
 
 TEMPLATES.globals["heading_and_text"] = heading_and_text

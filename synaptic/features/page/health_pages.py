@@ -1,8 +1,9 @@
 """The pages of upkeep: review, health and statistics."""
 
+from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import timedelta
+from datetime import date, timedelta
 from functools import partial
 
 from starlette.requests import Request
@@ -22,6 +23,7 @@ from ...verbs.written import count_days, count_words
 from ...workspace.readback import read_entries
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
+from .day_texts import begin_of_week
 from .entries import ask_before_delete, format_deleted, is_deletion_agreed
 from .following import follower_of
 from .site import (
@@ -216,14 +218,16 @@ def _statistics_values(ws: Workspace) -> Values:
 def _read_statistics_values(ws: Workspace) -> Values:
     now = ws.clock()
     every = Filters(include_superseded=True)
-    monday = now.date() - timedelta(now.weekday())
-    weeks = [(monday - timedelta(weeks=back)).isoformat() for back in reversed(range(WEEKS))]
-    written = dict(count_entries_by(ws.index, every, "week"))
+    this_week = begin_of_week(now.date())
+    weeks = [this_week - timedelta(weeks=back) for back in reversed(range(WEEKS))]
+    written = Counter[date]()
+    for day, count in count_entries_by(ws.index, every, "day"):
+        written[begin_of_week(date.fromisoformat(day))] += count
     unread_since = now - timedelta(UNREAD_DAYS)
     ever, never, most = read_statistics(ws.index, every, unread_since, limit=MOST_READ)
     return {
         "total": ws.index.counts().entries,
-        "weeks": [(week, written.get(week, 0)) for week in weeks],
+        "weeks": [(week.isoformat(), written[week]) for week in weeks],
         "facets": ws.index.facets(every),
         "authors": count_entries_by(ws.index, every, "author"),
         "read": {"ever": ever, "never": never, "most": most},

@@ -99,13 +99,56 @@ def test_a_week_begins_where_the_region_begins_it(
     assert first.get_attribute("x") == str(24 * column)
 
 
+@pytest.mark.parametrize(
+    ("locale", "week", "before"),
+    [
+        # 2026-11-15 is a Sunday
+        ("en-US", "November 15, 2026", "November 8, 2026"),
+        ("de-DE", "16. November 2026", "9. November 2026"),
+        ("ja-JP", "2026年11月15日", "2026年11月8日"),
+    ],
+)
+def test_statistics_count_weeks_as_the_region_does(
+    tmp_path: Path, locale: str, week: str, before: str
+) -> None:
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    for day in ("2026-11-14", "2026-11-15", "2026-11-16"):
+        (home / "journal" / f"{day}.md").write_text(f"# {day}\n\n## 09:00 Oak\n\nOak.\n")
+    counted = {"2026-11-15": 2, "2026-11-08": 1}
+    if locale == "de-DE":  # the Sunday ends the week before
+        counted = {"2026-11-16": 1, "2026-11-09": 2}
+    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC") as server:
+        shown = server.shown("/statistics", **{"Accept-Language": locale})
+    rows = re.findall(r'href="/day/([\d-]+)">([^<]+)</a></th><td class="number">(\d+)', shown)
+    assert {day: int(number) for day, _, number in rows} == counted
+    assert [name for _, name, _ in rows] == [week, before]
+
+
+def test_sums_by_week_say_on_which_day_each_begins(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    day = "# 2026-11-15\n\n## 09:00 Oak\n\nOak.\n\nhours:: 1234.5\n"
+    (home / "journal" / "2026-11-15.md").write_text(day)
+    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC") as server:
+        for locale, week, number in (
+            ("en-US", "Week 46 of 2026, from Monday, November 9, 2026", "1,234.5"),
+            ("de-DE", "KW 46/2026, ab Montag, 9. November 2026", "1.234,5"),
+            ("ja-JP", "2026年第46週（2026年11月9日月曜日から）", "1,234.5"),
+        ):
+            shown = server.shown("/sums?by=week", **{"Accept-Language": locale})
+            assert f'<th scope="row">{week}</th><td class="number">{number}</td>' in shown
+        table = server.shown("/sums?by=week&csv=1", **{"Accept-Language": "de-DE"})
+    assert table.endswith("2026-W46,1234.5,,1\r\n")
+
+
 def test_a_message_and_a_count_are_in_the_language_of_the_browser(
     browser: Browser, server: Served
 ) -> None:
     page = opened(browser, server, "de-DE", "/day/2026-11-12")
     page.goto("/new?date=2019-02-03")
     page.get_by_label("Text", exact=True).fill("Wir haben die Boje geputzt. #boje")
-    expect(page.locator("#kept")).to_have_text("Entwurf in diesem Browser behalten")
+    expect(page.locator("#kept")).to_have_text("Entwurf in diesem Browser gesichert")
     page.get_by_role("button", name="Speichern").click()
     expect(page.get_by_role("status")).to_contain_text("Gespeichert.")
     page.goto("/tag/boje")

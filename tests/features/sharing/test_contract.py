@@ -602,7 +602,7 @@ FILTERED: dict[str, Callable[[Side, Filters], Any]] = {
         f"count by {by}": lambda side, filters, by=by: count_entries_by(
             side.ws.index, filters, by
         )
-        for by in ("source", "author", "day", "week")
+        for by in ("source", "author", "day")
     },
     "due": due_entries,
     "near": partial(nearest, 20),
