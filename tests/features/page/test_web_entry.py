@@ -393,7 +393,8 @@ def test_an_entry_goes_only_after_a_question(server: Served) -> None:
     assert server.client.get(f"/entry/{id}").status_code == 404
     trash = text_of(server.client.get("/deleted"))
     assert re.search(
-        r"Not to be lost\. deleted on [\d-]+ at \d\d:\d\d from .* It lies in the attic\.", trash
+        r"Not to be lost\. deleted on \d+ \w+ \d{4} at \d\d:\d\d from .* It lies in the attic\.",
+        trash,
     )
 
 

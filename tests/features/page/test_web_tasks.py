@@ -270,7 +270,7 @@ def test_an_earlier_text_is_brought_back_and_undone(server: Served, home: Path) 
         server.post(f"/entry/{id}/edit", content=content, seen=seen[1])
     page = server.client.get(f"/entry/{id}")
     earlier = text_of(page).partition("Earlier texts")[2]
-    assert len(re.findall(r"2026-11-24 \d\d:\d\d:\d\d: before a change", earlier)) == 2
+    assert len(re.findall(r"24 November 2026 \d\d:\d\d:\d\d: before a change", earlier)) == 2
     [_, (where, first)] = forms(page, "Bring this text back")
     number = re.findall(r'name="number" value="(\d)"', page.text)
     assert number == ["1", "0"] and first["number"] == "0"
@@ -307,5 +307,5 @@ def test_a_deleted_text_can_be_read_before_it_is_restored(server: Served) -> Non
     server.post(f"/entry/{id}/delete", agreed=html.unescape(agreed[1]))
     row = text_of(server.client.get("/deleted"))
     assert re.search(
-        r"deleted on 2026-11-24 at 10:0\d from \S+ Its text A single line. Restore", row
+        r"deleted on 24 November 2026 at 10:0\d from \S+ Its text A single line. Restore", row
     )
