@@ -143,9 +143,10 @@ def keep_both_properties(text: str, conflict: Conflict) -> Pieces:
     twice = [name for name in names if name in others]
     if twice:
         raise Refused(
-            f"Both versions have the property {', '.join(twice)}, and a note has it once; "
-            "nothing was written.",
+            "Both versions have the property {names}, and a note has it once; nothing was "
+            "written.",
             "Keep one of them, or edit the file.",
+            names=", ".join(twice),
         )
     return [(0, conflict.start), mine, theirs, _rest(text, conflict)]
 

@@ -376,8 +376,12 @@ def _exclude_findings(ws: Workspace) -> Iterator[Finding]:
             yield Finding(
                 "warning",
                 "exclude",
-                f"exclude: {glob} leaves out no note, because capitals count: "
-                f"{printable_path(notes[0])} is read.",
+                Sentence(
+                    "exclude: {glob} leaves out no note, because capitals count: "
+                    "{path} is read.",
+                    glob=glob,
+                    path=printable_path(notes[0]),
+                ),
                 "Write it in config.toml as the folder is written.",
             )
 
