@@ -350,7 +350,8 @@ class Receipt:
 
     `suggested_tags` of a save are existing tags that its text mentions and that it lacks.
     `near` are earlier entries of its project that are near it, the nearest first. `leaning` are
-    entries that may lean on an entry that this write replaced.
+    entries that may lean on an entry that this write replaced. `old_title` is the title that an
+    edit replaced if links to it lead nowhere now, as the last notice says, else "".
     """
 
     id: str
@@ -363,6 +364,7 @@ class Receipt:
     suggested_tags: Texts = ()
     near: tuple[Near, ...] = ()
     leaning: tuple[Near, ...] = ()
+    old_title: str = ""
 
 
 class Signals(NamedTuple):

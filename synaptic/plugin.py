@@ -222,6 +222,8 @@ PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
 """The plan that gives a note, or a folder with a `/` at its end, another name, for the page;
 True if a person confirms.
 """
+PLAN_LINKS: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_links")
+"""The plan by which links to the old title of an entry lead to it again, for the page."""
 PLAN_MENDING: Door[[Workspace, bool], dict[str, EditPlan]] = Door("plan_mending")
 """By path of a note that was moved by hand, the plan that mends links to it, for `review`."""
 REVIEW: Door[[Workspace, Sequence[str], bool], list[ReviewFinding]] = Door("review")

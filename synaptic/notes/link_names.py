@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+
+NOT_IN_LINK = re.compile(r"[\[\]|#^\n]+")
+"""What would end the target of a wikilink, or be read as a heading or block of it."""
 
 
 def name_key(name: str) -> str:

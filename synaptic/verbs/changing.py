@@ -167,8 +167,10 @@ def _write_update(
         also = change_copies(stored.copies, edit, COPY_CHANGED, COPY_NOT_CHANGED)
     notices += [*index_now(ws, entry.path, target, *stored.copies), *also]
     notices += _duplicate_id_notices(ws, new.id)
-    notices += _broken_link_notices(ws, entry, new)
-    receipt = make_receipt(new, path=target, notices=notices)
+    broken = _broken_link_notices(ws, entry, new)
+    receipt = make_receipt(new, path=target, notices=[*notices, *broken])
+    if broken:
+        receipt = replace(receipt, old_title=entry.title)
     linked = [id for id in new.supersedes if id not in entry.supersedes]
     return name_leaning(ws, receipt, new, linked)
 

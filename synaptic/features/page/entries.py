@@ -256,7 +256,7 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
         form[text] = files.draft
         raise
     await files.end_draft()
-    return replace(receipt, notices=(*receipt.notices, *files.remarks))
+    return replace(receipt, notices=(*files.remarks, *receipt.notices))
 
 
 def _initial_form_values(
@@ -309,16 +309,20 @@ async def _redirect_after_save(
     session = session_of(request)
     asks = not session.was_asked_to_stay and may_stay_logged_in(request, session)
     session.was_asked_to_stay = True
+    notices = [message, *receipt.notices]
+    if receipt.old_title:
+        notices[-1] = translate("Links to its old title lead nowhere now.")
     near, leaning = ([one.id for one in ones] for ones in (receipt.near, receipt.leaning))
     return redirect_with_message(
         request,
         where,
-        localize_sentence(join_sentences([message, *receipt.notices])),
+        localize_sentence(join_sentences(notices)),
         undo=undo,
         file=translate("the text before"),
         look=look,
         near=await run_verb(request, find_nearby, receipt.id, near, leaning),
         asks_to_stay=asks and not session.device,
+        unlinked=(receipt.id, receipt.old_title) if receipt.old_title else None,
     )
 
 

@@ -18,6 +18,7 @@ from ...index.lists import list_folded_titles
 from ...language.time_fields import read_date
 from ...models import Entry
 from ...notes.blocks import slug_tag
+from ...notes.link_names import NOT_IN_LINK
 from ...notes.marks import link_key
 from ...verbs import browse
 from ...workspace.sync import in_step
@@ -25,7 +26,7 @@ from ...workspace.workspace import Workspace
 from .day_texts import format_weekday
 from .site import Page, page, run_verb
 from .translation import format_number, translate
-from .unlinked import NOT_IN_LINK, link_targets_of
+from .unlinked import link_targets_of
 
 ENTRIES, OTHERS = 8, 4
 """The most entries, and the most tags or folders, in the palette. Chosen by eye."""

@@ -1,5 +1,6 @@
-"""The pages on which a person renames a note or a folder: they show what would change, ask, and
-undo it; and the way to make a mention of a note a link.
+"""The pages on which a person renames a note, an entry or a folder: they show what changes,
+ask, and undo it; and the ways to make a mention of a note a link, and to let links follow a new
+title.
 """
 
 import hashlib
@@ -15,11 +16,19 @@ from ...errors import SynapticError
 from ...journal.folder import is_note
 from ...journal.renames import find_run
 from ...models import frozen
-from ...plugin import PLAN_RENAME
+from ...plugin import PLAN_LINKS, PLAN_RENAME
 from ...verbs import browse
 from ...workspace.many_edits import EditPlan, Renamed, describe_stays, make_edits, take_back
 from ...workspace.workspace import Workspace
-from .site import Page, http_status, page, read_form, redirect_with_message, run_verb
+from .site import (
+    Page,
+    http_status,
+    page,
+    read_form,
+    redirect_with_message,
+    return_address,
+    run_verb,
+)
 from .translation import translate
 from .unlinked import plan_mention_link
 
@@ -29,9 +38,9 @@ MOST_LINES = 200
 
 @frozen
 class _Named:
-    """What is renamed: a note by its path, or a folder by its path with a `/` at the end; its
-    `title` on the page, the name that the form begins with, the address of its page, and the
-    `id` of a note.
+    """What is renamed: a note by its path, an entry of a day by its id, or a folder by its path
+    with a `/` at the end; its `title` on the page, the name that the form begins with, the
+    address of its page, and the `id` of a note or entry.
     """
 
     path: str
@@ -44,8 +53,10 @@ class _Named:
 async def _rename_note(request: Request) -> Response:
     form = await _read_form_of_rename(request)
     [entry] = (await run_verb(request, browse.get, [request.path_params["id"]])).entries
-    name = PurePosixPath(entry.path).stem
-    named = _Named(entry.path, entry.title, name, f"/entry/{entry.id}", entry.id)
+    path, name = entry.id, entry.title
+    if entry.whole_file:
+        path, name = entry.path, PurePosixPath(entry.path).stem
+    named = _Named(path, entry.title, name, f"/entry/{entry.id}", entry.id)
     return await _rename_page(request, named, form)
 
 
@@ -101,8 +112,8 @@ def _redirect_to_renamed(
     request: Request, named: _Named, plan: EditPlan, done: Renamed
 ) -> Response:
     lines = len(plan.lines)
-    path = plan.folder.to if plan.folder else plan.moves[named.path]
-    messages = [translate("Renamed to %(path)s.", path=path)]
+    path = plan.folder.to if plan.folder else plan.moves.get(named.path, "")
+    messages = [translate("Renamed to %(path)s.", path=path) if path else translate("Renamed.")]
     if lines:
         counts = {"lines": lines, "files": plan.files}
         messages.append(translate("Changed lines: %(lines)s, in files: %(files)s.", **counts))
@@ -130,17 +141,41 @@ async def _link_mention(request: Request) -> Response:
     )
 
 
+async def _link_old_title(request: Request) -> Response:
+    """Lets the links to the old title of an entry lead to it again, and goes back to it."""
+    id = request.path_params["id"]
+    title = (await read_form(request)).get("title", "")
+    plan = await run_verb(request, PLAN_LINKS.ask_only, id, title, True)
+    done = await run_verb(request, make_edits, plan)
+    counts = {"lines": len(plan.lines), "files": plan.files}
+    message = translate("Changed lines: %(lines)s, in files: %(files)s.", **counts)
+    return redirect_with_message(
+        request, f"/entry/{plan.ids.get(id, id)}", message, renamed=done.run
+    )
+
+
 async def _undo_page(request: Request) -> Response:
-    """Takes a rename back, and redirects to its note or folder."""
-    await read_form(request)
-    back, where = await run_verb(request, _take_rename_back, request.path_params["run"])
+    """Takes a rename back, and redirects to its note or folder, or to the entry on whose page
+    the form was.
+    """
+    of = return_address(await read_form(request)).removeprefix("/entry/")
+    name = request.path_params["run"]
+    old_ids = await run_verb(request, _ids_before_rename, name)
+    back, where = await run_verb(request, _take_rename_back, name)
     message = translate("The old name is back.")
     if not where:
-        message = translate("The links are as they were.")
+        message = translate("All is as it was.")
+        where = f"/entry/{old_ids.get(of, of)}" if of else ""
     if back.stay:
         files = ", ".join(back.stay)
         message += " " + translate("Edited since, and left alone: %(files)s.", files=files)
     return redirect_with_message(request, where or "/", message)
+
+
+def _ids_before_rename(ws: Workspace, name: str) -> dict[str, str]:
+    """The former ids of the entries that got another one by a rename, by the present ones."""
+    records = find_run(ws.journal, name)
+    return {new_id: old_id for record in records for old_id, new_id in record.ids.items()}
 
 
 def _take_rename_back(ws: Workspace, name: str) -> tuple[Renamed, str]:
@@ -172,5 +207,6 @@ PAGES = [
     Page("/entry/{id}/rename", "writer", _rename_note, methods=["GET", "POST"]),
     Page("/rename", "writer", _rename_folder, methods=["GET", "POST"]),
     Page("/entry/{id}/link", "writer", _link_mention, methods=["POST"]),
+    Page("/entry/{id}/relink", "writer", _link_old_title, methods=["POST"]),
     Page("/renamed/{run}/undo", "writer", _undo_page, methods=["POST"]),
 ]

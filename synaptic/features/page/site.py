@@ -228,6 +228,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "csrf": session.csrf if session else "",
         "said": "",
         "asks_to_stay": False,
+        "unlinked": None,
         "nearby": None,
         "waits": request.app.state.follower.waits,
         "site": site_of(request),
@@ -319,16 +320,19 @@ def redirect_with_message(
     undone: str = "",
     near: Nearby | None = None,
     asks_to_stay: bool = False,
+    unlinked: tuple[str, str] | None = None,
 ) -> Response:
     """Redirects to a page that shows `message`, and offers to undo the change of an entry, the
     choice in a finding of a review, a rename by its name `renamed`, the run that `moved` a
     task, or the run `undone` that took another back; names the entries that are `near` the one
-    it is about; with `asks_to_stay` it asks whether this browser shall stay logged in.
+    it is about; with `asks_to_stay` it asks whether this browser shall stay logged in. Where
+    links to the old title of an entry lead nowhere, `unlinked` is (its id, that title), and it
+    offers to change them.
     """
     notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
     notice |= {"undo_finding": undo_finding, "renamed": renamed, "nearby": near}
     notice |= {"moved": moved, "undone": undone}
-    notice["asks_to_stay"] = asks_to_stay
+    notice |= {"asks_to_stay": asks_to_stay, "unlinked": unlinked}
     session_of(request).notice = notice
     return RedirectResponse(where, 303)
 

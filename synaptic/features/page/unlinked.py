@@ -12,6 +12,7 @@ from ...filters import Filters
 from ...journal.folder import OWN
 from ...models import Entry, Texts, frozen
 from ...notes.blocks import LINK, WIKI_LINK, blank_out, without_code_and_comments
+from ...notes.link_names import NOT_IN_LINK
 from ...notes.link_places import NoteText, Splice, byte_offsets, read_note_text
 from ...notes.marks import link_key
 from ...verbs.browse import get
@@ -29,8 +30,6 @@ CANDIDATES = 60
 MOST_MENTIONS = 20
 _AROUND = 80
 """Characters of text before and after a mention."""
-NOT_IN_LINK = re.compile(r"[\[\]|#^\n]+")
-"""What would end the target of a wikilink, or be read as a heading or block of it."""
 _URL = re.compile(r"\b[a-zA-Z][\w+.-]*://\S+")
 
 

@@ -27,6 +27,13 @@ def plan_rename(ws: Workspace, name: str, new: str, confirms: bool) -> EditPlan:
     return plan_note_rename(ws, name, new, confirms=confirms)
 
 
+def plan_links(ws: Workspace, id: str, old_title: str, confirms: bool) -> EditPlan:
+    """Returns the plan by which links to the old title of an entry lead to it again."""
+    from .retitling import plan_links_to_title
+
+    return plan_links_to_title(ws, id, old_title, confirms=confirms)
+
+
 def plan_mending(ws: Workspace, confirms: bool) -> dict[str, EditPlan]:
     """Returns for each note that was moved by hand, by its path, the plan that mends links."""
     from .moved_notes import plans_of_mending

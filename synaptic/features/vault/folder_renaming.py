@@ -85,12 +85,11 @@ def _folders_called(name: str, files: Collection[str]) -> list[str]:
 def _is_note_called(ws: Workspace, name: str, files: Collection[str]) -> bool:
     pages = Pages(ws, (path for path in files if is_note(path)))
     try:
-        find_note(ws, name, files, pages)
-    except (NotFound, Refused):
+        return isinstance(find_note(ws, name, files, pages), str)
+    except NotFound:
         return False
     except Ambiguous:
         return True
-    return True
 
 
 def plan_folder_rename(

@@ -1,4 +1,5 @@
-"""Renames a note: its file, and all links to it in the notes that the journal owns.
+"""Renames a note: its file, and all links to it in the notes that the journal owns; or an entry
+of a day, which `retitling` plans.
 
 1. `plan_note_rename` finds the note, refuses names that cannot be, and lists what would change.
 2. `many_edits.make_edits` carries that out as one change, and `take_back` takes it back.
@@ -17,7 +18,7 @@ from urllib.parse import quote
 
 from ...errors import Ambiguous, InvalidArgument, NotFound, Refused, Sentence
 from ...journal.folder import is_note, locate_writable
-from ...models import Texts
+from ...models import Entry, Texts
 from ...notes.dates import date_in_path
 from ...notes.link_names import ends_with_name, name_key, page_key
 from ...notes.link_places import page_of_path
@@ -28,19 +29,24 @@ from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .new_names import why_forbidden
 from .relinking import LinkMoves, Pages, list_files
+from .retitling import plan_retitle
 
 
 def plan_note_rename(ws: Workspace, note: str, new: str, *, confirms: bool = False) -> EditPlan:
-    """The plan that gives a note another name, or another folder.
+    """The plan that gives a note another name, or another folder, or an entry of a day another
+    title.
 
     `note` is its path, name, title, alias or id. `new` is a name, a path from the journal's
-    folder on, or a folder with a `/` at its end; in a graph of Logseq the name of a page. Only
+    folder on, or a folder with a `/` at its end; in a graph of Logseq the name of a page; of an
+    entry its title. Only
     a person `confirms` a change of a preference in force. Raises NotFound, Ambiguous,
     InvalidArgument for a name that a system forbids, and Refused.
     """
     files = list_files(ws)
     pages = Pages(ws, (path for path in files if is_note(path)))
     old_path = find_note(ws, note, files, pages)
+    if isinstance(old_path, Entry):
+        return plan_retitle(ws, old_path.id, new, confirms=confirms)
     locate_writable(ws.journal.roots, old_path)
     if ws.journal.place(old_path).is_symlink():
         raise Refused(
@@ -77,9 +83,9 @@ def plan_note_rename(ws: Workspace, note: str, new: str, *, confirms: bool = Fal
     )
 
 
-def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) -> str:
-    """The path of the note of this name. Raises NotFound, Ambiguous for a name of several
-    notes, and Refused for an entry that is only a part of its file.
+def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) -> str | Entry:
+    """The path of the note of this name, or the entry, if that is only a part of its file.
+    Raises NotFound, and Ambiguous for a name of several notes.
     """
     notes = sorted(path for path in files if is_note(path))
     key = name_key(name.strip())
@@ -115,14 +121,7 @@ def find_note(ws: Workspace, name: str, files: Collection[str], pages: Pages) ->
             name=name[:60],
         )
     entry = in_step(ws, lambda _: ws.index.resolve(id)).entry
-    if not entry.whole_file:
-        raise Refused(
-            "{short_id} is an entry in {path}, and not a whole note.",
-            "`synaptic update {short_id} --title NEW` gives it another title.",
-            short_id=entry.short_id,
-            path=entry.path,
-        )
-    return entry.path
+    return entry.path if entry.whole_file else entry
 
 
 def _with_subpages(path: str, pages: Pages) -> list[str]:

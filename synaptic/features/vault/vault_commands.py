@@ -44,7 +44,7 @@ _NEXT = {"rename": "`synaptic review` mends its links", "tags": "rename the tag 
         str | None,
         "new",
         "NEW",
-        "A new name; with / a path from the journal's folder on, or a folder: archive/.",
+        "A name or title; with / a path from the journal's folder on, or a folder: archive/.",
     ),
     f.DRY_RUN,
     f.YES,
@@ -59,7 +59,7 @@ def _rename(
     new: str = "",
     undo: str | None = None,
 ) -> None:
-    """Rename a note or a folder, and all links to it.
+    """Rename a note, an entry or a folder, and all links to it.
 
     It shows the lines that would change, and asks. Code, private passages
     (<private>...</private>) and sources that are only read stay as they are. `undo` takes it

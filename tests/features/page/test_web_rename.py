@@ -1,4 +1,4 @@
-"""A note is renamed on the page: what would change is shown, agreed to, and undone."""
+"""A note or an entry is renamed on the page: what would change is shown, agreed to, and undone."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ import re
 
 from forks import ForkedHome as Home
 from outside import wait_until
-from served import served
+from playwright.sync_api import Browser, expect
+from served import logged_in, served
 
 NOW = {"SYNAPTIC_NOW": "2026-11-21T10:00:00"}
 
 
-def note_id(home: Home, path: str) -> str:
+def note_id(home: Home, path: str, title: str = "") -> str:
     entries = home.ask("find", **NOW)["entries"]
-    [id] = [str(entry["id"]) for entry in entries if entry["path"] == path]
+    in_file = [entry for entry in entries if entry["path"] == path]
+    [id] = [str(entry["id"]) for entry in in_file if title in ("", entry["title"])]
     return id
 
 
@@ -147,3 +149,57 @@ def test_a_mention_becomes_a_link_by_one_click_and_is_undone(home: Home) -> None
         [undo] = re.findall(r'action="(/renamed/[^"]+)"', there)
         server.post(undo)
     assert home.files() == first
+
+
+def test_links_follow_the_new_title_of_an_entry(browser: Browser, home: Home) -> None:
+    day = "# 2026-11-02\n\n## 09:00 Tea with Ida #tea\n\nGreen.\n\n## 10:00 Later\n\nAs in [[Tea with Ida]].\n"
+    for name, text in (
+        ("2026-11-02.md", day),
+        (
+            "2026-11-03.md",
+            "# 2026-11-03\n\n## 08:00 Again\n\n[[tea with ida|Her]] and [[Tom]].\n",
+        ),
+    ):
+        home.journal.mkdir(parents=True, exist_ok=True)
+        (home.journal / name).write_text(text)
+    first = home.files()
+    with served(home.path, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        status = page.get_by_role("status")
+
+        def linked() -> str:
+            return home.files()["2026-11-03.md"].decode()
+
+        page.goto(f"/entry/{note_id(home, '2026-11-02.md', 'Tea with Ida')}")
+        page.get_by_role("link", name="Edit", exact=True).click()
+        page.get_by_label("Title, if it has one").fill("Coffee with Ida")
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(status).to_contain_text("Links to its old title lead nowhere now.")
+        assert "synaptic" not in (status.text_content() or "")
+        status.get_by_role("button", name="Change the links, too").click()
+        expect(status).to_contain_text("Changed lines: 2, in files: 2.")
+        expect(page.get_by_role("heading", name="Coffee with Ida")).to_be_visible()
+        assert "[[Coffee with Ida|Her]] and [[Tom]]" in linked()
+        status.get_by_role("button", name="Undo", exact=True).click()
+        expect(status).to_contain_text("All is as it was.")
+        assert "[[tea with ida|Her]]" in linked()
+        home.ask("undo", **NOW)
+        assert home.files() == first
+
+        page.goto(f"/entry/{note_id(home, '2026-11-02.md', 'Tea with Ida')}")
+        page.locator("summary", has_text="More to do with it").click()
+        page.get_by_role("link", name="Rename").click()
+        for taken in ("Again", "Tea [or] coffee"):
+            page.get_by_label("New name").fill(taken)
+            page.get_by_role("button", name="Show what would change").click()
+            expect(page.get_by_role("alert")).to_contain_text("could not lead to")
+        page.get_by_label("New name").fill("Coffee with Ida")
+        page.get_by_role("button", name="Show what would change").click()
+        expect(page.locator(".changes li")).to_have_count(3)
+        assert home.files() == first
+        page.get_by_role("button", name="Rename it").click()
+        expect(page.get_by_role("heading", name="Coffee with Ida")).to_be_visible()
+        assert "[[Coffee with Ida|Her]] and [[Tom]]" in linked()
+        status.get_by_role("button", name="Undo", exact=True).click()
+        expect(page.get_by_role("heading", name="Tea with Ida")).to_be_visible()
+        assert home.files() == first

@@ -1,0 +1,144 @@
+"""Gives an entry of a day another title, with the links that lead to it by its title."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from ...errors import InvalidArgument, Refused
+from ...index.rows import Stored
+from ...journal.folder import locate_writable
+from ...models import Entry
+from ...notes.blocks import MASK
+from ...notes.header import escape_title
+from ...notes.link_names import NOT_IN_LINK
+from ...notes.link_places import Splice, byte_offsets, find_link_places, read_note_text
+from ...notes.marks import link_key
+from ...notes.privacy import mask_private
+from ...notes.screening import Screen
+from ...verbs.entry_marks import find_stored
+from ...workspace.many_edits import (
+    IN_SOURCE,
+    CannotEdit,
+    Changes,
+    EditedFile,
+    EditPlan,
+    Notes,
+    StayingLine,
+    line_numbers,
+    plan_edits,
+)
+from ...workspace.sync import in_step
+from ...workspace.workspace import Workspace
+
+
+def plan_retitle(ws: Workspace, id: str, new: str, *, confirms: bool = False) -> EditPlan:
+    """The plan that writes the title `new` into the heading of an entry, and into the links
+    that lead to it by its title. Only a person `confirms` a change of a preference in force.
+
+    Raises NotFound, InvalidArgument for a title that it has or that is none, and Refused where
+    the heading does not hold the title, or where a link could not lead to the new one.
+    """
+    stored = find_stored(ws, id)
+    entry = stored.entry
+    title = " ".join(Screen(ws.config.secrets).text("title", new).split())
+    if not title or title == entry.title:
+        raise InvalidArgument(
+            f"{entry.short_id} is called {entry.title[:60]!r} already.", "Give another title."
+        )
+    notes = Notes(ws)
+    links: dict[str, list[Splice]] = {}
+    stays: list[StayingLine] = []
+    if link_key(title) != link_key(entry.title):
+        links, stays = _links_to_title(ws, notes, entry.title, stored, title)
+    splices = dict(links)
+    for path in (entry.path, *stored.copies):
+        locate_writable(ws.journal.roots, path)
+        splices[path] = [*links.get(path, ()), _splice_of_title(ws, path, stored, title)]
+        splices[path].sort()
+    changes = Changes("rename", splices, check=partial(_check_titles, stored.own_id, title))
+    plan = plan_edits(ws, notes, changes, stays, confirms=confirms)
+    if entry.path not in {edit.path for edit in plan.edits}:
+        raise _heading_error(entry)
+    return plan
+
+
+def plan_links_to_title(
+    ws: Workspace, id: str, old_title: str, *, confirms: bool = False
+) -> EditPlan:
+    """The plan by which the links to the title that an entry had before lead to it again.
+    Raises NotFound, and Refused where they cannot.
+    """
+    stored = find_stored(ws, id)
+    notes = Notes(ws)
+    links, stays = _links_to_title(ws, notes, old_title, stored, stored.entry.title)
+    return plan_edits(ws, notes, Changes("link", links), stays, confirms=confirms)
+
+
+def _links_to_title(
+    ws: Workspace, notes: Notes, old_title: str, stored: Stored, title: str
+) -> tuple[dict[str, list[Splice]], list[StayingLine]]:
+    """(by path the changes of the links to the entry by `old_title`, which lead to it by its
+    new `title`; the links in sources). No link changes if another entry has the old title.
+    """
+    keys = [link_key(old_title), link_key(title)]
+
+    def find_paths(_: object) -> tuple[dict[int, list[int]], set[str]]:
+        linking = dict(ws.index.incoming_links([], keys[:1]))
+        entries = ws.index.entries(list(linking)).values()
+        return ws.index.entries_by_name_key(keys), {one.entry.path for one in entries}
+
+    leads, paths = in_step(ws, find_paths)
+    old_ends, new_ends = ({*leads.get(key, ())} - {stored.rowid} for key in keys)
+    if old_ends or not paths:
+        return {}, []
+    if new_ends or NOT_IN_LINK.search(title):
+        why = "another entry has that title" if new_ends else "no [ ] | # or ^ may stand in one"
+        raise Refused(
+            f"The links to {old_title[:60]!r} could not lead to {title[:60]!r}: {why}.",
+            "Give another title.",
+        )
+    splices = {}
+    stays = []
+    for path in sorted(paths):
+        data = notes.read(path)
+        text = read_note_text(data)
+        links = [
+            link
+            for link in find_link_places(text.plain)
+            if link.form == "wiki" and link_key(link.target) == keys[0]
+        ]
+        offsets = byte_offsets(text.raw, [link.start for link in links])
+        if notes.is_own(path):
+            splices[path] = [Splice(offsets[link.start], link.target, title) for link in links]
+        else:
+            lines = line_numbers(data, offsets.values())
+            stays += [StayingLine(path, line, IN_SOURCE) for line in lines]
+    return {path: pieces for path, pieces in splices.items() if pieces}, stays
+
+
+def _splice_of_title(ws: Workspace, path: str, stored: Stored, title: str) -> Splice:
+    """The change of the title in the heading of an entry in this file. Raises Refused where it
+    is not written there once.
+    """
+    block, entry = ws.journal.find(path, stored.own_id)
+    heading = mask_private(block).splitlines()[0] if block else b""
+    written, _ = escape_title(entry.title, entry.tags)
+    if MASK in heading or heading.count(written.encode()) != 1:
+        raise _heading_error(entry)
+    at = entry.there.start + heading.index(written.encode())
+    return Splice(at, written, escape_title(title, entry.tags)[0])
+
+
+def _check_titles(own_id: str, title: str, edited: EditedFile) -> None:
+    """Raises CannotEdit if the entry would not have this title, or an entry other tags."""
+    for before, after in edited.entries:
+        is_other = before.id == own_id and after.title != title
+        if is_other or after.tags != before.tags:
+            raise CannotEdit("its heading would be read differently")
+
+
+def _heading_error(entry: Entry) -> Refused:
+    return Refused(
+        f"The heading of {entry.short_id} does not hold its title alone.",
+        f"Edit it on the page, or: `synaptic update {entry.short_id} --title NEW`.",
+    )
