@@ -23,10 +23,9 @@ from .brief import EVER, due_with_entries, show_task_as_entry
 Due = TypeVar("Due", Entry, Task)
 MONTH_DAYS = 31
 """The days from today on whose due entries and tasks the lists show by default."""
-WEEK_DAYS = 6
-"""The days after today whose tasks stand beside those of today."""
-OVERDUE, SOON, LATER, NO_DAY = "Overdue", "Next 7 days", "Later", "No day"
-DUE_GROUPS = (OVERDUE, SOON, LATER, NO_DAY)
+OVERDUE, THIS_WEEK, NEXT_WEEK, LATER = "Overdue", "This week", "Next week", "Later"
+NO_DAY = "No day"
+DUE_GROUPS = (OVERDUE, THIS_WEEK, NEXT_WEEK, LATER, NO_DAY)
 """The names of the groups by when something is due, in their order."""
 
 
@@ -75,14 +74,23 @@ def show_soon(rows: Sequence[Due], today: date) -> Soon[Due]:
     return Soon(soon, len(later), max(later, default=""))
 
 
-def name_due_group(task: Task, today: date) -> str:
-    """Returns the one of DUE_GROUPS in which an open task stands."""
+def start_of_next_week(today: date, first_weekday: int = 0) -> date:
+    """Returns the first day of the next week; weeks begin on `first_weekday`, 0 for Monday."""
+    return today + timedelta(days=7 - (today.weekday() - first_weekday) % 7)
+
+
+def name_due_group(task: Task, today: date, first_weekday: int = 0) -> str:
+    """Returns the one of DUE_GROUPS in which an open task stands, by weeks of a calendar that
+    begin on `first_weekday`.
+    """
     if not task.due:
         return NO_DAY
     if task.overdue:
         return OVERDUE
-    week = (today + timedelta(days=WEEK_DAYS)).isoformat()
-    return SOON if task.due <= week else LATER
+    next_week = start_of_next_week(today, first_weekday)
+    if task.due < next_week.isoformat():
+        return THIS_WEEK
+    return NEXT_WEEK if task.due < (next_week + timedelta(days=7)).isoformat() else LATER
 
 
 def _identity(task: Task) -> tuple[str, str, int]:

@@ -2034,7 +2034,7 @@ def test_what_is_to_be_done_has_one_order_everywhere(run: Run, notes: Path) -> N
     shown = run("tasks").out
     assert re.findall(r"^\w.*", shown, re.MULTILINE) == [
         "Overdue",
-        "Next 7 days",
+        "Next week",
         "Later",
         "No day",
     ]

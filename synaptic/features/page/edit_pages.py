@@ -1,7 +1,8 @@
 """The page on which a person edits a file of the journal as Markdown, and the page of tasks."""
 
 from collections.abc import Sequence
-from datetime import date
+from contextlib import suppress
+from datetime import date, timedelta
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -14,11 +15,19 @@ from ...notes.ticks import find_tasks_to_tick
 from ...plugin import MOVE_TASK, TICK_OR_OPEN, Rescheduled, TaskPlace
 from ...render.fence import clean, one_line
 from ...verbs.editing import open_text, write_text
-from ...verbs.to_do import DUE_GROUPS, NO_DAY, Soon, list_to_do, name_due_group, show_soon
+from ...verbs.to_do import (
+    DUE_GROUPS,
+    NO_DAY,
+    Soon,
+    list_to_do,
+    name_due_group,
+    show_soon,
+    start_of_next_week,
+)
 from ...verbs.undoing import undo_last, undo_run
 from ...workspace.workspace import Workspace
 from .attachments import Attachments
-from .day_texts import format_date
+from .day_texts import first_weekday, format_date
 from .entries import SAME
 from .site import (
     TEMPLATES,
@@ -48,6 +57,24 @@ def _is_one_task(entry: Entry) -> bool:
     )
 
 
+def _days_to_move(task: Task, today: str) -> list[tuple[str, str]]:
+    """(day, its name) of each button that moves a task on its list. From next week on, by the
+    calendar of the present locale, it moves by a week.
+    """
+    now = date.fromisoformat(today)
+    next_week = start_of_next_week(now, first_weekday())
+    monday = next_week + timedelta(days=-next_week.weekday() % 7)
+    days = [(now, translate("Today")), (now + timedelta(days=1), translate("Tomorrow"))]
+    if (task.due or "") < next_week.isoformat():
+        days.append((monday, translate("Next week")))
+    else:
+        with suppress(ValueError, OverflowError):  # 31 November, or the end of all days
+            due = date.fromisoformat(task.due or "")
+            days.append((due + timedelta(days=7), translate("A week later")))
+    return [(str(day), name) for day, name in days if str(day) != task.due]
+
+
+TEMPLATES.globals["days_to_move"] = _days_to_move
 TEMPLATES.globals["tasks_in"] = lambda entry: find_tasks_to_tick(entry, entry.content)
 TEMPLATES.globals["is_one_task"] = _is_one_task
 TEMPLATES.filters["without_due"] = remove_due_date
@@ -190,7 +217,7 @@ def _groups_of_task(task: Task, by: str, today: date) -> Sequence[str]:
         return task.tags or [NO_TAG]
     if by == "note":
         return [task.source]
-    return [name_due_group(task, today)]
+    return [name_due_group(task, today, first_weekday())]
 
 
 async def _tick_task(request: Request) -> Response:

@@ -8,7 +8,7 @@ from datetime import date, datetime
 from ...errors import InvalidArgument, NotFound, Refused, Sentence
 from ...filters import Filters
 from ...journal.changelog import present_actor
-from ...language.time_fields import read_date
+from ...language.time_fields import read_date, read_days
 from ...models import ParsedFile, Task
 from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
 from ...notes.due_marks import cut_block, find_due_mark
@@ -49,6 +49,18 @@ def read_new_day(when: str, now: datetime) -> date | None:
     except InvalidArgument as error:
         valid = (*error.valid, NO_DAY)
         raise InvalidArgument(error.message, valid=valid, of=["due"]) from None
+
+
+def _day_for_task(when: str, now: datetime, due: str | None) -> date | None:
+    """The day that a person typed for a task, which is `due` on a day: one that lies in the
+    week to come already stays there. Raises InvalidArgument.
+    """
+    day = read_new_day(when, now)
+    if day and due:
+        first, last = read_days(when, now, "due")
+        if day == first and str(first) <= due <= str(last):
+            return date.fromisoformat(due)
+    return day
 
 
 def compose_task(ws: Workspace, words: str, when: str) -> str:
@@ -113,19 +125,21 @@ def reschedule_tasks(ws: Workspace, tasks: Sequence[Task], when: str) -> Sequenc
 
 def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -> Rescheduled:
     """Writes another day into a task, in its own form; into one without a day in the form that
-    most tasks of its note have, else of the journal, else as `due:2026-12-03`.
+    most tasks of its note have, else of the journal, else as `due:2026-12-03`. `next week` is
+    its Monday, but a task that is due in that week stays there.
 
     Of a task that repeats only its day moves: its rule stays. The task is the one of this text
     at this line, or the only one of the file. Raises InvalidArgument, NotFound, Changed without
     such a task, and Refused.
     """
-    day = read_new_day(when, ws.clock())
+    now = ws.clock()
+    day = read_new_day(when, now)
     resolve_own_id(ws, path, "")
     style = _style_of_note(ws, path)
     task: Task | None = None
 
     def change(data: bytes, parsed: ParsedFile) -> bytes:
-        nonlocal task
+        nonlocal task, day
         masked = mask_private(data)
         task = find_task_in_file(parsed, masked, line, text)
         if not task or task.done:
@@ -133,6 +147,7 @@ def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -
         start, end = _span_of_block(masked, task.line)
         if MASK in masked[start:end]:
             raise _cannot_move_error(task, Sentence("its line holds private text"))
+        day = _day_for_task(when, now, task.due)
         block = text_of_bytes(data[start:end])
         moved = with_due_day(block, day, style, usual_line_end(data).decode())
         after = data[:start] + bytes_of_text(moved) + data[end:]
@@ -151,8 +166,8 @@ def reschedule_entry(ws: Workspace, id: str, when: str) -> Rescheduled:
     """Gives an entry that is due as a whole another `due`. Raises InvalidArgument, NotFound and
     Refused.
     """
-    day = read_new_day(when, ws.clock())
     entry = find_stored(ws, id).entry
+    day = _day_for_task(when, ws.clock(), entry.due)
     by_person = present_actor().is_person
     with ws.own_journal.doing("update") as deed:
         update(ws, id, due=str(day or ""), by_person=by_person, confirms=by_person)

@@ -91,7 +91,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
         part: write(server, f"Renew for {part}.", due=due)
         for part, due in (
             ("Overdue", "2026-11-10"),
-            ("Next 7 days", "2026-11-24"),
+            ("This week", "2026-11-24"),
             ("Later", "2026-12-20"),
         )
     }
@@ -102,7 +102,7 @@ def test_entries_and_tasks_that_are_due_are_closed_where_they_are_listed(
     told = text_of(page)
     assert "due 10 November" in told and "20 December" in told and "📅" not in told
     assert "Sow soon" in told and "2026-11-31" in told  # no day of a calendar
-    for part, where in (("Overdue", "/tasks"), ("Next 7 days", "/")):
+    for part, where in (("Overdue", "/tasks"), ("This week", "/")):
         box = text_of(server.client.get("/").text.partition('class="due"')[2])
         assert f"Renew for {part}" in box and "☐ Call Ida due 20 November Plan" in box
         found = re.search(
@@ -207,6 +207,38 @@ def test_a_task_and_an_entry_move_where_they_are_listed(
     context.close()
 
 
+@pytest.mark.parametrize(
+    ("locale", "groups", "buttons"),
+    [
+        # Sunday, 29 November: a week begins on Monday in Germany, and on Sunday in the States
+        ("de-DE", "Diese Woche 1 Nächste Woche 2 Später 1", "Morgen Nächste Woche"),
+        ("en-US", "This week 3 Next week 1", "Tomorrow Next week"),
+    ],
+)
+def test_next_week_is_that_of_the_reader_and_moves_nothing_back(
+    browser: Browser, tmp_path: Path, locale: str, groups: str, buttons: str
+) -> None:
+    (tmp_path / "home" / "journal").mkdir(parents=True)
+    note = tmp_path / "home" / "journal" / "Plan.md"
+    days = ("11-29", "11-30", "12-04", "12-07")
+    note.write_text("".join(f"- [ ] Task {day} 📅 2026-{day}\n\n" for day in days))
+    with served(tmp_path / "home", SYNAPTIC_NOW="2026-11-29T10:00:00") as server:
+        page = logged_in(browser, server, locale=locale).new_page()
+        page.goto("/tasks")
+        assert " ".join(page.locator("main h2").all_inner_texts()) == groups
+        rows = page.locator(".tasks li")
+        first = rows.nth(0).locator("button.quiet")
+        assert " ".join(first.all_inner_texts()) == buttons
+        first.last.click()
+        monday = "2026-11-30" if locale == "de-DE" else "2026-12-07"
+        assert f"Task 11-29 📅 {monday}" in note.read_text()
+        row = rows.filter(has_text="Task 12-04")
+        row.locator("button.quiet").last.click()
+        expect(page.get_by_role("status")).to_contain_text("Task 12-04")
+        moved = "2026-12-11" if locale == "de-DE" else "2026-12-07"
+        assert f"Task 12-04 📅 {moved}" in note.read_text()
+
+
 def test_the_page_of_a_day_lists_what_is_due_then(
     browser: Browser, server: Served, home: Path
 ) -> None:
@@ -218,8 +250,8 @@ def test_the_page_of_a_day_lists_what_is_due_then(
     assert "Call Ida" in server.client.get("/tasks?later=1").text
     page = logged_in(browser, server, viewport=PHONE).new_page()
     page.goto("/day/2027-01-29")
-    page.get_by_role("button", name="Next week: Call Ida").click()
-    expect(page.get_by_role("status")).to_contain_text("due on Monday, 30 November")
+    page.get_by_role("button", name="A week later: Call Ida").click()
+    expect(page.get_by_role("status")).to_contain_text("due on Friday, 5 February")
     assert page.url.endswith("/day/2027-01-29")
     expect(page.get_by_role("button", name="Tick: Call Ida")).to_have_count(0)
     page.get_by_role("button", name="Undo", exact=True).click()

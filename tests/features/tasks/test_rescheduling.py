@@ -15,6 +15,7 @@ from synaptic.features.tasks.rescheduling import (
     reschedule_tasks,
 )
 from synaptic.features.tasks.ticking import tick_task
+from synaptic.verbs.removing import delete
 from synaptic.verbs.saving import save
 from synaptic.verbs.to_do import tasks
 from synaptic.verbs.undoing import undo_last
@@ -182,6 +183,14 @@ def test_a_note_without_days_follows_the_journal(ws: Workspace) -> None:
 def test_what_moves_nothing_writes_nothing(ws: Workspace) -> None:
     file = ws.config.journal / "Pets.md"
     text = "- [ ] Feed the cat 📅 2026-12-03\n- [ ] Feed <private>our</private> dog\n- [ ] 📅 2026-12-03\n"
+    file.write_text(text)
+    saved = save(ws, "Renew the passport.", due="2026-11-27")
+    for week in ("2026-11-27", "2026-11-23"):  # both lie in it already
+        file.write_text(f"- [ ] Feed the cat 📅 {week}\n")
+        both = find_tasks_to_move(ws, "feed, renew")
+        moved = reschedule_tasks(ws, both, "next week")
+        assert [(one.day, one.undo) for one in moved] == [(week, ""), ("2026-11-27", "")]
+    delete(ws, saved.id)
     file.write_text(text)
     cat, dog = find_tasks_to_move(ws, "cat, dog")
     [bare] = [task for task in tasks(ws) if task.line == 3]
