@@ -7,13 +7,14 @@ from datetime import date, timedelta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import Changed, Refused, SynapticError, join_sentences
+from ...errors import Changed, NotFound, Refused, SynapticError, join_sentences
 from ...journal.changelog import LoggedRun
 from ...models import Entry, Task
 from ...notes.due_marks import remove_due_date
 from ...notes.ticks import find_tasks_to_tick
 from ...plugin import MOVE_TASK, TICK_OR_OPEN, Rescheduled, TaskPlace
 from ...render.fence import clean, one_line
+from ...verbs import browse
 from ...verbs.editing import open_text, write_text
 from ...verbs.to_do import (
     DUE_GROUPS,
@@ -275,6 +276,11 @@ async def _take_last_back(request: Request) -> Response:
         undone = await run_verb(request, undo_run, run, confirms=True)
     else:
         undone = await run_verb(request, undo_last, confirms=True)
+    if where.startswith("/entry/"):
+        try:
+            await run_verb(request, browse.get, [where.removeprefix("/entry/")])
+        except NotFound:  # its save was taken back
+            where = "/"
     message = translate("Took back: %(change)s.", change=_describe_undone_run(undone.done))
     if undone.stay:
         stay = ", ".join(path for path, _ in undone.stay)

@@ -32,6 +32,7 @@ from ...journal.rewriting import keep_opened
 from ...journal.shelf import files_by_name
 from ...kinds import can_be_closed
 from ...models import TYPES, Entry, Receipt
+from ...notes.due_marks import find_due_mark, remove_due_date
 from ...notes.markdown import compose_entry
 from ...plugin import FORMAT_TASK
 from ...render.fence import one_line
@@ -46,6 +47,7 @@ from ...workspace.preferences import hash_of_rule
 from ...workspace.workspace import Workspace
 from .attachments import Attachments, open_attachments
 from .browsers import may_stay_logged_in
+from .day_texts import format_date
 from .site import (
     Page,
     Values,
@@ -167,6 +169,7 @@ async def _entry_form_page(request: Request) -> Response:
     if request.method == "POST":
         form = dict(await read_form(request))
         task = form.pop("task", "")
+        message = form.get("said") or translate("Saved.")
         if task:
             form["content"] = task
         try:
@@ -174,13 +177,10 @@ async def _entry_form_page(request: Request) -> Response:
                 form["content"] = await run_verb(
                     request, FORMAT_TASK.ask_only, task, form.get("date", "")
                 )
-            receipt = await _save_entry_form(request, id, form)
+                message = _say_task(form["content"])
+            receipt, run = await _save_entry_form(request, id, form)
             return await _redirect_after_save(
-                request,
-                receipt,
-                form.get("said") or translate("Saved."),
-                undo=id,
-                back=return_address(form),
+                request, receipt, message, undo=id, run=run, back=return_address(form)
             )
         except SynapticError as refused:
             error = refused
@@ -216,16 +216,28 @@ async def _entry_form_page(request: Request) -> Response:
     )
 
 
-async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> Receipt:
+def _say_task(text: str) -> str:
+    """What is said of a task that was saved with this text: its words, and its day."""
+    mark = find_due_mark(text)
+    if not mark:
+        return translate("Saved.")
+    task = remove_due_date(text).removeprefix("- [ ] ")
+    return translate("Saved, due on %(day)s: %(task)s.", day=format_date(mark.day), task=task)
+
+
+async def _save_entry_form(
+    request: Request, id: str, form: dict[str, str]
+) -> tuple[Receipt, str]:
     """Saves the entry that a form sends, with its uploaded files, or restores the earlier
-    version that it names; returns the receipt. If that fails, the files stay with the draft,
-    whose text is then in `form`.
+    version that it names; returns the receipt, and the run by which a new entry is taken back.
+    If that fails, the files stay with the draft, whose text is then in `form`.
     """
     number = form.get("number")
     if number:
-        return await run_verb(
+        restored = await run_verb(
             request, removing.restore_version, id, number, form.get("seen", "")
         )
+        return restored, ""
     values = _arguments_from_form(form)
     asked = request.query_params
     text = "append" if "append" in form else "content"
@@ -244,19 +256,20 @@ async def _save_entry_form(request: Request, id: str, form: dict[str, str]) -> R
         values["supersedes"] = asked.getlist("supersedes")
         values |= {"via": "web"}
 
-    def write(ws: Workspace, placed: str) -> Receipt:
+    def write(ws: Workspace, placed: str) -> tuple[Receipt, str]:
         if not id:
-            return saving.save(ws, placed, confirms=True, **values)
+            with ws.own_journal.doing("save") as deed:
+                return saving.save(ws, placed, confirms=True, **values), deed.run
         parts = {**values, text: placed} if placed else values
-        return changing.update(ws, id, confirms=True, **parts)
+        return changing.update(ws, id, confirms=True, **parts), ""
 
     try:
-        receipt = await files.save(write)
+        receipt, run = await files.save(write)
     except SynapticError:
         form[text] = files.draft
         raise
     await files.end_draft()
-    return replace(receipt, notices=(*files.remarks, *receipt.notices))
+    return replace(receipt, notices=(*files.remarks, *receipt.notices)), run
 
 
 def _initial_form_values(
@@ -293,10 +306,10 @@ def _arguments_from_form(form: dict[str, str]) -> Values:
 
 
 async def _redirect_after_save(
-    request: Request, receipt: Receipt, message: str, *, undo: str, back: str
+    request: Request, receipt: Receipt, message: str, *, undo: str, run: str, back: str
 ) -> Response:
     """Redirects after a save to the entry, or to the page `back` that links to it, with a
-    message and an offer to undo.
+    message and an offer to undo: of a changed entry by its id, of a new one by the `run`.
     """
     if back == "/" and receipt.date != await run_verb(request, lambda ws: ws.today.isoformat()):
         back = f"/day/{receipt.date}"
@@ -320,6 +333,7 @@ async def _redirect_after_save(
         undo=undo,
         file=translate("the text before"),
         look=look,
+        moved=run,
         near=await run_verb(request, find_nearby, receipt.id, near, leaning),
         asks_to_stay=asks and not session.device,
         unlinked=(receipt.id, receipt.old_title) if receipt.old_title else None,

@@ -25,6 +25,7 @@ from ...workspace.readback import read_body_lines
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
 from .due_days import PLAIN, DueStyle, choose_style, find_due_styles, with_due_day
+from .due_words import split_due_words
 from .ticking import (
     change_together,
     find_each,
@@ -64,15 +65,24 @@ def _day_for_task(when: str, now: datetime, due: str | None) -> date | None:
 
 
 def compose_task(ws: Workspace, words: str, when: str) -> str:
-    """The text of an entry that is this task, due on the day `when` unless that is "" or the
-    words name a day; in the form that most tasks of the journal have. Raises InvalidArgument.
+    """The text of an entry that is this task, due on the day that its words name, or else on
+    the day `when` unless that is ""; in the form that most tasks of the journal have. Raises
+    InvalidArgument.
     """
+    now = ws.clock()
     text = " ".join(words.split())
+    has_mark = find_due_mark(f"- [ ] {text}") is not None
+    named = None if has_mark else split_due_words(text, now)
+    day = None
+    if named:
+        text, day = named
+    elif when and not has_mark:
+        day = read_new_day(when, now)
     block = f"- [ ] {text}" if text else ""
-    if not text or not when or find_due_mark(block):
+    if not block or not day:
         return block
     style = choose_style(_styles_of_journal(ws)) or PLAIN
-    return with_due_day(block, read_new_day(when, ws.clock()), style, "\n")
+    return with_due_day(block, day, style, "\n")
 
 
 def date_task_in_text(ws: Workspace, text: str, at: int, when: str, path: str) -> str:

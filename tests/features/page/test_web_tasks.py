@@ -292,6 +292,41 @@ def test_a_task_is_added_by_one_line(browser: Browser, server: Served, home: Pat
     assert server.post("/new", task="  ", back="/tasks").status_code == 400
 
 
+def test_the_words_of_a_new_task_say_its_day_and_the_reply_repeats_it(
+    browser: Browser, server: Served, home: Path
+) -> None:
+    day_file = home / "journal" / "2026-11-24.md"
+    page = logged_in(browser, server).new_page()
+    status = page.get_by_role("status")
+    for typed, task in (
+        ("Rechnung schreiben bis Freitag", "Rechnung schreiben"),
+        ("Lampe kaufen fällig:27.11.2026", "Lampe kaufen"),
+        ("Call the printer due:friday", "Call the printer"),
+    ):
+        page.goto("/tasks")
+        page.get_by_label("Add a task").fill(typed)
+        page.keyboard.press("Enter")
+        expect(status).to_contain_text(f"Saved, due on Friday, 27 November 2026: {task}.")
+        written = rf"\n- \[ \] {task} (?:due:|📅 )2026-11-27\n"
+        assert re.search(written, day_file.read_text())
+        status.get_by_role("button", name="Undo", exact=True).click()
+        expect(status).to_contain_text("Took back")
+        assert not day_file.exists() or task not in day_file.read_text()
+    for typed in ("Fotos vom 4.12. ordnen", "Run on friday 5pm", "Am Morgen laufen"):
+        assert server.post("/new", task=typed, back="/tasks").status_code == 303
+        assert f"\n- [ ] {typed}\n" in day_file.read_text()
+
+
+def test_a_new_entry_is_taken_back_on_its_own_page(browser: Browser, server: Served) -> None:
+    page = logged_in(browser, server).new_page()
+    page.goto("/new")
+    page.get_by_label("Text", exact=True).fill("A thought too many.")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.get_by_role("status").get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("Took back")
+    expect(page.get_by_role("heading", name="Today")).to_be_visible()
+
+
 def test_an_earlier_text_is_brought_back_and_undone(server: Served, home: Path) -> None:
     id = write(server, "The first text.")
     for content in ("The second text.", "The third text."):
