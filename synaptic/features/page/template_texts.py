@@ -78,6 +78,8 @@ SCRIPT_TEXTS = (
     mark_text("%(name)s, %(at)s of %(total)s"),
     mark_text("Draft kept in this browser"),
     mark_text("Your draft is here again."),
+    mark_text("Thrown away."),
+    mark_text("Put it back"),
     mark_text("Your draft is here again. The text changed meanwhile: a save shows both."),
     mark_text("Inserted %(name)s."),
     mark_text("Go to any entry, tag, day or page"),

@@ -8,11 +8,13 @@ import re
 import signal
 import stat
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import httpx
 import pytest
 from homes import open_home
+from outside import wait_until
 from photos import JPEG, PLACE, PNG
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
 from served import CHROMIUM, FLAGS, Served, a_port, kept_drafts, let_in, logged_in, served
@@ -329,6 +331,64 @@ def test_each_form_keeps_what_was_typed_into_it(browser: Browser, home: Path) ->
         page.goto("/")
         page.wait_for_function("() => !sessionStorage.sent")
         assert kept_drafts(page) == []
+
+
+def test_a_draft_that_was_thrown_away_is_put_back(browser: Browser, home: Path) -> None:
+    with served(home, **NOW) as server:
+        page = logged_in(browser, server).new_page()
+        page.goto("/")
+        told, text = page.locator("#kept"), page.get_by_label("Text", exact=True)
+        write(page, "The cat came back.")
+        expect(text).to_have_value(re.compile("draft:my-cat"))
+        typed = text.input_value()
+        page.get_by_role("button", name="Throw it away").click()
+        expect(text).to_have_value("")
+        expect(told).to_have_text("Thrown away.")
+        page.get_by_role("button", name="Put it back").click()
+        expect(text).to_have_value(typed)
+        expect(told).to_have_text(BACK)
+        assert len(kept_drafts(page)) == 1
+        page.get_by_role("button", name="Throw it away").click()
+        text.fill("Another thought.")  # which ends what could be put back
+        expect(told).to_have_text(KEPT)
+        page.get_by_role("button", name="Throw it away").click()
+        page.get_by_role("button", name="Put it back").click()
+        expect(text).to_have_value("Another thought.")
+
+
+def keeps_task(page: Page) -> bool:
+    return any("/task" in name for name in kept_drafts(page))
+
+
+def keeps_nothing(page: Page) -> bool:
+    return kept_drafts(page) == []
+
+
+def test_a_task_that_is_half_typed_waits_beside_the_text(browser: Browser, home: Path) -> None:
+    with served(home, **NOW) as server:
+        context = logged_in(browser, server)
+        for where in ("/", "/tasks"):
+            page = context.new_page()
+            page.goto(where)
+            page.get_by_label("Add a task").fill("Call the pri")
+            if where == "/":
+                page.get_by_label("Text", exact=True).fill("A thought.")
+                expect(page.locator("#kept")).to_have_text(KEPT)
+            wait_until(partial(keeps_task, page))
+            page.close()
+            page = context.new_page()
+            page.goto(where)
+            expect(page.get_by_label("Add a task")).to_have_value("Call the pri")
+            page.get_by_label("Add a task").fill(f"Call the printer of {where}")
+            page.keyboard.press("Enter")
+            expect(page.get_by_role("status")).to_contain_text("Saved")
+            page.wait_for_function("() => !sessionStorage.sent")
+            expect(page.get_by_label("Add a task")).to_have_value("")
+            if where == "/":
+                expect(page.get_by_label("Text", exact=True)).to_have_value("A thought.")
+                page.get_by_role("button", name="Throw it away").click()
+            wait_until(partial(keeps_nothing, page))
+            page.close()
 
 
 def test_two_tabs_have_a_draft_each(browser: Browser, home: Path) -> None:

@@ -4,9 +4,7 @@
 // gone.
 import { translate } from "/static/texts.js";
 const person = document.body.dataset.draft;
-const form = document.querySelector("form[data-draft]");
-const told = document.getElementById("kept");
-const discard = document.getElementById("discard");
+const forms = document.querySelectorAll("form[data-draft]");
 const others = window.BroadcastChannel ? new BroadcastChannel("drafts") : null;
 const WAIT_MS = 150; // in which other tabs say that they are there
 const newTab = () => (sessionStorage.tab = Math.random().toString(36).slice(2));
@@ -60,7 +58,8 @@ const takeOver = async () => {
   names.forEach((name) => localStorage.removeItem(name));
 };
 
-let isTyped = () => false;
+const areUntouched = [];
+const isTyped = () => areUntouched.some((isUntouched) => !isUntouched());
 
 others?.addEventListener("message", ({ data }) => {
   if (data.asks) others.postMessage({ is: tab, isTyped: isTyped() });
@@ -76,35 +75,43 @@ const begin = async () => {
   if (saved.length) await drop(saved);
   saved.forEach((name) => drafts.delete(name));
   // a form that was refused shows what was sent, and may still be saved
-  if (!form || !("refused" in form.dataset)) sessionStorage.removeItem("sent");
+  if (!document.querySelector("[data-refused]")) sessionStorage.removeItem("sent");
   return drafts;
 };
 const begun = begin();
 
-if (form) {
+for (const form of forms) {
+  const told = form.querySelector("#kept"), discard = form.querySelector("#discard");
+  const label = discard?.textContent;
   const base = person + form.dataset.draft;
   const here = () => `${base}#${tab}`;
   const own = (one) => one.name && one.type !== "file" && !["csrf", "back"].includes(one.name);
   const values = () => [...form.elements].filter(own).map((one) => [one.name, one.value]);
   const first = JSON.stringify(values());
   const isUntouched = () => JSON.stringify(values()) === first;
-  isTyped = () => !isUntouched();
-  const say = (words) => {
+  areUntouched.push(isUntouched);
+  let thrown = null; // what was thrown away, until something else is typed
+  const say = (words, isNews = false) => {
+    if (!told) return;
     told.textContent = words;
+    told.className = isNews ? "notice" : "soft";
     discard.hidden = !words;
+    discard.textContent = thrown ? translate("Put it back") : label;
   };
   const tell = (area) => {
     area.dispatchEvent(new Event("input", { bubbles: true }));
     window.htmx?.trigger(area, "draft");
   };
   let changes = 0;
-  const keep = async (words = translate("Draft kept in this browser")) => {
+  const keep = async (news) => {
     const number = (changes += 1);
     const draft = { at: Date.now(), values: values() };
     const isEmpty = isUntouched();
     await begun; // which reads the draft that this one replaces
     await change((store) => (isEmpty ? store.delete(here()) : store.put(draft, here())));
-    if (number === changes) say(isEmpty ? "" : words);
+    if (number !== changes) return;
+    if (!isEmpty) thrown = null;
+    if (!thrown) say(isEmpty ? "" : news ?? translate("Draft kept in this browser"), news);
   };
   const bring = async (name, { values: pairs }) => {
     const isOlder = pairs.some(([key, value]) => key === "seen" && value !== form.elements.seen?.value);
@@ -156,12 +163,17 @@ if (form) {
     keep(); // as it is sent, which may be refused
     sessionStorage.sent = JSON.stringify([...readSent(), [here(), Date.now()]]);
   });
-  discard.addEventListener("click", () => {
-    form.querySelectorAll("input[name=draft]").forEach((one) => one.remove());
-    form.reset();
-    form.querySelectorAll("textarea").forEach(tell);
-    drop([here()]);
-    say("");
+  discard?.addEventListener("click", () => {
+    const back = thrown;
+    thrown = back ? null : values();
+    if (back) bring(here(), { values: back });
+    else {
+      form.querySelectorAll("input[name=draft]").forEach((one) => one.remove());
+      form.reset();
+      form.querySelectorAll("textarea").forEach(tell);
+      drop([here()]);
+      say(translate("Thrown away."));
+    }
     form.querySelector("textarea:not([readonly])").focus();
   });
 }
