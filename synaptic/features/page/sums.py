@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, match_valid_name
 from ...notes.amounts import HOURS
 from ...render import wire
 from ...verbs.totals import GROUPS, Totals, sum_field
@@ -16,20 +16,27 @@ from .site import Page, page, run_slow_verb
 
 async def _sums_page(request: Request) -> Response:
     """Shows the sums of a field over the entries that pass the filters in the address, named as
-    in that of a search; with `csv`, as a file.
+    in that of a search; with `csv`, as a file. Without a field it shows one that entries have.
     """
     asked = request.query_params
     in_address = {name: value for name, value in filters_in_address(asked).items() if value}
-    field, by = asked.get("field", "").strip() or HOURS, asked.get("by") or "month"
+    field = asked.get("field", "").strip()
+    by = match_valid_name(GROUPS, asked.get("by") or "month", "by")
 
     def add_up(ws: Workspace) -> Totals:
-        return sum_field(ws, field, by, filters=read_typed_filters(ws, in_address))
+        filters = read_typed_filters(ws, in_address)
+        try:
+            return sum_field(ws, field or HOURS, by, filters=filters)
+        except InvalidArgument as error:
+            if field or not error.valid:
+                raise
+            return sum_field(ws, error.valid[0], by, filters=filters)
 
     status, totals, error = 200, None, None
     try:
         totals = await run_slow_verb(request, add_up, "slow")
     except InvalidArgument as wrong:
-        status, error = 400 if asked else 200, wrong  # the menu asks for nothing yet
+        status, error = 400 if field else 200, wrong
     if totals and "csv" in asked:
         headers = {"Content-Disposition": f'attachment; filename="sums-by-{totals.by}.csv"'}
         table = "\r\n".join([*wire.totals_csv_rows(totals), ""])
@@ -40,7 +47,8 @@ async def _sums_page(request: Request) -> Response:
         status,
         totals=totals,
         error=error,
-        field=field,
+        field=field or (totals.field if totals else HOURS),
+        is_typed=bool(field),
         by=by,
         groups=GROUPS,
         in_address=in_address,

@@ -265,6 +265,8 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
         assert table.text == "project,hours,unit,entries\r\nshop,1.5,,1\r\n"
         wrong = server.client.get("/sums?field=km&since=2026-01-01")
         assert wrong.status_code == 400 and "Valid: hours." in seen(wrong)
+        german = seen(server.client.get("/sums?field=hours", headers={"Accept-Language": "de"}))
+        assert "Oktober 2026 1,5 1" in german and "Insgesamt 3,5 2" in german
         asked = seen(server.client.get("/search?q=what did we do for shop in october"))
         assert "hours: 1.5 in 1 entry of shop, 1 October 2026 to 31 October 2026." in asked
         told = seen(answer)
@@ -274,6 +276,22 @@ def test_statistics_count_what_is_written_and_read(home: Home) -> None:
             and "2 from more than a year ago never were" in told
         )
         assert [key.partition(":")[0] for key in keys(server)] == ["unread"]
+
+
+def test_sums_begin_with_a_field_that_entries_have(home: Home) -> None:
+    with served(home.path, **NOW) as server:
+        empty = server.client.get("/sums")
+        assert empty.status_code == 200 and 'role="alert"' not in empty.text
+        assert "No entry has a number to add up yet" in seen(empty)
+        saved(home, "The red label.\n\nstunden:: 1,25", OLD)
+        saved(home, "The blue label.\n\nstunden:: 2", OLD)
+        first = server.client.get("/sums")
+        assert 'name="field" value="stunden"' in first.text and "In all 3.25 2" in seen(first)
+        assert 'role="alert"' not in first.text
+        for address in ("/sums?since=2026-11-01", "/sums?by=day"):
+            assert 'role="alert"' not in server.client.get(address).text
+        typed = server.client.get("/sums?field=hours")
+        assert typed.status_code == 400 and "Valid: stunden." in seen(typed)
 
 
 def test_findings_are_answered_with_the_keyboard_alone(browser: Browser, home: Home) -> None:
