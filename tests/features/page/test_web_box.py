@@ -91,6 +91,33 @@ def test_the_preview_of_a_note_shows_its_pictures_and_not_its_front_matter(
     expect(preview).not_to_contain_text("tags")
 
 
+def test_bold_and_a_list_end_where_a_person_ends_them(
+    browser: Browser, server: Served
+) -> None:
+    page = logged_in(browser, server).new_page()
+    page.goto("/new")
+    box = box_of(page, "It is ")
+    bold = page.locator(".marks").get_by_label("Bold", exact=True)
+    for words in ("very", "really"):
+        bold.click()
+        page.keyboard.type(words)
+        bold.click()
+        page.keyboard.type(" so ")
+    expect(box).to_have_value("It is **very** so **really** so ")
+    bold.click()
+    bold.click()  # nothing was typed between
+    expect(box).to_have_value("It is **very** so **really** so ")
+    box.fill("")
+    page.keyboard.type("- one")
+    for key in ("Enter", "Enter"):
+        page.keyboard.press(key)
+    page.keyboard.type("A sentence.")
+    expect(box).to_have_value("- one\n\nA sentence.")
+    expect(page.locator("#preview li")).to_have_text("one")
+    expect(page.locator("#preview > p")).to_have_text("A sentence.")
+    page.get_by_role("button", name="Throw it away").click()
+
+
 def test_the_row_works_by_the_keyboard_alone(browser: Browser, server: Served) -> None:
     page = logged_in(browser, server).new_page()
     page.clock.set_fixed_time(NOW)
@@ -129,15 +156,15 @@ def test_the_row_works_by_the_keyboard_alone(browser: Browser, server: Served) -
     page.keyboard.type("boa")
     expect(page.locator(".complete [role=option]")).to_contain_text("Boat")
     page.keyboard.press("Enter")
-    whole = "- calm\n- [ ] windy due:2026-11-25\nSee [[Boat]]"
+    whole = "- calm\n- [ ] windy due:2026-11-25\n\nSee [[Boat]]"
     expect(box).to_have_value(whole)
     page.keyboard.press("Control+a")
     press("Task")
-    expect(box).to_have_value("- [ ] calm\n- [ ] windy due:2026-11-25\n- [ ] See [[Boat]]")
+    expect(box).to_have_value("- [ ] calm\n- [ ] windy due:2026-11-25\n\n- [ ] See [[Boat]]")
     press("Task")
-    expect(box).to_have_value("- calm\n- windy due:2026-11-25\n- See [[Boat]]")
+    expect(box).to_have_value("- calm\n- windy due:2026-11-25\n\n- See [[Boat]]")
     press("List")
-    expect(box).to_have_value("calm\nwindy due:2026-11-25\nSee [[Boat]]")
+    expect(box).to_have_value("calm\nwindy due:2026-11-25\n\nSee [[Boat]]")
     for _ in range(3):
         page.keyboard.press("Control+z")  # the browser's own undo
     expect(box).to_have_value(whole)
@@ -208,7 +235,8 @@ def test_a_list_goes_on_as_it_began(browser: Browser, server: Served) -> None:
         ("> - said", "> - said\n> - x"),
         ("plain", "plain\nx"),
         ("-5 degrees", "-5 degrees\nx"),
-        ("a\n- ", "a\nx"),
+        ("a\n- ", "a\n\nx"),
+        ("- a\n\n- ", "- a\n\nx"),
     ):
         box = box_of(page, text)
         page.keyboard.press("Enter")

@@ -34,15 +34,21 @@ const mark = (area, isTask) => {
     isCaret ? Math.max(from, selectionStart + moved) : to + moved);
 };
 
-// What is selected stands between these signs, or no longer.
+// What is selected stands between these signs, or no longer; a caret at their end leaves them.
 const surround = (area, before, after) => {
   const { value, selectionStart, selectionEnd } = area;
+  const count = (sign) => value.slice(startOfLine(area), selectionStart).split(sign).length;
+  const isWithin = before === after ? count(before) % 2 === 0 : count(before) > count(after);
   const words = value.slice(selectionStart, selectionEnd);
   const inner = words.trim();
   const from = selectionStart + words.indexOf(inner);
   const to = from + inner.length;
   const [left, right] = [from - before.length, to + after.length];
   const isOff = value.slice(left, from) === before && value.slice(to, right) === after;
+  if (!words && !isOff && isWithin && value.startsWith(after, to)) {
+    area.setSelectionRange(right, right);
+    return;
+  }
   if (isOff) insert(area, inner, left, right);
   else insert(area, before + inner + after, from, to);
   const at = isOff ? left : from + before.length;
@@ -96,8 +102,9 @@ const goOn = (area) => {
   const start = startOfLine(area);
   const [whole, indent, bullet, state] = ITEM.exec(value.slice(start, at));
   if (!bullet || at !== area.selectionEnd) return false;
-  if (whole.length === at - start) insert(area, "", start, at); // an empty item ends the list
-  else {
+  if (whole.length === at - start) { // an empty item ends the list, by a blank line
+    insert(area, /[^\n]\n$/.test(value.slice(0, start)) ? "\n" : "", start, at);
+  } else {
     const next = bullet.replace(/\d+/, (number) => Number(number) + 1);
     insert(area, `\n${indent}${next} ${state ? "[ ] " : ""}`);
   }
