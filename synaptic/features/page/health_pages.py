@@ -15,6 +15,7 @@ from ...index.statistics import UNREAD_DAYS, count_entries_by, read_statistics
 from ...journal import losses
 from ...models import Entry
 from ...plugin import ANSWER_FINDING, ENTRY_OF_FINDING, REPAIR, REVIEW, ReviewFinding
+from ...render.fence import one_line
 from ...verbs import doctor, removing
 from ...verbs.mending import mend_links
 from ...verbs.settling import UNDO_CHOICE, SettledReceipt
@@ -50,8 +51,8 @@ ANSWERED = {
     "mine": mark_text("Kept your version."),
     "theirs": mark_text("Kept the version of the other machine."),
     "both": mark_text("Kept both versions, one below the other."),
-    "supersede": mark_text("The second supersedes the first."),
-    "same": mark_text("The second stands for both."),
+    "supersede": mark_text("“%(new)s” replaces “%(old)s”."),
+    "same": mark_text("“%(new)s” says the same as “%(old)s”, and stands for both."),
     "mend": mark_text("Repaired: the links lead to it again."),
     "close": mark_text("Closed with the tag #done."),
     "pin": mark_text("Pinned: agents see it at the start of each session."),
@@ -130,7 +131,10 @@ def _findings_page_values(
 async def _answer_finding(request: Request) -> Response:
     form = await read_form(request)
     key, chosen, next = (form.get(name, "") for name in ("finding", "answer", "next"))
-    message = translate(ANSWERED[chosen]) if chosen in ANSWERED else ""
+    titles = {}
+    if chosen in ("supersede", "same"):
+        titles = await run_verb(request, _titles_of_pair, key)
+    message = translate(ANSWERED[chosen], **titles) if chosen in ANSWERED else ""
     if chosen == "delete":
         gone = await run_verb(request, ENTRY_OF_FINDING.ask_only, key, chosen)
         if not is_deletion_agreed(form, gone):
@@ -152,6 +156,18 @@ async def _answer_finding(request: Request) -> Response:
     saved, others = form.get("saved", ""), form.get("others", "").split()
     nearby = await run_verb(request, find_nearby, saved, others, leaning)
     return redirect_with_message(request, where, message, undo=undo, near=nearby)
+
+
+def _titles_of_pair(ws: Workspace, key: str) -> dict[str, str]:
+    """The titles of the earlier and the later entry in the key of a finding, as `old` and
+    `new`; {} for another key.
+    """
+    ids = key.split(":")[1:]
+    with suppress(SynapticError):  # the answer says why
+        pair = in_step(ws, lambda _: [ws.index.resolve(id).entry for id in ids])
+        titles = [one_line(entry.title_in_lists)[:80] for entry in pair]
+        return dict(zip(("old", "new"), titles, strict=True))
+    return dict.fromkeys(("old", "new"), "")
 
 
 async def _health_page(request: Request) -> Response:

@@ -91,9 +91,7 @@ def test_the_preview_of_a_note_shows_its_pictures_and_not_its_front_matter(
     expect(preview).not_to_contain_text("tags")
 
 
-def test_bold_and_a_list_end_where_a_person_ends_them(
-    browser: Browser, server: Served
-) -> None:
+def test_bold_and_a_list_end_where_a_person_ends_them(browser: Browser, server: Served) -> None:
     page = logged_in(browser, server).new_page()
     page.goto("/new")
     box = box_of(page, "It is ")

@@ -182,7 +182,8 @@ def test_a_save_asks_quietly_below_its_receipt_about_what_is_near(
     ]
     place = back or f"/entry/{new}"
     assert f'name="back" value="{place}"' in first
-    assert "Near it" not in server.shown(place)  # it is asked once
+    assert "<details><summary>" in rows[0].partition("<form")[0]  # what was saved stays near
+    assert "like it" not in server.shown(place)  # it is asked once
     asked = {"finding": f"near:{old[9:]}:{new[9:]}", "back": place, "saved": new}
     other = write(server, "The harbour cat is called Ole.", type="note")
     kept = server.post("/review", answer="keep", others=other, **asked)
@@ -191,6 +192,7 @@ def test_a_save_asks_quietly_below_its_receipt_about_what_is_near(
     assert "Kept." in left and f'value="near:{other[9:]}:{new[9:]}"' in left
     assert f"near:{old[9:]}:{new[9:]}" not in server.shown("/review?near=1")
     server.post("/review", answer="supersede", **asked)
+    assert f"“{text} on Fridays.” replaces “{text}.”." in server.shown(place)
     assert "A later entry supersedes this one" in server.shown(f"/entry/{old}")
 
 

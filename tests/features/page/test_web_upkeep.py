@@ -94,7 +94,7 @@ def test_findings_are_answered_one_after_the_other(home: Home) -> None:
         )
         assert keys(server) == [expired, handed]
         told = after(server, server.post("/review", finding=handed, answer="supersede"))
-        assert "The second supersedes the first." in told and "1 finding." in told
+        assert "” replaces “" in told and "1 finding." in told
         assert home.ask("get", last)["entries"][0]["supersedes"] == [first]
         question = server.post("/review", finding=expired, answer="delete")
         assert "Delete this entry?" in question.text and home.run("get", freeze).code == 0
