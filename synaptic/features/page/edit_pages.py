@@ -30,6 +30,7 @@ from ...workspace.workspace import Workspace
 from .attachments import Attachments
 from .day_texts import first_weekday, format_date
 from .entries import SAME
+from .rendering import markdown_to_line
 from .site import (
     TEMPLATES,
     Page,
@@ -39,7 +40,6 @@ from .site import (
     redirect_with_message,
     return_address,
     run_verb,
-    session_of,
     site_of,
 )
 from .translation import localize_sentence, mark_text, translate
@@ -222,14 +222,11 @@ def _groups_of_task(task: Task, by: str, today: date) -> Sequence[str]:
 
 
 async def _tick_task(request: Request) -> Response:
-    """Ticks or unticks a task, moves it to the day `due`, or takes a tick back, and redirects
-    to the page on which it was clicked.
+    """Ticks or unticks a task, or moves it to the day `due`, and redirects to the page on which
+    it was clicked.
     """
     form = await read_form(request)
     where = return_address(form) or "/tasks"
-    if form.get("undo"):
-        await run_verb(request, undo_run, form["undo"], confirms=True)
-        return redirect_with_message(request, where, translate("It is open again."))
     is_done = form.get("done") == "yes"
     number = form.get("line", "")
     line = int(number) if number.isdecimal() else 0
@@ -240,15 +237,14 @@ async def _tick_task(request: Request) -> Response:
         moved = await run_verb(request, MOVE_TASK.ask_only, place, when)
         return _say_moved(request, where, moved)
     ticked = await run_verb(request, TICK_OR_OPEN.ask_only, place, is_done)
-    message = translate("Ticked.") if is_done else translate("It is open again.")
+    task = markdown_to_line(remove_due_date(text or ticked.text))
+    message = translate(TICKED[is_done], task=task)
     if ticked.repeats:
         message = translate("Done: it repeats, so its date was moved to the next one.")
-    answer = redirect_with_message(request, where, message)
-    if ticked.undo:
-        session_of(request).notice |= {"ticked": ticked.text, "tick_undo": ticked.undo}
-    return answer
+    return redirect_with_message(request, where, message, moved=ticked.undo)
 
 
+TICKED = {True: mark_text("Ticked: %(task)s."), False: mark_text("Open again: %(task)s.")}
 MOVED = {
     (True, True): mark_text("Now due on %(day)s: %(task)s."),
     (True, False): mark_text("Now without a day: %(task)s."),

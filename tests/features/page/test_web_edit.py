@@ -86,8 +86,8 @@ def sent(server: Served, path: str, id: str = "", **form: str) -> httpx.Response
 def take_back(server: Served) -> str:
     """Takes the last tick back by the button that the page shows; returns that page."""
     shown = server.client.get("/tasks").text
-    undo = re.search(r'name="undo" value="(\w+)"', shown)
-    assert undo and server.post("/tick", undo=undo[1], back="/tasks").status_code == 303
+    undo = re.search(r'name="run" value="([\w-]+)"', shown)
+    assert undo and server.post("/undo", run=undo[1], back="/tasks").status_code == 303
     return shown
 
 
@@ -414,10 +414,10 @@ def test_a_person_edits_and_ticks_in_a_browser(
         page.keyboard.press("x")
     else:
         box.click()
-    expect(page.get_by_role("status")).to_contain_text("Ticked.")
+    expect(page.get_by_role("status")).to_contain_text("Ticked: beans.")
     assert "- [x] beans" in note.read_text()
-    page.get_by_role("button", name="Open again: beans").click()
-    expect(page.get_by_role("status")).to_contain_text("open again")
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_role("status")).to_contain_text("Took back")
     assert "- [ ] beans" in note.read_text()
     assert not said  # the CSP has refused nothing
     note.unlink()
