@@ -362,7 +362,7 @@ async def _delete_page(request: Request) -> Response:
         "/",
         format_deleted(entry),
         undo=entry.id,
-        file=path_deleted_with(entry) or f"“{one_line(entry.title)}”",
+        file=path_deleted_with(entry) or translate("“%(title)s”", title=one_line(entry.title)),
     )
 
 

@@ -23,7 +23,7 @@ from ...notes.marks import link_key
 from ...verbs import browse
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .day_texts import format_weekday
+from .day_texts import format_date, format_weekday
 from .site import Page, page, run_verb
 from .translation import format_number, translate
 from .unlinked import link_targets_of
@@ -121,7 +121,7 @@ def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
 def _folder_and_date(entry: Entry) -> str:
     """Returns the folder of a note that is a file, and the date of the entry."""
     folder = posixpath.dirname(entry.path) if entry.there.whole_file else ""
-    on = entry.date if entry.dated else translate("undated")
+    on = format_date(entry.date, False) if entry.dated else translate("undated")
     return f"{folder} · {on}" if folder else on
 
 

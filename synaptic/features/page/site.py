@@ -324,10 +324,10 @@ def redirect_with_message(
 ) -> Response:
     """Redirects to a page that shows `message`, and offers to undo the change of an entry, the
     choice in a finding of a review, a rename by its name `renamed`, the run that `moved` or
-    ticked a task, or the run `undone` that took another back; names the entries that are `near` the one
-    it is about; with `asks_to_stay` it asks whether this browser shall stay logged in. Where
-    links to the old title of an entry lead nowhere, `unlinked` is (its id, that title), and it
-    offers to change them.
+    ticked a task, or the run `undone` that took another back; names the entries that are `near`
+    the one it is about; with `asks_to_stay` it asks whether this browser shall stay logged in.
+    Where links to the old title of an entry lead nowhere, `unlinked` is (its id, that title),
+    and it offers to change them.
     """
     notice: Values = {"said": message, "undo": undo, "undo_file": file, "look": look}
     notice |= {"undo_finding": undo_finding, "renamed": renamed, "nearby": near}

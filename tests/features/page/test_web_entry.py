@@ -156,7 +156,9 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(
     )
     line = (home / "journal" / f"{old[:4]}-{old[4:6]}-{old[6:8]}.md").read_text().split(
         "\n"
-    ).index(f"## {shown.partition('decision ')[2][11:16]} decision: Chose LanceDB. #db") + 1
+    ).index(
+        f"## {shown.partition('decision ')[2].partition(', ')[2][:5]} decision: Chose LanceDB. #db"
+    ) + 1
     assert re.search(rf"File \S+{old[:4]}-{old[4:6]}-{old[6:8]}\.md:{line} ", shown)
     assert "Replaces Chose LanceDB." in text_of(server.client.get(later))
     assert server.client.get(f"/entry/{old[9:]}").headers["location"] == f"/entry/{old}"

@@ -204,3 +204,25 @@ def test_no_page_is_wider_than_a_phone_in_any_language(
             "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         )
     assert {name: pixels for name, pixels in wide.items() if pixels > 0} == {}
+
+
+def test_lists_name_days_as_the_reader_does(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    text = "# 2026-11-17\n\n## 9:00 Ein Treffen\n\nKurz.\n"
+    (home / "journal" / "2026-11-17.md").write_text(text)
+    with served(home, SYNAPTIC_NOW="2026-11-24T10:00:00") as server:
+        server.client.headers["Accept-Language"] = "de"
+        for path in (
+            "/search?q=Treffen",
+            "/folder",
+            "/palette?q=Treffen",
+            "/complete?q=Treffen",
+        ):
+            shown = server.shown(path)
+            assert "17. November 2026" in shown, path
+            assert ">2026-11-17" not in shown and "2026-11-17<" not in shown, path
+        [id] = set(re.findall(r'href="/entry/([\w-]+)"', server.shown("/search?q=Treffen")))
+        server.delete(id)
+        assert "„Ein Treffen“" in server.shown("/")
+        assert "am 24. November 2026 um 10:0" in server.shown("/deleted")

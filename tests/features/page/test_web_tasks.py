@@ -337,7 +337,7 @@ def test_an_earlier_text_is_brought_back_and_undone(server: Served, home: Path) 
         server.post(f"/entry/{id}/edit", content=content, seen=seen[1])
     page = server.client.get(f"/entry/{id}")
     earlier = text_of(page).partition("Earlier texts")[2]
-    assert len(re.findall(r"24 November 2026 \d\d:\d\d:\d\d: before a change", earlier)) == 2
+    assert len(re.findall(r"24 November 2026, \d\d:\d\d:\d\d: before a change", earlier)) == 2
     [_, (where, first)] = forms(page, "Bring this text back")
     number = re.findall(r'name="number" value="(\d)"', page.text)
     assert number == ["1", "0"] and first["number"] == "0"
