@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ...errors import InvalidArgument, Refused
+from ...errors import InvalidArgument, Refused, Sentence
 from ...index.rows import Stored
 from ...journal.folder import locate_writable
 from ...models import Entry
@@ -43,7 +43,10 @@ def plan_retitle(ws: Workspace, id: str, new: str, *, confirms: bool = False) ->
     title = " ".join(Screen(ws.config.secrets).text("title", new).split())
     if not title or title == entry.title:
         raise InvalidArgument(
-            f"{entry.short_id} is called {entry.title[:60]!r} already.", "Give another title."
+            "{short_id} is called {title!r} already.",
+            "Give another title.",
+            short_id=entry.short_id,
+            title=entry.title[:60],
         )
     notes = Notes(ws)
     links: dict[str, list[Splice]] = {}
@@ -92,10 +95,17 @@ def _links_to_title(
     if old_ends or not paths:
         return {}, []
     if new_ends or NOT_IN_LINK.search(title):
-        why = "another entry has that title" if new_ends else "no [ ] | # or ^ may stand in one"
+        why = (
+            Sentence("another entry has that title")
+            if new_ends
+            else Sentence("no [ ] | # or ^ may stand in one")
+        )
         raise Refused(
-            f"The links to {old_title[:60]!r} could not lead to {title[:60]!r}: {why}.",
+            "The links to {old_title!r} could not lead to {title!r}: {why}.",
             "Give another title.",
+            old_title=old_title[:60],
+            title=title[:60],
+            why=why,
         )
     splices = {}
     stays = []
@@ -139,6 +149,7 @@ def _check_titles(own_id: str, title: str, edited: EditedFile) -> None:
 
 def _heading_error(entry: Entry) -> Refused:
     return Refused(
-        f"The heading of {entry.short_id} does not hold its title alone.",
-        f"Edit it on the page, or: `synaptic update {entry.short_id} --title NEW`.",
+        "The heading of {short_id} does not hold its title alone.",
+        "Edit it on the page, or: `synaptic update {short_id} --title NEW`.",
+        short_id=entry.short_id,
     )
