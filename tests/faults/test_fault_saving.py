@@ -24,12 +24,12 @@ from typing import Any
 import pytest
 from forks import Forked, ForkedHome, Forks
 from homes import open_home
+from killed import FAULTS
 from mcp import MCPError
 from outside import Home
 from trials import drawn, examples
 
 import synaptic
-from synaptic.journal.disk import FAULTS
 from synaptic.models import Entry
 from synaptic.notes.markdown import parse_entries, render_entry
 

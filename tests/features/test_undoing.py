@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from homes import Clock, open_home
-from killed import started, was_killed
+from killed import FAULTS, started, was_killed
 from vaults import files_of
 
 from synaptic import Workspace, save
@@ -26,7 +26,6 @@ from synaptic.features.vault.retagging import plan_tag_rename
 from synaptic.index.lists import map_paths_by_short_id
 from synaptic.journal import disk
 from synaptic.journal.changelog import KEEP_MONTHS, Actor, acting
-from synaptic.journal.disk import FAULTS
 from synaptic.journal.losses import find_losses
 from synaptic.journal.rewriting import keep_opened, note_edit
 from synaptic.render.terminal import runs_text

@@ -12,6 +12,24 @@ import apsw
 STEPS = 400
 """Steps of SQLite's virtual machine between two looks at the moment of the kill."""
 
+FAULTS = (
+    "locked",
+    "kept-torn",
+    "create-torn",
+    "created",
+    "linked",
+    "trash-torn",
+    "trashed",
+    "logged-torn",
+    "logged",
+    "replace-torn",
+    "replace-written",
+    "replace-swapped",
+    "replaced",
+    "kept",
+)
+"""The steps of a save, an edit or a deletion at which `SYNAPTIC_FAULT` kills the process."""
+
 
 def started(action: Callable[[], object], *, killed_at: int | None = None) -> int:
     """The number of a child that runs `action`. With `killed_at` it dies of SIGKILL once SQLite

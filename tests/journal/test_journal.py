@@ -20,6 +20,7 @@ from forks import ForkedHome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from journals import AT, DAY, block_of, home_journal, make, numbered, redate, retitle
+from killed import FAULTS
 from outside import TIMEOUT_S
 from trials import examples
 
@@ -34,23 +35,6 @@ from synaptic.journal.restoring import allow_any_change, restore_entry
 from synaptic.journal.rewriting import keep_opened
 from synaptic.models import Entry, FileSignature
 
-FAULTS = (
-    "locked",
-    "kept-torn",
-    "create-torn",
-    "created",
-    "linked",
-    "trash-torn",
-    "trashed",
-    "logged-torn",
-    "logged",
-    "replace-torn",
-    "replace-written",
-    "replace-swapped",
-    "replaced",
-    "kept",
-)
-"""The steps of a save, an edit or a deletion at which `SYNAPTIC_FAULT` kills the process."""
 NEW_FILE_FAULTS = ["create-torn", "created", "linked"]
 OLD_FILE_FAULTS = [step for step in FAULTS if step.startswith("replace")]
 EDIT_FAULTS = [step for step in FAULTS if step not in NEW_FILE_FAULTS]
