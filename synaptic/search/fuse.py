@@ -59,18 +59,20 @@ def _shares_of_preferred(
     how many they meet, how near they are to the day that is asked about, and how well they fit.
 
     The best one is that of the asked time, if one is asked: there even what fits badly is
-    wanted. A type or a project is a hint: the best one is that of all entries.
+    wanted. A type or a project is a hint: the best one is that of all entries, and one that
+    fits half as well has a quarter.
     """
-    preferred = {}
-    for r in ranked:
-        if r.met:
-            nearness = 1 / (1 + AWAY_A_DAY * evidence.days_away(r.standing))
-            preferred[r.rowid] = math.sqrt(scores[r.rowid]) * len(r.met) * nearness
     wanted = evidence.plan.prefer
-    if wanted.since or wanted.until:
-        return scale_to_best(preferred)
-    best = math.sqrt(max(scores.values(), default=0.0)) * len(evidence.preferred)
-    return {row: value / best for row, value in preferred.items()} if best else {}
+    names_time = bool(wanted.since or wanted.until)
+    power = 0.5 if names_time else 2
+    best = max(scores.values(), default=0.0)
+    shares = {}
+    for r in ranked:
+        if r.met and best:
+            nearness = 1 / (1 + AWAY_A_DAY * evidence.days_away(r.standing))
+            is_met = len(r.met) / len(evidence.preferred)
+            shares[r.rowid] = (scores[r.rowid] / best) ** power * is_met * nearness
+    return scale_to_best(shares) if names_time else shares
 
 
 def votes_of_lists(

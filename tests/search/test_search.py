@@ -276,6 +276,7 @@ def test_a_type_that_is_preferred_lifts_no_entry_that_fits_nothing(
             ws,
             "ADR-020: Use Debezium for the rate limiter\nIt streams changes without polling.",
         )
+        save(ws, "ADR-007: Replace memcached by Redis\nThe cache lost sessions at each deploy.")
         save(ws, "Lunch with Ida about the office move")
         save(ws, "Deploy notes of the billing service")
         save(ws, "Chose Buf for protobuf linting, it breaks builds early.", type="decision")
@@ -283,6 +284,7 @@ def test_a_type_that_is_preferred_lifts_no_entry_that_fits_nothing(
         save(ws, "Chose Kafka over NATS for the events bus.", type="decision")
         first = search(ws, "why Debezium for the rate limiter instead of Go?").hits[0].entry
         assert first.title.startswith("ADR-020")
+        assert titles(ws, "why did we stop using memcached?")[0].startswith("ADR-007")
         assert titles(ws, "why did we choose Kafka?")[0].startswith("Chose Kafka")
 
 
