@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date, datetime
 
-from ...errors import InvalidArgument, NotFound, Refused, Sentence
+from ...errors import InvalidArgument, Refused, Sentence
 from ...filters import Filters
 from ...journal.changelog import present_actor
 from ...language.time_fields import read_date, read_days
@@ -106,18 +106,11 @@ def find_tasks_to_move(ws: Workspace, words: str) -> Sequence[Task]:
     """
     candidates = list_to_do(ws)
 
-    def find(part: str) -> Task:
-        task = pick_task(candidates, part)
-        if not task:
-            raise NotFound(
-                "No open task and no entry that is due holds {part!r}.",
-                "`synaptic tasks` lists them, of which several are given with commas between "
-                "them; `synaptic update ID --due DAY` makes an entry due.",
-                part=part[:60],
-            )
-        return task
-
-    return find_each(words, find)
+    hint = Sentence(
+        "`synaptic tasks` lists them, of which several are given with commas between them; "
+        "`synaptic update ID --due DAY` makes an entry due."
+    )
+    return find_each(words, lambda part: pick_task(candidates, part), hint)
 
 
 def reschedule_tasks(ws: Workspace, tasks: Sequence[Task], when: str) -> Sequence[Rescheduled]:

@@ -156,25 +156,29 @@ def find_open_tasks(ws: Workspace, words: str) -> Sequence[Task]:
     with_box = tasks(ws)
     due_entries = cache(lambda: [task for task in due_tasks(ws) if not task.line])
 
+    def pick(part: str) -> Task | None:
+        return pick_task(with_box, part) or pick_task(due_entries(), part)
+
+    hint = Sentence("`synaptic tasks` lists them; several are given with commas between them.")
+    return find_each(words, pick, hint)
+
+
+def find_each(words: str, pick: Callable[[str], Task | None], hint: str) -> Sequence[Task]:
+    """The task that `pick` gives for all these words, or, if there is none, that of each part
+    between commas: of all parts, or of none.
+
+    Raises NotFound, with this hint, and Ambiguous; of several parts the error is about each
+    that has no task.
+    """
+
     def find(part: str) -> Task:
-        task = pick_task(with_box, part) or pick_task(due_entries(), part)
+        task = pick(part)
         if not task:
             raise NotFound(
-                "No open task and no entry that is due holds {part!r}.",
-                "`synaptic tasks` lists them; several are given with commas between them.",
-                part=part[:60],
+                "No open task and no entry that is due holds {part!r}.", hint, part=part[:60]
             )
         return task
 
-    return find_each(words, find)
-
-
-def find_each(words: str, find: Callable[[str], Task]) -> Sequence[Task]:
-    """The task that `find` finds by all these words, or, if there is none, that of each part
-    between commas: of all parts, or of none.
-
-    Raises NotFound and Ambiguous; of several parts the error is about each that has no task.
-    """
     parts = [part.strip() for part in words.split(",") if part.strip()]
     try:
         return [find(words)]
