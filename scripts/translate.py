@@ -160,7 +160,7 @@ def _in_tables() -> Iterator[str]:
     yield from ("oldest", "newest", "nearest")  # orders of a list
     yield from ("at", "date", "due", "expires", "importance", "text", "title")  # of a form
     yield from (row.name for row in FILTERS.values() if row.page)
-    yield from STATES
+    yield from sorted(STATES)
     yield from (kind.plural for kind in KINDS.values())
     for field in TIME_FIELDS.values():
         yield field.noun
