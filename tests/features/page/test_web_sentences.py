@@ -106,6 +106,11 @@ def test_a_search_says_what_it_found_in_german(server: Served, query: str) -> No
 Step = Callable[[Served, Path], httpx.Response]
 
 
+def save_twice(server: Served, content: str) -> httpx.Response:
+    server.post("/new", content=content)
+    return server.post("/new", content=content)
+
+
 def stale(server: Served, path: str, text: str) -> httpx.Response:
     """Saves a text from a form that showed another one."""
     return server.post(path, text=text, content=text, seen="0" * 16)
@@ -154,8 +159,8 @@ STEPS: dict[str, tuple[Step, str]] = {
         "Auf 19.11.2026 10:00 datiert, denn der Text beginnt mit „gestern:“.",
     ),
     "the same again": (
-        lambda server, _: server.post("/new", content="gestern: Tee getrunken."),
-        "",
+        lambda server, _: save_twice(server, "Kaffee getrunken."),
+        "Das wurde eben schon gespeichert.",
     ),
     "a text that was changed meanwhile": (
         lambda server, _: stale(server, f"/entry/{KETTLE}/edit", "Undicht."),
