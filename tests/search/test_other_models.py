@@ -50,7 +50,8 @@ class Shifted:
 
 def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
     data = json.loads((PANEL / "project.json").read_text(encoding="utf-8"))
-    other = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))["project"]
+    unanswered = json.loads((PANEL / "unanswered.json").read_text(encoding="utf-8"))
+    other = [*unanswered["project"], *unanswered["logseq"]]
     with open_home(home, embedder=embedder, clock=Clock()) as ws:
         for entry in data["entries"]:
             with (ws.config.journal / f"{entry['at'][:10]}.md").open(
@@ -77,7 +78,7 @@ def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(
     ours, theirs = answers(tmp_path / "a", plain), answers(tmp_path / "b", shifted)
     pairs = list(zip(ours, theirs, strict=True))
     doubts = [["no close match" in str(one.notices) for one in pair] for pair in pairs]
-    assert sum(one for one, _ in doubts) >= 20
+    assert sum(one for one, _ in doubts) >= 34
     # near ties: with the vectors of other processors 2 doubts and 1 first hit differ at most
     assert sum(one != other for one, other in doubts) <= 3
     # what comes first for a question without an answer is a near tie
