@@ -117,13 +117,16 @@ def entries_of(answer: str) -> list[dict[str, Any]]:
 def test_a_first_burst_runs_in_its_order(mode: str, burst: list[str]) -> None:
     async def run(home: Path, seed: str) -> list[str]:
         model = Gated()
-        async with Client(build_server(Worker(home, model, readers=0)), mode=mode) as client:
+        worker = Worker(home, model, readers=0)
+        async with Client(build_server(worker), mode=mode) as client:
 
             async def answer(call: Call) -> str:
                 return text_of(await client.call_tool(*call))
 
             asyncio.get_running_loop().call_later(0.05, model.go.set)
-            return list(await asyncio.gather(*map(answer, calls_of(burst, seed))))
+            answers = await asyncio.gather(*map(answer, calls_of(burst, seed)))
+        worker.close(TIMEOUT_S)  # it writes into the home until its thread has ended
+        return list(answers)
 
     with TemporaryDirectory() as folder:
         home = Path(folder) / "home"
