@@ -28,7 +28,7 @@ LOOK_S = 0.2
 """Seconds for which a command may read changed files before it names unconfirmed
 preferences.
 """
-MOST_PREFERENCES = 8
+MOST_WAITING_NAMED = 8
 """The most unconfirmed preferences that a command names, a line each."""
 LINE_END_S = 0.05
 """Seconds within which a line end, or the rest of a word, after a key belongs to that key."""
@@ -51,15 +51,15 @@ def print_waiting_preferences(ws: Workspace) -> None:
                 "mark: by an older version, on another machine, or with a key that is lost. "
                 "Each needs your yes, once: `synaptic confirm`"
             )
-        for entry in new[:MOST_PREFERENCES]:
+        for entry in new[:MOST_WAITING_NAMED]:
             title = one_line(entry.title_in_lists)[:60]
             where = f"{entry.path}:{entry.there.line}"
             say(
                 f"note: A preference waits for your yes: {title} ({where}). "
                 f"`synaptic confirm {entry.short_id}`"
             )
-        if new[MOST_PREFERENCES:]:
-            say(f"note: {len(new) - MOST_PREFERENCES:,} more wait: `synaptic confirm`")
+        if new[MOST_WAITING_NAMED:]:
+            say(f"note: {len(new) - MOST_WAITING_NAMED:,} more wait: `synaptic confirm`")
     with suppress(OSError):
         proposed = name_proposals(ws.config.state)
         if proposed:

@@ -52,7 +52,7 @@ from .replies import (
     ask_agreed_id,
     can_ask,
     check_can_ask,
-    open_or_print_path,
+    edit_or_print_path,
     output_for_workspace,
     print_answer,
     print_entries,
@@ -492,7 +492,7 @@ def edit(home: str | None, id: str) -> None:
         listing = with_attachments(ws, browse.get(ws, [resolve_id(ws, id)]))
     [entry] = listing.entries
     attached = listing.attached[entry.id]
-    open_or_print_path(ws.own_journal, entry.path, entry.there.line, attached)
+    edit_or_print_path(ws.own_journal, entry.path, entry.there.line, attached)
     ask_about_new_preferences(home)
 
 
@@ -514,7 +514,7 @@ def today(home: str | None, page: bool = False) -> None:
     if editor.editor_command() and not (IN_JSON.get() or journal.stamp(path)):
         with open_home(home) as ws:
             saving.begin_new_day(ws, now)
-    open_or_print_path(journal, path, None)
+    edit_or_print_path(journal, path, None)
     return ask_about_new_preferences(home)
 
 

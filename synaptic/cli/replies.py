@@ -299,7 +299,7 @@ def _print_results(
     return print_answer(data, text, notices)
 
 
-def open_or_print_path(
+def edit_or_print_path(
     journal: Journal, path: str, line: int | None, attached: Texts | None = None
 ) -> None:
     """Opens a file of the journal at a line in the person's editor, and keeps the texts before

@@ -233,6 +233,7 @@ def _set_up_parts(parts: Sequence[Part], options: SetupOptions) -> list[SetupSte
     remove = options.remove
     plugin = has_claude_plugin() and not remove
     for part in parts:
+        # the part before hooks is the server
         if not remove and part.name == "hooks" and done[-1].action == "fail":
             continue  # beside another server they would speak of another journal
         brought = plugin and part.client.name == "claude-code" and part.name != "guidance"

@@ -284,7 +284,7 @@ def tasks(ws: Workspace, done: bool, due: str | None = None) -> None:
     else:
         rows = to_do.list_to_do(ws, due)
         if not due:
-            soon = to_do.show_soon(rows, ws.today)
+            soon = to_do.keep_due_within_month(rows, ws.today)
             rows = soon.rows
             notices = _later_notices(soon.later, f"tasks --due {soon.last_day}")
         groups = [(to_do.name_due_group(task, ws.today), task) for task in rows]
@@ -320,10 +320,10 @@ def due(ws: Workspace, until: str | None = None) -> None:
     print_listing(ws, listing, NOTHING_FOUND if until else nothing)
 
 
-def _later_notices(later: int, command: str) -> Texts:
-    """How many are due later, and the command that shows them; () if none is."""
+def _later_notices(later: int, words: str) -> Texts:
+    """How many are due later, and the command of these words that shows them; () if none is."""
     verb = "is" if later == 1 else "are"
-    return (f"{later:,} more {verb} due later; `synaptic {command}` shows all.",) * bool(later)
+    return (f"{later:,} more {verb} due later; `synaptic {words}` shows all.",) * bool(later)
 
 
 @command("day", f.DATE, f.SUM, f.BY)

@@ -91,8 +91,8 @@ class _ProjectSample(NamedTuple):
 class Index:
     """Runs queries on the index, which shows the journal as of the last sync.
 
-    `file` is the engine of SQLite, which opens and heals. `writing` gives a Writer, which alone
-    changes entries and vectors. A published index has another engine, and neither of them.
+    `file` is the engine of SQLite, which opens and heals. `writing` gives an IndexWriter, which
+    alone changes entries and vectors. A published index has another engine and neither.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -333,7 +333,8 @@ class Index:
         labels: dict[int, tuple[list[Any], ...]] = {rowid: ([], [], [], []) for rowid in rows}
         for entry, kind, _, name, value in self.engine.rows(_LABELS, *[these] * 4):
             if entry in labels:
-                labels[entry][kind].append((name, value) if kind in (1, 3) else name)
+                is_pair = kind in (1, 3)  # a file or a field
+                labels[entry][kind].append((name, value) if is_pair else name)
         try:
             return {
                 rowid: stored_from_rows(rows[rowid], *labels[rowid])

@@ -91,8 +91,8 @@ class Journal(JournalFiles):
             self.writer.change(path, make)
 
     def purge_private_copies(self, path: str, data: bytes) -> None:
-        """Removes the `open_copies` of the file. While another process writes they stay, and
-        `doctor` names them.
+        """Removes the `copies_with_private_text` of the file. While another process
+        writes they stay, and `doctor` names them.
         """
         with suppress(Busy, JournalError):
             if self.log.has_private(path, data):

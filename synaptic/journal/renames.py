@@ -136,7 +136,7 @@ def carry_out(journal: Journal, run: Run) -> Run:
     left = list(run.left)
     written = _write_edits(journal, run.edits)
     for start in range(0, len(run.edits), BATCH):
-        journal.writer.note_holder()
+        journal.writer.note_progress()
         with FileMoves(journal.writer) as moved:
             for edit in run.edits[start : start + BATCH]:
                 is_done = edit.path == edit.to and edit.path in written
@@ -299,7 +299,7 @@ def _write_edits(journal: Journal, edits: Sequence[FileEdit]) -> set[str]:
     written: set[str] = set()
     waiting = [edit for edit in edits if edit.before != edit.after]
     for start in range(0, len(waiting), BATCH):
-        journal.writer.note_holder()
+        journal.writer.note_progress()
         changes = {
             edit.path: partial(_bytes_after, edit) for edit in waiting[start : start + BATCH]
         }

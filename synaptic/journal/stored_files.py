@@ -26,7 +26,7 @@ class StoredFiles:
         real = folder.resolve_journal_path(self._writer.roots, path)
         if os.path.lexists(real):
             return False
-        self._writer.note_holder()
+        self._writer.note_progress()
         self._hashes[path] = hash_of(data)
         with disk.disk_errors(self._note):
             disk.overwrite(self._note, json.dumps(self._hashes).encode())

@@ -163,7 +163,7 @@ class FileWriter:
             withdrawal = WITHDRAWAL.get()
             if withdrawal:
                 withdrawal.begin_change()
-            self.note_holder()
+            self.note_progress()
             self._swept = set()
             self._has_expired = False
             with disk_errors(self._state, "used"):
@@ -209,7 +209,7 @@ class FileWriter:
                     patience_s=PATIENCE_S,
                 )
 
-    def note_holder(self) -> None:
+    def note_progress(self) -> None:
         """Notes that this process has the lock and gets on: those who wait go on waiting."""
         with suppress(OSError):
             fd = disk.open_to_append(self._holder)

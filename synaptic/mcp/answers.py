@@ -109,7 +109,7 @@ class Call(NamedTuple):
     """A call of a tool whose arguments were checked.
 
     `client` is the calling program's name, `session` identifies its session, whose server
-    `began` at this number of seconds since 1970. While `loading`,
+    began at `server_began`, in seconds since 1970. While `loading`,
     the embedding model is not loaded yet. `may_write` says if the client may change the
     journal. `tool_list` is the list of tools that the client has. `notices` are printed above
     the answer, and all that stands there takes `notice_tokens`. `sent_notices` holds the
@@ -120,7 +120,7 @@ class Call(NamedTuple):
     client: str | None = None
     loading: bool = False
     session: str = ""
-    began: float = 0.0
+    server_began: float = 0.0
     layout: str = "concise"
     max_tokens: int | None = None
     may_write: bool = True
@@ -421,7 +421,7 @@ def _answer_brief(ws: Workspace, call: Call) -> Answer:
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=resolve_project_name(call.args.get("project"), here),
-        reader=Reader(client, call.session, began=call.began),
+        reader=Reader(client, call.session, server_began=call.server_began),
     )
     most = budget_of_briefing(ws, asks_since=bool(since))
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}

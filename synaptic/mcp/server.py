@@ -318,7 +318,7 @@ async def _answer_call(
         client,
         worker.loading,
         session="" if grant else worker.session,
-        began=worker.began,
+        server_began=worker.began,
         may_write=not (grant and grant.read_only),
         notices=notices,
         sent_notices=worker.sent_notices[grant.name if grant else ""],

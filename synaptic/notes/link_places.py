@@ -119,7 +119,7 @@ class Splice(NamedTuple):
 
 
 def read_note_text(data: bytes) -> NoteText:
-    """The text of a file for `find_links_in_text`, and the places in it."""
+    """The text of a file for `find_written_links`, and the places in it."""
     masked = mask_private(data) if b"rivate" in data.lower() else data
     if MASK in masked:
         masked = masked.replace(MASK, b" ")

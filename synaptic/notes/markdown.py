@@ -205,6 +205,7 @@ def hashes_of_h2s(body: bytes) -> list[str]:
 def escape_body(
     content: str, *, typed: bool = False, own: bool = False, agent: str = ""
 ) -> str:
+    """The text as it is written into a file. `typed`, `own`: as in `escape_entry_borders`."""
     text, closing = escape_entry_borders(
         content, typed=typed, own=own, mark=by_mark(agent) if agent else ""
     )

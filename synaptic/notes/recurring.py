@@ -22,8 +22,8 @@ from itertools import count
 
 from ..errors import Sentence
 
-REPEATS = "🔁"
-_RULE = re.compile(rf"{REPEATS}\ufe0f?[ \t]*(\w[\w, !]*?)[ \t]*(?=$|[^\w, !])")
+REPEAT_SIGN = "🔁"
+_RULE = re.compile(rf"{REPEAT_SIGN}\ufe0f?[ \t]*(\w[\w, !]*?)[ \t]*(?=$|[^\w, !])")
 _DATE = "[ ]?([0-9]{4}-[0-9]{2}-[0-9]{2})"
 _DATES = {
     "due": re.compile(rf"(?:[📅📆🗓]\ufe0f?|\b[Dd]ue::?){_DATE}"),
@@ -71,7 +71,7 @@ class CannotRepeat(ValueError):
 def repeats(block: str) -> bool:
     """True if a task repeats; `block` is its line and the lines that belong to it."""
     line = block.partition("\n")[0]
-    if REPEATS in line or _IN_DATAVIEW.search(line):
+    if REPEAT_SIGN in line or _IN_DATAVIEW.search(line):
         return True
     return any("+" in match["rest"] for match in _STAMP.finditer(block))
 
@@ -80,7 +80,7 @@ def reason_not_to_move(block: str) -> str:
     """The reason why a task that repeats is not moved to its next day here; "" if it can be."""
     line, _, _ = block.partition("\n")
     try:
-        if REPEATS in line or _IN_DATAVIEW.search(line):
+        if REPEAT_SIGN in line or _IN_DATAVIEW.search(line):
             next_occurrence(line, date(2026, 1, 1))
         else:
             moved_stamps(block, datetime(2999, 1, 1))
@@ -101,7 +101,7 @@ def next_occurrence(words: str, today: date) -> str:
     if _DELETES_ITSELF.search(words):
         raise CannotRepeat(Sentence("its plugin deletes it when it is done (🏁 delete)"))
     rule = _RULE.search(words)
-    if not rule or words.count(REPEATS) != 1:
+    if not rule or words.count(REPEAT_SIGN) != 1:
         raise CannotRepeat(Sentence("its rule behind 🔁 is not understood"))
     dates = {name: _date_of(match) for name, match in _matches(words)}
     reference = next(iter(dates.values()), None)
@@ -279,6 +279,7 @@ def moved_stamps(block: str, now: datetime) -> str:
 
 
 def _moved_moment(start: datetime, repeater: re.Match[str], now: datetime) -> datetime:
+    """`+` moves by one step, `++` to the first one after `now`, `.+` by one step from `now`."""
     if repeater["kind"] == ".+":
         return start if start > now else _moment_after(now, repeater)
     moved = _moment_after(start, repeater)

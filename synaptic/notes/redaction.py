@@ -55,12 +55,12 @@ _BLANKS = str.maketrans(_SPACES + _LINE_ENDS, " " * len(_SPACES) + "\n" * len(_L
 """Every Unicode blank, and characters that look like one, as a space; line ends as one."""
 
 
-def find_secrets(text: str, unseen: str = INVISIBLE) -> tuple[Secret, ...]:
+def find_secrets(text: str, unseen_pattern: str = INVISIBLE) -> tuple[Secret, ...]:
     """The secrets in a text, in order, without overlaps.
 
-    The pattern `unseen` matches what a reader does not see; a secret may go on behind it.
+    `unseen_pattern` matches what a reader does not see; a secret may go on behind it.
     """
-    seen, starts, ends = _visible_text(text, unseen)
+    seen, starts, ends = _visible_text(text, unseen_pattern)
     seen = seen.translate(_BLANKS)
     seen = _REDACTED.sub(lambda redacted: _HIDDEN * len(redacted[0]), seen)
     secrets: list[Secret] = []
@@ -118,7 +118,7 @@ def _replace_secrets(text: str, secrets: Iterable[Secret], by: Callable[[Secret]
     return "".join([*parts, text[at:]])
 
 
-def _visible_text(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[int]]:
+def _visible_text(text: str, unseen_pattern: str) -> tuple[str, Sequence[int], Sequence[int]]:
     """(the text without invisible parts, the start and end offset in `text` of each of its
     characters).
 
@@ -128,7 +128,7 @@ def _visible_text(text: str, unseen: str) -> tuple[str, Sequence[int], Sequence[
     starts = array("L")
     ends = array("L")
     at = 0
-    spans = [hidden.span() for hidden in _compile_once(unseen).finditer(text)]
+    spans = [hidden.span() for hidden in _compile_once(unseen_pattern).finditer(text)]
     if not spans:
         return text, range(len(text)), range(1, len(text) + 1)
     for start, end in [*spans, (len(text), len(text))]:
@@ -368,8 +368,8 @@ _TAG_OR_BLANK = r">|(?P<blank>[ \t]{1,4})"
 """The end of a tag of XML, or the blank behind a flag."""
 _ALONE = r"[ \t]{0,4}(?:\*\*)?(?P<alone>NEXT_LINE)[ \t>*+:-]{0,12}"
 """The way to a value below a heading or a label without a sign."""
-_SCHEME = r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
-_ASSIGNED = f"(?i){_LABEL}(?:{_WHOSE}(?:{_SIGN}|{_VERB})|{_TAG_OR_BLANK}|{_ALONE}){_SCHEME}"
+_AUTH = r"(?:(?P<scheme>bearer|basic|token|apikey)[ \t]{1,4})?"
+_ASSIGNED = f"(?i){_LABEL}(?:{_WHOSE}(?:{_SIGN}|{_VERB})|{_TAG_OR_BLANK}|{_ALONE}){_AUTH}"
 """A name of a secret, and the text between the name and its value."""
 _VALUE = (
     r"(?P<quote>\\?[\"'`])(?P<quoted>[^\n]{1,400}?)(?P=quote)|(?P<bare>[^\s\"'`<>|\\]{1,128})"

@@ -1,7 +1,7 @@
 """Screens every text before it is written into the journal: removes private passages, and
 redacts or refuses secrets. Pure.
 
-`writing` passes each given text through one `Screen` before it composes an entry. A title is
+`draft` passes each given text through one `Screen` before it composes an entry. A title is
 made of the text, and a token that the title cuts short could no longer be found.
 """
 

@@ -257,7 +257,7 @@ class Evidence:
         return {chunks[chunk] for chunk in self.index.pending_among([*chunks])}
 
     def standings(self, rowids: Sequence[int]) -> list[RankingFacts]:
-        """The metadata (`Standing`) of these entries, superseded ones too; `superseded_by`
+        """The metadata (`RankingFacts`) of these entries, superseded ones too; `superseded_by`
         gains these.
         """
         by_row = self.index.ranking_facts(rowids)

@@ -113,7 +113,7 @@ class Client(NamedTuple):
     key: str = "mcpServers"
     remote: Mapping[str, Any] = {}
     signs: Sequence[str] = ()
-    add: Sequence[str] = ()
+    add_args: Sequence[str] = ()
     removal: Sequence[str] = ()
     strict: bool = False
     memory: str = ""

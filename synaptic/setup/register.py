@@ -97,14 +97,14 @@ def _client_command(step: SetupStep) -> Texts:
     """
     client = step.part.client
     program = client.program
-    if step.part.name != "server" or not client.add or program is None:
+    if step.part.name != "server" or not client.add_args or program is None:
         return ()
     if step.action == "remove":
         return (program, *client.removal)
     if step.was_there:
         return ()
     [entry] = json.loads(step.part.edit(""))[client.key].values()
-    return (program, *client.add, json.dumps(entry))
+    return (program, *client.add_args, json.dumps(entry))
 
 
 def _run_client_command(step: SetupStep) -> None:

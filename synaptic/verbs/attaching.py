@@ -118,9 +118,9 @@ class NewFiles:
     and remarks about them.
     """
 
-    def __init__(self, ws: Workspace, stored: StoredFiles, *, reuses: bool) -> None:
+    def __init__(self, ws: Workspace, stored: StoredFiles, *, reuses_same: bool) -> None:
         self.ws = ws
-        self.reuses = reuses
+        self.reuses_same = reuses_same
         self.paths: list[str] = []
         self.remarks: list[str] = []
         self._stored = stored
@@ -140,7 +140,7 @@ class NewFiles:
         for number in range(1, 1_000):
             again = f"-{number}" if number > 1 else ""
             path = posixpath.join(folder, f"{today}-{plain.stem}{again}{plain.suffix}")
-            is_there = self.reuses and self._holds(path, file.data)
+            is_there = self.reuses_same and self._holds(path, file.data)
             if is_there or self._stored.add(path, file.data):
                 self.note(path)
                 if file.remark and file.remark not in self.remarks:
@@ -164,13 +164,13 @@ class NewFiles:
 
 
 @contextmanager
-def new_files(ws: Workspace, *, reuses: bool = False) -> Iterator[NewFiles]:
+def new_files(ws: Workspace, *, reuses_same: bool = False) -> Iterator[NewFiles]:
     """Files that are attached to a note, as a context in which the note is saved under the
-    write lock. If that fails or is killed, none of them stays. `reuses`: a file that was
+    write lock. If that fails or is killed, none of them stays. `reuses_same`: a file that was
     attached today under the same name with the same bytes is not stored again.
     """
     with ws.own_journal.writing(), stored_files(ws.own_journal.writer) as stored:
-        yield NewFiles(ws, stored, reuses=reuses)
+        yield NewFiles(ws, stored, reuses_same=reuses_same)
 
 
 def link_to_file(name: str, target: str) -> str:
@@ -229,7 +229,7 @@ def attached_paths(shelf: ServableFiles, entry: Entry, listing: FileListing) -> 
 
 def with_attachments(ws: Workspace, listing: Listing) -> Listing:
     """The listing with the attachments of its entries."""
-    shelf = ServableFiles(ws.journal.roots, (ws.config.home,))
+    shelf = ServableFiles(ws.journal.roots, closed=(ws.config.home,))
     files = cache(files_by_name)
     attached = {entry.id: attached_paths(shelf, entry, files) for entry in listing.entries}
     return replace(listing, attached=attached)
@@ -241,7 +241,7 @@ def find_attachments(ws: Workspace, id: str) -> Texts:
     """
     stored = find_stored(ws, id)
     entry = ws.journal.find(stored.entry.path, stored.own_id)[1]
-    shelf = ServableFiles(ws.journal.roots, (ws.config.home,))
+    shelf = ServableFiles(ws.journal.roots, closed=(ws.config.home,))
     return attached_paths(shelf, entry, cache(files_by_name))
 
 

@@ -140,14 +140,14 @@ class BriefingShelf(NamedTuple):
 
 class Reader(NamedTuple):
     """The client or token that reads, and its session, "" where it has none. `hook`: a hook
-    reads for it; the tools of the same session follow. `began`: seconds since 1970 at which the
-    server of its tools began.
+    reads for it; the tools of the same session follow. `server_began`: seconds since 1970
+    at which the server of its tools began.
     """
 
     client: str
     session: str = ""
     hook: bool = False
-    began: float = 0.0
+    server_began: float = 0.0
 
 
 class Briefing(NamedTuple):
@@ -316,7 +316,7 @@ def _find_own_session(sessions: Mapping[str, Any], reader: Reader) -> str:
     if reader.session in sessions:
         return reader.session
     for name, briefing in sessions.items():
-        if briefing["by_hook"] and briefing["at"] >= reader.began - START_S:
+        if briefing["by_hook"] and briefing["at"] >= reader.server_began - START_S:
             return name
     return ""
 

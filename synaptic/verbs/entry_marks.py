@@ -77,10 +77,10 @@ def superseded_ids(
                 f"A person pinned {entry.short_id}, and only a person replaces it.",
                 f"Save the new entry without `supersedes` {entry.short_id}, and ask them.",
             )
-    return unique(stable_id(ws, id) for id in ids)
+    return unique(settle_id(ws, id) for id in ids)
 
 
-def stable_id(ws: Workspace, id: str) -> str:
+def settle_id(ws: Workspace, id: str) -> str:
     """Returns the whole id of an entry. If the id was only derived from the text, writes it
     into the file, so that a later edit does not change it.
     """

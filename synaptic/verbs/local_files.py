@@ -89,7 +89,7 @@ def save_with_files(
     """
     if not _concerns_files(content, local):
         return Attached(save(ws, content, **marks))
-    with new_files(ws, reuses=True) as files:
+    with new_files(ws, reuses_same=True) as files:
         linking = _Linking(files, local, "")
         if not (content.strip() or marks.get("title")):
             marks["title"] = ", ".join(file.name for file in local.named)
@@ -116,7 +116,7 @@ def update_with_files(
                 "Save a new entry with the file, and link to this one.",
             )
         return Attached(update(ws, id, **who, **changes))
-    with new_files(ws, reuses=True) as files:
+    with new_files(ws, reuses_same=True) as files:
         linking = _Linking(files, local, path)
         if text is None:
             receipt = _attach_to_entry(ws, id, linking, changes, who)
@@ -174,7 +174,7 @@ class _Linking:
         self._ws = files.ws
         self._local = local
         self._note = note
-        self._shelf = ServableFiles(self._ws.journal.roots, (self._ws.config.home,))
+        self._shelf = ServableFiles(self._ws.journal.roots, closed=(self._ws.config.home,))
         self._listing = cache(files_by_name)
         self._stored: dict[Path, str] = {}
         self._linked: set[Path] = set()

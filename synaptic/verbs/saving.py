@@ -40,7 +40,7 @@ from .entry_marks import (
     check_project,
     comparable_marks,
     read_date_marks,
-    stable_id,
+    settle_id,
     superseded_ids,
 )
 from .receipts import index_now, logged, make_receipt, name_leaning, note_rule_change
@@ -152,7 +152,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     parent = values.get("parent")
     source = values.get("source")
     with naming_parameter("parent"):
-        parent = stable_id(ws, parent) if parent else None
+        parent = settle_id(ws, parent) if parent else None
     entry, composed = draft_entry(
         screen,
         content,

@@ -63,10 +63,10 @@ def list_due(ws: Workspace, until: str | None = None) -> Soon[Entry]:
     the order of `list_to_do`; a task as an entry with the task's title. Raises InvalidArgument.
     """
     entries = due(ws, until)
-    return Soon(entries) if until else show_soon(entries, ws.today)
+    return Soon(entries) if until else keep_due_within_month(entries, ws.today)
 
 
-def show_soon(rows: Sequence[Due], today: date) -> Soon[Due]:
+def keep_due_within_month(rows: Sequence[Due], today: date) -> Soon[Due]:
     """Leaves out what is due more than MONTH_DAYS after today; what has no day stays."""
     last = (today + timedelta(days=MONTH_DAYS)).isoformat()
     later = [row.due for row in rows if row.due and row.due > last]

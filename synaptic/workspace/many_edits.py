@@ -94,7 +94,7 @@ class EditPlan:
     again: Callable[[str], EditPlan] | None = field(default=None, compare=False, repr=False)
 
     @property
-    def files(self) -> int:
+    def file_count(self) -> int:
         """The number of files in which lines change."""
         return len({line.path for line in self.lines})
 
@@ -106,7 +106,7 @@ class Renamed:
     """
 
     run: str
-    files: int
+    file_count: int
     stay: Texts = ()
 
 

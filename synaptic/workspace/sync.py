@@ -138,7 +138,8 @@ def in_step(
 
 class InStep(Generic[Result]):
     """An action that waits for an index in step with the journal. It is run in one of three
-    ways, which the workspace's access chooses: `by_syncing`, `on_snapshot` or `as_it_is`.
+    ways, which the workspace's access chooses: `run_after_sync`, `run_on_snapshot` or
+    `run_without_sync`.
     """
 
     def __init__(
@@ -310,6 +311,7 @@ def run_with_healing(ws: Workspace, action: Callable[[], Result]) -> Result:
             return action()
         except IndexFailed as error:
             cure = ws.index.file.heal(error, [cure for cure in left if not left[cure]])
+            # no more tries of this cure, or "", of which `left` counts none
             if not left[cure] and cure == "again":
                 raise IndexUnusable(
                     f"The index is sound, but SQLite refuses this: {error.reason}.",

@@ -53,7 +53,7 @@ Result = TypeVar("Result")
 
 
 def open_attachments(ws: Workspace, tokens: Path) -> ServableFiles:
-    return ServableFiles(ws.journal.roots, (ws.config.home, tokens))
+    return ServableFiles(ws.journal.roots, closed=(ws.config.home, tokens))
 
 
 async def _picture_page(request: Request) -> Response:

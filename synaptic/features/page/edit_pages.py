@@ -20,9 +20,9 @@ from ...verbs.to_do import (
     DUE_GROUPS,
     NO_DAY,
     Soon,
+    keep_due_within_month,
     list_to_do,
     name_due_group,
-    show_soon,
     start_of_next_week,
 )
 from ...verbs.undoing import undo_last, undo_run
@@ -178,7 +178,7 @@ async def _tasks_page(request: Request) -> Response:
         for task in open_tasks
         if all(value in _groups_of_task(task, name, today) for name, value in chosen.items())
     ]
-    soon = show_soon(matches, today)
+    soon = keep_due_within_month(matches, today)
     if "later" in query:
         soon = Soon(tuple(matches))
     groups: dict[str, list[Task]] = {}

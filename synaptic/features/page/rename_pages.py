@@ -115,7 +115,7 @@ def _redirect_to_renamed(
     path = plan.folder.to if plan.folder else plan.moves.get(named.path, "")
     messages = [translate("Renamed to %(path)s.", path=path) if path else translate("Renamed.")]
     if lines:
-        counts = {"lines": lines, "files": plan.files}
+        counts = {"lines": lines, "files": plan.file_count}
         messages.append(translate("Changed lines: %(lines)s, in files: %(files)s.", **counts))
     if done.stay:
         files = ", ".join(done.stay)
@@ -147,7 +147,7 @@ async def _link_old_title(request: Request) -> Response:
     title = (await read_form(request)).get("title", "")
     plan = await run_verb(request, PLAN_LINKS.ask_only, id, title, True)
     done = await run_verb(request, make_edits, plan)
-    counts = {"lines": len(plan.lines), "files": plan.files}
+    counts = {"lines": len(plan.lines), "files": plan.file_count}
     message = translate("Changed lines: %(lines)s, in files: %(files)s.", **counts)
     return redirect_with_message(
         request, f"/entry/{plan.ids.get(id, id)}", message, renamed=done.run
@@ -163,7 +163,7 @@ async def _undo_page(request: Request) -> Response:
     old_ids = await run_verb(request, _ids_before_rename, name)
     back, where = await run_verb(request, _take_rename_back, name)
     message = translate("The old name is back.")
-    if not where:
+    if not where:  # only links, or a tag, had changed
         message = translate("All is as it was.")
         where = f"/entry/{old_ids.get(of, of)}" if of else ""
     if back.stay:

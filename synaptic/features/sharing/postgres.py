@@ -122,7 +122,7 @@ class PostgresEngine:
         self.cache: dict[str, object] = {}
         self._memory: dict[tuple[str, ...], tuple[object, dict[str, object]]] = {}
         self._db: psycopg.Connection | None = None
-        self._states: list[State] = []
+        self._journal_states: list[State] = []
         self._words = ""
         self._hides = False
         self._stems: dict[bool, Stems] = {}
@@ -191,12 +191,14 @@ class PostgresEngine:
         db.execute("SELECT set_config('synaptic.journals', $1, true)", (asked,))
         db.execute(_ALLOW, (None if allowed is None else list(allowed),))
         self._hides = False
-        self._states = [State(*row) for row in db.execute(_STATES)]
-        views = [Identifier(f"words_{state.name}").as_string() for state in self._states]
+        self._journal_states = [State(*row) for row in db.execute(_STATES)]
+        views = [
+            Identifier(f"words_{state.name}").as_string() for state in self._journal_states
+        ]
         every = [f"SELECT * FROM {view}" for view in views]
         self._words = " UNION ALL ".join(every) or "SELECT * FROM chunk"
-        published = [(state.published, state.at) for state in self._states]
-        key = tuple(state.name for state in self._states)
+        published = [(state.published, state.at) for state in self._journal_states]
+        key = tuple(state.name for state in self._journal_states)
         at, computed = self._memory.get(key, (published, {}))
         if at != published:
             computed = {name: value for name, value in computed.items() if name in LAGGING}
@@ -258,7 +260,7 @@ class PostgresEngine:
         different values, because their vectors cannot be compared then.
         """
         with self.transaction():
-            values = {getattr(state, key, None) for state in self._states}
+            values = {getattr(state, key, None) for state in self._journal_states}
         return values.pop() if len(values) == 1 else None
 
     # -- words
@@ -300,7 +302,7 @@ class PostgresEngine:
             if words:
                 docs = dict(self.rows(_DOCS, json.dumps(list(words.values()))))
                 numbers |= {term: docs.get(stem, 0) for term, stem in words.items()}
-            total = sum(state.chunks for state in self._states)
+            total = sum(state.chunks for state in self._journal_states)
             return total, {term: numbers[term] for term in terms}
 
     def stems_like(self, stem: str) -> list[tuple[str, int]]:
@@ -362,7 +364,7 @@ class PostgresEngine:
         """Returns (SQL for the BM25 score of a chunk `c`, its parameters). Unless `exactly`,
         the count of a phrase is taken from its rarest word.
         """
-        length = sum(state.length for state in self._states)
+        length = sum(state.length for state in self._journal_states)
         parts = []
         values: list[Any] = []
         for term, count in counts.items():
@@ -406,7 +408,7 @@ class PostgresEngine:
         condition, values = passing or ("", ())
         with self.transaction():
             sql = _WITH_VECTOR.format(entries=ENTRIES * bool(passing)) + condition
-            if limit is not None and sum(state.chunks for state in self._states) > FEW:
+            if limit is not None and sum(state.chunks for state in self._journal_states) > FEW:
                 bits = 8 * to_rough_bits(asked[None]).shape[1]
                 sql += f" ORDER BY c.rough::bit({bits}) <~> ?::bit({bits}) LIMIT ?"
                 values = (*values, _rough_bits_text(asked), OVERSAMPLED * limit)

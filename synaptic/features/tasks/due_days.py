@@ -22,7 +22,7 @@ from ...notes.dates import DAYS, date_from_groups, day_at_start, fold_letters, f
 from ...notes.due_marks import DueMark, cut_block, find_due_mark
 from ...notes.marks import task_blocks
 from ...notes.moment import write_ordinal
-from ...notes.recurring import REPEATS
+from ...notes.recurring import REPEAT_SIGN
 
 _NTH = re.compile(r"\A(?:st|nd|rd|th)\b")
 _BULLET = re.compile(r"\ufeff?(?P<before>[ \t>]*)(?P<bullet>[-*+]|[0-9]{1,9}[.)])")
@@ -116,7 +116,7 @@ def _add_in_lines(
     """Adds a day in this style, to a task that repeats in that of Obsidian: its rule would take
     in the words of another mark.
     """
-    style = OBSIDIAN if REPEATS in lines[0] else style
+    style = OBSIDIAN if REPEAT_SIGN in lines[0] else style
     if style.is_stamp:
         lines.insert(1, _indent_below(lines[0]) + style.write(day))
         ends.insert(0, ends[0] if ends else line_end)

@@ -32,7 +32,7 @@ from ...notes.blocks import (
 )
 from ...notes.privacy import mask_private
 from ...notes.recurring import (
-    REPEATS,
+    REPEAT_SIGN,
     CannotRepeat,
     moved_stamps,
     next_occurrence,
@@ -84,7 +84,7 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
     stamp = b""
     if done and any(_TICKED_ON.search(task.text.encode()) for task in tasks(ws, done=True)):
         stamp = f" ✅ {ws.today.isoformat()}".encode()
-    if done and REPEATS in text:
+    if done and REPEAT_SIGN in text:
         stamp = f" ✅ {ws.today.isoformat()}".encode()
     now = ws.clock().replace(tzinfo=None)
     stays_open = False
@@ -105,7 +105,8 @@ def tick_task(ws: Workspace, path: str, line: int, text: str, *, done: bool) -> 
         if MASK in masked[task_match.start() : end]:
             raise _cannot_tick_error(path, task, Sentence("its line holds private text"))
         block = data[task_match.start() : end]
-        stays_open = done and REPEATS not in text and repeats(text_of_bytes(block))
+        # Logseq moves the date of a task, Obsidian adds the next task
+        stays_open = done and REPEAT_SIGN not in text and repeats(text_of_bytes(block))
         try:
             if stays_open:
                 moved = _block_moved(block, now, usual_line_end(data))
@@ -303,7 +304,7 @@ def _tick_line(data: bytes, task_match: re.Match[bytes], stamp: bytes, done: boo
     marks = (b"TODO", b"DONE") if box.isalpha() else (b"[ ]", b"[x]")
     start = task_match.start() + len(before) - len(indent)
     ticked = indent + marks[done] + _set_done_date(words, stamp, done)
-    if REPEATS.encode() not in words:
+    if REPEAT_SIGN.encode() not in words:
         return _Tick(start, task_match.end(), ticked)
     ended = LINE_ENDS.match(data, task_match.end())
     line_end = ended[0] if ended else usual_line_end(data)

@@ -32,7 +32,7 @@ _NOTES = (".md", ".markdown")
 _LEFT_OUT_SHOWN = 5
 _READ_BYTES = 1 << 20
 _HOW_TO_RESTORE = """\
-A backup of Synaptic, made on {day}. {warning}
+A backup of Synaptic, made on {day}. {privacy_warning}
 
 To use it on a computer without Synaptic's data: install Synaptic, unpack this zip into the
 folder ~/.synaptic, and run `synaptic doctor --fix`. The next search makes the index anew.
@@ -60,7 +60,7 @@ class _Contents:
     has_private: bool = False
 
     @property
-    def warning(self) -> str:
+    def privacy_warning(self) -> str:
         return _PRIVATE if self.has_private else _NOT_ENCRYPTED
 
 
@@ -129,7 +129,7 @@ def _check_is_outside(ws: Workspace, folder: Path) -> None:
 
 def _notices(ws: Workspace, contents: _Contents) -> Texts:
     """Sentences about what a person has to know of a new backup."""
-    notices = [contents.warning]
+    notices = [contents.privacy_warning]
     left_out = contents.left_out
     if ws.config.sources:
         names = ", ".join(map(printable_path, ws.config.sources))
@@ -163,7 +163,7 @@ def _write_files(ws: Workspace, temp: Path) -> _Contents:
             add_all(archive, [each for each in files if not _is_text_of_ours(each[0])])
             text = _HOW_TO_RESTORE.format(
                 day=ws.clock().date().isoformat(),
-                warning=contents.warning,
+                privacy_warning=contents.privacy_warning,
                 journal=printable_path(str(ws.config.journal)),
             )
             archive.writestr(READ_ME, text)

@@ -150,9 +150,9 @@ def carry_out_answer(
     if chosen == "mend":
         done = mend_links(ws, first.path, confirms=confirms)
         text = "Links in {n:,} files lead to it again; `synaptic undo {run}` takes that back."
-        if done.files == 1:
+        if done.file_count == 1:
             text = "Links in 1 file lead to it again; `synaptic undo {run}` takes that back."
-        notice = Sentence(text, n=done.files, run=done.run)
+        notice = Sentence(text, n=done.file_count, run=done.run)
         return make_receipt(first, notices=[notice])
     if chosen == "keep":
         file = ws.config.state / REVIEWED

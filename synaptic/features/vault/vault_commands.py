@@ -170,7 +170,7 @@ def plan_text(plan: EditPlan, most: int | None = None) -> str:
         if plan.kind != "tags" and any(stay.why != many_edits.IN_CODE for stay in plan.stays):
             rows.append("These links will break.")
     lines = "1 line" if len(plan.lines) == 1 else f"{len(plan.lines):,} lines"
-    files = "1 file" if plan.files == 1 else f"{plan.files:,} files"
+    files = "1 file" if plan.file_count == 1 else f"{plan.file_count:,} files"
     if plan.lines:
         rows.append(f"{lines} in {files} would change.")
     else:

@@ -53,7 +53,7 @@ _OF_FILES = ("documents", "jrnl", "notion", "day-one", *_CONVERSATIONS)
 """Sources whose readers take several files of an export at once."""
 _DATABASES = {"claude-mem.db": "claude-mem", "sqlite_vec.db": "mcp-memory-service"}
 _ANY_JSON = ("*.json", "*.jsonl")
-_VSCODE = re.compile(rb'"requests"\s*:|\{"kind"\s*:\s*0')
+_VSCODE_CHAT_HEAD = re.compile(rb'"requests"\s*:|\{"kind"\s*:\s*0')
 _SAVED_ANEW = (".doc", ".odt", ".rtf", ".pages")
 _LITTER = ("~", ".swp", ".tmp", ".part", ".crdownload")
 
@@ -79,7 +79,7 @@ class DroppedFiles:
 
     def __init__(self, path: Path, apart: Mapping[Path, str], skipped: Skipped) -> None:
         self.chosen: list[Chosen] = []
-        self._unread: list[tuple[str, str, str]] = []
+        self._without_reader: list[tuple[str, str, str]] = []
         self._skipped = skipped
         files = dict(_walk(path, apart, skipped)) if path.is_dir() else {path.name: path}
         zips = [name for name in files if name.lower().endswith(".zip")]
@@ -109,7 +109,7 @@ class DroppedFiles:
         """Reports the pictures that no text shows, and the files that are not read and to which
         none links, after all was read.
         """
-        for within, name, why in self._unread:
+        for within, name, why in self._without_reader:
             if name not in self._exports[within].attached:
                 self._skip(within, name, why)
         for within, export in self._exports.items():
@@ -149,7 +149,7 @@ class DroppedFiles:
                     left_out[name] = f"it belongs to the export of {source}, without a talk"
         for source, names in names_by_source.items():
             names_by_source[source] = [name for name in names if name not in left_out]
-        self._unread += [(within, name, why) for name, why in left_out.items()]
+        self._without_reader += [(within, name, why) for name, why in left_out.items()]
         for source, names in names_by_source.items():
             if names and source in _OF_FILES:
                 place = Export(export.at, export, names)
@@ -224,7 +224,7 @@ def _source_of_head(head: bytes, suffix: str, file: Path | None) -> str:
     for source, pattern in _JSON.items():
         if pattern.match(head):
             return source if file or source != "server-memory" else ""
-    is_vscode = file and _VSCODE.search(head) and _holds_session("vscode", file)
+    is_vscode = file and _VSCODE_CHAT_HEAD.search(head) and _holds_session("vscode", file)
     return "vscode" if is_vscode else ""
 
 

@@ -65,7 +65,7 @@ class PageLinks:
     def _set_aside(self, picture: re.Match[bytes]) -> bytes:
         read = partial(_read_inline, self.files[self.name], *picture.span(2))
         digest = sha256(picture[2]).hexdigest()
-        return self._attach(digest, f".{picture[1].decode()}", read).encode()
+        return self._register(digest, f".{picture[1].decode()}", read).encode()
 
     def _rewrite_link(self, link: re.Match[str]) -> str:
         """A link as the entry has it: `[[Title]]` for a page, a path in the journal for a
@@ -87,7 +87,7 @@ class PageLinks:
         if is_picture and is_picture_name(path):
             return self._show(path, words)
         if is_linked_file(path):
-            return f"[{words or basename(path)}]({self._take_along(path, has_name=True)})"
+            return f"[{words or basename(path)}]({self._register_path(path, has_name=True)})"
         is_named = basename(path) in words  # the file stays in the export
         return words if is_named else f"{words} ({unquote(target)})".strip()
 
@@ -113,18 +113,18 @@ class PageLinks:
     def _show(self, path: str, words: str) -> str:
         """A picture with the words that describe it; the 300 of `![[gel.png|300]]` is none."""
         alt = "" if words.replace("x", "").isdecimal() else words
-        return f"![{alt}]({self._take_along(path)})"
+        return f"![{alt}]({self._register_path(path)})"
 
-    def _take_along(self, path: str, *, has_name: bool = False) -> str:
+    def _register_path(self, path: str, *, has_name: bool = False) -> str:
         """Registers a file of the export and returns its path in the journal, in which its name
         stands if it `has_name`.
         """
         read = self.files.picture(path)
         identity = f"{self.key} {path}" if self.key else sha256(read()).hexdigest()
         stem, suffix = splitext(basename(path))
-        return self._attach(identity, suffix, read, stem if has_name else None)
+        return self._register(identity, suffix, read, stem if has_name else None)
 
-    def _attach(
+    def _register(
         self, identity: str, suffix: str, read: Callable[[], bytes], stem: str | None = None
     ) -> str:
         """Registers a picture or file and returns its path in the journal. `read` returns its

@@ -223,6 +223,7 @@ def _take_copies(
 
 
 def _texts_by_id(repo: Repo, path: str, data: bytes) -> dict[str, bytes]:
+    """The text of each entry in these bytes, which are any version of the file."""
     entries = repo.journal.parse(path, data).entries
     places = {entry.id: entry.there for entry in entries if not entry.whole_file}
     return {id: normalize_block(data[place.start : place.end]) for id, place in places.items()}
