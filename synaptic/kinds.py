@@ -27,9 +27,10 @@ class Kind:
 
     `synonyms`: names that people and agents give to it. `foreign`: kinds of other programs that
     are read as it. `can_close`: a closing tag ends it. `worth`: of how much more use it is to a
-    session than a step that was done, in steps of importance. `is_of_files`: an agent is told
-    of it before it edits a file that the entry names. `tone`: the colour of its mark on the
-    page, a class of style.css. `guidance`: for agents, what to save as this type.
+    session than a step that was done, in steps of importance. `ages`: an old one counts
+    less in a search. `is_of_files`: an agent is told of it before it edits a file that the
+    entry names. `tone`: the colour of its mark on the page, a class of style.css. `guidance`:
+    for agents, what to save as this type.
     """
 
     name: EntryType
@@ -37,6 +38,7 @@ class Kind:
     foreign: Texts = ()
     can_close: bool = False
     worth: int = 2
+    ages: bool = True
     is_of_files: bool = False
     tone: str = "grey"
     guidance: str = ""
@@ -97,7 +99,7 @@ _ROWS = (
         tone="brown",
         guidance=_FINDING,
     ),
-    Kind("reference", ("fact", "doc", "command"), tone="teal", guidance=_FINDING),
+    Kind("reference", ("fact", "doc", "command"), ages=False, tone="teal", guidance=_FINDING),
     Kind(
         "preference",
         ("rule", "convention"),

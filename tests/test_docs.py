@@ -24,6 +24,7 @@ from forks import ForkedHome, Forks, forked
 from synaptic.cli.main import whole_program
 from synaptic.cli.program import GROUPS
 from synaptic.config import load_config
+from synaptic.features.importing.readers.record import READERS
 from synaptic.filters import KEYS
 from synaptic.mcp.tools import TOOLS
 from synaptic.models import STRATEGIES
@@ -142,6 +143,11 @@ def test_the_tables_of_commands_are_what_the_program_declares(
 def test_each_key_of_a_query_is_in_the_reference() -> None:
     shown = " ".join(cells[0] for cells in rows("docs/USAGE.md", "in a query"))
     assert not [key for key in KEYS if f"`{key.partition(':')[0]}:" not in shown]
+
+
+def test_every_source_of_an_import_is_in_its_table() -> None:
+    named = " ".join(cells[0] for cells in rows("docs/IMPORT.md", "source"))
+    assert not [source for source in READERS if f"`{source}`" not in named]
 
 
 def test_every_tool_is_in_the_readme() -> None:

@@ -403,7 +403,7 @@ def _check_filter_value(row: Filter, value: Any, now: datetime) -> Any:
     InvalidArgument.
     """
     if row.form == "text":
-        return row.check(value)
+        return _CHECKS.get(row.name, row.check)(value)
     if row.form == "day":
         return read_date(value, now, row.name)
     if row.form == "integer":

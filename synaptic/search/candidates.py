@@ -12,6 +12,7 @@ by neighbouring entries.
 from collections.abc import Sequence
 
 from ..index.rows import to_microseconds
+from ..kinds import KINDS
 from ..models import Meaning
 from .evidence import LEAST_ENTRIES, Evidence, Lists, Query
 from .fuse import score_by_fusion
@@ -63,7 +64,7 @@ def rank_candidates(evidence: Evidence, query: Query, least: int = LEAST_ENTRIES
                     r.score += share * scores.get((path, beside), 0.0)
                 r.score /= 1 + 2 * share
         for r in ranked:
-            if r.standing.dated and r.standing.type != "reference":
+            if r.standing.dated and KINDS[r.standing.type].ages:
                 r.decay = decay_by_age(
                     r.age_days, half_life_days=config.half_life_days, floor=config.decay_floor
                 )

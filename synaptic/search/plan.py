@@ -320,8 +320,10 @@ def filters_as_json(values: Mapping[str, object]) -> Json:
         if isinstance(value, Filters):
             data[name] = filters_as_json(value.active_values())
         elif isinstance(value, tuple):
-            texts = [each if isinstance(each, str) else "=".join(each) for each in value]
+            texts = [
+                each if isinstance(each, str) else "=".join(map(str, each)) for each in value
+            ]
             data[name] = shorten(", ".join(texts), SHOWN_CHARACTERS)
-        elif isinstance(value, str | int):
-            data[name] = value
+        else:
+            data[name] = value if isinstance(value, str | int) else str(value)
     return data

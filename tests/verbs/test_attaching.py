@@ -132,7 +132,7 @@ def test_files_are_kept_under_names_of_ours(ws: Workspace) -> None:
 
 def test_files_of_a_note_that_is_not_saved_go(ws: Workspace) -> None:
     old, _ = attach(ws, "old.txt", b"Tea.")
-    with pytest.raises(KeyboardInterrupt), new_files(ws, reuses=True) as files:
+    with pytest.raises(KeyboardInterrupt), new_files(ws, reuses_same=True) as files:
         new = files.add("new.txt", b"Tea.")
         assert (ws.config.journal / new).exists()
         assert files.add("old.txt", b"Tea.") == old

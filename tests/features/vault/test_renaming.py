@@ -447,7 +447,7 @@ def test_a_tag_is_renamed_beside_a_program_that_appends(ws: Workspace) -> None:
     assert texts["one.md"] == b"x #data\ny #data/sql\n" and texts["three.md"] == b"x #data\n"
     assert texts["two.md"] == b"x #db\nbefore\nagain\nagain\n"
     more = make_edits(ws, plan_tag_rename(ws, "db", "data"))
-    assert (more.stay, more.files) == ((), 1)
+    assert (more.stay, more.file_count) == ((), 1)
 
 
 def test_a_rename_that_could_change_nothing_says_so(ws: Workspace) -> None:
@@ -457,7 +457,7 @@ def test_a_rename_that_could_change_nothing_says_so(ws: Workspace) -> None:
     with pytest.raises(Changed, match=r"one\.md is changed again and again"):
         make_edits(ws, beside_a_program(ws, plan, "one.md"))
     assert not list((ws.config.state / "renames").iterdir())
-    assert make_edits(ws, plan_tag_rename(ws, "db", "data")).files == 1
+    assert make_edits(ws, plan_tag_rename(ws, "db", "data")).file_count == 1
 
 
 @pytest.mark.parametrize("step", "run-written replaced batch-written renamed".split())
@@ -578,7 +578,7 @@ def test_a_rename_lists_and_syncs_a_folder_once_however_many_notes_link(tmp_path
             plan = plan_note_rename(ws, "Beds", "Plots")
             with counted(ws, home) as work:
                 done = make_edits(ws, plan)
-        assert done.files == links
+        assert done.file_count == links
         works[links] = work.files
     assert works[30]["listed"] == works[10]["listed"]
     assert works[30]["looked at"] - works[10]["looked at"] <= 20 * 20

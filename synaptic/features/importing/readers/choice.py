@@ -49,8 +49,10 @@ _BESIDE_CONVERSATIONS = frozenset(
     "shared_conversations.json projects.json memories.json".split()
 )
 """Files of the exports of _CONVERSATIONS that hold no other conversation."""
-_OF_FILES = ("documents", "jrnl", "notion", "day-one", *_CONVERSATIONS)
-"""Sources whose readers take several files of an export at once."""
+_OF_EXPORTS = ("documents", "jrnl", "notion", "day-one", *_CONVERSATIONS)
+"""Sources whose readers take an Export, several files of which may lie in a zip; another reader
+takes the path of one file.
+"""
 _DATABASES = {"claude-mem.db": "claude-mem", "sqlite_vec.db": "mcp-memory-service"}
 _ANY_JSON = ("*.json", "*.jsonl")
 _VSCODE_CHAT_HEAD = re.compile(rb'"requests"\s*:|\{"kind"\s*:\s*0')
@@ -151,7 +153,7 @@ class DroppedFiles:
             names_by_source[source] = [name for name in names if name not in left_out]
         self._without_reader += [(within, name, why) for name, why in left_out.items()]
         for source, names in names_by_source.items():
-            if names and source in _OF_FILES:
+            if names and source in _OF_EXPORTS:
                 place = Export(export.at, export, names)
                 self.chosen.append(Chosen(source, place, tuple(names), within))
             else:
@@ -223,7 +225,7 @@ def _source_of_head(head: bytes, suffix: str, file: Path | None) -> str:
         return "jrnl" if begins_with_entry(head.lstrip()) else ""
     for source, pattern in _JSON.items():
         if pattern.match(head):
-            return source if file or source != "server-memory" else ""
+            return source if file or source in _OF_EXPORTS else ""
     is_vscode = file and _VSCODE_CHAT_HEAD.search(head) and _holds_session("vscode", file)
     return "vscode" if is_vscode else ""
 
