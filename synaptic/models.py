@@ -187,7 +187,7 @@ class Entry:
         return dict(self.extra).get("source")
 
     @property
-    def of_session(self) -> bool:
+    def is_session_digest(self) -> bool:
         """True if the entry is a digest of an agent's session, made by an import."""
         return self.via in OF_SESSIONS
 

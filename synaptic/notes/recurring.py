@@ -61,7 +61,7 @@ _SPANS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=
 _LEAST_DAYS = 28
 """The days that each month has."""
 _LOGBOOK = re.compile(r"(?m)^[ \t]*:LOGBOOK:")
-_END = re.compile(r"(?m)^([ \t]*):END:")
+_LOGBOOK_END = re.compile(r"(?m)^([ \t]*):END:")
 
 
 class CannotRepeat(ValueError):
@@ -317,7 +317,7 @@ def with_logbook(block: str, now: datetime, line_end: str) -> str:
     a logbook. `block` begins before the logbook and holds its end.
     """
     drawer = _LOGBOOK.search(block)
-    end = drawer and _END.search(block, drawer.end())
+    end = drawer and _LOGBOOK_END.search(block, drawer.end())
     if not end:
         return block
     name = _WEEKDAYS[now.weekday()][:3].title()

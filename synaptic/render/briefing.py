@@ -192,11 +192,11 @@ def compose_briefing(
 
 class _ShelfEntry(NamedTuple):
     """The entry at the index `depth` of the shelf number `shelf`; the fields are in the order
-    by which entries are added to a briefing. `of_session` and `below_highest` are True from the
-    first entry of its shelf on that is a session digest, or of importance below 10.
+    by which entries are added to a briefing. `is_session_digest` and `below_highest` are True
+    from the first entry of its shelf on that is a session digest, or of importance below 10.
     """
 
-    of_session: bool
+    is_session_digest: bool
     below_highest: bool
     depth: int
     shelf: int
@@ -353,11 +353,11 @@ def _order_entries(shelves: Sequence[BriefingShelf]) -> list[_ShelfEntry]:
     """
     places = []
     for number, shelf in enumerate(shelves):
-        of_session = below_highest = False
+        is_session_digest = below_highest = False
         for depth, entry in enumerate(shelf.entries):
-            of_session = of_session or entry.of_session
+            is_session_digest = is_session_digest or entry.is_session_digest
             below_highest = below_highest or entry.importance != HIGHEST
-            places.append(_ShelfEntry(of_session, below_highest, depth, number))
+            places.append(_ShelfEntry(is_session_digest, below_highest, depth, number))
     return sorted(places)
 
 

@@ -204,13 +204,13 @@ def measure_signs(
     """
     total, counts = evidence.frequencies(evidence.plan.parsed.terms)
     idf = {word: math.log(1 + (1 + total) / (1 + count)) for word, count in counts.items()}
-    # a kind is no matter
+    # the name of a type says nothing of the subject
     idf = {word: weight for word, weight in idf.items() if word not in TYPE_WORDS} or idf
-    in_all = sum(idf.values()) or 1.0
-    of_rare = math.log(1 + (1 + total) / 2)
-    unknown = sum(idf[word] for word in idf if not counts[word]) / in_all
+    idf_of_all = sum(idf.values()) or 1.0
+    idf_of_rare = math.log(1 + (1 + total) / 2)
+    unknown = sum(idf[word] for word in idf if not counts[word]) / idf_of_all
     stems = {word: evidence.stem(word) for word in idf}
-    weights = {stem: idf[word] / in_all for word, stem in stems.items() if stem}
+    weights = {stem: idf[word] / idf_of_all for word, stem in stems.items() if stem}
     meaning = _meaning_of_hits(evidence, [r.rowid for r in ranked[: len(hits)]])
     # a hit without a vector: words alone can tell
     curve = BY_WORDS if None in meaning[:LOOKED_AT] else BY_MEANING
@@ -222,7 +222,7 @@ def measure_signs(
         texts += [replaced.title for replaced in hit.replaces]
         matches = {stem for _, stem in find_stems(" ".join(texts), weights, evidence.stem)}
         share = sum(weights[stem] for stem in matches)
-        signs.append(Signs(near or 0.0, share, unknown, share * in_all / of_rare))
+        signs.append(Signs(near or 0.0, share, unknown, share * idf_of_all / idf_of_rare))
     return signs, curve
 
 

@@ -80,13 +80,13 @@ def make_request(
 ) -> Request:
     """The request of a search, with the filters that stand in its query.
 
-    - Hits must pass `filters`; entries that match `prefer` only rank higher. - `strategy`: see
+    Hits must pass `filters`; entries that match `prefer` only rank higher. `strategy`: see
     `pipeline`; `auto` chooses by the form of the query, and asks by meaning if words find
     nothing. `budget_ms` (only with auto): searches by words only, if a search usually takes
-    longer. - `preset`, `weights`: the score is a weighted mean of signals; without them ranks
-    are fused and decay with age. - `sub_queries` replace the parts of a smart search.
-    - `options`: `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and
-    `only_fitting`; see Request.
+    longer. `preset`, `weights`: the score is a weighted mean of signals; without them ranks are
+    fused and decay with age. `sub_queries` replace the parts of a smart search. The `options`
+    `limit`, `min_similarity`, `order`, `explain`, `max_rounds`, `within` and `only_fitting` are
+    explained at Request.
 
     Entries of the asker's project count more, unless projects are named (`*`: all). Raises
     InvalidArgument with the valid values.

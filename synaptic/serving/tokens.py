@@ -52,10 +52,10 @@ class Tokens:
     """
 
     def __init__(
-        self, home: str | Path | None, file: str | None, *, of_published: bool = False
+        self, home: str | Path | None, file: str | None, *, serves_published: bool = False
     ) -> None:
         self._home = resolve_home(home)
-        self._of_published = of_published
+        self._of_published = serves_published
         self.path = Path(file).expanduser() if file else self._home / "tokens.toml"
 
     def find_grant(self, token: str) -> Grant | None:

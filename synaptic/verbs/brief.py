@@ -510,7 +510,7 @@ def _fill_shelves(
             ranked = _rank_by_worth(now, unseen, scores, occasion.here)
         else:
             ranked = _rank_by_age(ws, unseen, scores)
-        first = {entry.id for entry in ranked[:COMPARED] if not entry.of_session}
+        first = {entry.id for entry in ranked[:COMPARED] if not entry.is_session_digest}
         foremost |= {rowid: entry for rowid, entry in unseen.items() if entry.id in first}
         shelves.append(BriefingShelf(name, ranked, has_more))
     return shelves, foremost
@@ -566,7 +566,7 @@ def _find_last_session(later: Mapping[int, Entry], since: datetime) -> int | Non
     began `since` then.
     """
     for rowid, entry in later.items():
-        if entry.of_session and entry.dated and entry.at >= since:
+        if entry.is_session_digest and entry.dated and entry.at >= since:
             return rowid
     return None
 
@@ -617,7 +617,7 @@ def _useful_pools(
         recent = [
             rowid for rowid in recent if _importance(later[0][rowid]) >= DEFAULT_IMPORTANCE
         ]
-    recent.sort(key=lambda rowid: later[0][rowid].of_session)  # what was saved first
+    recent.sort(key=lambda rowid: later[0][rowid].is_session_digest)  # what was saved first
     newest = {rowid: later[0][rowid] for rowid in recent[:most_new]}
     types = _useful_types(scope)
     others = tuple(type for type in types if type not in CLOSABLE)
@@ -779,7 +779,7 @@ def _rank_by_age(
 
     def sort_key(rowid: int) -> tuple[bool, bool, float]:
         entry = entries[rowid]
-        return entry.of_session, entry.importance != HIGHEST, -fused[rowid]
+        return entry.is_session_digest, entry.importance != HIGHEST, -fused[rowid]
 
     return tuple(entries[rowid] for rowid in sorted(entries, key=sort_key))
 
@@ -811,7 +811,7 @@ def _rank_by_worth(
         worth = entry_worth(entry) + AT_HAND * fit
         worth += NEW_WORTH * _decay(now, entry, NEW_HALF_LIFE_DAYS)
         is_below = entry.importance != HIGHEST
-        return entry.of_session, is_below, -worth, not entry.dated, -entry.at.timestamp()
+        return entry.is_session_digest, is_below, -worth, not entry.dated, -entry.at.timestamp()
 
     return tuple(entries[rowid] for rowid in sorted(entries, key=sort_key))
 

@@ -146,18 +146,18 @@ def find(
 
     def run(report: SyncReport) -> Listing:
         here = working_checkout(ws)
-        wanted, own = filters_and_own_project(ws, _resolve_ids(ws, asked), here)
+        wanted, own_project = filters_and_own_project(ws, _resolve_ids(ws, asked), here)
         last = None
         if around:
             total, rowids = _timeline_around(ws, wanted, around, limit)
         else:
             after = read_cursor(cursor, chosen)
-            first = None if order else own
+            first = None if order else own_project
             rowids, last = page_of_rows(ws, wanted, chosen, limit, after, first)
             total = ws.index.count_entries(wanted)
         listing = make_listing(ws, report, total, rowids, here)
         counts = ws.index.facets(wanted) if facets else None
-        return replace(listing, cursor=make_cursor(last, chosen, own), facets=counts)
+        return replace(listing, cursor=make_cursor(last, chosen, own_project), facets=counts)
 
     return _name_either_tag(in_step(ws, run), asked)
 
@@ -283,18 +283,18 @@ def page_of_rows(
     order: Order,
     limit: int | None,
     after: PageEnd | None,
-    own: str | None = None,
+    own_project: str | None = None,
 ) -> tuple[list[int], RankingFacts | None]:
     """(the entries after the last that was shown, the last of them if more follow).
 
-    Entries of the project `own` come first.
+    Entries of the project `own_project` come first.
     """
     rowids = ws.index.list_rows(
         filters,
         order=order,
         limit=limit + 1 if limit else -1,
         after=after[1] if after else None,
-        first=own,
+        first=own_project,
         after_first=bool(after and after[0]),
     )
     last = None
@@ -303,7 +303,9 @@ def page_of_rows(
     return rowids[:limit], last
 
 
-def make_cursor(last: RankingFacts | None, order: Order, own: str | None = None) -> str | None:
+def make_cursor(
+    last: RankingFacts | None, order: Order, own_project: str | None = None
+) -> str | None:
     """The cursor text with which the next page begins after the entry `last`, even if that is
     deleted meanwhile; None if there is no next page.
     """
@@ -311,7 +313,7 @@ def make_cursor(last: RankingFacts | None, order: Order, own: str | None = None)
         return None
     position = last.position
     path = quote(position.path, safe="")
-    is_other = int(last.project != own)
+    is_other = int(last.project != own_project)
     return f"{order}:{is_other}:{position.dated}:{position.at}:{position.seq}:{path}"
 
 

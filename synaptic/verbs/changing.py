@@ -26,7 +26,7 @@ from ..workspace.preferences import read_log
 from ..workspace.rule_changes import check_may_change
 from ..workspace.workspace import Workspace
 from .entry_marks import (
-    SharedMarks,
+    GivenMarks,
     check_files,
     check_pin,
     check_project,
@@ -47,7 +47,7 @@ from .receipts import (
 )
 
 
-class Parts(SharedMarks, total=False):
+class Parts(GivenMarks, total=False):
     """The parts of an entry that an update replaces. A part that is missing, or None, stays.
     `at`: another day and time; a day alone keeps the time.
     """

@@ -23,7 +23,7 @@ MAX_PINS = 10
 """
 
 
-class SharedMarks(TypedDict, total=False):
+class GivenMarks(TypedDict, total=False):
     """The marks that a save gives and an update replaces. None counts as not given."""
 
     title: str | None

@@ -34,7 +34,7 @@ from ..workspace.preferences import confirm_shown_text, read_log
 from ..workspace.sync import SyncReport, in_step, lacks_own_changes
 from ..workspace.workspace import Stopwatch, Workspace
 from .entry_marks import (
-    SharedMarks,
+    GivenMarks,
     check_files,
     check_pin,
     check_project,
@@ -63,7 +63,7 @@ REPEATED = (
 )
 
 
-class Marks(SharedMarks, total=False):
+class Marks(GivenMarks, total=False):
     """The marks of a new entry. `by` and `via` say who saves, and how; `source` is the
     origin of a text from outside. Only a person pins. `confirms`: a person does it, at a
     terminal or on the page, so that a preference is in force. `reads_date`: the text may begin

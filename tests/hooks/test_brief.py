@@ -170,7 +170,7 @@ def test_a_session_without_hooks_gets_the_whole_beside_one_with_hooks(at: Forked
     at.ask("save", "The pump leaks.", "--type", "issue")
     start_by_hook(at, "one")
     with open_workspace(load_config(at.path)) as ws:
-        reader = Reader("tests", "later", began=time.time() + 3_600)
+        reader = Reader("tests", "later", server_began=time.time() + 3_600)
         briefing = brief(ws, None, project="ledger", reader=reader)
         assert any(shelf.name == USEFUL for shelf in briefing.shelves)
         again = brief(ws, None, project="ledger", reader=reader)

@@ -59,7 +59,7 @@ from ...workspace.proposals import forget_proposals
 from ...workspace.rule_changes import end_confirmation
 from ...workspace.sync import in_step
 from ...workspace.workspace import Workspace
-from .in_place import finish_run, take_settings_back
+from .in_place import take_settings_back, write_run
 from .known_entries import (
     FORGOTTEN,
     STATES,
@@ -445,7 +445,7 @@ def resume_runs(ws: Workspace) -> list[str]:
     """Finishes the import runs that were killed; returns their names."""
     runs = open_import_runs(ws.journal.state).open()
     for run in runs:
-        finish_run(ws, run)
+        write_run(ws, run, "finished after it was killed")
     return [run.name for run in runs]
 
 

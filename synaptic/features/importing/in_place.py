@@ -54,18 +54,20 @@ def read_in_place(ws: Workspace, source: str, settings: Mapping[str, Sequence[st
     run = Run(name, settings=settings)
     with ws.own_journal.writing():
         open_import_runs(ws.journal.state).put(run)
-    finish_run(ws, run)
+    write_run(ws, run)
     return run.name
 
 
-def finish_run(ws: Workspace, run: Run) -> None:
-    """Writes what is missing of a run: its settings, and its blocks into the journal."""
+def write_run(ws: Workspace, run: Run, remark: str = "") -> None:
+    """Writes what is missing of a run: its settings, and its blocks into the journal. `remark`
+    stands in the log beside it.
+    """
     for key, items in run.settings.items():
         there = _lists_in_config(ws.config, key)
         new = [item for item in items if item not in there]
         if new:
             write_setting(ws.config.home, key, [*there, *new])
-    with ws.own_journal.doing("import", "finished after it was killed", run=run.name):
+    with ws.own_journal.doing("import", remark, run=run.name):
         insert_blocks(ws.own_journal, run)
 
 

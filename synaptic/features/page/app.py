@@ -146,7 +146,7 @@ def serve_site(
     missing = _error_for_missing_library()
     if choices.phone:
         choices = replace(choices, host=_choose_phone_address(choices, missing))
-    tokens = Tokens(home, choices.token_file, of_published=bool(choices.database))
+    tokens = Tokens(home, choices.token_file, serves_published=bool(choices.database))
     _require_tokens(tokens, choices)
     address = _listen(home, choices)
     running = None

@@ -33,7 +33,7 @@ ENTRIES, OTHERS = 8, 4
 _GAP = re.compile(r"\W+")
 
 
-Goal = tuple[str, str, str]
+Suggestion = tuple[str, str, str]
 """A suggestion: an address, or the text that a text box takes; its name; and its type: `tag`,
 `folder`, `day`, or the folder and date of an entry.
 """
@@ -45,12 +45,12 @@ async def _palette_page(request: Request) -> Response:
     return await page(request, "palette.html", places=places, query=query)
 
 
-def _palette_suggestions(ws: Workspace, query: str) -> list[Goal]:
+def _palette_suggestions(ws: Workspace, query: str) -> list[Suggestion]:
     """Returns suggestions for the palette: the day, tags, folders and entries whose words begin
     like the words of `query`; the newest entries for an empty one.
     """
 
-    def run(_: object) -> list[Goal]:
+    def run(_: object) -> list[Suggestion]:
         places = []
         with suppress(InvalidArgument):
             day = read_date(query, ws.clock(), "date")
@@ -82,7 +82,7 @@ async def _complete_page(request: Request) -> Response:
     return await page(request, "complete.html", places=places)
 
 
-def _tag_suggestions(ws: Workspace, typed: str) -> list[Goal]:
+def _tag_suggestions(ws: Workspace, typed: str) -> list[Suggestion]:
     """Returns the tags that begin like `typed` but are longer, the most frequent first."""
     tags = in_step(ws, lambda _: ws.index.vocabulary().tags)
     begin = slug_tag(typed)
@@ -91,12 +91,12 @@ def _tag_suggestions(ws: Workspace, typed: str) -> list[Goal]:
     return [(f"#{name}", f"#{name}", format_number(tags[name])) for name in often]
 
 
-def _link_suggestions(ws: Workspace, typed: str) -> list[Goal]:
+def _link_suggestions(ws: Workspace, typed: str) -> list[Suggestion]:
     """Returns the day and the entries whose names begin like `typed`, each with the link that
     leads to it.
     """
 
-    def run(_: object) -> list[Goal]:
+    def run(_: object) -> list[Suggestion]:
         places = []
         with suppress(InvalidArgument):
             day = date.fromisoformat(read_date(typed, ws.clock(), "date"))

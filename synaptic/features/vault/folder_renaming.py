@@ -26,7 +26,7 @@ from .renaming import find_note, fold_path
 
 _OF_LOGSEQ = ("assets", "draws", "journals", "logseq", "pages", "whiteboards")
 """The folders whose names Logseq gives."""
-MOST_NAMED = 3
+MOST_PATHS_NAMED = 3
 """The most paths that a notice names."""
 
 
@@ -287,9 +287,9 @@ def _notices_of_left(ws: Workspace, folder: str, emptied: Collection[str]) -> It
             left.append(path)
     if left:
         text = "Hidden files and empty folders stay where they are: {paths}."
-        if len(left) > MOST_NAMED:
+        if len(left) > MOST_PATHS_NAMED:
             text = (
                 "Hidden files and empty folders stay where they are: {paths} and {more} more."
             )
-        paths = ", ".join(sorted(left)[:MOST_NAMED])
-        yield Sentence(text, paths=paths, more=len(left) - MOST_NAMED)
+        paths = ", ".join(sorted(left)[:MOST_PATHS_NAMED])
+        yield Sentence(text, paths=paths, more=len(left) - MOST_PATHS_NAMED)

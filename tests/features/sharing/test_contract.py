@@ -296,7 +296,7 @@ HOLDS: dict[str, Callable[[Entry], bool]] = {
     "body": lambda entry: entry.has_body,
     "no files": lambda entry: not entry.files,
     "sources": lambda entry: entry.via in ("mcp", "import:jrnl"),
-    "sessions": lambda entry: entry.of_session,
+    "sessions": lambda entry: entry.is_session_digest,
     "path notes/": lambda entry: "notes/" in entry.there.path,
     "path /notes/": lambda entry: plain(entry.there.path).startswith("notes/"),
 }

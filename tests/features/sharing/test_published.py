@@ -408,7 +408,7 @@ def test_a_token_of_other_journals_opens_nothing_where_a_journal_is_written(
     token = "t" * 40
     (tmp_path / "tokens.toml").write_text(f'[ben]\ntoken = "{token}"\njournals = ["web"]\n')
     (tmp_path / "tokens.toml").chmod(0o600)
-    assert Tokens(tmp_path, None, of_published=True).find_grant(token)
+    assert Tokens(tmp_path, None, serves_published=True).find_grant(token)
     for name, opens in (("platform", False), ("web", True)):
         (tmp_path / ".state" / "publish.json").write_text(json.dumps({"journal": name}))
         assert bool(Tokens(tmp_path, None).find_grant(token)) is opens

@@ -87,7 +87,7 @@ def _split_entries(stream: IO[bytes]) -> Iterator[Json | bytes]:
     if len(text) > FILE_BYTES:
         raise ValueError(f"it is larger than {FILE_BYTES >> 20} MB")
     firsts = [first for first in (begin.search(text) for begin in _BEGINS) if first]
-    # the form of the first, and not what is before it
+    # the form that occurs first; text before it is dropped
     form = min(firsts, key=re.Match.start).re if firsts else _BEGINS[0]
     begins = [begin.start() for begin in form.finditer(text)]
     for start, end in pairwise([*begins, len(text)]):
