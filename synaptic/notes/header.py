@@ -17,6 +17,7 @@ from ..models import IDENTITY_DIGITS, PERSON, TYPES, Entry, EntryType, Json, Pai
 from .blocks import BY_MARK, TIME, inline_tags, insert_backslashes, unescape_tags
 from .conflicts import without_conflict_marks
 from .diary import read_date_of_heading
+from .due_marks import remove_due_date
 
 ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}\Z")
 FINGERPRINT_DIGITS = 12
@@ -216,6 +217,7 @@ def derive_title(content: str) -> str:
     | `hours:: 3.5`, then `Mended the pump.` | Mended the pump |
     | `hours:: 3.5`, then `| Part | Price |` | Part, Price     |
     | `hours:: 3.5`                          | hours:: 3.5     |
+    | `- [ ] Call Bob due:2026-12-04`        | Call Bob        |
     """
     lines = without_conflict_marks(content[:20_000]).split("\n")
     filled = [i for i, line in enumerate(lines) if line.strip()][:50]
@@ -254,6 +256,8 @@ def _first_sentence(lines: list[str]) -> str:
         text = " ".join(more) or text
     text = _IMAGE.sub(r"\1", text[:1000])
     text = " ".join(without_emphasis(text).split())
+    if "[" in opening:  # a task may move to another day
+        text = remove_due_date(text) or text
     ends = (end.end() for end in _SENTENCE_END.finditer(text) if _ends_sentence(end))
     text = text[: next(ends, None)]
     return clean_title(shorten(text.removesuffix("."), _TITLE_LENGTH))[0]

@@ -27,7 +27,8 @@ from urllib.parse import unquote
 from ..models import Entry, Link, Pairs, Task, Texts
 from .blocks import LINK, LIST_ITEM, LOGSEQ_OWN, WIKI_LINK, find_tags, tag_of_link, without_code
 from .dates import date_in_name
-from .due_marks import cut_block, find_due_mark
+from .due_marks import cut_block, find_due_mark, remove_due_date
+from .header import derive_title
 
 MAX_FIELDS, MAX_FIELD = 100, 500
 """The largest number of fields of an entry, and the most characters of a field's value."""
@@ -269,6 +270,7 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
     """The tasks in an entry's body, in order; `text` is its body line by line."""
     place = entry.there
     day = entry.date if entry.dated else None
+    due_of_entry = entry.due if is_in_tasks(entry, text) else None
     tasks = []
     line = place.body_line
     at = 0
@@ -282,7 +284,7 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
             Task(
                 title,
                 done,
-                due and due.day,
+                due.day if due else due_of_entry,
                 place.path,
                 line,
                 entry.id,
@@ -294,6 +296,17 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
             )
         )
     return tasks
+
+
+def is_in_tasks(entry: Entry, text: str) -> bool:
+    """True for an entry that is due, and no matter beside its tasks: `text`, its body, is one
+    task, or begins with the task that is its title. Its day is that of tasks without a day.
+    """
+    first = next(task_blocks(text), None) if entry.due else None
+    if not first or text[: first[0].start()].strip():
+        return False
+    is_all = text.strip() == text[first[0].start() :][: len(first[1])].strip()
+    return is_all or remove_due_date(entry.title) == derive_title(text)
 
 
 def task_of_entry(entry: Entry) -> Task:

@@ -31,7 +31,8 @@ from ..models import DEFAULT_IMPORTANCE, PERSON, TYPES, Entry, EntryType, Json, 
 from ..notes.blocks import count_code_spans, project_key, slug_tag
 from ..notes.conflicts import with_versions_shown
 from ..notes.dates import owner_time
-from ..notes.marks import find_tasks, task_of_entry
+from ..notes.due_marks import remove_due_date
+from ..notes.marks import find_tasks, is_in_tasks, task_of_entry
 from ..search.near import pair_nearest_entries
 from ..search.ranking import decay_by_age, reciprocal_rank_fusion, scale_to_best
 from ..workspace.changes import mark_entries
@@ -669,7 +670,8 @@ def show_task_as_entry(pair: tuple[Entry, Task]) -> Entry:
     mark = "overdue since" if task.overdue else "due"
     place = replace(entry.there, line=task.line or entry.there.line)
     marks = (f"{mark} {task.due}",)
-    return replace(entry, title=task.text, due=task.due, place=place, marks=marks)
+    title = remove_due_date(task.text) or task.text
+    return replace(entry, title=title, due=task.due, place=place, marks=marks)
 
 
 def due_with_entries(
@@ -687,8 +689,9 @@ def due_with_entries(
         marks = project_marks(entry)
         is_of_none = marks == ("", None, None)
         is_ours = scope is None or scope.covers(*marks) or (is_of_none and not scope.key)
-        tasks = find(entry, text) if is_ours else []
-        if is_ours or is_of_none:
+        is_task = is_in_tasks(entry, text)
+        tasks = find(entry, text) if is_ours or (is_of_none and is_task) else []
+        if (is_ours or is_of_none) and not is_task:
             tasks.insert(0, task_of_entry(entry))
         for task in tasks:
             due = task.due or ""

@@ -9,6 +9,7 @@ from functools import lru_cache
 from babel import Locale, dates
 
 from ...models import Entry, Texts
+from ...notes.due_marks import remove_due_date
 from ...notes.header import clean_title, derive_title, leading_markup, make_title
 from .rendering import markdown_to_line, plain_heading
 from .translation import LOCALES, present_locale, translate
@@ -108,7 +109,8 @@ def heading_and_text(entry: Entry) -> tuple[str, str]:
     title = entry.title
     content = entry.content
     heading, below = plain_heading(title, content)
-    if title in (make_title(content), derive_title(content)):
+    made = (make_title(content), derive_title(content))
+    if title in made or remove_due_date(title) in made:
         line = content.strip().partition("\n")[0].rstrip()
         is_prose = derive_title(line) != title or not _is_one_sentence(line)
         opens_with_heading = leading_markup(line).endswith("# ")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime
 
 from ...errors import InvalidArgument, Refused, Sentence
 from ...filters import Filters
 from ...journal.changelog import present_actor
 from ...language.time_fields import read_date, read_days
-from ...models import ParsedFile, Task
+from ...models import Entry, ParsedFile, Task
 from ...notes.blocks import MASK, bytes_of_text, line_starts, text_of_bytes, usual_line_end
 from ...notes.due_marks import cut_block, find_due_mark
-from ...notes.marks import task_blocks, task_of_entry
+from ...notes.marks import find_tasks, is_in_tasks, task_blocks, task_of_entry
 from ...notes.privacy import mask_private
 from ...plugin import Rescheduled
 from ...verbs.changing import update
@@ -138,6 +139,10 @@ def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -
     now = ws.clock()
     day = read_new_day(when, now)
     resolve_own_id(ws, path, "")
+    entry = _entry_of_task(ws, path, line, text)
+    if entry and not find_due_mark(text):
+        moved = reschedule_entry(ws, entry.id, when)
+        return replace(moved, text=text, path=path, line=line)
     style = _style_of_note(ws, path)
     task: Task | None = None
 
@@ -158,11 +163,29 @@ def reschedule_task(ws: Workspace, path: str, line: int, text: str, when: str) -
         return after
 
     with ws.own_journal.doing(RESCHEDULE, text) as deed:
+        if entry:  # its task has a day of its own
+            by_person = present_actor().is_person
+            update(ws, entry.id, due="", by_person=by_person, confirms=by_person)
         rewrite_by_person(ws, path, change, keep=False)
     index_now(ws, path)
     if not task:
         raise task_changed_error(Sentence("List the tasks again, and move it there."))
     return _rescheduled(task, day, deed.run)
+
+
+def _entry_of_task(ws: Workspace, path: str, line: int, text: str) -> Entry | None:
+    """The entry whose `due` is the day of this open task and of no other one; else None."""
+    data = ws.journal.read(path)
+    masked = mask_private(data)
+    parsed = ws.journal.parse(path, data)
+    task = find_task_in_file(parsed, masked, line, text)
+    for entry in parsed.entries:
+        place = entry.there
+        body = body_lines(masked[place.body_start : place.body_end])
+        if task and entry.id == task.id and not entry.whole_file and is_in_tasks(entry, body):
+            still_open = [one for one in find_tasks(entry, body) if not one.done]
+            return entry if [one.line for one in still_open] == [task.line] else None
+    return None
 
 
 def reschedule_entry(ws: Workspace, id: str, when: str) -> Rescheduled:

@@ -17,7 +17,7 @@ from synaptic.features.tasks.rescheduling import (
 from synaptic.features.tasks.ticking import tick_task
 from synaptic.verbs.removing import delete
 from synaptic.verbs.saving import save
-from synaptic.verbs.to_do import tasks
+from synaptic.verbs.to_do import list_due, list_to_do, tasks
 from synaptic.verbs.undoing import undo_last
 
 MOVES = {
@@ -289,3 +289,50 @@ def test_a_task_that_is_being_written_gets_its_day_as_its_note_writes_days(
             assert date_task_in_text(ws, text, elsewhere, "2026-12-03", "") == ""
         with pytest.raises(InvalidArgument, match="due"):
             date_task_in_text(ws, text, at, "someday", "Dogs.md")
+
+
+ONE_TASK = {
+    # a text with N tasks that an entry with `due` has: N
+    "- [ ] Call Bob": 1,
+    "- [ ] Call Bob due:2026-11-25": 1,
+    "- [ ] Call Bob\n\nHis number is 12345.": 1,
+    "- [ ] Call Bob\n- [ ] Call Ann 📅 2026-11-26\n- [ ] Call Ida": 3,
+}
+
+
+@pytest.mark.parametrize("text", ONE_TASK)
+@pytest.mark.parametrize("when", ["2026-12-03", "none"])
+def test_a_task_whose_entry_is_due_is_one_line_and_moves_as_one(
+    tmp_path: Path, text: str, when: str
+) -> None:
+    count = ONE_TASK[text]
+    with open_home(tmp_path / "home") as ws:
+        saved = save(ws, text, due="2026-11-27")
+        file = ws.config.journal / saved.path
+        before = file.read_bytes()
+        listed = list_to_do(ws)
+        assert len(listed) == len(list_due(ws).rows) == count
+        assert all(task.line and task.due for task in listed)
+        if count > 1 and when == "none":  # its day is also that of others
+            return
+        bob = next(task for task in listed if "Bob" in task.text)
+        reschedule_tasks(ws, [bob], when)
+        moved = {task.line: task.due for task in list_to_do(ws)}
+        others = {task.line: task.due for task in listed if task != bob}
+        assert moved == others | {bob.line: None if when == "none" else when}
+        assert undo_last(ws, confirms=True).run and file.read_bytes() == before
+        tick_task(ws, bob.path, bob.line, bob.text, done=True)
+        assert len(list_to_do(ws)) == len(list_due(ws).rows) == count - 1
+
+
+def test_an_entry_with_a_matter_of_its_own_stands_beside_its_tasks(tmp_path: Path) -> None:
+    with open_home(tmp_path / "home") as ws:
+        save(ws, "- [ ] Book a hotel\n- [ ] Pack", title="The trip", due="2026-11-27")
+        save(ws, "Taxes for the year.\n\n- [ ] Find the bills", due="2026-11-28")
+        titles = [(task.text, task.due) for task in list_to_do(ws)]
+        assert titles[:2] == [("The trip", "2026-11-27"), ("Taxes for the year", "2026-11-28")]
+        assert {(task, day) for task, day in titles[2:]} == {
+            ("Book a hotel", None),
+            ("Pack", None),
+            ("Find the bills", None),
+        }
