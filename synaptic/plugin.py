@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
@@ -218,6 +219,10 @@ FORMAT_TASK: Door[[Workspace, str, str], str] = Door("format_task")
 """The text of a new entry that is this task, due on that day, for the page."""
 DATE_TASK: Door[[Workspace, str, int, str, str], str] = Door("date_task")
 """The text of a box whose task at an offset is due on that day, in a note, for the page."""
+DATE_WORDS: Door[[Workspace, str, str], tuple[str, Texts]] = Door("date_words")
+"""A text that is saved, in which the days of its tasks are dates, and what is said of that;
+lines of the text before stay.
+"""
 PLAN_RENAME: Door[[Workspace, str, str, bool], EditPlan] = Door("plan_rename")
 """The plan that gives a note, or a folder with a `/` at its end, another name, for the page;
 True if a person confirms.
@@ -236,6 +241,11 @@ ANSWER_FINDING: Door[[Workspace, str, str], Receipt | None] = Door("answer_findi
 """Acts on the answer of a person to the finding of a key, for the page; None where nothing
 changes.
 """
+
+
+def with_doors(ws: Workspace) -> Workspace:
+    """The workspace, which asks at these doors while it saves."""
+    return replace(ws, begin_day=BEGIN_DAY.ask_in_turn, date_words=DATE_WORDS.ask_in_turn)
 
 
 def add_own_command(name: str) -> None:

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import typer
@@ -13,7 +12,7 @@ from ..config import load_config
 from ..errors import SynapticError
 from ..journal.changelog import Actor, acting
 from ..models import PERSON
-from ..plugin import BEGIN_DAY, CATCH_UP
+from ..plugin import CATCH_UP, with_doors
 from ..render.terminal import say
 from ..serving.arguments import agent_name
 from ..workspace.past import as_of
@@ -137,7 +136,7 @@ def open_home(home: str | None) -> Iterator[Workspace]:
     confirmed.
     """
     own = Actor(agent_name() or PERSON, "command line")
-    opened = replace(open_workspace(load_config(home)), begin_day=BEGIN_DAY.ask_in_turn)
+    opened = with_doors(open_workspace(load_config(home)))
     with acting(own), opened as ws:
         if ws.journal.has_unfinished_rename:
             _finish_rename(ws)

@@ -27,7 +27,7 @@ from ..index.counters import Counters
 from ..index.embedding import Embedder
 from ..journal.withdrawal import WITHDRAWAL, Withdrawal
 from ..models import Json, Texts
-from ..plugin import ACCESS, BEGIN_DAY, CATCH_UP
+from ..plugin import ACCESS, CATCH_UP, with_doors
 from ..workspace.access import NeedsWriter
 from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.index_check import verify_index
@@ -359,8 +359,7 @@ class Worker:
     def _open_workspace(self) -> Workspace:
         config = load_config(self._home, for_agent=True)
         if not self._address:
-            opened = open_workspace(config, embedder=self._embedder)
-            return replace(opened, begin_day=BEGIN_DAY.ask_in_turn)
+            return with_doors(open_workspace(config, embedder=self._embedder))
         return ACCESS.ask_only(config, self._address)
 
     def _ensure_workspace(self) -> Workspace:

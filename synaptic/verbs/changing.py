@@ -13,7 +13,7 @@ from ..journal.entry_edits import Edited, Replacement, make_replacement, replace
 from ..journal.folder import locate_writable
 from ..journal.redating import file_at, move_entry
 from ..language.time_fields import read_moment
-from ..models import PERSON, Entry, Json, Receipt
+from ..models import PERSON, Entry, Json, Receipt, Texts
 from ..notes.blocks import project_key, unify_newlines
 from ..notes.dates import owner_time
 from ..notes.markdown import compose_entry
@@ -34,6 +34,7 @@ from .entry_marks import (
     find_stored,
     read_date_marks,
     superseded_ids,
+    write_due_days,
 )
 from .receipts import (
     COPY_CHANGED,
@@ -271,14 +272,19 @@ def _apply_parts(
     ws: Workspace, id: str, old: Entry, parts: Mapping[str, Any]
 ) -> tuple[Entry, list[str]]:
     """The entry with its new parts, and notices."""
-    entry, notices = redraft_entry(Screen(ws.config.secrets), old, parts, id=id)
+    written = dict(parts)
+    days: Texts = ()
+    for name, before in (("content", old.content), ("append", "")):
+        if name in parts:
+            written[name], days = write_due_days(ws, parts[name], before)
+    entry, notices = redraft_entry(Screen(ws.config.secrets), old, written, id=id)
     here = working_checkout(ws) if parts.keys() & {"files", "project"} else None
     if project_key(entry.project or "") != project_key(old.project or ""):
         remote, root = marks_of_project(ws.config, entry.project, here)
         entry = replace(entry, remote=remote, root=root)
     if "files" in parts:
         entry = replace(entry, fingerprints=fingerprint_files(entry, here, ws.config.state))
-    return entry, notices
+    return entry, [*days, *notices]
 
 
 def open_for_edit(ws: Workspace, id: str) -> tuple[Entry, str]:

@@ -13,6 +13,7 @@ from ..language.time_fields import read_date
 from ..models import Entry, Json, Texts
 from ..notes.blocks import project_key
 from ..notes.header import unique
+from ..notes.marks import task_blocks
 from ..workspace.preferences import check_not_in_force, read_log
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
@@ -134,6 +135,15 @@ def read_date_marks(ws: Workspace, values: Json) -> list[str]:
     if has_expired(last_day, ws.today.isoformat()):
         return [f"It has expired already, on {last_day}."]
     return []
+
+
+def write_due_days(ws: Workspace, text: str, before: str = "") -> tuple[str, Texts]:
+    """(the text with a date where a task says its day in words, notices); lines of the text
+    `before` stay.
+    """
+    if not any(task_blocks(text)):
+        return text, ()
+    return ws.date_words(ws, text, before) or (text, ())
 
 
 def comparable_marks(entry: Entry) -> tuple[object, ...]:

@@ -42,6 +42,7 @@ from .entry_marks import (
     read_date_marks,
     settle_id,
     superseded_ids,
+    write_due_days,
 )
 from .receipts import index_now, logged, make_receipt, name_leaning, note_rule_change
 from .weakness import find_weakness
@@ -139,7 +140,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
     confirms = marks.get("confirms") or False
     marks["confirms"] = confirms and not marks.get("source")
     content, at, dated = _read_own_date(ws, content, values)
-    content = _read_own_type(content, values)
+    content, days = write_due_days(ws, _read_own_type(content, values))
     moment = parse_moment(at, ws.clock())
     check_range("importance", values.get("importance"), 0, 10)
     past = read_date_marks(ws, values)
@@ -176,7 +177,7 @@ def _compose_draft(ws: Workspace, content: str, marks: Marks) -> _Draft:
         remote=remote,
         root=root,
     )
-    notices = [*dated, *screen.notices(), *composed, *past, *claimed]
+    notices = [*dated, *days, *screen.notices(), *composed, *past, *claimed]
     if not (by_person or project):
         notices.append(EMPTY_PROJECT if "project" in values else NO_PROJECT)
     with suppress(SynapticError):  # an index that cannot be used must not stop a save

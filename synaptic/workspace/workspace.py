@@ -19,7 +19,7 @@ from ..index.sqlite_engine import SqliteEngine
 from ..journal.journal import Journal
 from ..journal.journal_files import JournalFiles
 from ..journal.projects import NamesInJournal
-from ..models import frozen
+from ..models import Texts, frozen
 from .access import Access, Reading, Writing
 from .pace import Paces
 
@@ -37,6 +37,10 @@ class Workspace:
     paces: Paces = field(default_factory=Paces)
     begin_day: Callable[[Workspace, datetime], object] = lambda *_: None
     """Begins the file of a day that is not there yet as the vault says, if at all."""
+    date_words: Callable[[Workspace, str, str], tuple[str, Texts] | None] = lambda *_: None
+    """A text with dates for the words by which its tasks say their day, and what is said of
+    that; the lines of an earlier text stay.
+    """
 
     @property
     def own_journal(self) -> Journal:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ...models import Texts
     from ...plugin import Rescheduled, TaskPlace, Ticked
     from ...workspace.workspace import Workspace
 
@@ -44,3 +45,10 @@ def date_task(ws: Workspace, text: str, at: int, when: str, path: str) -> str:
     from .rescheduling import date_task_in_text
 
     return date_task_in_text(ws, text, at, when, path)
+
+
+def date_words(ws: Workspace, text: str, before: str) -> tuple[str, Texts]:
+    """Returns a text in which the days of its tasks are dates, and what is said of that."""
+    from .due_words import date_and_describe
+
+    return date_and_describe(text, ws.clock(), before)

@@ -312,6 +312,9 @@ def test_the_words_of_a_new_task_say_its_day_and_the_reply_repeats_it(
         status.get_by_role("button", name="Undo", exact=True).click()
         expect(status).to_contain_text("Took back")
         assert not day_file.exists() or task not in day_file.read_text()
+    form = server.post("/new", content="- [ ] Ring the baker due:friday")
+    assert "2026-11-27" in text_of(server.client.get(form.headers["location"]))
+    assert "\n- [ ] Ring the baker due:2026-11-27\n" in day_file.read_text()
     for typed in ("Fotos vom 4.12. ordnen", "Run on friday 5pm", "Am Morgen laufen"):
         assert server.post("/new", task=typed, back="/tasks").status_code == 303
         assert f"\n- [ ] {typed}\n" in day_file.read_text()

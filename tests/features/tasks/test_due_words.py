@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, datetime
+from itertools import product
 
 import pytest
+from steady import SteadyHome
 
-from synaptic.features.tasks.due_words import split_due_words
+from synaptic.features.tasks.due_words import split_due_words, write_days
+from synaptic.language.time_fields import read_date
+from synaptic.notes.due_marks import find_due_mark
 
 NOW = datetime(2026, 11, 29, 15).astimezone()  # a Sunday
 FRIDAY = date(2026, 12, 4)
@@ -52,3 +57,73 @@ def test_the_day_is_taken_out_of_the_words(typed: str, task: str, day: date) -> 
 )
 def test_what_says_no_day_stays(typed: str) -> None:
     assert split_due_words(typed, NOW) is None
+
+
+FORMS = (
+    "Call Bob due:{}",
+    "Call Bob due: {} #work ^bob",
+    "Call Bob due:: {}",
+    "Call [due:: {}] Bob",
+    "Call Bob (due {}), twice",
+    "Call @due({}) Bob",
+    "Call Bob due {}",
+    "due by {}",
+    "Call Bob 📅 {} 🔁 every week",
+    "Call Bob\n  due:: {}\n",
+)
+DAYS = ("friday", "next week", "tomorrow", "in 3 days", "4.12.", "freitag", "Dec 4")
+
+
+@pytest.mark.parametrize(("form", "said"), [*product(FORMS, DAYS)])
+@pytest.mark.parametrize("box", ["- [ ] ", "  * [ ] ", "> - ", "- TODO "])
+def test_a_saved_task_is_due_on_the_day_of_its_words_and_nothing_else_changes(
+    form: str, said: str, box: str
+) -> None:
+    if box == "> - ":
+        box += "[ ] "
+    around = "Ask about `- [ ] x due:friday`.\n\n{}\n\nRent is due:friday.\n"
+    text = around.format(box + form.format(said))
+    day = read_date(said, NOW, "due")
+    written, [(words, on)] = write_days(text, NOW)
+    assert str(on) == day and said in words
+    assert written == around.format(box + form.format(day))
+    mark = find_due_mark(written.partition("\n\n")[2])
+    assert mark and mark.day == day
+    assert write_days(written, NOW) == (written, [])
+    assert write_days(text, NOW, before=text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- [ ] Call Bob due:2026-12-04",
+        "- [ ] Call Bob due 27.11.2026",
+        "- [ ] Call Bob 📅 2026-12-04 due:friday",
+        "- [ ] Due to rain on friday",
+        "- [ ] Ask what is due: rent or power",
+        "- [ ] Payments due may be late",
+        "- [ ] Call Bob on friday",
+        "- [ ] Read `due:friday`",
+        "```\n- [ ] Call Bob due:friday\n```",
+        "Call Bob due:friday",
+        "- Call Bob due:friday",
+    ],
+)
+def test_a_text_that_says_no_day_of_a_task_in_words_is_saved_as_it_is(text: str) -> None:
+    assert write_days(text, NOW) == (text, [])
+
+
+def test_a_task_is_due_by_its_words_however_it_is_saved(home: SteadyHome) -> None:
+    now = {"SYNAPTIC_NOW": "2026-11-29T15:00:00"}
+    said = "“due:friday” is written as 2026-12-04."
+    saved = home.run("save", "- [ ] Call Bob due:friday", **now)
+    assert said in saved.err
+    updated = home.run(
+        "update", saved.out.split()[2], "--append", "- [ ] Call Ann due:monday", **now
+    )
+    assert "“due:monday” is written as 2026-11-30." in updated.err
+    due = json.loads(home.run("due", "--json", **now).out)["entries"]
+    assert [(one["title"], one["due"]) for one in due] == [
+        ("Call Ann", "2026-11-30"),
+        ("Call Bob", "2026-12-04"),
+    ]
