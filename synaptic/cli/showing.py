@@ -235,7 +235,8 @@ def history(ws: Workspace, id: str) -> None:
     "links",
     argument(list[str] | None, "name", "NAME", "An id, title, page, alias or path."),
     switch(
-        "broken", "List the links that lead nowhere, and the notes that are not written yet."
+        "broken",
+        "List the links that lead nowhere, also to headings, and the notes not written yet.",
     ),
 )
 def links(ws: Workspace, broken: bool, name: Words = ()) -> None:

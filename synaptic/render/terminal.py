@@ -286,7 +286,12 @@ def loose_ends_text(ends: LooseEnds, to: Output) -> str:
     yet one, the most linked first, with its first link.
     """
     lines = []
-    for name, links in (("broken", ends.links), ("missing files", ends.files)):
+    kinds = (
+        ("broken", ends.links),
+        ("missing files", ends.files),
+        ("missing headings", ends.headings),
+    )
+    for name, links in kinds:
         if links:
             lines.append(to.paint(name, "bold"))
         lines += (

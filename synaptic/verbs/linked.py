@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from ..errors import Ambiguous, NotFound
 from ..index.links import links_without_target
 from ..models import Entry, Link
+from ..notes.headings import blank_unshown
 from ..notes.marks import link_key, name_behind_label
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import in_step
@@ -78,7 +79,7 @@ def link_targets_on_snapshot(
     ws: Workspace, names: Sequence[str], path: str
 ) -> dict[str, Entry]:
     """Returns the same as `link_targets`, for an action that is in step already."""
-    targets = {name: _names_of_target(name, ws.journal.link_folder_of(path)) for name in names}
+    targets = {name: names_of_target(name, ws.journal.link_folder_of(path)) for name in names}
     ends = Ends(ws, targets.values())
     rows = {name: ends.find(target, path)[:1] for name, target in targets.items()}
     entries = read_entries(ws, list(chain.from_iterable(rows.values())))
@@ -87,7 +88,7 @@ def link_targets_on_snapshot(
     }
 
 
-def _names_of_target(target: str, folder: str) -> list[str]:
+def names_of_target(target: str, folder: str) -> list[str]:
     """The names that a target may mean that is written in a link of any form; `label|name` in
     that of Dendron.
     """
@@ -114,7 +115,8 @@ def ends_of_links(ws: Workspace, rowids: Sequence[int]) -> dict[int, set[int]]:
 
 def unresolved_links(ws: Workspace) -> tuple[Link, ...]:
     """The links that lead to no entry, title, page, alias or day with entries, and to no note
-    that `exclude` leaves out, by path. `loose_ends` says which of them are broken.
+    that `exclude` leaves out, by path; none within comments and formulas. `loose_ends` says
+    which of them are broken.
     """
 
     def run(_: object) -> tuple[Link, ...]:
@@ -122,7 +124,7 @@ def unresolved_links(ws: Workspace) -> tuple[Link, ...]:
         unresolved = []
         excluded = _excluded_names(ws) if unnamed else set()
         for rowid, text in read_body_lines(ws, list(dict(unnamed))).items():
-            for names, link in links_in_entry(ws, *text).items():
+            for names, link in links_in_entry(ws, text[0], blank_unshown(text[1])).items():
                 keys = [link_key(name) for name in names]
                 if all((rowid, key) in unnamed and key not in excluded for key in keys):
                     unresolved.append(link)

@@ -12,13 +12,15 @@
 | any of them to a file that is there, but is no note           | in order          |
 | out of the folder, from its root, of a host                   | not ours to judge |
 | a placeholder, or code: `[[<name>]]`, `[[ "$x" = 1 ]]`        | not ours to judge |
+| within a comment, `%% [[Ely]] %%`, or a formula, `$[[1,2]]$`  | not ours to judge |
+| `[[Ely#Then]]`, `[[Ely#^k1]]` to a note without this part     | a missing heading |
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import attrgetter
 from urllib.parse import unquote
@@ -30,12 +32,20 @@ from ..journal.shelf import files_by_name, is_attachment
 from ..journal.trash import TrashedText
 from ..models import Entry, Link, frozen
 from ..notes.blocks import without_code_and_comments
-from ..notes.link_places import Form, LinkTargets, find_written_links
+from ..notes.headings import blank_unshown, find_link_parts, leads_to_part
+from ..notes.link_places import (
+    Form,
+    LinkTargets,
+    WrittenLink,
+    find_written_links,
+    read_note_text,
+)
 from ..notes.marks import link_key, link_keys_of_entry, name_in_link, names_attachment
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
-from .linked import unresolved_links
+from .link_ends import Ends
+from .linked import names_of_target, unresolved_links
 
 _ID = re.compile(r"[0-9]{8}-[0-9a-z]{8}")
 _NOT_OURS = re.compile(r"[/~#]|[\w-]+(?:\.[\w-]+)+/|[a-zA-Z][\w+.-]*:|[^{}<>$*|]*[{}<>$*|]")
@@ -47,11 +57,13 @@ _NO_NAME = re.compile(r"[{}]|(?<!\w)\$\w|^(?::|<[^<>]*>)")
 @frozen
 class LooseEnds:
     """The links that lead nowhere, by path and line: the broken ones, those to missing `files`
-    beside notes, and those to notes that are not written yet.
+    beside notes, those to missing `headings` and blocks of notes, and those to notes that are
+    not written yet.
     """
 
     links: tuple[Link, ...] = ()
     files: tuple[Link, ...] = ()
+    headings: tuple[Link, ...] = ()
     unwritten: tuple[Link, ...] = ()
 
 
@@ -69,7 +81,8 @@ def find_loose_ends(ws: Workspace) -> LooseEnds:
         name = name_in_link(link.text)
         is_path = bool(_ID.fullmatch(name)) or form == "markdown"
         (broken if is_path or link_key(name) in former else unwritten).append(link)
-    return LooseEnds(tuple(broken), tuple(_missing_files(ws, folders)), tuple(unwritten))
+    files, headings = _missing_ends_in_texts(ws, folders)
+    return LooseEnds(tuple(broken), tuple(files), tuple(headings), tuple(unwritten))
 
 
 def _leads_nowhere(link: Link, form: Form, folders: _Folders) -> bool:
@@ -77,7 +90,7 @@ def _leads_nowhere(link: Link, form: Form, folders: _Folders) -> bool:
     name = name_in_link(link.text)
     if form == "markdown" and not folders.may_judge(form, name, link.path):
         return False
-    if name.startswith("^") or _names_file(name):  # a block; or told by `_missing_files`
+    if name.startswith("^") or _names_file(name):  # told by others
         return False
     if form == "wiki" and _NO_NAME.search(name):
         return False
@@ -181,34 +194,86 @@ def _path_beside(note: str, target: str) -> str:
     return posixpath.normpath(posixpath.join(posixpath.dirname(note), plain))
 
 
-def _missing_files(ws: Workspace, folders: _Folders) -> list[Link]:
-    """The links in texts to files that are no notes, and that are not there."""
+def _missing_ends_in_texts(ws: Workspace, folders: _Folders) -> tuple[list[Link], list[Link]]:
+    """The links in texts to files that are no notes, and that are not there; those to headings
+    and blocks that their notes do not have.
+    """
 
-    def run(_: object) -> list[Link]:
+    def run(_: object) -> tuple[list[Link], list[Link]]:
         rows = ws.index.list_rows(Filters(include_superseded=True), order="oldest", limit=-1)
-        links: dict[Link, None] = {}
+        files: dict[Link, None] = {}
+        parts: dict[Link, Sequence[str]] = {}
         for entry, text in read_body_lines(ws, rows).values():
-            links |= dict.fromkeys(_links_to_files(entry, text, folders))
+            for written, link in _written_in(entry, text):
+                if _leads_to_no_file(written, link, folders):
+                    files[link] = None
+                elif "#" in link.text and not folders.is_in_graph(link.path):
+                    parts |= _names_of_linked_note(ws, written, link)
         named = ws.index.entries_by_name_key(
-            {link_key(name_in_link(link.text)) for link in links}
+            {link_key(name_in_link(link.text)) for link in files}
         )
-        missing = [link for link in links if link_key(name_in_link(link.text)) not in named]
-        return sorted(missing, key=attrgetter("path", "line"))
+        missing = [link for link in files if link_key(name_in_link(link.text)) not in named]
+        by_place = attrgetter("path", "line")
+        return sorted(missing, key=by_place), sorted(_without_part(ws, parts), key=by_place)
 
     return in_step(ws, run)
 
 
-def _links_to_files(entry: Entry, text: str, folders: _Folders) -> Iterator[Link]:
-    """Yields the links in the body of an entry that name a file which is not there."""
-    if "[[" not in text and "](" not in text:
-        return
-    plain = without_code_and_comments(text)
-    for link in find_written_links(plain):
-        target = name_in_link(link.target)
-        if not _names_file(target) or not folders.may_judge(link.form, target, entry.path):
-            continue
-        if link.form == "wiki" and not link.embeds and folders.is_in_graph(entry.path):
-            continue
-        if not folders.holds(link.form, target, entry.path):
+def _written_in(entry: Entry, text: str) -> Iterator[tuple[WrittenLink, Link]]:
+    """Yields the links in the body of an entry, each as it is written, and with its place."""
+    if "[[" in text or "](" in text:
+        plain = blank_unshown(without_code_and_comments(text))
+        for link in find_written_links(plain):
             line = entry.there.body_line + plain.count("\n", 0, link.start)
-            yield Link(link.target, entry.path, line)
+            target = link.target
+            written = text[link.start : link.end]
+            if link.form == "wiki" and "`" in written:  # a heading may hold code
+                target = written.lstrip("!").strip("[]").partition("|")[0].strip()
+            yield link, Link(target, entry.path, line)
+
+
+def _leads_to_no_file(written: WrittenLink, link: Link, folders: _Folders) -> bool:
+    """True if a link names a file that is no note, and that is not there."""
+    target = name_in_link(link.text)
+    form = written.form
+    if not _names_file(target) or not folders.may_judge(form, target, link.path):
+        return False
+    if form == "wiki" and not written.embeds and folders.is_in_graph(link.path):
+        return False
+    return not folders.holds(form, target, link.path)
+
+
+def _names_of_linked_note(
+    ws: Workspace, written: WrittenLink, link: Link
+) -> dict[Link, Sequence[str]]:
+    """The link with the names that its note may have, [] for its own note; {} for a link whose
+    heading cannot be judged, as that of a page of the web.
+    """
+    name = name_in_link(link.text)
+    if name and (
+        _names_file(name)
+        or _NO_NAME.search(name)
+        or (written.form == "markdown" and not unquote(name).endswith(".md"))
+    ):
+        return {}
+    folder = ws.journal.link_folder_of(link.path)
+    return {link: names_of_target(link.text, folder) if name else []}
+
+
+def _without_part(ws: Workspace, links: Mapping[Link, Sequence[str]]) -> Iterator[Link]:
+    """Yields the links to a note, of these names, that has no such heading or block."""
+    ends = Ends(ws, links.values())
+    rows = {link: ends.find(names, link.path) for link, names in links.items()}
+    entries = ws.index.entries(list({*chain.from_iterable(rows.values())}))
+    parts: dict[str, set[str]] = {}
+    for link, names in links.items():
+        paths = {entries[row].entry.path for row in rows[link]} if names else {link.path}
+        if names and ends.find([link.text], link.path):  # `C#` is its name
+            continue
+        for path, data in ws.journal.read_all(paths - parts.keys()).items():
+            titles = [entry.title for entry in ws.journal.parse(path, data).entries]
+            parts[path] = find_link_parts(read_note_text(data).raw, titles)
+        in_files = [parts[path] for path in paths if path in parts]
+        part = unquote(link.text.partition("#")[2])
+        if in_files and not any(leads_to_part(part, here) for here in in_files):
+            yield link

@@ -7,8 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from homes import open_home, put
 from steady import SteadyHome
 from vaults import unpack
+
+from synaptic.verbs.loose_ends import find_loose_ends
 
 OBSIDIAN = {
     ".obsidian/app.json": '{"attachmentFolderPath": "Files"}',
@@ -80,25 +83,29 @@ FOAM = {
     "attachments/tile 2.jpg": "x",
     "src/kiln.py": "",
 }
-# the texts of a vault; its broken links, its missing files, its notes that nobody wrote yet
-VAULTS: dict[str, tuple[dict[str, str], set[str], set[str], set[str]]] = {
+# the texts of a vault; its broken links, its missing files, its notes that nobody wrote yet,
+# its links to missing headings
+VAULTS: dict[str, tuple[dict[str, str], set[str], set[str], set[str], set[str]]] = {
     "obsidian": (
         OBSIDIAN,
         {"Sail.md"},
         {"sail plan.png", "../Files/nails.csv"},
         {"Boats", "Keel", "Oak", "Wood/Larch", "2026-11-21", "2026-11", "A$AP", "M*A*S*H"},
+        {"maud petersen#^k1", "2026-11-20#Log"},
     ),
     "logseq": (
         LOGSEQ,
         {"../pages/Wasps.md"},
         {"../assets/hive_2.png", "../assets/smoke.mp4"},
         {"Bees/Summer", "Frames", "Nov 21st, 2026", "Smoker", "Files/log.md"},
+        set(),
     ),
     "foam": (
         FOAM,
         {"../kiln-old.md"},
         {"attachments/tile-3.jpg"},
         {"clay.stone", "kiln.wood", "missing"},
+        set(),
     ),
 }
 
@@ -120,11 +127,12 @@ def loose_ends(home: SteadyHome) -> dict[str, set[str]]:
 def test_only_what_names_a_missing_path_is_broken(
     home: SteadyHome, tmp_path: Path, name: str
 ) -> None:
-    files, broken, missing, unwritten = VAULTS[name]
+    files, broken, missing, unwritten, headings = VAULTS[name]
     write(tmp_path / name, files)
     home.ask("init", "--journal", str(tmp_path / name))
     found = loose_ends(home)
-    assert found == {"links": broken, "files": missing, "unwritten": unwritten}
+    named = {"links": broken, "files": missing, "unwritten": unwritten}
+    assert found == named | {"headings": headings}
 
 
 @pytest.mark.needs(feature="importing")
@@ -134,11 +142,15 @@ def test_in_real_vaults_a_note_that_nobody_wrote_is_not_broken(
     """Both came without their attachments, and one without the file that its README names."""
     home.ask("init", "--journal", str(unpack("obsidian", tmp_path)))
     found = loose_ends(home)
-    assert found["links"] == set() and len(found["unwritten"]) == 32
+    assert found["links"] == found["headings"] == set() and len(found["unwritten"]) == 32
     assert all(".base" in text for text in found["files"])
     home.ask("init", "--journal", str(unpack("logseq", tmp_path)))
     found = loose_ends(home)
-    assert found["links"] == {"CONTRIBUTING.md"} and len(found["unwritten"]) > 400
+    assert (
+        found["links"] == {"CONTRIBUTING.md"}
+        and not found["headings"]
+        and len(found["unwritten"]) > 400
+    )
     assert all("assets/" in text for text in found["files"])
 
 
@@ -172,3 +184,81 @@ def test_by_name_nothing_is_missing_in_a_part_of_a_vault(
     write(tmp_path, {"vault/Daily/x.md": "![[a.png]] ![](../Files/b.png) ![](c.png)\n"})
     home.ask("init", "--journal", str(tmp_path / "vault/Daily"))
     assert loose_ends(home)["files"] == {"c.png"}
+
+
+PARTS = {
+    # a line of a note: links to it, as they stand in other notes and in its own
+    "## Step 1: paint | sand": [
+        "#Step 1 paint sand",
+        "#step 1: Paint sand",
+        "(#step-1-paint--sand)",
+    ],
+    "# The [[Other|old]] **hull** #wood": ["#The old hull", "#The Other old hull wood"],
+    "## See [the plan](https://a.org/x_(1)) & ~~more~~ ##": ["#See the plan more"],
+    "### `rm -rf` is C++": ["#`rm -rf` is C++", "(#rm--rf-is-c)"],
+    "> ## In a quotation": ["#In a quotation"],
+    "- ## In a list": ["#in a list"],
+    "Underlined\n---": ["#Underlined"],
+    "## Überlänge 図面": ["#überlänge 図面", "(#%C3%BCberl%C3%A4nge-%E5%9B%B3%E9%9D%A2)"],
+    "## Issue #12": ["#Issue 12", "#Issue #12"],
+    "# Hull\n\n## Keel\n\n### Bolts": ["#Hull#Keel#Bolts", "#Hull#Bolts", "#Bolts"],
+    "## 09:30 decision: Chose oak #db": ["#Chose oak"],
+    "## Twice\n\n## Twice": ["(#twice-1)"],
+    "A block. ^k1": ["#^k1", "#^K1"],
+    "![[plan.png]]^k2": ["#^k2"],
+    "<a name='there'></a> text": ["(#there)"],
+    "## Kept {#my-name}": ["(#my-name)"],
+    "## Cone 6": ["#cone-6", "#cone-6:#end", "#Cone 6,1"],
+    "## ❤": ["#❤"],
+}
+
+
+@pytest.mark.parametrize("line", PARTS)
+def test_a_link_to_a_heading_in_any_form_is_in_order_and_one_to_none_is_named(
+    tmp_path: Path, line: str
+) -> None:
+    with open_home(tmp_path / "home") as ws:
+        links = [
+            f"[x]({{}}{part[1:]}" if part.startswith("(") else f"[[{{}}{part}]]"
+            for part in PARTS[line]
+        ]
+        own = "\n".join(link.format("") for link in links)
+        put(ws, "Boats.md", f"Text.\n\n{line}\n\n{own}\n[[#No such]] [[#^k9]]\n")
+        other = "\n".join(
+            link.format("Boats.md" if link.startswith("[x]") else "Boats") for link in links
+        )
+        put(ws, "Other.md", f"# Other\n\n{other}\n[[Boats#No#Such|x]] [x](Boats.md#nor-this)\n")
+        ends = find_loose_ends(ws)
+        assert [link.text for link in ends.headings] == [
+            "#No such",
+            "#^k9",
+            "Boats#No#Such",
+            "Boats.md#nor-this",
+        ]
+        assert not (ends.links or ends.unwritten)
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "A %% {} %% line.",
+        "%%{}%%",
+        "%%\nMore.\n\n{}\n%%",
+        "> %%\n> {}\n> %%",
+        "The matrix $[{}]$ is.",
+        "${}$",
+        "$$\n{}\n\\end\n$$",
+        "Inline $$x = {}$$ there.",
+    ],
+)
+def test_in_comments_and_formulas_nothing_is_broken(tmp_path: Path, hidden: str) -> None:
+    links = "[[1,2]] [[Gone]] ![[gone.png]] [x](gone.md) [[Boats#None]]"
+    shown = "\n\nIt costs $5, [[Oak]] $6. 50%% [[Ash]]\n\n`%%` [[Elm]] `$` [[Fir]] %%\n"
+    with open_home(tmp_path / "home") as ws:
+        put(ws, "Boats.md", f"# Boats\n\n{hidden.format(links)}{shown}")
+        ends = find_loose_ends(ws)
+        assert not (ends.links or ends.files or ends.headings)
+        assert [link.text for link in ends.unwritten] == ["Oak", "Ash", "Elm", "Fir"]
+        put(ws, "Boats.md", f"# Boats\n\n{links}\n")
+        ends = find_loose_ends(ws)
+        assert ends.links and ends.files and ends.headings and len(ends.unwritten) == 2
