@@ -118,10 +118,13 @@ def test_what_notes_link_to_is_sent_and_what_stays_is_named(
     desk, laptop = Machines(tmp_path, forks).shared("desk", "laptop")
     files = desk.journal / "Attachments"
     files.mkdir()
-    sent = ["arch review.pdf", "plan (2).pdf", "talk.mp3"]
+    sent = ["arch review.pdf", "note.pdf", "plan (2).pdf", "talk.mp3", "talk.zip"]
     for name in (*sent, "plan.fig", "alone.txt"):
         (files / name).write_bytes(name.encode())
     links = "![[arch review.pdf#page=2]], [plan](Attachments/plan%20(2).pdf), [[talk.mp3|it]]"
+    links += (
+        '\n[a](Attachments/note.pdf#page=3 "A title") [all][z]\n\n[z]: <Attachments/talk.zip>'
+    )
     (desk.journal / "Review.md").write_text(f"# Review\n\n{links}\n[[plan.fig]]\n")
     [said] = desk.ask("sync")["notices"]
     assert said.startswith("Not sent: Attachments/plan.fig (a note links to it")
@@ -131,7 +134,7 @@ def test_what_notes_link_to_is_sent_and_what_stays_is_named(
     (desk.journal / "Review.md").write_text("# Review\n\nDone.\n")
     desk.ask("sync")  # what was sent stays sent
     laptop.ask("sync")
-    assert len([*there.iterdir()]) == 3
+    assert len([*there.iterdir()]) == len(sent)
     (files / "talk.mp3").unlink()
     desk.ask("sync")
     laptop.ask("sync")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -16,6 +15,8 @@ from ....files import PICTURE_BYTES
 from ....journal.folder import is_note
 from ....journal.moves import read_moves
 from ....journal.names import printable_path
+from ....notes.link_places import find_written_links
+from ....notes.marks import name_in_link
 from ....notes.screening import Screen
 from .memory import read_sync_record
 from .shares import (
@@ -37,11 +38,6 @@ from .trees import merge_file_changes
 TITLES = 20
 """The most titles of entries in the message of a commit."""
 NOT_SENT = "Not sent"
-_TARGET = re.compile(
-    r"\[\[([^\[\]|#\n]+)"  # ![[deep dive.pdf]], [[files/plan.pdf#page=2|the plan]]
-    r"|\]\(<?([^()<>\n]+(?:\([^()<>\n]*\)[^()<>\n]*)*)"  # ](files/plan%20(2).pdf)
-)
-"""Matches a link, with where it leads."""
 
 
 class Snapshot(NamedTuple):
@@ -154,9 +150,10 @@ def _find_linked_names(repo: Repo, notes: Sequence[str]) -> set[str]:
     for path in notes:
         with suppress(NotFound, JournalError):
             text = repo.journal.read(path).decode("utf-8", "replace")
-            for wiki, inline in _TARGET.findall(text):
-                target = wiki or unquote(inline)
-                names.add(PurePath(target.strip().replace("\\", "/")).name)
+            for link in find_written_links(text):
+                written = name_in_link(link.target)
+                target = unquote(written) if link.form == "markdown" else written
+                names.add(PurePath(target.replace("\\", "/")).name)
     return names
 
 
