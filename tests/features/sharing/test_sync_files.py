@@ -126,7 +126,8 @@ def test_what_notes_link_to_is_sent_and_what_stays_is_named(
         '\n[a](Attachments/note.pdf#page=3 "A title") [all][z]\n\n[z]: <Attachments/talk.zip>'
     )
     (desk.journal / "Review.md").write_text(f"# Review\n\n{links}\n[[plan.fig]]\n")
-    [said] = desk.ask("sync")["notices"]
+    said, stay = desk.ask("sync")["notices"]
+    assert stay.startswith("Not shared") and ": 1 files" in stay
     assert said.startswith("Not sent: Attachments/plan.fig (a note links to it")
     laptop.ask("sync")
     there = laptop.journal / "Attachments"
@@ -139,3 +140,22 @@ def test_what_notes_link_to_is_sent_and_what_stays_is_named(
     desk.ask("sync")
     laptop.ask("sync")
     assert not (there / "talk.mp3").exists()
+
+
+def test_a_vault_is_told_once_how_many_of_its_files_stay(tmp_path: Path, forks: Forks) -> None:
+    desk, laptop = Machines(tmp_path, forks).shared("desk", "laptop")
+    config = desk.path / "config.toml"
+    config.write_text(f'exclude = ["Templates/**"]\n{config.read_text()}')
+    for name in (".obsidian/app.json", ".obsidian/a/b.js", "Templates/Day.md", "Yard.canvas"):
+        (desk.journal / name).parent.mkdir(parents=True, exist_ok=True)
+        (desk.journal / name).write_text("{}")
+    (desk.journal / "Boats.md").write_text("# Boats\n\nRed.\n")
+    [said] = desk.ask("sync")["notices"]
+    assert "4 files" in said and "RELIABILITY" in said
+    assert desk.ask("sync")["notices"] == laptop.ask("sync")["notices"] == []
+    assert (laptop.journal / "Boats.md").exists() and not (
+        laptop.journal / ".obsidian"
+    ).exists()
+    (desk.journal / "Other.canvas").write_text("{}")
+    [said] = desk.ask("sync")["notices"]
+    assert "5 files" in said

@@ -144,6 +144,17 @@ def describe_ignored_notes(repo: Repo, head: str) -> dict[str, int]:
     return {sentence: len(paths)}
 
 
+def count_files_that_stay(repo: Repo, commit: str) -> int:
+    """Returns how many files of the journal's folder are not in this commit and are named
+    nowhere else: settings of programs, templates, canvases.
+    """
+    tree = repo.read_tree(commit)
+    named = {path for paths in repo.report.left.values() for path in paths}
+    paths = {*_list_files(repo, hidden=True)} - tree.keys() - named - SETUP.keys()
+    ignored = repo.find_ignored([path for path in paths if is_note(path)])
+    return len(paths - {*ignored})
+
+
 def _find_linked_names(repo: Repo, notes: Sequence[str]) -> set[str]:
     """Returns the names of the files to which notes link, in whatever folder."""
     names = set()
@@ -157,13 +168,19 @@ def _find_linked_names(repo: Repo, notes: Sequence[str]) -> set[str]:
     return names
 
 
-def _list_files(repo: Repo) -> list[str]:
-    """Returns the sorted paths of all files in the journal's folder."""
+def _list_files(repo: Repo, *, hidden: bool = False) -> list[str]:
+    """Returns the sorted paths of all files in the journal's folder; with `hidden` also those
+    in folders with a dot in front, but for git's and Synaptic's own.
+    """
     paths = []
     root = repo.config.journal
+    own = (root / ".git", repo.config.state)
     for folder, folders, names in os.walk(root):
         here = Path(folder)
-        folders[:] = [name for name in folders if name[0] != "."]
+        if hidden:
+            folders[:] = [name for name in folders if here / name not in own]
+        else:
+            folders[:] = [name for name in folders if name[0] != "."]
         for name in names:
             file = here / name
             path = file.relative_to(root).as_posix()

@@ -35,7 +35,14 @@ from .decided import describe_decisions
 from .memory import read_sync_record, update_sync_record
 from .received import finish_receiving, receive_commit
 from .same_names import describe_same_names
-from .sent import NOT_SENT, commit_files, count_entries, describe_ignored_notes, note_paths
+from .sent import (
+    NOT_SENT,
+    commit_files,
+    count_entries,
+    count_files_that_stay,
+    describe_ignored_notes,
+    note_paths,
+)
 from .shares import SETUP, TAKEN
 from .sync_remote import check_url, fetch_branch, find_journal_branch, push_commit
 from .sync_repository import Repo, Tree, args_excluding_commit, differing_paths
@@ -48,6 +55,10 @@ PAUSE_S = 0.2
 LOCK_TIMEOUT_S = 300
 SHOWN_S = 3 * 86_400
 """The time for which `status` names what a merge decided."""
+STAYING = (
+    "Not shared, as settings (.obsidian), templates and canvases are: {n:,} files. "
+    "docs/RELIABILITY.md, “What a sync promises”, has the rule."
+)
 _BUSY = ("MERGE_HEAD", "rebase-merge", "rebase-apply", "CHERRY_PICK_HEAD", "REVERT_HEAD")
 
 
@@ -185,7 +196,11 @@ def sync(config: Config) -> Synced:
         notices = _new_sentences(
             left | ignored, {*before.get("left", []), *before.get("ignored", [])}
         )
+        staying = count_files_that_stay(repo, synced.commit)
+        if staying and staying != before.get("staying"):
+            notices.append(STAYING.format(n=staying))
         news: dict[str, Any] = {
+            "staying": staying,
             "hits": [],
             "trouble": trouble,
             "left": [*left],
