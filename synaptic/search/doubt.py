@@ -10,6 +10,7 @@ questions of small journals without a word of their answer (tests/data/panel/sho
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import accumulate, chain
 from statistics import fmean
 from typing import NamedTuple
@@ -37,6 +38,10 @@ By eye.
 UNSURE = 0.25
 """If no hit reaches this chance of being right, an answer without a limit shows MOST_HITS. By
 eye.
+"""
+NEAREST = 3
+"""The largest number of hits in such an answer if an entry lacks what was asked for by name, no
+hit holds another word of the question, and none reaches UNSURE.
 """
 MOST_OF_NAME, MOST_OF_NAMES = 60, 200
 """Characters of a name that no entry holds, and of all of them, in a notice. By eye."""
@@ -184,7 +189,8 @@ class Attempt:
     filters, in final order, `hits` the ones that are displayed.
 
     `close`: something clearly fits, or the query had no words. `weak`: no hits, nothing close,
-    or no hit contains a word of the question. `notices` say what passes changed.
+    or no hit contains a word of the question. `has_more`: `keep_nearest` left hits out.
+    `notices` say what passes changed.
     """
 
     evidence: Evidence
@@ -193,6 +199,7 @@ class Attempt:
     hits: tuple[Hit, ...]
     close: bool = True
     weak: bool = False
+    has_more: bool = False
     notices: Texts = ()
 
 
@@ -275,6 +282,17 @@ def judge_hits(evidence: Evidence, ranked: Ranking, hits: Sequence[Hit]) -> Judg
     return Judgement(shares, fitting, is_close, signs)
 
 
+def keep_nearest(attempt: Attempt, missing: Sequence[str]) -> Attempt:
+    """The attempt with NEAREST hits if names are `missing` in the journal and nothing else
+    speaks for more of them. An answer with a limit stays.
+    """
+    plan = attempt.evidence.plan
+    speaks = not attempt.weak or any(hit.score >= UNSURE for hit in attempt.hits)
+    if not missing or speaks or not (plan.fuses and plan.ends_itself):
+        return attempt
+    return replace(attempt, hits=attempt.hits[:NEAREST], has_more=len(attempt.hits) > NEAREST)
+
+
 def write_notices(
     attempt: Attempt, report: SyncReport, remarks: Sequence[str], missing: Sequence[str]
 ) -> Texts:
@@ -294,6 +312,8 @@ def write_notices(
     names = ", ".join(shorten(name, MOST_OF_NAME) for name in missing)
     notice = Sentence("No entry holds: {names}.", names=shorten(names, MOST_OF_NAMES))
     absent = [notice] if missing else []
+    if attempt.has_more:
+        absent.append(Sentence("A limit of {n} shows more.", n=MOST_HITS))
     notices = []
     if attempt.close:
         remarks = [*remarks, *absent]

@@ -28,7 +28,7 @@ from ..workspace.readback import read_entries
 from ..workspace.sync import SyncReport
 from .adjust import drop_dissimilar
 from .candidates import gather_signals, rank_candidates
-from .doubt import MOST_HITS, Attempt, Judgement, judge_hits, write_notices
+from .doubt import MOST_HITS, Attempt, Judgement, judge_hits, keep_nearest, write_notices
 from .evidence import Evidence, Query
 from .fuse import fusion_weights
 from .later import find_later_entries
@@ -65,6 +65,7 @@ def answer_query(query: str, evidence: Evidence, report: SyncReport) -> SearchRe
     searched = attempt.evidence.plan.parsed.terms
     # a word in whose place another was searched has its notice
     missing = [name for name in missing_names(evidence) if name.lower() in searched]
+    attempt = keep_nearest(attempt, missing)
     is_cut = plan.only_fitting or plan.ends_itself
     return SearchResult(
         query=query,

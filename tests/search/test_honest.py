@@ -18,6 +18,7 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.asked import QUESTIONS
 from synaptic.language.lexicon import compile_once
 from synaptic.models import NOTHING_CLOSE, SearchResult
+from synaptic.search.doubt import NEAREST
 from synaptic.render.present import entry_block, entry_items, hit_items, list_lines
 from synaptic.verbs.newest import history
 
@@ -155,11 +156,18 @@ def test_an_entry_shows_the_chain_that_it_is_in(ws: Workspace) -> None:
 )
 def test_names_that_nobody_wrote_are_told(ws: Workspace, query: str, said: str) -> None:
     notices = [one for one in search(ws, query).notices if "No entry holds" in one]
-    assert len(notices) == bool(said) and all(one.endswith(said) for one in notices)
+    assert len(notices) == bool(said) and all(said in one for one in notices)
 
 
 def test_one_line_says_that_nothing_is_close_and_what_is_in_no_entry(ws: Workspace) -> None:
-    assert search(ws, "turtles").notices == (f"{NOTHING_CLOSE} No entry holds: turtles.",)
+    """Hits for which nothing speaks are few, as beside each other they look like an answer."""
+    found = search(ws, "turtles")
+    said = f"{NOTHING_CLOSE} No entry holds: turtles."
+    assert found.notices == (f"{said} A limit of 8 shows more.",)
+    assert len(found.hits) == found.total == NEAREST
+    asked = search(ws, "turtles", limit=8)
+    assert asked.notices == (said,) and len(asked.hits) == 8
+    assert asked.hits[:NEAREST] == found.hits
 
 
 @pytest.mark.parametrize(
