@@ -421,10 +421,14 @@ def _load() -> None:
         if module != "synaptic.__main__":
             importlib.import_module(module)
     from disturbed import disturb
+    from prompt import run_verbs
 
     from synaptic.cli import main
     from synaptic.index import embedding
     from synaptic.language.analysis.asked import event_words
+    from synaptic.serving import processes
+
+    processes._run_verbs = run_verbs
 
     event_words("How often did she run?")
     site = sys.modules.get("synaptic.features.page.site")  # none in a copy without the page
