@@ -5,6 +5,7 @@ python3 scripts/soak.py 1 6 faults          # two rows and one attack
 python3 scripts/soak.py attacks             # the attacks alone: about an hour
 python3 scripts/soak.py properties          # all random examples of the tests by hypothesis
 python3 scripts/soak.py sweeps              # all cases of what the suite only samples
+python3 scripts/soak.py slow                # the longer tests, which the suite leaves out
 python3 scripts/soak.py processors          # the suite with the vectors of twenty other processors
 python3 scripts/soak.py versions            # the suite with the oldest and the newest libraries
 python3 scripts/soak.py features            # the core's tests without each feature, and without all
@@ -38,6 +39,7 @@ ROWS = {
 }
 PROPERTIES = "properties"
 SWEEPS = "sweeps"
+SLOW = "slow"
 PROCESSORS = "processors"
 VERSIONS = "versions"
 FEATURES = "features"
@@ -57,12 +59,13 @@ ABOUT = {str(row): about for row, about in ROWS.items()}
 ABOUT |= {
     PROPERTIES: "random texts and journals",
     SWEEPS: "each page, step and spelling that the tests only draw from",
+    SLOW: "tests that take too long for the suite",
     PROCESSORS: "vectors as other kinds of processors make them",
     VERSIONS: "the lowest and the newest versions that pyproject.toml allows",
     FEATURES: "the core's tests in a copy without a feature",
 }
 ABOUT |= ATTACKS
-MARKS = {PROPERTIES: "hypothesis and not slow", SWEEPS: "sweep"}
+MARKS = {PROPERTIES: "hypothesis and not slow", SWEEPS: "sweep", SLOW: "slow and not fault"}
 TRIALS = re.compile(r"([\d,]+), failures ([\d,]+), seed")
 PASSED = re.compile(r"(\d+) passed")
 
