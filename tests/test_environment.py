@@ -68,6 +68,7 @@ def make_wheel(folder: Path, name: str, *needs: str) -> None:
         wheel.writestr(f"{about}/RECORD", "".join(f"{path},,\n" for path in files))
 
 
+@pytest.mark.slow
 def test_an_installation_says_what_it_does_and_shows_pips_words_only_if_it_fails(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

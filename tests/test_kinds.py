@@ -58,6 +58,7 @@ def test_each_closing_tag_ends_each_type_that_can_be_closed(tmp_path: Path) -> N
         assert {hit.entry.title for hit in listed} == open_titles
 
 
+@pytest.mark.slow
 def test_a_new_type_is_a_name_and_a_row(tmp_path: Path) -> None:
     """A package with one more type reads it, also in an index that was made before."""
     row = f'    Kind("{NEW_TYPE}", ("ask",), can_close=True, guidance="what nobody knows"),\n'

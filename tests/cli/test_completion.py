@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from forks import ForkedHome
 from outside import SYNAPTIC, TIMEOUT_S
+from trials import drawn
 
 COMPLETE = """
 synaptic --install-completion >&2
@@ -36,17 +37,19 @@ OFFERED = {
 """By what is typed what completes it; "" leaves it to bash, which completes files."""
 
 
+@pytest.mark.sweep
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 def test_bash_completes_commands_options_and_values(home: ForkedHome, tmp_path: Path) -> None:
+    typed = drawn("completed", OFFERED, 3)
     home.ask("save", "The tide turns at six.", "--tag", "harbour", "--project", "ledger")
     path = f"{Path(SYNAPTIC).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
         ["bash", "--norc", "-c", COMPLETE],
-        input="".join(f"{line}\n" for line in OFFERED),
+        input="".join(f"{line}\n" for line in typed),
         env=home.environment(HOME=str(tmp_path), PATH=path),
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,
     )
-    offered = dict(zip(OFFERED, done.stdout.splitlines(), strict=False))
-    assert offered == OFFERED, done.stderr
+    offered = dict(zip(typed, done.stdout.splitlines(), strict=False))
+    assert offered == {line: OFFERED[line] for line in typed}, done.stderr

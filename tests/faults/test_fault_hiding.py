@@ -147,7 +147,7 @@ def saved_below(ws: Workspace, above: str, content: str, **options: Any) -> Entr
     return mine
 
 
-@settings(max_examples=examples(150, 50), deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(above=TEXTS, content=TEXTS, options=OPTIONS)
 def test_a_save_is_found_again_and_hides_nothing_above_it(
     ws: Workspace, above: str, content: str, options: dict[str, Any]
@@ -169,7 +169,7 @@ def test_a_save_is_found_again_and_hides_nothing_above_it(
         )
 
 
-@settings(max_examples=examples(150, 50), deadline=None, derandomize=True)
+@settings(max_examples=examples(150), deadline=None, derandomize=True)
 @given(
     body=TEXTS,
     value=TEXTS,
@@ -272,7 +272,7 @@ def marked(mark: str, at: int, length: int) -> str:
     return TOKEN[:at] + mark + TOKEN[at : at + length] + closing + TOKEN[at + length :]
 
 
-@settings(max_examples=examples(120, 50), deadline=None, derandomize=True)
+@settings(max_examples=examples(120), deadline=None, derandomize=True)
 @given(
     mark=st.sampled_from(MARKS),
     at=st.integers(1, 38),

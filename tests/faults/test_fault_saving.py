@@ -137,7 +137,7 @@ def hidden_in(journal: Path) -> list[Path]:
 # -- row 1: kill -9 at random moments of a save
 # ---------------------------------------------------------
 
-KILLS, BY_COMMAND, BY_SERVER = examples(100, 30), examples(16, 6), examples(6, 2)
+KILLS, BY_COMMAND, BY_SERVER = examples(100, 20), examples(16, 4), examples(6, 2)
 NURSERIES = 2
 LATEST_S = examples(400, 150) / 1000
 """The longest life of a writer in a library."""

@@ -742,7 +742,7 @@ def test_no_argument_of_any_tool_is_syntax(tmp_path: Path) -> None:
             hostile = [
                 (name, value)
                 for name in names
-                for value in drawn(f"{tool.name} {name}", HOSTILE, 3)
+                for value in drawn(f"{tool.name} {name}", HOSTILE, 2)
             ]
             for name, value in hostile:
                 clock.forward(hours=3)  # one file of all days would be read for each save

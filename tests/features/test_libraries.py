@@ -96,6 +96,7 @@ def declared_requirements() -> list[str]:
     return [*project["dependencies"], *project["optional-dependencies"]["postgres"]]
 
 
+@pytest.mark.slow
 def test_each_imported_package_is_declared() -> None:
     rows = declared_requirements()
     declared = {re.split(r"[\[<>=,;]", row)[0].lower() for row in rows}
@@ -157,6 +158,7 @@ def test_the_core_runs_without_the_libraries_of_features(
     assert output.count("The tea is green.") >= 4, output
 
 
+@pytest.mark.slow
 def test_mcp_over_stdio_and_a_hook_run_without_them(
     tmp_path: Path, only_features: set[str]
 ) -> None:
@@ -235,6 +237,7 @@ def test_a_command_of_a_feature_names_what_it_lacks(
     assert hint.strip().startswith(("`pip install", "pip install"))
 
 
+@pytest.mark.slow
 def test_mcp_over_http_runs_without_the_libraries_of_the_page(
     tmp_path: Path, page_only: set[str]
 ) -> None:

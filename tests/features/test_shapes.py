@@ -84,6 +84,7 @@ def test_what_was_slow_is_linear(name: str, shape: str, size: int) -> None:
     assert is_linear(function, make(size), make(size // 4), least_s=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.fault(row=10)
 def test_a_long_value_costs_no_more_than_its_names() -> None:
     """The same names with a blank between them are the measure: each value ends there."""
@@ -91,6 +92,7 @@ def test_a_long_value_costs_no_more_than_its_names() -> None:
     assert is_linear(find_secrets, values, names, least_s=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.fault(row=10)
 def test_a_save_of_many_tags_is_linear(ws: Workspace) -> None:
     taken = []

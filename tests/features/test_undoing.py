@@ -305,6 +305,7 @@ BACK: dict[str, Callable[[Workspace, str], object]] = {
 }
 
 
+@pytest.mark.sweep("way")
 @pytest.mark.parametrize("text", ["as it was", "and more", "other words"])
 @pytest.mark.parametrize("is_typed", [False, True])
 @pytest.mark.parametrize("way", BACK)

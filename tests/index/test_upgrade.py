@@ -204,6 +204,7 @@ def test_entries_of_a_former_model_are_found_by_words_until_they_are_embedded(
         assert ws.index.file.value("SELECT sum(count) FROM access") > 0
 
 
+@pytest.mark.sweep("place")
 @pytest.mark.needs(feature="lab")
 @pytest.mark.parametrize(
     ("name", "place"),

@@ -370,6 +370,7 @@ def readers_beside(server: Served) -> list[int]:
     return [int(pid) for pid, _, command in own if "spawn_main" in command]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("version", [HANDSHAKES[1], NEWEST])
 def test_a_call_ends_with_its_client(
     server: Served, tokens: dict[str, str], version: str

@@ -66,6 +66,7 @@ def answers(home: Path, embedder: Embedder) -> list[SearchResult]:
         return [search(ws, question) for question in asked]
 
 
+@pytest.mark.slow
 @pytest.mark.edge
 @pytest.mark.sweep
 def test_a_model_that_finds_all_texts_near_ranks_and_doubts_as_the_shipped_one(

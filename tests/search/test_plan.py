@@ -66,8 +66,8 @@ def questions(sweep: str) -> list[str]:
     more = json.loads((DATA / "state_questions.json").read_text(encoding="utf-8"))
     texts = [row["question"] for row in (*labelled, *more)]
     return [
-        *drawn(f"{sweep} shapes", SHAPES, 14),
-        *drawn(f"{sweep} labelled", texts[: 100 - len(SHAPES)], 10),
+        *drawn(f"{sweep} shapes", SHAPES, 7),
+        *drawn(f"{sweep} labelled", texts[: 100 - len(SHAPES)], 5),
     ]
 
 

@@ -421,7 +421,9 @@ WANTED = st.fixed_dictionaries(
 
 @given(st.lists(MARKS, min_size=1, max_size=8), WANTED)
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(100, 12),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_filters_are_exact_in_both_lists(
     tmp_path_factory: pytest.TempPathFactory,

@@ -240,8 +240,7 @@ def private(tmp_path: Path, forks: Forks) -> Home:
     return home
 
 
-def test_a_glob_that_only_capitals_keep_from_fitting_is_named(tmp_path: Path) -> None:
-    home = Home(tmp_path / "home")
+def test_a_glob_that_only_capitals_keep_from_fitting_is_named(home: Home) -> None:
     home.ask("init")
     (home.journal / "Private").mkdir()
     (home.journal / "Private" / "Pay.md").write_text("# Pay\n\nMuch.\n")

@@ -47,6 +47,7 @@ def vectors(home: Path) -> dict[int, bytes]:
         return dict(ws.index.file.db.execute(rows))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not hasattr(os, "sched_setaffinity"), reason="only Linux keeps a process on one processor"
 )

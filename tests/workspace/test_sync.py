@@ -322,7 +322,7 @@ def kept(ws: Workspace) -> list[object]:
 
 
 Journaling.TestCase.settings = settings(
-    max_examples=examples(60, 12), stateful_step_count=12, deadline=None
+    max_examples=examples(60, 6), stateful_step_count=12, deadline=None
 )
 test_an_incremental_index_equals_a_fresh_one = Journaling.TestCase
 

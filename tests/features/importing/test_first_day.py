@@ -84,6 +84,7 @@ def test_setup_says_what_it_found_and_asks_nobody_without_a_terminal(
     assert "Not imported" not in home.run("status").text
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("answer", ["n", "y"])
 def test_setup_asks_once_if_hooks_should_speak_at_tools(
     home: Home, tmp_path: Path, answer: str
@@ -98,6 +99,7 @@ def test_setup_asks_once_if_hooks_should_speak_at_tools(
     assert "[y/N]" not in on_terminal(home, "", "setup", "claude-code")
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(("answer", "entries"), [("n", 0), ("y", 7)])
 def test_setup_asks_a_person_once(home: Home, left: Path, answer: str, entries: int) -> None:
     shown = on_terminal(home, answer, "setup", "cursor")

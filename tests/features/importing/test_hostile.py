@@ -618,6 +618,11 @@ SHAPES: dict[str, tuple[str, str, Callable[[int], str]]] = {
 }
 
 
+def reader_of(name: str) -> str:
+    return SHAPES[name][0]
+
+
+@pytest.mark.sweep("name", by=reader_of)
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_reader_takes_time_by_the_length_of_the_text(name: str, tmp_path: Path) -> None:
     of, file, make = SHAPES[name]

@@ -103,6 +103,7 @@ def test_a_tree_of_days_gives_an_entry_a_day_and_one_for_the_rest() -> None:
     assert met.fields == (("place", "Café"),) and met.at == datetime(2026, 1, 5, 13)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "sign",
     ["*", "* a\n", "[[", "#+begin_src\n", "=a", ":a:\n", "<2026-01-05", "/", "- [", "|a"],

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from forks import ForkedHome
 from outside import Home
+from trials import drawn
 
 from synaptic.config import DEFAULT_MODEL, FORMER_MODELS
 from synaptic.index.embedding import MODEL_DIR
@@ -37,6 +38,7 @@ def notes(home: ForkedHome) -> None:
     (home.journal / "2026-11-20.md").write_text("\n".join(blocks))
 
 
+@pytest.mark.slow
 def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder: Path) -> None:
     notes(home)
     home.path.joinpath("config.toml").write_text("# mine\nthreads = 1  # of two\n")
@@ -68,18 +70,20 @@ def test_another_model_is_compared_taken_and_left_again(home: ForkedHome, folder
     assert again["kept"] and again["with_model"] is None, "its index is still there"
 
 
+@pytest.mark.sweep
 def test_no_command_with_a_model_leaves_a_file_outside_of_its_home(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Libraries note each process below the user's home, and tell their makers."""
+    """Libraries note each process below the user's home, and tell their makers. A soak runs
+    every command.
+    """
     user = tmp_path / "user"
     user.mkdir()
     for name in ("ORT_DISABLE_TELEMETRY", "HF_HUB_DISABLE_TELEMETRY", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     home = Home(tmp_path / "home", {"HOME": str(user)} | OFFLINE, folder=tmp_path)
     id = home.ask("save", "We count boats.")["id"]
-    for words in (
-        ("search", "counting ships"),
+    others: list[tuple[str, ...]] = [
         ("analyze", "counting ships"),
         ("update", id, "--append", "And ships."),
         ("review", "near"),
@@ -88,8 +92,9 @@ def test_no_command_with_a_model_leaves_a_file_outside_of_its_home(
         ("model", "use", str(folder), "--yes"),
         ("model", "use", DEFAULT_MODEL, "--yes"),
         ("evaluate", "--questions", "1"),
-        NEEDS_NETWORK,
-    ):
+    ]
+    chosen = drawn("commands with a model", others)
+    for words in (("search", "counting ships"), *chosen, NEEDS_NETWORK):
         answer = home.run(*words)
         assert answer.code == (words is NEEDS_NETWORK), answer
         assert [*user.rglob("*")] == [], words
@@ -108,6 +113,7 @@ def test_few_notes_are_no_comparison(home: ForkedHome, folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_folder_whose_model_changed_is_another_model(home: ForkedHome, folder: Path) -> None:
     notes(home)
     home.run("model", "use", str(folder), "--yes")
@@ -119,7 +125,6 @@ def test_a_folder_whose_model_changed_is_another_model(home: ForkedHome, folder:
 
 
 def test_what_is_purged_stays_in_no_index(home: ForkedHome, folder: Path) -> None:
-    notes(home)
     home.run("model", "use", str(folder), "--yes")
     id = home.run("save", "The zucchini is ripe.", "--json").json["id"]
     home.run("model", "use", DEFAULT_MODEL, "--yes")

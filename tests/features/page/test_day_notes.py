@@ -69,6 +69,7 @@ def test_what_is_saved_first_on_a_day_begins_its_note(vault: Vault) -> None:
         assert "# Friday, 20 November" in friday and "## 08:00 Bread." in friday
 
 
+@pytest.mark.slow
 def test_a_person_begins_the_note_of_today_and_writes_into_it(
     browser: Browser, vault: Vault
 ) -> None:
@@ -190,6 +191,7 @@ def test_a_graph_of_logseq_begins_its_journal_by_a_save(tmp_path: Path) -> None:
     assert note_of_today(home).read_text().startswith(begun)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("settings", [None, "{}", "{", '{"template": ""}'])
 def test_a_vault_that_names_no_template_begins_as_before(
     tmp_path: Path, settings: str | None
@@ -209,6 +211,7 @@ def test_a_vault_that_names_no_template_begins_as_before(
 OPEN_FENCE = "# {{title}}\n\n```sh\nls\n"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     "files",
     [

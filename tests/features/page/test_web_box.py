@@ -10,6 +10,7 @@ import pytest
 from photos import PNG
 from playwright.sync_api import Browser, Locator, Page, expect
 from served import AXE, WCAG, Served, logged_in, served
+from trials import drawn
 
 STATIC = Path(__file__).parents[3] / "synaptic" / "features" / "page" / "static"
 OWN_BYTES = 25_000
@@ -55,10 +56,11 @@ def box_of(page: Page, text: str = "") -> Locator:
     return box
 
 
+@pytest.mark.sweep
 def test_every_form_has_the_same_box(browser: Browser, server: Served) -> None:
     context = logged_in(browser, server)
     looks = set()
-    for name, path in forms(server).items():
+    for name, path in drawn("forms", forms(server).items(), 3):
         page = context.new_page()
         page.goto(path)
         box = page.locator(".box textarea")
@@ -242,6 +244,7 @@ def test_a_list_goes_on_as_it_began(browser: Browser, server: Served) -> None:
         expect(box).to_have_value(after)
 
 
+@pytest.mark.slow
 def test_on_a_phone_the_row_is_touched_and_a_picture_is_taken(
     browser: Browser, server: Served
 ) -> None:

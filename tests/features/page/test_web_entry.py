@@ -164,6 +164,7 @@ def test_what_is_written_is_shown_with_all_that_is_known_of_it(
     assert server.client.get(f"/entry/{old[9:]}").headers["location"] == f"/entry/{old}"
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("back", "text"), [("", "The harbour office closes at noon"), ("/", "Ole feeds the cats")]
 )

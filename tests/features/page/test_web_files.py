@@ -11,6 +11,7 @@ import pytest
 from photos import JPEG, PLACE, PNG
 from playwright.sync_api import Browser, expect
 from served import Served, logged_in, served
+from trials import drawn
 
 DAY = "2026-11-24"
 KEPT = f"attachments/{DAY}-"
@@ -157,6 +158,7 @@ def test_a_file_goes_into_a_note_of_a_folder(server: Served, home: Path) -> None
     assert again.status_code == 409 and f"{KEPT}map-2.png" not in kept(home)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["drop", "paste"])
 def test_files_are_dropped_and_pasted_into_each_box(
     browser: Browser, server: Served, home: Path, kind: str
@@ -168,7 +170,8 @@ def test_files_are_dropped_and_pasted_into_each_box(
     page.goto("/")
     page.get_by_role("link", name="Open Look").first.click()
     entry = page.url
-    for where in ("/", "/new", f"{entry}/edit", f"/edit?path={note}"):
+    boxes = ("/", "/new", f"{entry}/edit", f"/edit?path={note}")
+    for where in drawn(f"boxes to {kind}", boxes, 2):
         page.goto(where)
         box = page.locator(".box textarea")
         box.fill("Look #cat")

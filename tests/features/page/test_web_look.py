@@ -112,7 +112,7 @@ def test_no_page_breaks_a_rule_of_wcag_or_scrolls_sideways(
     page = context.new_page()
     settings = context.new_cdp_session(page)
     broken: list[str] = []
-    for name, path in drawn("axe", ALL.items(), 5):
+    for name, path in drawn("axe", ALL.items(), 3):
         page.goto(path)
         page.evaluate(OPEN)
         page.evaluate(AXE.read_text())

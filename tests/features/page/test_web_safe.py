@@ -747,7 +747,8 @@ def test_no_case_does_anything(browser: Browser, hostile: Served) -> None:
         f"/to?name={all_of_them}&from=x",
         f"/new?{given}",
     ]
-    for place in (*places, "/", "/review", "/health", "/statistics", "/calendar", "/search"):
+    pages = ("/", "/review", "/health", "/statistics", "/calendar", "/search")
+    for place in (*places, *drawn("hostile pages", pages, 2)):
         look(place)
     assert not [url for url in asked if "/logout" in url]
     page.locator("header .menu summary").click()

@@ -374,6 +374,7 @@ def test_installing_says_what_it_wrote_and_what_is_next(home: Path, tmp_path: Pa
     assert "No service is installed for this home" in forked(*serve, "--uninstall", env=env).err
 
 
+@pytest.mark.slow
 def test_the_unit_and_the_agent_start_the_page(home: Path, tmp_path: Path) -> None:
     port = a_port()
     (home / "config.toml").write_text(f"port = {port}\n")

@@ -207,6 +207,7 @@ def test_a_task_and_an_entry_move_where_they_are_listed(
     context.close()
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("locale", "groups", "buttons"),
     [

@@ -9,6 +9,7 @@ import time
 from html import unescape
 
 import httpx
+import pytest
 from forks import ForkedHome as Home
 from outside import TIMEOUT_S
 from playwright.sync_api import Browser, expect
@@ -294,6 +295,7 @@ def test_sums_begin_with_a_field_that_entries_have(home: Home) -> None:
         assert typed.status_code == 400 and "Valid: stunden." in seen(typed)
 
 
+@pytest.mark.slow
 def test_findings_are_answered_with_the_keyboard_alone(browser: Browser, home: Home) -> None:
     issue = saved(home, "The nightly backup fails.", OLD, "--type", "issue")
     freeze = saved(home, "Freeze of the staging machine.", OLD, "--expires", "2026-07-03")

@@ -17,6 +17,7 @@ from homes import Clock, open_home
 from postgres import Database, Server, pgbouncer
 from psycopg import sql
 from published import publish, readers, reading, tables_of
+from trials import drawn
 
 from synaptic import Filters, SynapticError, Workspace, find, get, recent, save, search
 from synaptic.errors import IndexUnusable, NotFound
@@ -450,11 +451,12 @@ def test_who_may_read_all_sees_the_third_journal(shelf: Shelf) -> None:
 # -- a database with and one without the forbidden journal
 
 
+@pytest.mark.sweep
 def test_answers_are_the_same_bytes_whatever_a_forbidden_journal_says(
     shelf: Shelf, postgres: Server, tmp_path: Path
 ) -> None:
     """It replaces an entry of the allowed ones, shares words, tags and links with them, and was
-    published first.
+    published first. A soak asks every question.
     """
     with ExitStack() as stack:
         databases = [stack.enter_context(postgres.database()) for _ in range(2)]
@@ -480,7 +482,8 @@ def test_answers_are_the_same_bytes_whatever_a_forbidden_journal_says(
                 for address in addresses
             )
             first, second = allowing(first, allowed), allowing(second, allowed)
-            for name in QUESTIONS if len(allowed) == 2 else REMEMBERED:
+            questions = QUESTIONS if len(allowed) == 2 else REMEMBERED
+            for name in drawn(f"told {allowed}", questions, 30 if len(allowed) == 2 else 4):
                 question = QUESTIONS[name]
                 assert told(first, question) == told(second, question), (allowed, name)
             for id in (old, *shelf.ids["platform"][:3]):

@@ -186,7 +186,17 @@ def test_versions_that_differ_in_their_marks_alone_show_them(machines: Machines)
     assert "project=south" in desk.run("review").out
 
 
-def test_the_page_shows_two_versions_and_asks(machines: Machines) -> None:
+def test_the_page_shows_two_versions(machines: Machines) -> None:
+    desk, _, entry = in_conflict(machines)
+    with served(desk.path, **NOON) as server:
+        for path in ("/", f"/entry/{entry}", "/search?q=noon", "/review", f"/print?id={entry}"):
+            text = re.sub("</?mark>", "", server.shown(path))
+            assert "We meet at noon." in text and "We meet at one." in text, path
+            assert "<<<<<<<" not in text and ">>>>>>>" not in text and "=====" not in text
+
+
+@pytest.mark.slow
+def test_a_person_chooses_between_two_versions_on_the_page(machines: Machines) -> None:
     desk, _, entry = in_conflict(machines)
     before = day(desk)
     with (
@@ -194,10 +204,6 @@ def test_the_page_shows_two_versions_and_asks(machines: Machines) -> None:
         driving() as playwright,
         browsing(playwright) as browser,
     ):
-        for path in ("/", f"/entry/{entry}", "/search?q=noon", "/review", f"/print?id={entry}"):
-            text = re.sub("</?mark>", "", server.shown(path))
-            assert "We meet at noon." in text and "We meet at one." in text, path
-            assert "<<<<<<<" not in text and ">>>>>>>" not in text and "=====" not in text
         page = logged_in(browser, server).new_page()
         page.goto(f"/entry/{entry}")
         page.get_by_role("link", name="Choose between the two versions").click()
@@ -276,6 +282,7 @@ def test_a_kill_in_a_choice_of_a_whole_file_or_in_its_undo_loses_nothing(
         assert day(home) == before
 
 
+@pytest.mark.slow
 def test_a_choice_of_a_whole_file_is_undone_on_the_page(machines: Machines) -> None:
     home, _ = whole_file_conflict(machines)
     before = day(home)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from sharers import Sharers
-from trials import drawn
+from trials import drawn, examples
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="paths of POSIX"),
@@ -24,7 +24,7 @@ def test_changes_that_do_not_touch_meet_without_a_mark(tmp_path: Path, seed: int
     sharers = Sharers(tmp_path, random.Random(seed), machines=3)
     sharers.begin(notes=6, entries=10)
     assert not sharers.faults()
-    for _ in range(2):
+    for _ in range(examples(2, 1)):
         with sharers.round():
             for _ in range(15):
                 for machine in range(3):
@@ -41,7 +41,7 @@ def test_of_changes_that_touch_each_word_stands_once(tmp_path: Path, seed: int) 
     sharers = Sharers(tmp_path, choose, machines=3, disputes=True)
     sharers.begin(notes=5, entries=8)
     assert not sharers.faults()
-    for _ in range(2):
+    for _ in range(examples(2, 1)):
         with sharers.round():
             for _ in range(12):
                 for machine in range(3):

@@ -67,6 +67,7 @@ CHANGES: dict[str, Callable[[Workspace, Pair], object]] = {
 }
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("change", CHANGES)
 def test_what_the_other_machine_wrote_beside_it_stays(pair: Pair, change: str) -> None:
     """The undo goes back to the first bytes once the other machine takes its change back."""
