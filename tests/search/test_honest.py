@@ -18,8 +18,8 @@ from synaptic.index.embedding import FastEmbedder
 from synaptic.language.analysis.asked import QUESTIONS
 from synaptic.language.lexicon import compile_once
 from synaptic.models import NOTHING_CLOSE, SearchResult
-from synaptic.search.doubt import NEAREST
 from synaptic.render.present import entry_block, entry_items, hit_items, list_lines
+from synaptic.search.doubt import NEAREST
 from synaptic.verbs.newest import history
 
 NOTES = (
