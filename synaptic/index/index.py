@@ -196,8 +196,8 @@ class Index:
 
     def sample_passages(self) -> tuple[Matrix, list[bytes]]:
         """Returns the unit vectors and token codes of up to SAMPLED passages of the journal;
-        the sample is cached, and drawn again when the journal has grown or all its passages
-        have vectors.
+        the sample is cached, and drawn again when a small journal has another number of them, a
+        large one has grown by half, or all passages have vectors.
         """
         total, _ = self.engine.frequencies(())
         model = self.meta("model")
@@ -214,8 +214,9 @@ class Index:
             return _Sample(vectors, codes, total, is_waiting(), model)
 
         sample = self.engine.cached("sample", taken)
-        has_grown = total > 1.5 * sample.total or (sample.was_waiting and not is_waiting())
-        if has_grown or sample.model != model or not len(sample.vectors):
+        is_old = total != sample.total if total <= SAMPLED else total > 1.5 * sample.total
+        is_old = is_old or (sample.was_waiting and not is_waiting())
+        if is_old or sample.model != model or not len(sample.vectors):
             sample = self.engine.cache["sample"] = taken()
         return sample.vectors, sample.codes
 

@@ -384,3 +384,26 @@ def test_only_what_is_of_another_project_is_ranked_lower(tmp_path: Path) -> None
             scores[asker] = {one.entry.project: one.why.combined for one in hits if one.why}
     factors = {of: scores["ledger"][of] / scores[None][of] for of in ("ledger", None, "dock")}
     assert factors == pytest.approx({"ledger": 1, None: 1, "dock": OTHER_PROJECT}, abs=1e-4)
+
+
+def test_a_process_that_saw_the_journal_grow_scores_as_a_new_one(
+    tmp_path: Path, model: FastEmbedder
+) -> None:
+    texts = [
+        "The ferry to the island leaves at nine.",
+        "Bread needs a night in the fridge.",
+        "The invoice of the printer is paid.",
+        "Ada plays the cello on Sundays.",
+        "The pump of the well was mended.",
+        "We chose oak for the deck.",
+        "The dentist moved to the harbour.",
+    ]
+    asked = "when does the boat go?"
+    with open_home(tmp_path, embedder=model) as ws:
+        for text in texts[:-1]:
+            save(ws, text)
+        search(ws, asked)
+        save(ws, texts[-1])
+        grown = {hit.entry.id: hit.score for hit in search(ws, asked).hits}
+    with open_home(tmp_path, embedder=model) as ws:
+        assert grown == {hit.entry.id: hit.score for hit in search(ws, asked).hits}
