@@ -1,6 +1,7 @@
-"""Gives files of the journal other paths."""
+"""Gives files of the journal other paths, and knows which notes moved."""
 
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import Self
@@ -8,6 +9,8 @@ from typing import Self
 from ..errors import Refused
 from . import disk, folder
 from .changelog import make_record
+from .disk import read_state_json
+from .moves import MOVED
 from .writer import FileWriter
 
 
@@ -98,3 +101,27 @@ def _rename_exclusively(old_path: Path, new_path: Path) -> bool:
         rename = disk.c_library_function("renamex_np")
         status = rename(*names, excl) if rename else -1
     return bool(status == 0)
+
+
+def read_moves(state: Path, paths: Collection[str]) -> dict[str, str]:
+    """The present path of each note that has moved, by its old path. `paths` are those of all
+    notes: a note that is back, or gone, is left out.
+    """
+    rows = {
+        str(old_path): str(new_path)
+        for old_path, new_path in read_state_json(state / MOVED).items()
+    }
+    moves = {}
+    for old_path, new_path in rows.items():
+        steps = {old_path}
+        while new_path not in paths and new_path in rows and new_path not in steps:
+            steps.add(new_path)
+            new_path = rows[new_path]
+        if new_path in paths and old_path not in paths:
+            moves[old_path] = new_path
+    return moves
+
+
+def former_paths(state: Path) -> list[str]:
+    """The old paths of the notes that moved, also of those that are gone or back."""
+    return list(read_state_json(state / MOVED))

@@ -81,22 +81,6 @@ def without_private(text: str) -> str:
     )
 
 
-def blank_private(text: str) -> str:
-    """The text with a blank in place of each character of a private passage, also of one that
-    is never closed; lines and offsets do not change.
-    """
-    data = text.encode("utf-8", "surrogatepass")
-    pairs, unclosed = _find_private_spans(data)
-    blank = ""
-    at = 0
-    for start, end in sorted(pairs + unclosed):
-        blank += data[at:start].decode("utf-8", "surrogatepass")
-        hidden = data[max(at, start) : end].decode("utf-8", "surrogatepass")
-        blank += re.sub(r"[^\n]", " ", hidden)
-        at = max(at, end)
-    return blank + data[at:].decode("utf-8", "surrogatepass") if at else text
-
-
 def escape_tags(text: str) -> str:
     r"""Adds a backslash before each `<private>` tag that would hide text, and before each
     escaped one.

@@ -29,8 +29,7 @@ from ..journal.folder import is_note
 from ..journal.shelf import ServableFiles, files_by_name, find_file, is_attachment, spellings_of
 from ..models import Receipt, Texts, frozen, short_id
 from ..notes.blocks import without_code_and_comments
-from ..notes.link_places import WrittenLink, find_written_links
-from ..notes.privacy import blank_private
+from ..notes.link_places import WrittenLink, blank_private, find_written_links
 from ..notes.reading import composed_form
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets

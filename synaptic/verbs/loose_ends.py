@@ -26,8 +26,8 @@ from operator import attrgetter
 from urllib.parse import unquote
 
 from ..filters import Filters
+from ..journal.file_moves import former_paths
 from ..journal.folder import is_logseq_graph
-from ..journal.moves import former_paths
 from ..journal.shelf import files_by_name, is_attachment
 from ..journal.trash import TrashedText
 from ..models import Entry, Link, frozen

@@ -19,7 +19,7 @@ from photos import JPEG, PLACE, PNG
 from synaptic import Workspace
 from synaptic.errors import InvalidArgument, NotFound, Refused, SynapticError
 from synaptic.models import EntryType
-from synaptic.notes.privacy import blank_private
+from synaptic.notes.link_places import blank_private
 from synaptic.verbs.attaching import with_attachments
 from synaptic.verbs.browse import get
 from synaptic.verbs.linked import id_of_name

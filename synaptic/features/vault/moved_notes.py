@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Collection, Sequence
 from functools import partial
 
+from ...journal.file_moves import read_moves
 from ...journal.folder import is_note
-from ...journal.moves import read_moves
 from ...notes.link_names import name_key
 from ...notes.link_places import page_of_path
 from ...notes.marks import link_key

@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 from ....errors import JournalError, NotFound, Refused
 from ....files import PICTURE_BYTES
+from ....journal.file_moves import read_moves
 from ....journal.folder import is_note
-from ....journal.moves import read_moves
 from ....journal.names import printable_path
 from ....notes.link_places import find_written_links
 from ....notes.marks import name_in_link
