@@ -311,9 +311,10 @@ def write_notices(
     is_unfinished = report.pending_entries > 0 and not evidence.trouble
     names = ", ".join(shorten(name, MOST_OF_NAME) for name in missing)
     notice = Sentence("No entry holds: {names}.", names=shorten(names, MOST_OF_NAMES))
-    absent = [notice] if missing else []
+    absent: list[str] = [notice] if missing else []
     if attempt.has_more:
-        absent.append(Sentence("A limit of {n} shows more.", n=MOST_HITS))
+        more = Sentence("A limit of {n} shows more.", n=MOST_HITS)
+        absent = [join_sentences([notice, more])]
     notices = []
     if attempt.close:
         remarks = [*remarks, *absent]
