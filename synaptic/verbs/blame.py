@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
@@ -131,8 +131,12 @@ class Memory:
         self._is_own = index is None
         self._index = index or PlainIndex.open(config.index_file)
 
-    def entries_about_file(self, file: Path) -> list[RecalledEntry]:
-        """The entries of `TYPES` in force that name the file or its folder, the best first."""
+    def entries_about_file(
+        self, file: Path, types: Container[str] = TYPES
+    ) -> list[RecalledEntry]:
+        """The entries of these types in force that name the file or its folder, the best
+        first.
+        """
         target = self._resolve_target(file)
         weights = self._weights_by_file_mark(target)
         phrases = [target.path.name]
@@ -143,7 +147,7 @@ class Memory:
         )
         named = []
         for entry in rows:
-            if entry.type not in TYPES:
+            if entry.type not in types:
                 continue
             if entry.type != "preference" and self._is_over(entry):
                 continue

@@ -1,9 +1,10 @@
-"""Lists the entries about a file, as the hook of an edit finds them."""
+"""Lists the entries about a file, of every type; the hook of an edit shows some of them."""
 
 from dataclasses import replace
 from pathlib import Path
 
 from ..index.plain_index import PlainIndex
+from ..models import TYPES as ALL_TYPES
 from ..notes.reading import without_surrogates
 from ..workspace.workspace import Workspace
 from .blame import Memory
@@ -11,14 +12,15 @@ from .browse import Listing, make_listing_of_rows
 
 
 def recall_for_file(ws: Workspace, file: Path) -> Listing:
-    """The entries about `file` that a hook shows to an agent before it edits the file, the best
-    match first.
-    """
+    """The entries about `file` that are in force, the best match first."""
     named = Path(without_surrogates(str(file)))
 
     def rows() -> list[int]:
         with Memory(ws.config, PlainIndex(ws.index.file.db)) as memory:
-            return [one.entry.rowid for one in memory.entries_about_file(named.absolute())]
+            return [
+                one.entry.rowid
+                for one in memory.entries_about_file(named.absolute(), ALL_TYPES)
+            ]
 
     listing = make_listing_of_rows(ws, rows)
     if listing.entries:

@@ -266,8 +266,11 @@ def test_without_the_key_or_an_index_nothing_is_said(home: Home) -> None:
     assert "Cents." in edit(home, "src/a.py")
 
 
-def test_blame_lists_the_same_for_a_person(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    id = save(home, "Cents.", "--type", "decision", "--files", "src/a.py")
+def test_blame_lists_every_type_for_a_person(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    types = ("decision", "progress", "handoff", "note")
+    ids = {save(home, f"A {type}.", "--type", type, "--files", "src/a.py") for type in types}
     monkeypatch.chdir(os.fspath(home.path.parent / "shop"))
-    assert [entry["id"][9:] for entry in home.ask("blame", "src/a.py")["entries"]] == [id]
+    assert {entry["id"][9:] for entry in home.ask("blame", "src/a.py")["entries"]} == ids
     assert home.ask("blame", "src/b.py")["entries"] == []
