@@ -8,11 +8,12 @@ from itertools import chain
 from typing import Any
 
 from ..models import Entry, Link, Texts, frozen
-from ..notes.blocks import without_code
+from ..notes.blocks import text_of_bytes, without_code
 from ..notes.dates import is_day_file, only_names_day
 from ..notes.header import clean_title
 from ..notes.link_names import name_key, rank_path
 from ..notes.marks import find_links, link_key
+from ..notes.privacy import mask_private
 from ..workspace.readback import read_body_lines
 from ..workspace.workspace import Workspace
 
@@ -132,4 +133,17 @@ def _with_end(link: Link, *end: Entry) -> Link:
 
 
 def links_in_entry(ws: Workspace, entry: Entry, text: str) -> dict[Texts, Link]:
-    return find_links(entry, text, ws.journal.link_folder_of(entry.there.path))
+    """The links of an entry by the names of their targets, as `find_links` returns them; those
+    in the front matter of a note at their own lines.
+    """
+    place = entry.there
+    links = find_links(entry, text, ws.journal.link_folder_of(place.path))
+    at_start = {names: link for names, link in links.items() if link.line == place.line}
+    if entry.fields and place.whole_file and place.line > 1 and at_start:
+        head = text_of_bytes(mask_private(ws.journal.read(place.path))).split("\n")[
+            : place.line
+        ]
+        for names, link in at_start.items():
+            lines = [number for number, row in enumerate(head, 1) if f"[[{link.text}" in row]
+            links[names] = replace(link, line=(lines or [link.line])[0])
+    return links

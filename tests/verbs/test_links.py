@@ -52,6 +52,14 @@ def test_a_link_to_a_note_that_is_left_out_is_not_broken(tmp_path: Path) -> None
         assert [link.text for link in unresolved_links(ws)] == ["Forms/None", "Loft"]
 
 
+def test_a_link_in_the_front_matter_stands_at_its_line(ws: Workspace) -> None:
+    front = 'title: Buy wisely\nauthor:\n  - "[[Ann Lee]]"\ntype: "[[Published]]"\n'
+    put(ws, "Buy.md", f"---\n{front}---\n\nA [[Missing]] link.\n")
+    lines = {"Ann Lee": 4, "Published": 5, "Missing": 8}
+    assert {link.text: link.line for link in unresolved_links(ws)} == lines
+    assert {link.text: link.line for link in links(ws, "Buy wisely").links} == lines
+
+
 def ends_id(ws: Workspace, path: str) -> str:
     return link_targets(ws, [path], "")[path].id
 
