@@ -734,7 +734,7 @@ _LABELS = f"""
 _STANDINGS = f"""
     SELECT e.rowid, e.id, e.at, s.path, e.seq, e.type, e.date_source, e.importance,
         coalesce(a.count, 0), a.at, e.title,
-        e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}
+        e.project_key, e.branch, e.expires, e.via IN {OF_SESSIONS}, e.whole_file
     FROM entry e JOIN source s ON s.id = e.source LEFT JOIN access a ON a.id = e.id
     WHERE e.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"""
 _CHAIN = """

@@ -105,6 +105,7 @@ class RankingFacts(NamedTuple):
     branch: str | None = None
     expires: str | None = None
     of_session: int | None = None
+    whole_file: int = 0
 
     @property
     def position(self) -> TimelinePosition:

@@ -353,6 +353,11 @@ def write_notices(
 
 def _explain_empty_answer(ws: Workspace, plan: QueryPlan, ranked: Ranking) -> str:
     """A notice that says why no entry was found, and what to try next."""
+    if ranked and plan.min_similarity is None:
+        return Sentence(
+            "What passes these filters was replaced by entries that they leave out; "
+            "include_superseded shows it."
+        )
     if ranked:
         nearest = max(r.similarity or 0.0 for r in ranked)
         return (

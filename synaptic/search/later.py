@@ -42,11 +42,13 @@ def find_later_entries(
     evidence: Evidence, hits: Ranking, ranked: Ranking
 ) -> dict[int, list[int]]:
     """By row of a hit: the rows of the later entries of `ranked` that are named below it, first
-    the nearest one of those that are hits above it.
+    the nearest one of those that are hits above it. Whole notes are left out: who finds one
+    wrong edits it.
     """
     if evidence.vector is None:
         return {}
-    closeness = _Closeness(evidence, evidence.vector, ranked)
+    entries = [r for r in ranked if not r.standing.whole_file]
+    closeness = _Closeness(evidence, evidence.vector, entries)
     named = _name_nearest_above(hits, closeness)
     for hit_row, later_row in _choose_others(hits, closeness):
         named.setdefault(hit_row, []).append(later_row)

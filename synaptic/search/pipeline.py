@@ -311,7 +311,9 @@ def reasons_of_replacement(evidence: Evidence, ids: Sequence[str]) -> dict[str, 
         because = list(filter(QUESTIONS.finder("because").search, sentences)) or sentences
         why = " ".join(because[0].split())[:REASON_CHARS]
         title = entry.title.rstrip(".…")
-        lines[entry.id] = f"replaced {entry.date}: {title}. {why}".rstrip()
+        is_said_twice = why.casefold().startswith(title.casefold())
+        said = why if is_said_twice else f"{title}. {why}"
+        lines[entry.id] = f"replaced {entry.date}: {said}".rstrip()
     return lines
 
 

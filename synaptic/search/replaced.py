@@ -9,7 +9,8 @@ from .ranking import Ranked, Ranking, sort_by_score
 
 def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
     """The candidates without superseded ones; the last successor of each takes its place if
-    that is higher than its own, and if it passes the filters.
+    that is higher than its own, and if it passes the filters. Else, where the filters end at a
+    time, the superseded one stays: it held then.
 
     `replaced_by_row` of the evidence gains the rows of the superseded candidates, best first.
     """
@@ -23,6 +24,8 @@ def put_successors_in_place(ranked: Ranking, evidence: Evidence) -> Ranking:
     for r in sort_by_score(superseded):
         successor = successors.get(r.standing.id)
         if successor is None:
+            if evidence.plan.filters.until:
+                in_force[r.rowid] = r
             continue
         in_place = in_force.setdefault(successor.rowid, successor)
         in_place.score = max(in_place.score, r.score)

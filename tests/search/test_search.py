@@ -171,6 +171,21 @@ def test_what_a_later_hit_may_correct_is_marked_with_it(
         assert below == f"later, {new.date}: above ({short_id(new.id)})"
 
 
+def test_below_a_note_no_later_note_is_named(model: FastEmbedder, tmp_path: Path) -> None:
+    journal = tmp_path / "notes"
+    journal.mkdir()
+    texts = ("with `make reports`, which takes an hour.", "by the nightly job now.")
+    for day, text in enumerate(texts, 10):
+        note = f"---\ndate: 2026-11-{day}\n---\nReports are exported {text}\n"
+        (journal / f"Reports {day}.md").write_text(note)
+    with open_home(tmp_path / "home", journal=journal, embedder=model) as ws:
+        for text in OTHERS[:6]:
+            save(ws, text)
+        hits = search(ws, "how are reports exported?", limit=2).hits
+        assert {hit.entry.title for hit in hits} == {"Reports 10", "Reports 11"}
+        assert not [near for hit in hits for near in hit.later]
+
+
 def test_no_hit_is_left_out_for_an_entry_that_is_only_named(
     model: FastEmbedder, tmp_path: Path, clock: Clock
 ) -> None:
@@ -598,6 +613,20 @@ def test_superseded_entries_are_hidden_unless_asked_for(ws: Workspace) -> None:
     ] == [(("note", 1),), (("note", 2),)]
     with pytest.raises(InvalidArgument):
         update(ws, new.id, supersedes=[new.id])
+
+
+def test_what_held_until_a_day_is_found_though_it_was_replaced_later(ws: Workspace) -> None:
+    old = save(ws, "The team meets on Monday", at="2026-11-02", tags=["team"])
+    new = save(ws, "The team meets on Tuesday", at="2026-11-09", supersedes=[old.id])
+    then = build_filters(now=ws.clock(), until="2026-11-08")
+    [hit] = search(ws, "team meets", filters=then).hits
+    assert (hit.entry.id, hit.superseded_by) == (old.id, new.id)
+    tagged = search(ws, "team meets", filters=build_filters(now=ws.clock(), tag="team"))
+    assert not tagged.hits
+    assert tagged.notices == (
+        "What passes these filters was replaced by entries that they leave out; "
+        "include_superseded shows it.",
+    )
 
 
 def test_recent_with_a_query_reaches_no_further_than_the_last_fifty(
