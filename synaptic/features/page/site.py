@@ -231,6 +231,7 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
         "unlinked": None,
         "nearby": None,
         "waits": request.app.state.follower.waits,
+        "held": _name_of_held_key(request),
         "site": site_of(request),
         **values,
     }
@@ -241,6 +242,14 @@ async def page(request: Request, template: str, status: int = 200, **values: Any
     if session and session.read_only:
         html = _without_places(html, site_of(request).devices.home)
     return HTMLResponse(html, status)
+
+
+def _name_of_held_key(request: Request) -> str:
+    """Returns the name of the key that is held for a shortcut, as the visitor's keyboard has
+    it.
+    """
+    is_apple = "Mac OS X" in request.headers.get("user-agent", "")
+    return "⌘" if is_apple else translate("Ctrl")
 
 
 def _without_places(html: str, home: Path) -> str:

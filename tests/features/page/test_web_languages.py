@@ -182,6 +182,32 @@ def test_a_browser_without_a_session_is_answered_in_its_language(server: Served)
     assert "Synaptic läuft nicht" in httpx.get(f"{server.url}/offline", headers=german).text
 
 
+MAC = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 Safari/605.1.15"
+
+
+@pytest.mark.parametrize(
+    ("locale", "agent", "key"),
+    [("en-GB", None, "Ctrl"), ("de-DE", None, "Strg"), ("de-DE", MAC, "⌘")],
+)
+def test_a_shortcut_is_named_by_the_key_of_the_reader(
+    browser: Browser, server: Served, locale: str, agent: str | None, key: str
+) -> None:
+    context = logged_in(browser, server, locale=locale, user_agent=agent)
+    page = context.new_page()
+    for path in ("/", "/new", "/search"):
+        page.goto(path)
+        page.locator("#keys").evaluate("(keys) => { keys.open = true; }")
+        expect(page.locator(".keys kbd").first).to_have_text(f"{key}+K")
+        html = page.locator("body").evaluate("(body) => body.outerHTML")
+        shown = {*re.findall(r"\b(?:Ctrl|Strg)\b|⌘", html)}
+        assert shown == {key}, path
+        held = page.locator("[aria-keyshortcuts]").all()
+        assert [one.get_attribute("aria-keyshortcuts") for one in held] in (
+            [],
+            ["Meta+B" if key == "⌘" else "Control+B"],
+        )
+
+
 @pytest.mark.sweep("locale")
 @pytest.mark.parametrize("locale", LANGUAGES)
 def test_no_page_is_wider_than_a_phone_in_any_language(

@@ -39,11 +39,12 @@ if (part) {
   on.addEventListener("change", () => localStorage.setItem("keys", on.checked ? "on" : "off"));
   part.addEventListener("toggle", () => {
     part.scrollIntoView({ block: "nearest" });
-    const names = new Map([["Ctrl+K", translate("Go to any entry, tag, day or page")]]);
+    const list = part.querySelector("ul");
+    const names = new Map([[list.dataset.go, translate("Go to any entry, tag, day or page")]]);
     for (const one of all()) {
       if (!one.disabled && !names.has(one.dataset.key)) names.set(one.dataset.key, nameOf(one));
     }
-    part.querySelector("ul").replaceChildren(...[...names].map(([key, name]) => {
+    list.replaceChildren(...[...names].map(([key, name]) => {
       const item = document.createElement("li"), shown = document.createElement("kbd");
       shown.textContent = key;
       item.append(shown, name);
