@@ -10,6 +10,8 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from textwrap import wrap
+from unicodedata import east_asian_width
 from urllib.parse import urlencode
 
 import typer
@@ -49,6 +51,7 @@ from .attachments import Attachments, open_attachments
 from .browsers import may_stay_logged_in
 from .day_texts import format_date
 from .site import (
+    TEMPLATES,
     Page,
     Values,
     find_nearby,
@@ -72,8 +75,10 @@ SAME = {
 EVERY = Filters(include_superseded=True)
 TEXTS = ("content", "title", "type", "project", "expires", "due")
 LISTS = ("tags", "add_tags", "supersedes")
-ROW, COLUMN = 36, 230
+ROW, COLUMN = 52, 230
 """Pixels between the boxes in the picture of an entry's neighbours, down and across."""
+LINE_CHARS = 22
+"""Letters in a line of such a box; of Chinese or Japanese half as many."""
 LINKS_OPEN = 20
 """The number of an entry's links in each direction that are shown without a click."""
 DEGREES = tuple(map(str, range(11)))
@@ -144,6 +149,21 @@ def _lay_out_graph(graph: Graph) -> Values:
         "lines": [sorted(places[row] for row in pair) for pair in graph.pairs],
         "high": high,
     }
+
+
+def _in_two_lines(title: str) -> str:
+    """Returns a title as the two lines of a box: a long one without its middle, because titles
+    that begin alike end differently.
+    """
+    is_wide = any(east_asian_width(sign) in "FW" for sign in title)
+    most = LINE_CHARS // 2 if is_wide else LINE_CHARS
+    lines = wrap(title, most)
+    if lines[2:]:
+        lines = [f"{title[:most].rstrip()}…", f"…{title[-most:].lstrip()}"]
+    return "\n".join(lines)
+
+
+TEMPLATES.filters["in_two_lines"] = _in_two_lines
 
 
 async def _missing_page(request: Request, id: str, error: SynapticError) -> Response:

@@ -331,3 +331,32 @@ def test_the_palette_and_the_hits_by_keyboard_alone(browser: Browser, server: Se
     expect(page.locator("#q")).not_to_be_focused()
     expect(page.locator("#q")).to_have_value("mast")
     assert not refused
+
+
+@pytest.mark.parametrize(
+    ("titles", "width"),
+    [
+        (("Plum cake with crumble from Ida", "Plum cake with crumble from Ole"), 390),
+        (("Plum cake and the crumble on it that Ida makes in autumn alone",) * 2, 390),
+        (("ずっと前に祖母から教わったプラムのケーキの作り方の覚え書き",) * 2, 1280),
+    ],
+)
+def test_two_titles_in_the_picture_are_told_apart(
+    tmp_path: Path, browser: Browser, titles: tuple[str, str], width: int
+) -> None:
+    one, other = titles if len({*titles}) > 1 else (f"{titles[0]} 1", f"{titles[0]} 2")
+    journal = tmp_path / "home" / "journal"
+    journal.mkdir(parents=True)
+    (journal / "Cakes.md").write_text(f"# Cakes\n\n[[{one}]] and [[{other}]]\n")
+    for name in (one, other):
+        (journal / f"{name}.md").write_text(f"# {name}\n\nBake it.\n")
+    with served(tmp_path / "home") as server:
+        context = logged_in(browser, server, viewport={"width": width, "height": 800})
+        page = context.new_page()
+        page.goto("/to?name=Cakes")
+        boxes = page.locator(".graph a")
+        assert {box.get_attribute("aria-label") for box in boxes.all()} == {one, other}
+        shown = [box.inner_text() for box in boxes.locator("span").all()]
+        assert len({*shown}) == 2
+        for box in boxes.locator("span").all():  # and nothing of that is cut
+            assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth"), shown
