@@ -309,3 +309,84 @@ def test_the_scripts_of_a_box_stay_small(server: Served) -> None:
     assert used
     used |= {"drafts.js", "texts.js"}
     assert sum((STATIC / name).stat().st_size for name in used) <= OWN_BYTES
+
+
+LONG = "\n\n".join(f"Line {n}: the heron stood still, and then it flew." for n in range(80))
+HIT = """(one) => {
+  const { left, top, width, height, bottom } = one.getBoundingClientRect();
+  const seen = Math.min(innerHeight, window.least ?? innerHeight);
+  const there = document.elementFromPoint(left + width / 2, top + height / 2);
+  return top >= 0 && bottom <= seen && (there === one || one.contains(there));
+}"""
+"""True if the whole of an element is seen, and nothing lies on it."""
+UNCOVERED = """() => {
+  const one = document.activeElement;
+  const { left, top, height, bottom } = one.getBoundingClientRect();
+  const row = document.querySelector(".composer > .actions").getBoundingClientRect();
+  if (one.closest(".actions")) return true;
+  return top >= 0 && (bottom <= row.top || height > row.top);
+}"""
+"""True if the row of Save covers nothing of what has the focus."""
+FOCUSED = "document.activeElement?.closest('.composer') !== null"
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 600), (390, 844), (390, 430)])
+def test_save_is_in_sight_below_a_long_text_and_covers_nothing(
+    browser: Browser, server: Served, width: int, height: int
+) -> None:
+    is_phone = width < 500
+    context = logged_in(
+        browser,
+        server,
+        viewport={"width": width, "height": height},
+        is_mobile=is_phone,
+        has_touch=is_phone,
+        bypass_csp=True,
+    )
+    page = context.new_page()
+    for name, path in forms(server).items():
+        page.goto(path)
+        box = box_of(page, LONG)
+        expect(page.locator("#preview")).to_contain_text("Line 79")
+        expect(page.locator(".htmx-settling")).to_have_count(0)
+        row = page.locator(".composer > .actions")
+        for _ in range(2):  # at the end of the text, and at its beginning
+            for button in row.locator(".primary, a.button").all():
+                assert button.evaluate(HIT), name
+            box.press("ControlOrMeta+Home")
+        page.evaluate("scrollTo(0, 0)")
+        page.locator(".composer details").evaluate_all(
+            "(all) => all.forEach((one) => { one.open = !one.closest('.menu'); })"
+        )
+        box.focus()
+        for _ in range(25):
+            page.keyboard.press("Tab")
+            if not page.evaluate(FOCUSED):
+                break
+            covered = page.evaluate("document.activeElement.outerHTML.slice(0, 200)")
+            assert page.evaluate(UNCOVERED), (name, covered)
+        page.evaluate(AXE.read_text())
+        found = page.evaluate("(tags) => axe.run('main', {runOnly: tags})", WCAG)
+        assert not found["violations"], name
+        page.locator("#discard").dispatch_event("click")
+
+
+def test_save_is_above_a_keyboard_that_lies_over_the_page(
+    browser: Browser, server: Served
+) -> None:
+    """As that of iOS does, which no browser here has: its sizes are set."""
+    context = logged_in(browser, server, viewport={"width": 390, "height": 844})
+    page = context.new_page()
+    for name, path in forms(server).items():
+        page.goto(path)
+        box_of(page, LONG)
+        page.evaluate(
+            """() => {
+              window.least = 500;
+              Object.defineProperty(visualViewport, "height", { value: window.least });
+              visualViewport.dispatchEvent(new Event("resize"));
+            }"""
+        )
+        for button in page.locator(".composer > .actions .primary").all():
+            assert button.evaluate(HIT), name
+        page.locator("#discard").dispatch_event("click")

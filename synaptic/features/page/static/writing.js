@@ -137,3 +137,11 @@ for (const row of document.querySelectorAll(".marks")) {
     }
   });
 }
+// A keyboard that lies over the page, as on iOS, leaves the row of Save above it.
+const seen = visualViewport;
+const rise = () => {
+  const { clientHeight, style } = document.documentElement;
+  const covered = seen.scale === 1 ? Math.max(0, clientHeight - seen.height - seen.offsetTop) : 0;
+  style.setProperty("--keyboard", `${covered}px`);
+};
+for (const name of ["resize", "scroll"]) seen.addEventListener(name, rise);
