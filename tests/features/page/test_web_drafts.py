@@ -17,7 +17,18 @@ from homes import open_home
 from outside import wait_until
 from photos import JPEG, PLACE, PNG
 from playwright.sync_api import Browser, BrowserContext, Page, Playwright, expect
-from served import CHROMIUM, FLAGS, Served, a_port, kept_drafts, let_in, logged_in, served
+from served import (
+    AXE,
+    CHROMIUM,
+    FLAGS,
+    WCAG,
+    Served,
+    a_port,
+    kept_drafts,
+    let_in,
+    logged_in,
+    served,
+)
 
 from synaptic import save, update
 from synaptic.journal.draft_files import KEEP_DAYS
@@ -584,3 +595,89 @@ def test_a_draft_with_a_file_outlives_its_tab(browser: Browser, home: Path) -> N
         page.get_by_role("button", name="Save", exact=True).click()
         expect(page.get_by_role("status")).to_contain_text("Saved")
         assert not waiting(home) and list((home / "journal").rglob("*map.png"))
+
+
+def test_a_save_without_an_answer_leaves_the_text_and_says_what_to_do(
+    browser: Browser, home: Path
+) -> None:
+    with open_home(home) as ws:
+        id = save(ws, "The heron.\n\nIt stood in the reeds.").id
+    port = ("--port", str(a_port()))
+    with served(home, *port, **NOW) as server:
+        context = logged_in(browser, server, bypass_csp=True)
+        pages = {where: context.new_page() for where in ("/new", f"/entry/{id}/edit", "/")}
+        for where, page in pages.items():
+            page.goto(where)
+            page.locator(".box textarea").fill(f"Of {where}")
+            expect(page.locator("#kept")).to_have_text(KEPT)
+        tasks = context.new_page()
+        tasks.goto("/tasks")
+        tasks.get_by_label("Add a task").fill("Call the printer")
+    for where, page in pages.items():
+        for _ in range(2):
+            page.get_by_role("button", name="Save", exact=True).click()
+            told = page.get_by_role("alert")
+            expect(told).to_have_text(
+                re.compile("^Nothing was saved yet.* kept in this browser.*“Save” again.$")
+            )
+            expect(told).to_be_in_viewport()
+        page.evaluate(AXE.read_text())
+        assert not page.evaluate("(tags) => axe.run('main', {runOnly: tags})", WCAG)[
+            "violations"
+        ]
+        assert page.locator(".box textarea").input_value() == f"Of {where}"
+    full = pages["/"]
+    full.evaluate("() => void (IDBDatabase.prototype.transaction = () => { throw 1; })")
+    full.locator(".box textarea").press_sequentially(".")
+    full.get_by_role("button", name="Save", exact=True).click()
+    expect(full.get_by_role("alert")).to_contain_text("in this form alone")
+    full.locator(".box textarea").fill("Of /")
+    tasks.keyboard.press("Enter")
+    expect(tasks.get_by_role("alert")).to_contain_text("press “Add” again.")
+    expect(tasks.get_by_label("Add a task")).to_have_value("Call the printer")
+    with served(home, *port, log_in=False, **NOW) as server:
+        page = pages["/"]
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.locator("body")).to_contain_text("Your session has ended")
+        page.goto(server.link)
+        for where in pages:
+            page.goto(where)
+            if where != "/":
+                pages[where].close()
+                page.reload()
+            expect(page.locator(".box textarea")).to_have_value(f"Of {where}")
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_role("status")).to_contain_text("Saved")
+    text = "".join(file.read_text() for file in (home / "journal").rglob("*.md"))
+    assert all(text.count(f"Of {where}\n") == 1 for where in pages)
+
+
+def test_a_save_of_a_phone_without_network_is_sent_once_it_is_back(
+    browser: Browser, home: Path
+) -> None:
+    with open_home(home) as ws:
+        save(ws, "- [ ] Call the printer")
+    with served(home, **NOW) as server:
+        context = logged_in(browser, server)
+        page = context.new_page()
+        page.goto("/new")
+        write(page, "Seen from the train.")
+        expect(page.locator("input[name=draft]")).to_have_count(1)
+        context.set_offline(True)
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("kept in this browser")
+        context.set_offline(False)
+        page.goto("/tasks")  # the save of something else ends no draft
+        page.get_by_role("button", name="Tick: Call the printer").click()
+        expect(page.get_by_role("status")).to_contain_text("Ticked")
+        page.goto("/new")
+        expect(page.locator(".box textarea")).to_have_value(re.compile("Seen from the train."))
+        context.set_offline(True)
+        page.get_by_role("button", name="Save", exact=True).click()
+        expect(page.get_by_role("alert")).to_contain_text("kept in this browser")
+        context.set_offline(False)
+        page.get_by_role("button", name="Save", exact=True).dblclick()
+        expect(page.get_by_role("status")).to_contain_text("Saved")
+    text = "".join(file.read_text() for file in (home / "journal").rglob("*.md"))
+    assert text.count("Seen from the train.") == 1
+    assert list((home / "journal").rglob("*my-cat.png"))

@@ -58,6 +58,33 @@ const takeOver = async () => {
   names.forEach((name) => localStorage.removeItem(name));
 };
 
+// A text is sent once Synaptic answers: else the browser would show an error in its place.
+const ANSWER_MS = 10_000;
+const lost = new Set(); // forms whose text this browser cannot keep
+let asking = null, sending = null;
+addEventListener("submit", async (event) => {
+  const { target: form, submitter } = event;
+  if (!("draft" in form.dataset) || form === sending) return;
+  event.preventDefault();
+  event.stopImmediatePropagation(); // nothing counts it as sent
+  if (form === asking) return;
+  asking = form;
+  const asked = { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) };
+  const answer = await fetch("/static/texts.js", asked).catch(() => null);
+  asking = null;
+  document.getElementById("unsent")?.remove();
+  if (answer?.ok) {
+    sending = form;
+    form.requestSubmit(submitter);
+    sending = null;
+    return;
+  }
+  const told = Object.assign(document.createElement("p"), { id: "unsent", className: "warning", role: "alert" });
+  told.textContent = translate(lost.has(form) ? "Nothing was saved yet, because Synaptic does not answer. Your text is in this form alone: start `synaptic serve`, or wait for the network, and press “%(button)s” again."
+    : "Nothing was saved yet, because Synaptic does not answer. Your text is kept in this browser: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", { button: submitter?.textContent.trim() });
+  (form.querySelector(".actions") ?? form).prepend(told);
+}, true);
+
 const areUntouched = [];
 const isTyped = () => areUntouched.some((isUntouched) => !isUntouched());
 
@@ -155,11 +182,9 @@ for (const form of forms) {
   addEventListener("load", () => form.querySelectorAll("textarea").forEach((area) => {
     if (area.value) window.htmx?.trigger(area, "draft");
   }));
-  let isLost = false; // a text that cannot be kept is not left without a question
-  form.addEventListener("input", () => keep().then(() => (isLost = false), () => (isLost = true)));
-  addEventListener("beforeunload", (event) => { if (isLost) event.preventDefault(); });
+  form.addEventListener("input", () => keep().then(() => lost.delete(form), () => lost.add(form)));
   form.addEventListener("submit", () => {
-    isLost = false;
+    lost.delete(form);
     keep(); // as it is sent, which may be refused
     sessionStorage.sent = JSON.stringify([...readSent(), [here(), Date.now()]]);
   });
@@ -177,6 +202,8 @@ for (const form of forms) {
     form.querySelector("textarea:not([readonly])").focus();
   });
 }
+// A text that cannot be kept is not left without a question.
+addEventListener("beforeunload", (event) => { if (lost.size) event.preventDefault(); });
 const leave = document.querySelector("form.leave");
 leave?.addEventListener("submit", async (event) => {
   event.preventDefault();
