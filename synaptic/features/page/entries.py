@@ -81,6 +81,7 @@ LINE_CHARS = 22
 """Letters in a line of such a box; of Chinese or Japanese half as many."""
 LINKS_OPEN = 20
 """The number of an entry's links in each direction that are shown without a click."""
+HEADING = re.compile(r" {0,3}#{1,6}[ \t]|[^\r\n]+\r?\n {0,3}(?:=+|-+)[ \t]*(?:\r?\n|$)")
 DEGREES = tuple(map(str, range(11)))
 
 
@@ -234,6 +235,13 @@ async def _entry_form_page(request: Request) -> Response:
         types=TYPES,
         made=made,
     )
+
+
+def _begins_with_heading(text: str) -> bool:
+    return HEADING.match(text.lstrip("\r\n")) is not None
+
+
+TEMPLATES.globals["begins_with_heading"] = _begins_with_heading
 
 
 def _say_task(text: str) -> str:

@@ -75,7 +75,8 @@ SCRIPT_TEXTS = (
     mark_text("Synaptic does not answer."),
     mark_text(
         "Nothing was saved yet, because Synaptic does not answer. Your text is kept in this "
-        "browser: start `synaptic serve`, or wait for the network, and press “%(button)s” again."
+        "browser: start `synaptic serve`, or wait for the network, and press “%(button)s” "
+        "again."
     ),
     mark_text(
         "Nothing was saved yet, because Synaptic does not answer. Your text is in this form "

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import httpx
 import pytest
+from homes import open_home
 from playwright.sync_api import Browser, expect
 from served import Served, logged_in, served
+
+from synaptic import save
 
 DAY = b"""\xef\xbb\xbf# 2026-11-20\r
 \r
@@ -440,3 +443,44 @@ def test_a_session_that_only_reads_edits_and_ticks_nothing(tmp_path: Path) -> No
         for path in ("/edit?path=Mine.md", "/tick", "/search/saved"):
             assert server.client.post(path, data={"text": "x"}).status_code == 403
     assert note.read_text() == "# Mine\n\n- [ ] stays\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "fields_shown"),
+    [
+        ("# The keel\n\nIt is of oak.", "", 0),
+        ("### The keel #wood\n\nIt is of oak.", "", 0),
+        ("The keel\n========\n\nIt is of oak.", "", 0),
+        ("# The keel\n\nIt is of oak.", "The boat", 1),
+        ("The keel is of oak.\n\nIt is old.", "", 1),
+    ],
+)
+def test_a_title_has_one_home_in_the_form_of_an_entry(
+    browser: Browser, tmp_path: Path, text: str, title: str, fields_shown: int
+) -> None:
+    with open_home(tmp_path / "home") as ws:
+        id = save(ws, text, title=title or None).id
+    [note] = (tmp_path / "home" / "journal").glob("*.md")
+    before = note.read_bytes()
+    with served(tmp_path / "home") as server:
+        page = logged_in(browser, server).new_page()
+        for change in ("", "Mended. "):
+            page.goto(f"/entry/{id}/edit")
+            field = page.locator("#title")
+            assert field.count() == fields_shown
+            assert not title or field.input_value() == title
+            box = page.locator(".box textarea")
+            assert box.input_value().strip() == text
+            box.press("ControlOrMeta+End")
+            box.press_sequentially(f" {change}".rstrip())
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_role("status")).to_be_visible()
+            after = before.rstrip() + b" Mended.\n" if change else before
+            assert note.read_bytes() == after
+        if not fields_shown:  # and the heading is the title
+            page.goto(f"/entry/{id}/edit")
+            box.fill(box.input_value().replace("keel", "rudder"))
+            page.get_by_role("button", name="Save", exact=True).click()
+            expect(page.get_by_role("status")).to_be_visible()
+            expect(page.get_by_role("heading", level=1)).to_contain_text("The rudder")
+            assert note.read_bytes() == after.replace(b"keel", b"rudder")
