@@ -7,7 +7,8 @@ It names each text that has no translation yet.
 
 A text is found in a template by `_()`, `pgettext()` and `{% trans %}`, in Python by `translate`,
 `translate_in`, `translate_count` and `mark_text`. Of the rest of the package the page says the
-sentences: what `Sentence`, an error and a finding of `doctor` are made of, and some tables.
+sentences: what `Sentence`, an error, a finding of `doctor` and a fault of a note are made of, and
+some tables.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ from synaptic.models import TYPES
 from synaptic.verbs import doctor
 from synaptic.verbs.to_do import DUE_GROUPS
 from synaptic.verbs.totals import GROUPS
+from synaptic.workspace.preferences import CHANGED_END
 
 PAGE = ROOT / "synaptic" / "features" / "page"
 TEMPLATE = CATALOGUES / "page.pot"
@@ -62,6 +64,8 @@ SPOKEN: dict[str, tuple[int, ...]] = {
     **dict.fromkeys(ERRORS - {"IndexFailed", "IndexBusy"}, (0, 1)),
     "Sentence": (0,),
     "Finding": (2, 3),
+    "join_sentences": (1,),
+    "_issue": (2,),
 }
 """Which arguments of these calls are texts for a person."""
 ELSEWHERE = (
@@ -158,7 +162,16 @@ def _in_the_core() -> Iterator[Found]:
 def _in_tables() -> Iterator[str]:
     """Yields the parts of sentences that stand in tables of the core."""
     yield from ("oldest", "newest", "nearest")  # orders of a list
-    yield from ("at", "date", "due", "expires", "importance", "text", "title")  # of a form
+    yield from (
+        "at",
+        "by",
+        "date",
+        "due",
+        "expires",
+        "importance",
+        "text",
+        "title",
+    )  # of a form
     yield from (row.name for row in FILTERS.values() if row.page)
     yield from sorted(STATES)
     yield from (kind.plural for kind in KINDS.values())
@@ -174,6 +187,7 @@ def _in_tables() -> Iterator[str]:
     for reason in REASON_TEXTS.values():
         yield from reason
     yield from new_names._FORBIDDEN.values()
+    yield CHANGED_END
 
 
 def place_of_sentences(path: Path) -> str:
@@ -185,7 +199,7 @@ def place_of_sentences(path: Path) -> str:
 
 def spoken_arguments(call: ast.Call) -> list[ast.expr]:
     """Returns the arguments of a call that are texts for a person."""
-    name = getattr(call.func, "id", "")
+    name = getattr(call.func, "id", "") or getattr(call.func, "attr", "")
     spoken = [call.args[at] for at in SPOKEN.get(name, ()) if call.args[at:]]
     return spoken + [one.value for one in call.keywords if name in ERRORS and one.arg == "hint"]
 

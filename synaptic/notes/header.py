@@ -303,7 +303,7 @@ class Comment(NamedTuple):
     raw: dict[str, str]
     at: datetime | None
     values: Json
-    problems: list[str]
+    problems: list[Sentence]
 
 
 def _decode_text(value: str) -> str | None:
@@ -332,7 +332,7 @@ def _decode_moment(value: str) -> datetime | None:
     try:
         return datetime.fromisoformat(unquote(value))
     except ValueError:
-        raise ValueError("it is not a time like 2026-11-03T14:00:00+01:00") from None
+        raise ValueError(Sentence("it is not a time like 2026-11-03T14:00:00+01:00")) from None
 
 
 def _decode_day(value: str) -> str | None:
@@ -341,12 +341,12 @@ def _decode_day(value: str) -> str | None:
     try:
         return date.fromisoformat(unquote(value)).isoformat()
     except ValueError:
-        raise ValueError("it is not a date like 2026-11-03") from None
+        raise ValueError(Sentence("it is not a date like 2026-11-03")) from None
 
 
 def _decode_identity(value: str) -> str | None:
     if value and not re.fullmatch(f"[0-9a-f]{{{IDENTITY_DIGITS}}}", value):
-        raise ValueError(f"it is not a hash of {IDENTITY_DIGITS} hex digits")
+        raise ValueError(Sentence("it is not a hash of {n} hex digits", n=IDENTITY_DIGITS))
     return value or None
 
 
@@ -355,7 +355,7 @@ def _decode_importance(value: str) -> int | None:
         return None
     number = int(value) if re.fullmatch("[0-9]{1,3}", value) else -1
     if number not in range(11):
-        raise ValueError("it is not a whole number from 0 to 10")
+        raise ValueError(Sentence("it is not a whole number from 0 to 10"))
     return number
 
 
@@ -385,12 +385,13 @@ def read_comment(text: str) -> Comment:
     """Parses the `<!-- syn:` line of an entry."""
     fields = COMMENT_START.sub("", text, count=1).removesuffix("-->")
     first, *words = fields.split() or [""]
-    problems = [] if text.endswith("-->") else ["the `<!-- syn:` comment has no --> at its end"]
+    problems = [Sentence("the `<!-- syn:` comment has no --> at its end")]
+    if text.endswith("-->"):
+        problems = []
     id = first.lower() if ID.match(first.lower()) else None
     if id is None:
-        problems.append(
-            f"{first[:40]!r} is not an id; an id is 8 digits, a dash and 8 letters or digits"
-        )
+        text = "{first!r} is not an id; an id is 8 digits, a dash and 8 letters or digits"
+        problems.append(Sentence(text, first=first[:40]))
     raw: dict[str, str] = {}
     values: Json = {}
     extra = []
@@ -403,7 +404,10 @@ def read_comment(text: str) -> Comment:
             extra.append((key, unquote(value)))
         except ValueError as error:
             extra.append((key, unquote(value)))
-            problems.append(f"{word[:80]} cannot be read: {error}")
+            reason = error.args[0]
+            problems.append(
+                Sentence("{word} cannot be read: {reason}", word=word[:80], reason=reason)
+            )
     files = values.pop("files", ())
     values["files"] = tuple(path for path, _ in files)
     values["fingerprints"] = tuple(file for file in files if file[1])

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from ..errors import Sentence
 from ..models import DateSource, Entry, Pairs, ParsedFile, ParseIssue, Place, Texts
 from .blocks import (
     TIME_HEADING,
@@ -380,12 +381,16 @@ class _Reader:
             front = read_front_matter(written, is_toml=not block["yaml"])
             if front and front.problem:
                 line, reason = front.problem
-                message = f"the front matter is not valid ({reason}); "
-                message += "its other lines are read" if front.fields else "it is read as text"
+                message = "the front matter is not valid ({reason}); it is read as text"
+                if front.fields:
+                    message = (
+                        "the front matter is not valid ({reason}); its other lines are read"
+                    )
                 at = block.start("fields")
                 for _ in range(line):
                     at = eol_at(self.text, at, block.end("fields") - 1) + 1
-                self._issue(min(at, block.end("fields")), "front-matter", message)
+                at = min(at, block.end("fields"))
+                self._issue(at, "front-matter", message, reason=reason)
             if front and (front.fields or not front.problem):
                 self.front = front
                 self.start = block.end()
@@ -412,25 +417,31 @@ class _Reader:
             if piece.closed_at >= 0:
                 self._report_fenced(structure, piece)
                 continue
-            name = "code block" if piece.kind == "fence" else piece.kind
-            message = f"the {name} that begins here is never closed; "
-            if piece.limit < len(self.text):
-                message += f"it ends with its list item, above line {self._line(piece.limit)}"
-            else:
-                message += "all text below belongs to it"
-            self._issue(
-                piece.start, OPEN_FENCE if piece.kind == "fence" else "open-comment", message
+            name = "code block" if piece.kind == "fence" else "comment"
+            message = (
+                "the {name} that begins here is never closed; all text below belongs to it"
             )
+            if piece.limit < len(self.text):
+                message = (
+                    "the {name} that begins here is never closed; it ends with its list item, "
+                    "above line {line}"
+                )
+            code = OPEN_FENCE if piece.kind == "fence" else "open-comment"
+            line = self._line(piece.limit)
+            self._issue(piece.start, code, message, name=Sentence(name), line=line)
         for at in unclosed_tags(self.raw):
-            message = "everything up to the next saved entry is hidden"
-            self._issue(at, "open-private", f"this <private> is never closed; {message}")
+            message = (
+                "this <private> is never closed; everything up to the next saved entry is "
+                "hidden"
+            )
+            self._issue(at, "open-private", message)
         for start, end in structure.opaque:
             if self.text[start : start + 7].lstrip().startswith("<!--"):
                 for stray in _OF_AN_ENTRY.finditer(self.text, start, end):
                     message = (
-                        "this comment of a saved entry is ignored: the line above it is not "
+                        "this comment of a saved entry is ignored: the line above it is not a "
+                        "heading with a time"
                     )
-                    message += "a heading with a time"
                     self._issue(stray.start(), "stray-comment", message)
         last = max(self.text.rfind("\n>>>>>>> "), 0)
         for begin in _CONFLICT.finditer(self.text, self.start, last):
@@ -442,15 +453,14 @@ class _Reader:
         """Adds an issue for each saved entry between two fences, because it may be a sample
         within one code block.
         """
-        lines = f"{self._line(fence.start)} and {self._line(fence.closed_at)}"
-        message = f"this entry stands between the fences of lines {lines}"
+        message = (
+            "this entry stands between the fences of lines {first} and {last}; begin the first "
+            "with ```markdown if it is a sample"
+        )
+        lines = {"first": self._line(fence.start), "last": self._line(fence.closed_at)}
         for mark in structure.marks:
             if mark.comment_at >= 0 and fence.start < mark.start < fence.closed_at:
-                self._issue(
-                    mark.start,
-                    FENCED,
-                    f"{message}; begin the first with ```markdown if it is a sample",
-                )
+                self._issue(mark.start, FENCED, message, **lines)
 
     def _pieces(self, marks: Sequence[Mark]) -> Iterator[Entry | None]:
         of_file = self.day
@@ -695,8 +705,8 @@ class _Reader:
             place = entry.there
             id = entry.id
             if id in by_id and not entry.derived_id:
-                message = f"two entries of this file have the id {id}; the first one keeps it"
-                self._issue(place.start, "duplicate-id", message)
+                message = "two entries of this file have the id {id}; the first one keeps it"
+                self._issue(place.start, "duplicate-id", message, id=id)
             while id in by_id:
                 heading = self._line_at(place.start)
                 self.day = entry.at.date(), entry.date_source
@@ -713,8 +723,9 @@ class _Reader:
         line = bisect_left(self.line_ends, at) + 1
         return max(line - self.raw.startswith(_BOM), 1)
 
-    def _issue(self, at: int, code: str, message: str) -> None:
-        self.issues.append(ParseIssue(self.path, self._line(at), code, message))
+    def _issue(self, at: int, code: str, message: str, **values: object) -> None:
+        sentence = Sentence(message, **values)
+        self.issues.append(ParseIssue(self.path, self._line(at), code, sentence))
 
 
 @lru_cache(4096)

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..errors import join_sentences
 from ..filters import Filters
 from ..language.analysis.asked import event_words
 from ..models import NOTHING_CLOSE, Counts, Entry, SearchResult
@@ -75,7 +76,7 @@ def count_events(ws: Workspace, query: str, filters: Filters) -> Happened | None
             return None
         stored = ws.index.entries(rows)
         return Happened(
-            " and ".join(f"“{forms[0]}”" for forms in sought),
+            join_sentences([f"“{forms[0]}”" for forms in sought], "{one} and {other}"),
             len(rows),
             tuple(read_entries(ws, rows[:NEWEST]).values()),
             tuple(Counter(stored[row].entry.date[:7] for row in rows).items()),

@@ -261,7 +261,8 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
     notes = {}
     for row, stored in index.entries(rows).items():
         titles = index.titles(stored.entry.supersedes).values()
-        note = f"replaces {', '.join(titles)}" if titles else ""
+        replaced = ", ".join(titles)
+        note = Sentence("replaces {titles}", titles=replaced) if replaced else ""
         notes[row] = (to_microseconds(stored.entry.at), note)
     changed = {}
     for piece in ws.journal.trashed():
@@ -271,7 +272,10 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
                 changed[index.resolve(piece.id).rowid] = piece.at
     anytime = replace(filters, since=None, until=None)
     for row in index.filter_entries(anytime, list(changed)):
-        notes[row] = (to_microseconds(changed[row]), f"changed {changed[row]:%Y-%m-%d %H:%M}")
+        notes[row] = (
+            to_microseconds(changed[row]),
+            Sentence("changed {at:%Y-%m-%d %H:%M}", at=changed[row]),
+        )
     return {row: notes[row][1] for row in sorted(notes, key=lambda row: -notes[row][0])}
 
 

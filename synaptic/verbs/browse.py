@@ -326,9 +326,11 @@ def read_cursor(cursor: str | None, order: Order) -> PageEnd | None:
     match = _CURSOR.fullmatch(cursor)
     if not match or match[1] != order:
         raise InvalidArgument(
-            f"The cursor is not valid in the order {order!r}: {cursor[:40]!r}.",
+            "The cursor is not valid in the order {order!r}: {cursor!r}.",
             "Use the cursor of the previous answer, and its order.",
             of=["cursor"],
+            order=order,
+            cursor=cursor[:40],
         )
     position = TimelinePosition(
         dated=int(match[3]), at=int(match[4]), path=unquote(match[6]), seq=int(match[5])

@@ -7,10 +7,12 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
+from itertools import groupby
 from pathlib import Path, PurePath
 from typing import Literal
 
-from ..errors import ModelError, NotFound, Sentence, SynapticError
+from ..errors import ModelError, NotFound, Sentence, SynapticError, join_sentences
 from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..index.lists import list_paths_with_own_entries
@@ -22,7 +24,7 @@ from ..journal.names import left_out_sentences, printable_path
 from ..journal.projects import damage_of_projects
 from ..journal.runs import open_import_runs
 from ..journal.shelf import is_home_exposed
-from ..models import Stamp, frozen
+from ..models import ParseIssue, Stamp, frozen
 from ..notes.copies import find_original
 from ..notes.link_names import name_key
 from ..notes.redaction import line_number
@@ -407,12 +409,12 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
             ),
         )
     named = {path for _, path in copies}
-    for issue in now.issues:
+    for issue in _issues_in_words(ws, now.issues):
         if issue.code == "duplicate-id" and issue.path in named:
             continue
         where = f"{printable_path(issue.path)}:{issue.line}"
         message = Sentence("{where}: {text}", where=where, text=Sentence(issue.message))
-        yield Finding("warning", issue.code, message, _MENDS.get(issue.code, "Edit that line."))
+        yield Finding("warning", issue.code, message, _MENDS.get(issue.code, _MENDS["comment"]))
     for reason, (message, mend) in left_out_sentences(now.left_out, LEFT_OUT_SHOWN).items():
         level: Level = "warning" if reason in ("name", "unreadable") else "info"
         yield Finding(level, "left-out", message, mend)
@@ -432,6 +434,19 @@ def _file_findings(ws: Workspace, now: Status, *, whole: bool) -> Iterator[Findi
             yield Finding("warning", "private-copy", Sentence(text, id=id), FIX)
 
 
+def _issues_in_words(ws: Workspace, issues: Iterable[ParseIssue]) -> Iterator[ParseIssue]:
+    """Yields the issues of files with the sentences that say them, of which the index keeps the
+    English text alone.
+    """
+    for path, of_file in groupby(issues, key=lambda issue: issue.path):
+        sentences = {}
+        with suppress(SynapticError):  # it changed since, or is gone
+            read = ws.journal.parse(path, ws.journal.read(path)).issues
+            sentences = {issue.message: issue.message for issue in read}
+        for issue in of_file:
+            yield replace(issue, message=sentences.get(issue.message, issue.message))
+
+
 def _names_that_fold(stamps: Iterable[Stamp]) -> Iterator[str]:
     """Yields the names of notes that differ only by case, as `A.md and a.md`."""
     groups: dict[str, list[str]] = {}
@@ -439,7 +454,7 @@ def _names_that_fold(stamps: Iterable[Stamp]) -> Iterator[str]:
         groups.setdefault(name_key(stamp.path), []).append(printable_path(stamp.path))
     for paths in groups.values():
         if len(paths) > 1:
-            yield " and ".join(sorted(paths))
+            yield join_sentences(sorted(paths), "{one} and {other}")
 
 
 def _loss_findings(ws: Workspace) -> Iterator[Finding]:
@@ -511,6 +526,7 @@ _COPIES = {
 }
 
 _MENDS = {
+    "comment": "Edit that line.",
     "duplicate-id": "Merge the two texts, then delete one; a sync-conflict copy can be "
     "deleted whole.",
     "open-fence": "Close it with a line of the same three characters.",

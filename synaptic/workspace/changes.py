@@ -34,6 +34,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+from ..errors import Sentence
 from ..files import open_regular_file, real_path
 from ..filters import Scope
 from ..journal.disk import make_state_dir, overwrite, read_state_file
@@ -103,14 +104,14 @@ def mark_entries(
         if here and is_own_entry(entry, here):
             fate = branch_fate(entry.branch, here) if entry.branch else "merged"
             if fate == "gone":
-                marks.append(f"branch {entry.branch} gone")
+                marks.append(Sentence("branch {branch} gone", branch=entry.branch))
             elif fate != "merged":
-                marks.append(f"branch {entry.branch}")
+                marks.append(Sentence("branch {branch}", branch=entry.branch))
             changed = _changed_files(entry, here, ws.config.state / "lines")
         if rowid in consents and consents[rowid].mark:
             marks.append(consents[rowid].mark)
         if has_expired(entry.expires, today):
-            marks.append(f"expired {entry.expires}")
+            marks.append(Sentence("expired {day}", day=entry.expires))
         if marks or changed:
             result[rowid] = replace(entry, marks=tuple(marks), changed_files=tuple(changed))
     return result

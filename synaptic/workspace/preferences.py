@@ -39,7 +39,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import Refused
+from ..errors import Refused, Sentence
 from ..journal.disk import PREFERENCES as LOG
 from ..journal.machine import append_marked_rows, read_marked_rows
 from ..notes.blocks import project_key
@@ -67,9 +67,11 @@ class Consent(NamedTuple):
     @property
     def mark(self) -> str:
         """Returns how lists mark it; empty for one that a person confirmed here."""
+        name = Sentence(self.by) if self.by == CHANGED_END else self.by
         if self.word == "yes":
-            return f"confirmed by {self.by}" if self.by else ""
-        return f"unconfirmed, by {self.by}" if self.by else "unconfirmed"
+            return Sentence("confirmed by {name}", name=name) if name else ""
+        text = "unconfirmed, by {name}" if name else "unconfirmed"
+        return Sentence(text, name=name)
 
 
 class Confirmation(NamedTuple):

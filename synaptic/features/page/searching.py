@@ -1,7 +1,7 @@
 """The search page: hits as the words are typed, facets, and reasons of ranks on demand."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -19,7 +19,8 @@ from ...language.query import parse_filter_value
 from ...language.words import words
 from ...models import Hit
 from ...notes.blocks import project_key
-from ...render.present import IsHit, build_term_test, hit_remark
+from ...render.fence import one_line
+from ...render.present import IsHit, build_term_test
 from ...search.happened import count_events_and_clean_notices
 from ...search.search import drop_any_project, search
 from ...serving.arguments import take_filters
@@ -30,10 +31,12 @@ from ...workspace.workspace import Workspace
 from .rendering import mark_hits, plain_heading, plain_lines
 from .saved_searches import NOTE, save_search, saved_searches
 from .site import Page, Values, page, read_form, redirect_with_message, run_verb, site_of
-from .translation import localize_sentence, translate
+from .translation import localize_sentence, translate, translate_count
 
 MORE_HITS = 50
 """The number of hits after a click on "more"."""
+PLACES_SHOWN = 5
+"""The most other files with the text of a hit that are named."""
 SAVED_SHOWN = 30
 """The most saved searches on the search page; their note has all."""
 OFFERED = [row for row in FILTERS.values() if row.page]
@@ -222,8 +225,37 @@ def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
         hit,
         mark_hits(hit.entry.beside_page(heading), is_hit),
         mark_hits(plain_lines(below), is_hit),
-        hit_remark(hit),
+        " · ".join(_remarks_on_hit(hit)),
     )
+
+
+def _remarks_on_hit(hit: Hit) -> Iterator[str]:
+    """Yields the other files that hold a hit's text, what became of it, and what speaks for its
+    rank if that was asked for.
+    """
+    places = [f"{one_line(place.path)}:{place.line}" for place in hit.also]
+    if places:
+        more = ["…"] if places[PLACES_SHOWN:] else []
+        named = ", ".join(places[:PLACES_SHOWN] + more)
+        yield translate("also in %(places)s", places=named)
+    if hit.outcome:
+        yield one_line(localize_sentence(hit.outcome))
+    why = hit.why
+    if why and not (why.lexical_rank or why.semantic_rank):
+        yield translate("it passes all filters")
+    elif why:
+        yield translate("right in %(n)s of 100 such cases", n=round(100 * hit.score))
+        if why.lexical_rank:
+            yield translate("place %(n)s by its words", n=why.lexical_rank)
+        if why.semantic_rank:
+            yield translate("place %(n)s by its meaning", n=why.semantic_rank)
+        if any(name.startswith("prefer ") for name in why.matched_filters):
+            yield translate("it fits the time, phrase or name that was asked for")
+        if why.decay < 1:
+            left = round(100 * why.decay)
+            yield translate("its age leaves it %(n)s %% of its weight", n=left)
+        if why.access_count:
+            yield translate_count("read %(n)s time", "read %(n)s times", why.access_count)
 
 
 def _complete_last_word(ws: Workspace, query: str) -> str:

@@ -161,8 +161,12 @@ def localize_sentence(text: str) -> str:
 
 
 def localize_numbers(values: Mapping[str, object]) -> dict[str, object]:
-    """Returns the values with whole numbers as the present locale writes them."""
+    """Returns the values with whole numbers and sentences as the present locale has them."""
     return {
-        name: format_number(value) if type(value) is int else value
+        name: format_number(value)
+        if type(value) is int
+        else localize_sentence(value)
+        if isinstance(value, Sentence)
+        else value
         for name, value in values.items()
     }

@@ -12,16 +12,21 @@ from typing import NamedTuple
 import httpx
 import pytest
 from bs4 import BeautifulSoup
+from homes import open_home
 from served import Served, served
 
+from synaptic.features.page import routes
 from synaptic.features.page.translation import LOCALES, localize_sentence, speaking
 from synaptic.language.time_fields import TIME_FIELDS, read_date, read_moment
+from synaptic.verbs import doctor
+from synaptic.verbs.doctor import run_checkup
 
 NOW = "2026-11-20T10:00:00+00:00"
-SAID = ".warning, .notice, .check, .fine li, main.said, .empty, .narrow, .sum"
+SAID = ".warning, .notice, .check, .fine li, main.said, .empty, .narrow, .sum, .why, .badge"
 """Where a page shows what the core says."""
 ENGLISH = re.compile(
-    r"\b([Tt]he|is|are|and|[Nn]ot|[Tt]hat|with|[Nn]othing|[Nn]o|of|[Ii]t|from|[Ee]ntry|entries|[Tt]here|than)\b"
+    r"\b([Tt]he|is|are|and|not|[Tt]hat|with|[Nn]othing|[Nn]o|of|[Ii]t|from|[Ee]ntry|entries|[Tt]here|than"
+    r"|by|[Tt]his|have|for|to|read|score|matched|ranks|lines?|words?|place|here|expired|[Aa]dd)\b"
 )
 """Words of English that are none of German, outside of commands and values."""
 KETTLE, LAMP = "20261118-kettle22", "20261119-lamp2222"
@@ -101,6 +106,82 @@ def test_a_search_says_what_it_found_in_german(server: Served, query: str) -> No
     answer = said_by(server, server.client.get(address))
     assert SEARCHES[query] in answer.text, answer
     assert not ENGLISH.findall(answer.text), answer
+
+
+@pytest.mark.parametrize("query", [query for query in SEARCHES if query[0] != "?"])
+def test_a_search_says_in_german_why_it_found_that(server: Served, query: str) -> None:
+    asked = httpx.QueryParams(q=query, explain="1", include_superseded="1")
+    answer = said_by(server, server.client.get(f"/search?{asked}"))
+    assert not ENGLISH.findall(answer.text), answer
+    if query == "latest decisions":
+        assert "passt zu allen Filtern" in answer.text
+    elif query == "Kessel -Lampe":
+        assert "Platz 1 nach den Wörtern" in answer.text
+
+
+GERMAN = {
+    "/": ["/"],
+    "/day": ["/day?date=2026-11-18"],
+    "/day/{date}": ["/day/2026-11-18", "/day/2020-01-01", "/day/2026-99-99"],
+    "/calendar": ["/calendar", "/calendar?month=2026-11", "/calendar?year=nie"],
+    "/search": ["/search", "/search?cursor=zz", "/search?tag=-boje&until=2026-11-30"],
+    "/sums": ["/sums", "/sums?field=hours&by=week", "/sums?by=nie"],
+    "/tasks": ["/tasks", *(f"/tasks?by={by}" for by in ("day", "project", "tag", "note"))],
+    "/tag/{name:path}": ["/tag/boje", "/tag/nichts"],
+    "/folder": ["/folder", "/folder?cursor=zz"],
+    "/folder/{name:path}": ["/folder/nichts"],
+    "/entry/{id}": [f"/entry/{LAMP}", f"/entry/{KETTLE}", "/entry/zzzz9999"],
+    "/entry/{id}/edit": [f"/entry/{LAMP}/edit", "/entry/zzzz9999/edit"],
+    "/entry/{id}/delete": [f"/entry/{LAMP}/delete", "/entry/zzzz9999/delete"],
+    "/entry/{id}/rename": [f"/entry/{LAMP}/rename", "/entry/zzzz9999/rename"],
+    "/rename": ["/rename?folder=nichts", "/rename"],
+    "/new": ["/new", f"/new?supersedes={LAMP}", f"/new?parent={LAMP}", "/new?type=handoff"],
+    "/edit": ["/edit?path=Kajak.md", f"/edit?path=2026-11-19.md&id={LAMP}", "/edit"],
+    "/deleted": ["/deleted"],
+    "/health": ["/health", "/health?whole=1"],
+    "/review": ["/review", "/review?near=1"],
+    "/statistics": ["/statistics"],
+    "/waiting": ["/waiting"],
+    "/book": ["/book", "/book?since=2026-11-01&until=2026-11-30"],
+    "/book/file": ["/book/file?since=2026-11-01&until=2026-11-30"],
+    "/print": ["/print?since=2026-11-01&until=2026-11-30", "/print?since=2030-01-01"],
+    "/devices": ["/devices"],
+    "/phone": ["/phone"],
+    "/login": ["/login"],
+    "/offline": ["/offline"],
+    "/to": ["/to?name=Nirgends"],
+    "/picture": ["/picture?name=nichts"],
+    "/palette": ["/palette?q=K"],
+    "/complete": ["/complete?q=K&kind=link"],
+    "/templates": ["/templates"],
+    "/template": ["/template?name=nichts"],
+    "/preparing": ["/preparing"],
+    "a page that is not there": ["/nirgends"],
+}
+"""The addresses of each page that are read."""
+TAKEN_ALONG = {"/export", "/events"}
+"""What is no page: a zip with the notes, and a stream of numbers."""
+READ_OUT = ("aria-label", "title", "placeholder", "alt", "data-hint")
+
+
+def test_every_page_is_read_in_german() -> None:
+    shown = {row.path for row in routes.PAGES if "GET" in (row.methods or ())}
+    assert shown - TAKEN_ALONG == GERMAN.keys() - {"a page that is not there"}
+
+
+@pytest.mark.parametrize("path", GERMAN)
+def test_no_page_has_an_english_word(server: Served, home: Path, path: str) -> None:
+    for address in GERMAN[path]:
+        answer = server.client.get(address, follow_redirects=True)
+        page = BeautifulSoup(answer.text.replace(str(home), ""), "html.parser")
+        for part in page.select("code, kbd, style, script, textarea, meta, link, .command"):
+            part.decompose()
+        read_out = [
+            one[name] for one in page.find_all(True) for name in READ_OUT if one.get(name)
+        ]
+        texts = [page.get_text(" ", strip=True), *read_out]
+        english = [text for text in texts if ENGLISH.search(text)]
+        assert not english, (address, [ENGLISH.findall(text) for text in english], english)
 
 
 Step = Callable[[Served, Path], httpx.Response]
@@ -238,6 +319,44 @@ def test_the_health_of_a_journal_is_told_in_german(tmp_path: Path) -> None:
             assert "Andere Benutzer können in" in answer.text, answer
             assert "Fehlt (eine Festplatte, die nicht eingebunden ist?)" in answer.text
             assert "Einträge:" in answer.text and "Dateien: 2, unter" in answer.text
+            text = answer.text.replace(str(tmp_path), "")
+            assert not ENGLISH.findall(text), answer
+
+
+FAULTY = {
+    "Doppelt.md": f"## 09:00 Eins\n<!-- syn:{KETTLE} -->\n\nA.\n\n## 10:00 Zwei\n<!-- syn:{KETTLE} -->\n\nB.\n",
+    "Woanders.md": f"## 09:00 Drei\n<!-- syn:{KETTLE} -->\n\nC.\n",
+    "Zaun.md": "# Zaun\n\n```\nOffen.\n",
+    "Liste.md": "# Liste\n\n- Punkt\n  ```\n  Offen.\n\nDarunter.\n",
+    "Beispiel.md": f"# Beispiel\n\n```\n\n## 09:00 Vier\n<!-- syn:{LAMP} -->\n\nD.\n\n```\n\nE.\n",
+    "Kommentar.md": "# Kommentar\n\n<!-- Offen.\n",
+    "Geheim.md": "# Geheim\n\n<private>Offen.\n",
+    "Streuner.md": "# Streuner\n\nText.\n<!-- syn:20261118-strayyyy -->\n",
+    "Latein.md": "# Latein\n\nM\xfcll.\n".encode("latin-1"),
+    "Breit.md": "# Breit\n".encode("utf-16"),
+    "Kopf.md": "---\ntags: [offen\nname: x\n---\n# Kopf\n",
+    "Wirr.md": "---\n: : [\n---\n# Wirr\n",
+    "Streit.md": "# Streit\n\n<<<<<<< HEAD\nA.\n=======\nB.\n>>>>>>> other\n",
+    "Kennung.md": "## 09:00 Fünf\n<!-- syn:nix at=nie importance=11 expires=nie root=nix\n\nF.\n",
+}
+"""A file for each fault of which the health tells."""
+
+
+def test_each_fault_of_a_file_is_told_in_german(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    for name, text in FAULTY.items():
+        data = text if isinstance(text, bytes) else text.encode()
+        (home / "journal" / name).write_bytes(data)
+    with open_home(home) as ws:
+        issues = run_checkup(ws, whole=False).findings
+    codes = {finding.code for finding in issues}
+    assert doctor._MENDS.keys() <= codes
+    with served(home, SYNAPTIC_NOW=NOW, TZ="UTC") as server:
+        server.client.headers["Accept-Language"] = "de-DE"
+        for path in ("/health", "/health?whole=1"):
+            answer = said_by(server, server.client.get(path))
+            assert all(f"{name}:" in answer.text for name in FAULTY), answer
             text = answer.text.replace(str(tmp_path), "")
             assert not ENGLISH.findall(text), answer
 

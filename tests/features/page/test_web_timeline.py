@@ -153,7 +153,7 @@ def test_htmx_gets_the_results_alone(server: Served) -> None:
         server.client.get("/search?q=a+b&tag=", headers=HTMX).headers["HX-Replace-Url"]
         == "/search?q=a+b"
     )
-    assert "ranks lexical" in server.shown("/search?q=sqlite&explain=1")
+    assert "place 1 by its words" in server.shown("/search?q=sqlite&explain=1")
 
 
 def test_a_filter_that_is_none_keeps_the_form(server: Served) -> None:
@@ -170,7 +170,7 @@ def test_what_is_typed_counts_as_no_read(tmp_path: Path) -> None:
             found = searching.search_page_values(ws, word, {}, {"explain": "1"}, loading=False)
             ws.index.flush()
         reasons = found["hits"][0][3]
-        assert "ranks lexical" in reasons and "access count" not in reasons
+        assert "by its words" in reasons and "read 1 time" not in reasons
         assert not [call for call in ws.index.counters.calls() if call.verb == "search"]
 
 

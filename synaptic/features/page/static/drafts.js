@@ -80,8 +80,9 @@ addEventListener("submit", async (event) => {
     return;
   }
   const told = Object.assign(document.createElement("p"), { id: "unsent", className: "warning", role: "alert" });
-  told.textContent = translate(lost.has(form) ? "Nothing was saved yet, because Synaptic does not answer. Your text is in this form alone: start `synaptic serve`, or wait for the network, and press “%(button)s” again."
-    : "Nothing was saved yet, because Synaptic does not answer. Your text is kept in this browser: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", { button: submitter?.textContent.trim() });
+  const named = { button: submitter?.textContent.trim() };
+  told.textContent = lost.has(form) ? translate("Nothing was saved yet, because Synaptic does not answer. Your text is in this form alone: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", named)
+    : translate("Nothing was saved yet, because Synaptic does not answer. Your text is kept in this browser: start `synaptic serve`, or wait for the network, and press “%(button)s” again.", named);
   (form.querySelector(".actions") ?? form).prepend(told);
 }, true);
 
