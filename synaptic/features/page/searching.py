@@ -220,10 +220,13 @@ def _filter_field_texts(filters: Filters) -> Values:
 
 def _hit_row(hit: Hit, is_hit: IsHit) -> tuple[Hit, Markup, Markup, str]:
     """(hit, title, snippet, reasons of its rank); the words of the query are marked."""
-    heading, below = plain_heading(hit.entry.title, hit.snippet)
+    entry = hit.entry
+    heading, below = plain_heading(entry.title, hit.snippet)
+    # the day of an entry stands below its title
+    named = heading if entry.page == entry.date else entry.beside_page(heading)
     return (
         hit,
-        mark_hits(hit.entry.beside_page(heading), is_hit),
+        mark_hits(named, is_hit),
         mark_hits(plain_lines(below), is_hit),
         " · ".join(_remarks_on_hit(hit)),
     )

@@ -360,3 +360,15 @@ def test_two_titles_in_the_picture_are_told_apart(
         assert len({*shown}) == 2
         for box in boxes.locator("span").all():  # and nothing of that is cut
             assert box.evaluate("(box) => box.scrollWidth <= box.clientWidth"), shown
+
+
+def test_a_list_says_the_day_of_an_entry_once(tmp_path: Path) -> None:
+    journal = tmp_path / "home" / "journal"
+    journal.mkdir(parents=True)
+    for day in ("2026-11-19", "2026-11-20"):
+        (journal / f"{day}.md").write_text(f"# {day}\n\n## Log\n\nThe tide came at noon.\n")
+    with served(tmp_path / "home") as server:
+        for path in ("/search?q=tide", "/search", "/folder"):
+            page = server.shown(path, **{"Accept-Language": "de"})
+            assert re.findall(r"<h2><a [^>]+>([^<]*)</a>", page) == ["Log", "Log"]
+            assert page.count("20. November 2026") == 1 and "2026-11-20 >" not in page
