@@ -154,7 +154,10 @@ def test_a_tick_is_taken_back_where_it_was_made(
 
 
 def move(page: Page, name: str, task: str, day: str) -> None:
-    """Moves a task by one of its buttons, or to a day that is picked by the keyboard alone."""
+    """Moves a task by one of its buttons, or to a day that is picked by the keyboard alone. On
+    a phone they are folded.
+    """
+    page.locator(".tasks li", has_text=task).locator(".moves > summary").click()
     button = page.get_by_label(f"{name}: {task}", exact=True)
     if name != "Pick a day":
         button.click()
@@ -251,7 +254,7 @@ def test_the_page_of_a_day_lists_what_is_due_then(
     assert "Call Ida" in server.client.get("/tasks?later=1").text
     page = logged_in(browser, server, viewport=PHONE).new_page()
     page.goto("/day/2027-01-29")
-    page.get_by_role("button", name="A week later: Call Ida").click()
+    move(page, "A week later", "Call Ida", "")
     expect(page.get_by_role("status")).to_contain_text("due on Friday, 5 February")
     assert page.url.endswith("/day/2027-01-29")
     expect(page.get_by_role("button", name="Tick: Call Ida")).to_have_count(0)
@@ -380,3 +383,33 @@ def test_a_deleted_text_can_be_read_before_it_is_restored(server: Served) -> Non
     assert re.search(
         r"deleted on 24 November 2026 at 10:0\d from \S+ Its text A single line. Restore", row
     )
+
+
+def test_the_days_to_move_a_task_are_folded_on_a_phone(
+    browser: Browser, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    (home / "journal").mkdir(parents=True)
+    rows = "".join(f"- [ ] Call person {n} 📅 2026-11-{n}\n\n" for n in range(10, 16))
+    (home / "journal" / "2026-11-09.md").write_text(rows)
+    with served(home, SYNAPTIC_NOW="2026-11-24T10:00:00") as server:
+        context = logged_in(
+            browser,
+            server,
+            locale="de-DE",
+            viewport={"width": 390, "height": 844},
+            is_mobile=True,
+            has_touch=True,
+        )
+        page = context.new_page()
+        for path in ("/", "/tasks"):
+            page.goto(path)
+            row = page.locator(".tasks li").first
+            expect(row.locator("button.quiet").first).to_be_hidden()
+            row.locator(".moves > summary").tap()
+            expect(row.get_by_role("button", name="Nächste Woche")).to_be_visible()
+        row.get_by_role("button", name="Morgen").tap()
+        expect(page.get_by_role("status")).to_contain_text("25. November")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        expect(page.locator(".tasks button.quiet").first).to_be_visible()
+        expect(page.locator(".moves > summary").first).to_be_hidden()

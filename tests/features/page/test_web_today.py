@@ -163,7 +163,7 @@ def test_the_page_follows_and_leaves_alone_what_is_being_typed(
         expect(page.locator(".due li")).to_have_text(
             [
                 re.compile(
-                    r"Renew the permit\..+due 19 November\s*Today\s+Tomorrow\s+Next week",
+                    r"Renew the permit\..+due 19 November\s*Move\s*Today\s+Tomorrow\s+Next week",
                     re.DOTALL,
                 ),
                 re.compile(r"Water the beds\..+today", re.DOTALL),
