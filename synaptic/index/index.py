@@ -11,15 +11,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ..errors import (
-    Ambiguous,
-    IndexBusy,
-    IndexFailed,
-    NotFound,
-    Refused,
-    Sentence,
-    SynapticError,
-)
+from ..errors import Ambiguous, IndexBusy, IndexFailed, NotFound, Refused, SynapticError
 from ..filters import Filters, Scope
 from ..language.words import fts5_expression
 from ..models import OF_SESSIONS, Facets, FileSignature, Matrix, Order, ParseIssue, Vector
@@ -729,11 +721,7 @@ class Index:
         """Returns the problems of notes that could not be read as intended, and the ids that
         several files claim.
         """
-        twin = "the id {id} belongs to another entry too; this one is known as {name}"
-        return tuple(
-            ParseIssue(path, line, code, Sentence(twin, id=id, name=name) if name else text)
-            for path, line, code, text, id, name in self.engine.rows(_ISSUES)
-        )
+        return tuple(ParseIssue(*row) for row in self.engine.rows(_ISSUES))
 
 
 _ENTRIES = f"{SELECT_ENTRY} WHERE e.rowid IN {BOUND_LIST} AND e.id IS NOT NULL"
@@ -788,9 +776,9 @@ _COUNTS = f"""
     SELECT (SELECT count(*) FROM source), (SELECT count(*) FROM entry WHERE id IS NOT NULL),
         (SELECT count(*) FROM chunk), count(DISTINCT c.entry), count(*) {_PENDING}"""
 _ISSUES = """
-    SELECT s.path, i.line, i.code, i.message, '', ''
-    FROM issue i JOIN source s ON s.id = i.source
-    UNION ALL SELECT s.path, e.line, 'duplicate-id', '', e.own_id, e.id
+    SELECT s.path, i.line, i.code, i.message FROM issue i JOIN source s ON s.id = i.source
+    UNION ALL SELECT s.path, e.line, 'duplicate-id', 'the id ' || e.own_id ||
+        ' belongs to another entry too; this one is known as ' || e.id
     FROM entry e JOIN source s ON s.id = e.source WHERE e.twin = 2 ORDER BY 1, 2"""
 _SPREAD = """
     SELECT e.rowid FROM (

@@ -404,10 +404,8 @@ def read_comment(text: str) -> Comment:
             extra.append((key, unquote(value)))
         except ValueError as error:
             extra.append((key, unquote(value)))
-            reason = error.args[0]
-            problems.append(
-                Sentence("{word} cannot be read: {reason}", word=word[:80], reason=reason)
-            )
+            said = "{word} cannot be read: {reason}"
+            problems.append(Sentence(said, word=word[:80], reason=error.args[0]))
     files = values.pop("files", ())
     values["files"] = tuple(path for path, _ in files)
     values["fingerprints"] = tuple(file for file in files if file[1])

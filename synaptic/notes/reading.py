@@ -381,16 +381,15 @@ class _Reader:
             front = read_front_matter(written, is_toml=not block["yaml"])
             if front and front.problem:
                 line, reason = front.problem
-                message = "the front matter is not valid ({reason}); it is read as text"
-                if front.fields:
-                    message = (
-                        "the front matter is not valid ({reason}); its other lines are read"
-                    )
+                rest = Sentence(
+                    "its other lines are read" if front.fields else "it is read as text"
+                )
                 at = block.start("fields")
                 for _ in range(line):
                     at = eol_at(self.text, at, block.end("fields") - 1) + 1
                 at = min(at, block.end("fields"))
-                self._issue(at, "front-matter", message, reason=reason)
+                message = "the front matter is not valid ({reason}); {rest}"
+                self._issue(at, "front-matter", message, reason=reason, rest=rest)
             if front and (front.fields or not front.problem):
                 self.front = front
                 self.start = block.end()
@@ -417,23 +416,16 @@ class _Reader:
             if piece.closed_at >= 0:
                 self._report_fenced(structure, piece)
                 continue
-            name = "code block" if piece.kind == "fence" else "comment"
-            message = (
-                "the {name} that begins here is never closed; all text below belongs to it"
-            )
-            if piece.limit < len(self.text):
-                message = (
-                    "the {name} that begins here is never closed; it ends with its list item, "
-                    "above line {line}"
-                )
+            name = Sentence("code block" if piece.kind == "fence" else "comment")
             code = OPEN_FENCE if piece.kind == "fence" else "open-comment"
-            line = self._line(piece.limit)
-            self._issue(piece.start, code, message, name=Sentence(name), line=line)
+            rest = "all text below belongs to it"
+            if piece.limit < len(self.text):
+                rest = "it ends with its list item, above line {line}"
+            said = Sentence(rest, line=self._line(piece.limit))
+            message = "the {name} that begins here is never closed; {rest}"
+            self._issue(piece.start, code, message, name=name, rest=said)
         for at in unclosed_tags(self.raw):
-            message = (
-                "this <private> is never closed; everything up to the next saved entry is "
-                "hidden"
-            )
+            message = "this <private> is never closed; all up to the next saved entry is hidden"
             self._issue(at, "open-private", message)
         for start, end in structure.opaque:
             if self.text[start : start + 7].lstrip().startswith("<!--"):

@@ -261,8 +261,7 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
     notes = {}
     for row, stored in index.entries(rows).items():
         titles = index.titles(stored.entry.supersedes).values()
-        replaced = ", ".join(titles)
-        note = Sentence("replaces {titles}", titles=replaced) if replaced else ""
+        note = Sentence("replaces {titles}", titles=", ".join(titles)) if titles else ""
         notes[row] = (to_microseconds(stored.entry.at), note)
     changed = {}
     for piece in ws.journal.trashed():
@@ -272,10 +271,8 @@ def _change_notes(ws: Workspace, filters: Filters) -> dict[int, str]:
                 changed[index.resolve(piece.id).rowid] = piece.at
     anytime = replace(filters, since=None, until=None)
     for row in index.filter_entries(anytime, list(changed)):
-        notes[row] = (
-            to_microseconds(changed[row]),
-            Sentence("changed {at:%Y-%m-%d %H:%M}", at=changed[row]),
-        )
+        note = Sentence("changed {at:%Y-%m-%d %H:%M}", at=changed[row])
+        notes[row] = (to_microseconds(changed[row]), note)
     return {row: notes[row][1] for row in sorted(notes, key=lambda row: -notes[row][0])}
 
 

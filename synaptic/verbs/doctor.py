@@ -444,6 +444,9 @@ def _issues_in_words(ws: Workspace, issues: Iterable[ParseIssue]) -> Iterator[Pa
             read = ws.journal.parse(path, ws.journal.read(path)).issues
             sentences = {issue.message: issue.message for issue in read}
         for issue in of_file:
+            words = issue.message.split()
+            twin = Sentence(_TWIN, id=words[2], name=words[-1]) if words[4:] else ""
+            sentences[twin] = twin  # made by the index
             yield replace(issue, message=sentences.get(issue.message, issue.message))
 
 
@@ -524,6 +527,8 @@ _COPIES = {
     "its changes then cannot be taken back.",
     "imports": "`synaptic doctor --fix` puts the entry into its file; remove it there.",
 }
+
+_TWIN = "the id {id} belongs to another entry too; this one is known as {name}"
 
 _MENDS = {
     "comment": "Edit that line.",

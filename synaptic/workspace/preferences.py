@@ -70,8 +70,7 @@ class Consent(NamedTuple):
         name = Sentence(self.by) if self.by == CHANGED_END else self.by
         if self.word == "yes":
             return Sentence("confirmed by {name}", name=name) if name else ""
-        text = "unconfirmed, by {name}" if name else "unconfirmed"
-        return Sentence(text, name=name)
+        return Sentence("unconfirmed, by {name}" if name else "unconfirmed", name=name)
 
 
 class Confirmation(NamedTuple):
