@@ -404,8 +404,8 @@ def read_comment(text: str) -> Comment:
             extra.append((key, unquote(value)))
         except ValueError as error:
             extra.append((key, unquote(value)))
-            said = "{word} cannot be read: {reason}"
-            problems.append(Sentence(said, word=word[:80], reason=error.args[0]))
+            message = "{word} cannot be read: {reason}"
+            problems.append(Sentence(message, word=word[:80], reason=error.args[0]))
     files = values.pop("files", ())
     values["files"] = tuple(path for path, _ in files)
     values["fingerprints"] = tuple(file for file in files if file[1])

@@ -421,9 +421,9 @@ class _Reader:
             rest = "all text below belongs to it"
             if piece.limit < len(self.text):
                 rest = "it ends with its list item, above line {line}"
-            said = Sentence(rest, line=self._line(piece.limit))
+            rest = Sentence(rest, line=self._line(piece.limit))
             message = "the {name} that begins here is never closed; {rest}"
-            self._issue(piece.start, code, message, name=name, rest=said)
+            self._issue(piece.start, code, message, name=name, rest=rest)
         for at in unclosed_tags(self.raw):
             message = "this <private> is never closed; all up to the next saved entry is hidden"
             self._issue(at, "open-private", message)
