@@ -146,7 +146,7 @@ def test_who_may_only_read_attaches_nothing(server: Served, home: Path) -> None:
 
 def test_a_file_goes_into_a_note_of_a_folder(server: Served, home: Path) -> None:
     note = home / "journal" / "trips" / "Ely.md"
-    note.parent.mkdir()
+    note.parent.mkdir(parents=True)
     note.write_text("# Ely\n\nWe went.\n")
     page = server.client.get("/edit", params={"path": "trips/Ely.md"}).text
     seen = re.search(r'name="seen" value="([^"]+)"', page)
@@ -164,8 +164,8 @@ def test_files_are_dropped_and_pasted_into_each_box(
     browser: Browser, server: Served, home: Path, kind: str
 ) -> None:
     note = f"Cats, {kind}.md"
+    server.post("/new", content="Look")  # which makes the folder
     (home / "journal" / note).write_text("# Cats\n")
-    server.post("/new", content="Look")
     page = logged_in(browser, server).new_page()
     page.goto("/")
     page.get_by_role("link", name="Open Look").first.click()
