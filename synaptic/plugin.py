@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from .config import Config
     from .index.rows import Stored
-    from .journal.changelog import LoggedRun
+    from .journal.standing import LoggedRun
     from .models import Entry, Json, Receipt, Texts
     from .workspace.many_edits import EditPlan
     from .workspace.workspace import Workspace

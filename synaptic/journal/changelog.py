@@ -36,7 +36,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..errors import JournalError
-from ..models import PERSON, Json, Texts, frozen
+from ..models import PERSON, Json, frozen
 from ..notes.blocks import LINE_ENDS, bytes_of_text, text_of_bytes
 from ..notes.privacy import has_private_tag, shows_private_text, unclosed_tags
 from . import disk
@@ -47,32 +47,8 @@ MOST_BYTES = 1_000_000_000
 """The most bytes of the log of a month."""
 _AROUND = 4_096
 """The bytes around a change in which lines are compared, and its place is described."""
-UNDO = "undo "
-"""The beginning of the verb of a run that took another back."""
 NO_FILE = "none"
 """In the place of the hash of a file that is not there."""
-
-
-@frozen
-class LoggedRun:
-    """A run in the log that can be taken back: who did it, by what, when, in which files.
-    `words` are some that it changed, where they are known: the old and the new ones.
-    """
-
-    run: str
-    at: datetime
-    who: str
-    by: str
-    verb: str
-    what: str
-    files: Texts
-    entries: Texts = ()
-    words: tuple[str, str] = "", ""
-
-    @property
-    def undone_verb(self) -> str:
-        """The verb of the run that it took back; "" if it took none back."""
-        return self.verb.removeprefix(UNDO) if self.verb.startswith(UNDO) else ""
 
 
 class Actor(NamedTuple):
@@ -128,11 +104,6 @@ def present_actor() -> Actor:
 
 def new_run_name() -> str:
     return secrets.token_hex(4)
-
-
-def verb_of_undo(verb: str) -> str:
-    """The verb of a run that takes one of this verb back: of an undo, what it took back."""
-    return verb.removeprefix(UNDO) if verb.startswith(UNDO) else UNDO + verb
 
 
 @frozen
@@ -212,10 +183,6 @@ class ChangeLog:
                 lines = _lines_of_log(path)
             named = (line for line in reversed(lines) if quoted in line)
             yield from filter(None, map(_parse, named))
-
-    def of_run(self, run: str) -> list[FileChange]:
-        """All records of a run, the newest first. Few others are parsed."""
-        return [record for record in self.newest_first(run) if record.run == run]
 
     def append(self, *records: FileChange, sync: bool) -> None:
         """Appends records of one run in one write. With `sync` they are durable, and an error

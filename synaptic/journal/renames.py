@@ -25,7 +25,7 @@ from pathlib import Path, PurePosixPath
 from ..errors import Changed, NotFound, Refused, match_valid_name
 from ..notes.blocks import text_of_bytes
 from ..notes.link_places import Splice, replace_pieces, reverse_pieces
-from .changelog import UNDO, Deed, FileChange, find_hunks, make_record, verb_of_undo
+from .changelog import Deed, FileChange, find_hunks, make_record
 from .comments import find_ids
 from .disk import PREFERENCES, UNFINISHED, append_json_lines, inject_fault
 from .file_moves import FileMoves
@@ -36,7 +36,7 @@ from .moves import note_moves
 from .reverting import CannotUndo, hunk_of_splice, undo_change
 from .rewriting import rewrite_entries_in_lock, rewrite_many_in_lock
 from .runs import FileEdit, Run, open_import_runs, open_rename_runs
-from .standing import changes_of_run, list_standing_changes
+from .standing import UNDO, changes_of_run, list_standing_changes, records_of_run, verb_of_undo
 from .trash import TrashedText, file_hash
 from .writer import BATCH
 
@@ -161,7 +161,7 @@ def close(journal: Journal, run: Run) -> None:
     deed = journal.writer.deed
     assert deed
     moment = journal.clock()
-    logged = {(one.path, one.to) for one in journal.log.of_run(run.name)}
+    logged = {(one.path, one.to) for one in records_of_run(journal, run.name)}
     for edit in [] if run.back else run.edits:  # a power cut may have taken records away
         if edit.before != edit.after and not logged & {(edit.path, ""), (edit.to, "")}:
             journal.log.append(_record_of_edit(deed, moment, edit), sync=False)
@@ -199,7 +199,7 @@ def describe_run(journal: Journal, run: Run, deed: Deed) -> None:
         deed.run = run.name
         deed.what = _describe_edits(run.edits)
         return
-    records = journal.log.of_run(run.name)
+    records = records_of_run(journal, run.name)
     if records:
         deed.verb, deed.what = verb_of_undo(records[0].verb), records[0].what
     standing = changes_of_run(journal, run.name)

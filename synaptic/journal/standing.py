@@ -1,11 +1,43 @@
-"""Tells which recorded changes nobody took back."""
+"""The runs of the log of changes that can be taken back, and which changes nobody took back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
+from ..models import Texts, frozen
 from .changelog import FileChange, hash_or_none
 from .journal_files import JournalFiles
+
+UNDO = "undo "
+"""The beginning of the verb of a run that took another back."""
+
+
+@frozen
+class LoggedRun:
+    """A run in the log that can be taken back: who did it, by what, when, in which files.
+    `words` are some that it changed, where they are known: the old and the new ones.
+    """
+
+    run: str
+    at: datetime
+    who: str
+    by: str
+    verb: str
+    what: str
+    files: Texts
+    entries: Texts = ()
+    words: tuple[str, str] = "", ""
+
+    @property
+    def undone_verb(self) -> str:
+        """The verb of the run that it took back; "" if it took none back."""
+        return self.verb.removeprefix(UNDO) if self.verb.startswith(UNDO) else ""
+
+
+def verb_of_undo(verb: str) -> str:
+    """The verb of a run that takes one of this verb back: of an undo, what it took back."""
+    return verb.removeprefix(UNDO) if verb.startswith(UNDO) else UNDO + verb
 
 
 def list_standing_changes(journal: JournalFiles) -> Iterator[FileChange]:
@@ -35,3 +67,8 @@ def list_standing_changes(journal: JournalFiles) -> Iterator[FileChange]:
 def changes_of_run(journal: JournalFiles, run: str) -> list[FileChange]:
     """The records of a run that nobody took back, the newest first."""
     return [record for record in list_standing_changes(journal) if record.run == run]
+
+
+def records_of_run(journal: JournalFiles, run: str) -> list[FileChange]:
+    """All records of a run, the newest first. Few others are parsed."""
+    return [record for record in journal.log.newest_first(run) if record.run == run]

@@ -55,7 +55,7 @@ from .present import (
 
 if TYPE_CHECKING:
     from ..journal.backups import LastBackup
-    from ..journal.changelog import LoggedRun
+    from ..journal.standing import LoggedRun
     from ..verbs.browse import Listing
     from ..verbs.day_lists import Days
     from ..verbs.doctor import Checkup

@@ -15,21 +15,18 @@ from itertools import takewhile
 
 from ..config import load_config
 from ..errors import Changed, NotFound, Refused, Sentence, join_sentences
-from ..journal.changelog import (
-    NO_FILE,
-    UNDO,
-    Deed,
-    FileChange,
-    LoggedRun,
-    hash_or_none,
-    make_record,
-    verb_of_undo,
-)
+from ..journal.changelog import NO_FILE, Deed, FileChange, hash_or_none, make_record
 from ..journal.comments import find_ids
 from ..journal.renames import MANY_EDITS
 from ..journal.reverting import CannotUndo, find_spans, undo_change
 from ..journal.rewriting import RewriteFile, rewrite_entries_in_lock
-from ..journal.standing import changes_of_run, list_standing_changes
+from ..journal.standing import (
+    UNDO,
+    LoggedRun,
+    changes_of_run,
+    list_standing_changes,
+    verb_of_undo,
+)
 from ..models import PERSON, ParsedFile, Texts, frozen
 from ..notes.blocks import bytes_of_text, without_masked
 from ..notes.privacy import mask_private

@@ -15,10 +15,11 @@ from operator import attrgetter
 from ..errors import Busy, Changed, IndexFailed, NotFound, Refused, Sentence, SynapticError
 from ..index.database import BUSY_TIMEOUT_MS
 from ..journal import renames
-from ..journal.changelog import UNDO, Deed
+from ..journal.changelog import Deed
 from ..journal.disk import REVIEWED, UNFINISHED, overwrite, read_state_json
 from ..journal.folder import OWN, is_note
 from ..journal.runs import FileEdit, Run, open_rename_runs
+from ..journal.standing import UNDO, records_of_run
 from ..journal.trash import file_hash
 from ..models import Entry, Texts, frozen, short_id
 from ..notes.blocks import LONE_CR, MASK
@@ -375,7 +376,7 @@ def make_edits(ws: Workspace, plan: EditPlan) -> Renamed:
     finish_edits(ws)
     ws.index.flush()  # the counts of reads, while the ids are the old ones
     name = f"{plan.kind}-{ws.clock():%Y%m%d-%H%M%S}"
-    while ws.journal.log.of_run(name):
+    while records_of_run(ws.journal, name):
         name += "a"
     folders = renames.folders_to_make(ws.journal, list(plan.moves.values()))
     left = plan.folder.left if plan.folder else ()

@@ -12,7 +12,7 @@ from ...models import short_id
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...journal.changelog import LoggedRun
+    from ...journal.standing import LoggedRun
     from ...models import Entry, Json, Texts
     from ...workspace.workspace import Workspace
 

@@ -34,7 +34,7 @@ from ...errors import (
 from ...files import real_path
 from ...index.links import referenced_ids
 from ...index.lists import map_paths_by_short_id
-from ...journal.changelog import Actor, FileChange, acting, verb_of_undo
+from ...journal.changelog import Actor, FileChange, acting
 from ...journal.disk import open_to_append, read_state_file
 from ...journal.entry_edits import edit_entry
 from ...journal.folder import Roots, is_note, scan_notes
@@ -47,7 +47,7 @@ from ...journal.imports import (
 )
 from ...journal.projects import Projects, write_projects
 from ...journal.runs import Block, Run, Runs, hash_of_block, open_import_runs
-from ...journal.standing import changes_of_run
+from ...journal.standing import changes_of_run, verb_of_undo
 from ...models import SESSIONS, Entry, Json, Texts, frozen
 from ...notes.blocks import project_key
 from ...notes.screening import Screen

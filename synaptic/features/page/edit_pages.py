@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...errors import Changed, NotFound, Refused, SynapticError, join_sentences
-from ...journal.changelog import LoggedRun
+from ...journal.standing import LoggedRun
 from ...models import Entry, Task
 from ...notes.due_marks import remove_due_date
 from ...notes.ticks import find_tasks_to_tick
