@@ -21,9 +21,10 @@ from ..render import terminal, wire
 from ..render.briefing import briefing_text, budget_of_briefing
 from ..render.present import join_first, outline_text, short_id
 from ..serving.arguments import agent_name, is_person, why_not_person
-from ..verbs import brief as brief_verb
 from ..verbs import browse, changing, newest, removing, rules, saving, undoing
 from ..verbs.attaching import find_attachments, with_attachments
+from ..verbs.brief import WEEK
+from ..verbs.brief_readers import Reader, brief_reader
 from ..verbs.linked import id_of_name
 from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
 from ..verbs.outside_copies import find_outside_copies
@@ -339,13 +340,8 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
     """
     if not project:
         ask_about_project(ws)
-    briefing = brief_verb.brief(
-        ws,
-        Path.cwd(),
-        since or brief_verb.WEEK,
-        project=project,
-        reader=brief_verb.Reader(agent_name() or PERSON),
-    )
+    reader = Reader(agent_name() or PERSON)
+    briefing = brief_reader(ws, reader, Path.cwd(), since or WEEK, project=project)
     most = budget_of_briefing(ws, asks_since=bool(since))
     text = briefing_text(ws, briefing, max_tokens=most, always=True)
     print_answer(

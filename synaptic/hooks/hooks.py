@@ -228,7 +228,8 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
     entries of its project.
     """
     from ..render.briefing import briefing_text
-    from ..verbs.brief import WEEK, Reader, brief
+    from ..verbs.brief import WEEK
+    from ..verbs.brief_readers import Reader, brief_reader
     from ..verbs.last_brief import keep_briefing
 
     since = WEEK
@@ -237,7 +238,7 @@ def session_briefing(ws: Workspace, message: HookMessage) -> str:
         since = timedelta(seconds=pause)
     reader = Reader(str(message.get("client")), str(message.get("session_id") or ""), hook=True)
     folder = Path(message["cwd"])
-    briefing = brief(ws, folder, since, reader=reader)
+    briefing = brief_reader(ws, reader, folder, since)
     keep_briefing(ws.config, folder, briefing, ws.clock())
     return briefing_text(ws, briefing, max_tokens=ws.config.hooks.max_tokens)
 

@@ -40,8 +40,8 @@ from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
 from ..serving.arguments import build_preference, take_filters
 from ..serving.tool_lists import SHORT, WHOLE
-from ..verbs.brief import WEEK, Reader
-from ..verbs.brief import brief as new_brief
+from ..verbs.brief import WEEK
+from ..verbs.brief_readers import Reader, brief_reader
 from ..verbs.browse import Listing, check_ids, find, get
 from ..verbs.changing import update
 from ..verbs.day_lists import entries_of_days
@@ -416,12 +416,12 @@ def _answer_brief(ws: Workspace, call: Call) -> Answer:
     client = re.sub(r"(-cli)?-mcp-client.*", "", call.client or "agent")  # as its hooks say
     here = working_checkout(ws)
     since = call.args.get("since")
-    briefing = new_brief(
+    briefing = brief_reader(
         ws,
+        Reader(client, call.session, server_began=call.server_began),
         None if ELSEWHERE.get() else Path.cwd(),
         since or WEEK,
         project=resolve_project_name(call.args.get("project"), here),
-        reader=Reader(client, call.session, server_began=call.server_began),
     )
     most = budget_of_briefing(ws, asks_since=bool(since))
     return briefing_text(ws, briefing, max_tokens=most, always=True), {}

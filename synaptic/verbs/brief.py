@@ -4,30 +4,26 @@ A briefing ends with its position: the last change that the index had seen. Give
 `since`, it leads to all that changed later, also to entries that bear an older date.
 """
 
-import json
 import math
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..errors import InvalidArgument
 from ..filters import Filters, Scope
-from ..journal.disk import overwrite, read_state_json
 from ..journal.projects import NamesInJournal
 from ..journal.repository import Checkout
 from ..kinds import CLOSABLE, CLOSING_TAGS, KINDS, is_over
 from ..language.query import search_terms
 from ..language.time_fields import read_date
 from ..language.words import fts5_expression
-from ..models import DEFAULT_IMPORTANCE, PERSON, TYPES, Entry, EntryType, Json, Order, Task
+from ..models import DEFAULT_IMPORTANCE, TYPES, Entry, EntryType, Order, Task
 from ..notes.blocks import count_code_spans, project_key, slug_tag
 from ..notes.conflicts import with_versions_shown
 from ..notes.dates import owner_time
@@ -43,12 +39,7 @@ from ..workspace.checkout import (
     working_project,
     working_scope,
 )
-from ..workspace.preferences import (
-    CHANGED_END,
-    hash_of_rule,
-    read_all_preferences,
-    read_consents,
-)
+from ..workspace.preferences import CHANGED_END, read_all_preferences, read_consents
 from ..workspace.proposals import read_proposals
 from ..workspace.readback import read_body_lines, read_entries
 from ..workspace.sync import SyncReport, in_step
@@ -110,18 +101,11 @@ HIGHEST = 10
 """Entries of the highest importance come before all others."""
 
 LAST, WHOLE = "last", "all"
-START_S = 60.0
-"""Seconds before the start of a server in which a hook of the same session may have run."""
-SESSIONS_KEPT = 16
-ASKED = "asked"
-"""The key of the hashes of rules that no person confirmed and that agents were shown."""
-READERS_KEPT = 200
-_POSITIONS = "positions.json"
-"""Maps client and project to the last position, the one before it, and the sessions."""
 _POSITION = re.compile(r"p:(\d{1,12})-(\d{1,12})-(\d{1,11})")
 """The number of the index's count of changes, of a change, and seconds since 1970 UTC."""
 
 _NAME_WORD = re.compile(r"[^\W_]+")
+Result = TypeVar("Result")
 FindTasks = Callable[[Entry, str], list[Task]]
 """Returns the tasks in the text of an entry."""
 EVER = "9999-12-31"
@@ -137,18 +121,6 @@ class BriefingShelf(NamedTuple):
     entries: tuple[Entry, ...]
     more: bool = False
     others: int = 0
-
-
-class Reader(NamedTuple):
-    """The client or token that reads, and its session, "" where it has none. `hook`: a hook
-    reads for it; the tools of the same session follow. `server_began`: seconds since 1970
-    at which the server of its tools began.
-    """
-
-    client: str
-    session: str = ""
-    hook: bool = False
-    server_began: float = 0.0
 
 
 class Briefing(NamedTuple):
@@ -185,7 +157,7 @@ class Start(NamedTuple):
     remark: str = ""
 
 
-class _Occasion(NamedTuple):
+class Occasion(NamedTuple):
     """The project, the checkout and the words of the work for which a briefing is made, and
     since when its reader was away: a pause, or the text that it asked with.
     """
@@ -203,35 +175,39 @@ def brief(
     since: timedelta | str = WEEK,
     *,
     project: str | None = None,
-    reader: Reader | None = None,
 ) -> Briefing:
     """Returns the entries for a session that starts in `folder`, None for a remote one; one
-    that goes on names its pause as `since`.
+    that goes on names its pause as `since`. It has no position, as it is for no known reader.
 
-    A text as `since` is a position, a day, or `last`, the position of the session before. A
-    session that had a briefing, also by a hook, gets what changed since, unless it asks for
-    `all`. Rules that no person confirmed are asked about once.
-    Superseded and expired entries are left out. An entry stands on one shelf only. Without a
-    `reader`, and in the past, it has no position and moves none.
+    A text as `since` is a position, a day, or `last`, the position of the session before.
+    Superseded and expired entries are left out. An entry stands on one shelf only.
     Raises InvalidArgument for another `since`.
+    """
+
+    def gather(occasion: Occasion, report: SyncReport) -> Briefing:
+        return gather_briefing(ws, occasion, None, report)
+
+    return on_occasion(ws, folder, since, project, gather)
+
+
+def on_occasion(
+    ws: Workspace,
+    folder: Path | None,
+    since: timedelta | str,
+    project: str | None,
+    gather: Callable[[Occasion, SyncReport], Result],
+) -> Result:
+    """Returns what `gather` makes of the occasion of a briefing, on an index in step. Raises
+    InvalidArgument.
     """
     _check_one_project(project)
     at_hand = search_terms(describe_recent_work(folder) if folder else "")
     start = WEEK if since == WHOLE else since
-    keeps = reader is not None and not ws.access.is_past
 
-    def gather(report: SyncReport) -> tuple[Briefing, Json]:
-        occasion = _describe_occasion(ws, folder, project, start, at_hand)
-        if reader is None or not keeps:
-            return _gather_briefing(ws, occasion, None, report), {}
-        return _brief_reader(ws, occasion, reader, since, report)
+    def run(report: SyncReport) -> Result:
+        return gather(_describe_occasion(ws, folder, project, start, at_hand), report)
 
-    within_s = READING_SHARE * ws.config.hooks.usual_s
-    briefing, records = in_step(ws, gather, within_s=within_s)
-    if keeps:
-        with suppress(OSError):  # a home that cannot be written can be read
-            overwrite(ws.config.state / _POSITIONS, json.dumps(records).encode(), sync=False)
-    return briefing
+    return in_step(ws, run, within_s=READING_SHARE * ws.config.hooks.usual_s)
 
 
 def _describe_occasion(
@@ -240,7 +216,7 @@ def _describe_occasion(
     project: str | None,
     since: timedelta | str,
     at_hand: Sequence[str],
-) -> _Occasion:
+) -> Occasion:
     """Returns what a briefing is for. Words that each entry of the project has are none of the
     work `at_hand`.
     """
@@ -250,41 +226,7 @@ def _describe_occasion(
     name = project or working_project(ws.config, here)
     every_entry_has = _ANY_BRANCH.union(search_terms(name or ""))
     terms = [term for term in at_hand if len(term) > 1 and term not in every_entry_has]
-    return _Occasion(name, scope, here, since, terms)
-
-
-def _brief_reader(
-    ws: Workspace,
-    occasion: _Occasion,
-    reader: Reader,
-    since: timedelta | str,
-    report: SyncReport,
-) -> tuple[Briefing, Json]:
-    """Returns the briefing for a reader of whom records are kept, as it asked for `since`, and
-    the records of all readers after it.
-    """
-    records = read_state_json(ws.config.state / _POSITIONS)
-    key = f"{reader.client}|{occasion.scope.key}"
-    record = records.pop(key, {})
-    sessions = record.get("sessions", {})
-    had = sessions.pop(_find_own_session(sessions, reader), {}) if since == WEEK else {}
-    is_asked = isinstance(since, str) and since != WHOLE
-    is_new = _begins_session(record, reader, is_asked=is_asked)
-    before = record.get("position" if is_new or not reader.session else "before", "")
-    wanted = occasion._replace(since=had.get("position", occasion.since))
-    briefing = _gather_briefing(ws, wanted, before, report)
-    if is_new:
-        record = _begin_record(reader, before, briefing)
-    elif not reader.hook:
-        record["tool"] = reader.session
-    record["sessions"] = _note_session(sessions, reader, briefing)
-    asked = records.pop(ASKED, [])
-    if reader.client != PERSON:
-        briefing, asked = _ask_once(briefing, asked)
-    if had:
-        briefing = _keep_changes(briefing, had)
-    latest = dict([*records.items(), (key, record)][-READERS_KEPT:])
-    return briefing, latest | {ASKED: asked[-READERS_KEPT:]}
+    return Occasion(name, scope, here, since, terms)
 
 
 def _check_one_project(project: str | None) -> None:
@@ -295,98 +237,6 @@ def _check_one_project(project: str | None) -> None:
             "Give the name of one project.",
             of=["project"],
         )
-
-
-def _begin_record(reader: Reader, before: str, briefing: Briefing) -> Json:
-    """Returns the record of a reader whose session begins with this briefing."""
-    return {
-        "before": before,
-        "position": briefing.position,
-        "session": reader.session,
-        "hook": reader.hook,
-    }
-
-
-def _find_own_session(sessions: Mapping[str, Any], reader: Reader) -> str:
-    """Returns the name under which the last briefing of the reader's session is kept, "" where
-    it had none: its own, or that of the first hook since its server began. A hook gets the
-    whole each time, because the client's context begins anew.
-    """
-    if reader.hook or not reader.session:
-        return ""
-    if reader.session in sessions:
-        return reader.session
-    for name, briefing in sessions.items():
-        if briefing["by_hook"] and briefing["at"] >= reader.server_began - START_S:
-            return name
-    return ""
-
-
-def _note_session(sessions: Json, reader: Reader, briefing: Briefing) -> Json:
-    """Returns the sessions with the reader's, and what its briefing showed; the latest last."""
-    others = {name: one for name, one in sessions.items() if name != reader.session}
-    if reader.session:
-        others[reader.session] = {
-            "position": briefing.position,
-            "shown": list(map(hash_of_rule, _list_whole(briefing))),
-            "by_hook": reader.hook,
-            "at": time.time(),
-        }
-    return dict([*others.items()][-SESSIONS_KEPT:])
-
-
-def _list_whole(briefing: Briefing) -> list[Entry]:
-    """Returns the entries that a briefing shows beside its shelves."""
-    entries = [*briefing.rules, *briefing.pinned, briefing.handoff]
-    return [entry for entry in entries if entry]
-
-
-def _keep_changes(briefing: Briefing, had: Mapping[str, Any]) -> Briefing:
-    """Returns what is new in a briefing to a session that had one."""
-    new = [one for one in _list_whole(briefing) if hash_of_rule(one) not in had["shown"]]
-    remark = (
-        f'This session had its briefing: this is what changed since. since="{WHOLE}" gives the '
-        "whole again."
-    )
-    return briefing._replace(
-        rules=tuple(rule for rule in briefing.rules if rule in new),
-        asked_before=(),
-        pinned=tuple(entry for entry in briefing.pinned if entry in new),
-        handoff=briefing.handoff if briefing.handoff in new else None,
-        shelves=tuple(
-            shelf for shelf in briefing.shelves if shelf.name not in (DUE, OPEN_ISSUES)
-        ),
-        remark=" ".join(filter(None, (remark, briefing.remark))),
-    )
-
-
-def _ask_once(briefing: Briefing, asked: Sequence[str]) -> tuple[Briefing, list[str]]:
-    """Returns the briefing with the unconfirmed rules whose hashes were `asked` about as data,
-    and all hashes that are asked about now. A rule that was in force, and of which another
-    changed the end, is asked about until a person answers.
-    """
-    unasked: list[Entry] = []
-    data: list[Entry] = []
-    for rule in briefing.unconfirmed:
-        was_in_force = any(CHANGED_END in mark for mark in rule.marks)
-        is_new = was_in_force or hash_of_rule(rule) not in asked
-        (unasked if is_new else data).append(rule)
-    hashes = dict.fromkeys([*asked, *map(hash_of_rule, unasked)])
-    fresh = briefing._replace(unconfirmed=tuple(unasked), asked_before=tuple(data))
-    return fresh, list(hashes)
-
-
-def _begins_session(record: Mapping[str, Any], reader: Reader, *, is_asked: bool) -> bool:
-    """True if this briefing is the first in the reader's session. For a reader without session
-    names, a request for news does not count as a new session.
-    """
-    if not record or not reader.session:
-        return not (record and is_asked)
-    follows_hook = record.get("hook") and not record.get("tool") and not reader.hook
-    return not follows_hook and reader.session not in (
-        record.get("session"),
-        record.get("tool"),
-    )
 
 
 def _find_news_start(
@@ -425,8 +275,8 @@ Pool = tuple[dict[int, Entry], bool]
 """Entries by rowid, and True if there are others."""
 
 
-def _gather_briefing(
-    ws: Workspace, occasion: _Occasion, before: str | None, report: SyncReport
+def gather_briefing(
+    ws: Workspace, occasion: Occasion, before: str | None, report: SyncReport
 ) -> Briefing:
     """Reads the entries of a briefing from the index. Without `before`, a last position or "",
     it has no position.
@@ -488,7 +338,7 @@ def _read_pinned_and_handoff(
 
 def _fill_shelves(
     ws: Workspace,
-    occasion: _Occasion,
+    occasion: Occasion,
     now: datetime,
     pools: Mapping[str, Pool],
     elsewhere: Collection[int],

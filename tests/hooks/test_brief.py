@@ -18,7 +18,8 @@ from forks import ForkedHome
 
 from synaptic import open_workspace
 from synaptic.config import load_config
-from synaptic.verbs.brief import USEFUL, Reader, brief
+from synaptic.verbs.brief import USEFUL
+from synaptic.verbs.brief_readers import Reader, brief_reader
 
 NOW = "2026-11-21T10:30:00"
 NOW_AWARE = datetime.fromisoformat(NOW).astimezone()
@@ -171,9 +172,9 @@ def test_a_session_without_hooks_gets_the_whole_beside_one_with_hooks(at: Forked
     start_by_hook(at, "one")
     with open_workspace(load_config(at.path)) as ws:
         reader = Reader("tests", "later", server_began=time.time() + 3_600)
-        briefing = brief(ws, None, project="ledger", reader=reader)
+        briefing = brief_reader(ws, reader, None, project="ledger")
         assert any(shelf.name == USEFUL for shelf in briefing.shelves)
-        again = brief(ws, None, project="ledger", reader=reader)
+        again = brief_reader(ws, reader, None, project="ledger")
         assert not any(shelf.name == USEFUL for shelf in again.shelves)
 
 
