@@ -35,7 +35,7 @@ class Size(NamedTuple):
 
 MOST_LOADED = Size(116, 27_500)
 """What a run loads. Both numbers only fall: who adds a module to the core takes one away."""
-MOST_IMPORTED = Size(118, 27_900)
+MOST_IMPORTED = Size(118, 27_800)
 """The same, with what these modules import only in some cases."""
 BEGIN = (
     "verbs.saving",

@@ -15,6 +15,7 @@ from ..errors import InvalidArgument, NotFound, SynapticError
 from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
 from ..journal.journal import Journal
+from ..journal.left_out import find_left_out
 from ..journal.losses import find_returned, put_back_overwritten
 from ..journal.rewriting import OpenedFile, keep_opened, note_edit
 from ..models import Entry, Json, Near, Receipt, SearchResult, Texts
@@ -58,7 +59,7 @@ def empty_journal_text(ws: Workspace) -> str:
         return ""
     if ws.access.is_past:
         return NOTHING_THEN
-    if ws.journal.find_left_out():
+    if not ws.access.is_published and find_left_out(ws.journal.roots):
         return f"No note in {ws.config.journal} could be read; `synaptic doctor` says why."
     return (
         f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"

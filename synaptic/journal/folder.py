@@ -8,7 +8,6 @@ import re
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from posixpath import join
@@ -26,7 +25,7 @@ from ..files import (
 from ..models import FileSignature, Stamp, Texts, file_signature
 from ..notes.reading import composed_form
 from .disk import disk_errors
-from .names import LeftOut, Reason, is_readable, printable_path
+from .names import LeftOut, is_readable
 
 _LITTER = ("~", ".swp", ".tmp")
 _NOTES = (".md", ".markdown")
@@ -58,14 +57,10 @@ class Roots:
         folders = self.folders
         excluded = tuple(exclude)
         every = {name: _glob_pattern(name, excluded, folders) for name in folders}
-        globs = {name: glob for name, glob in every.items() if glob}
-        self._excluded = {name: re.compile(glob) for name, glob in globs.items()}
-        self._excluded_any_case = {
-            name: re.compile(glob, re.IGNORECASE) for name, glob in globs.items()
-        }
+        self.excluded = {name: re.compile(glob) for name, glob in every.items() if glob}
+        """The pattern of the paths that `exclude` leaves out, for each root that has some."""
         # no part of the root around them
         self.apart = {*folders, PICTURE_FOLDER}
-        self.has_globs = bool(globs)
         real = {name: real_path(folder) for name, folder in folders.items()}
         for outer, around in real.items():
             for inner, folder in real.items():
@@ -90,19 +85,8 @@ class Roots:
         """True if this path below the root of this name matches a glob of the setting
         `exclude`.
         """
-        pattern = self._excluded.get(root)
+        pattern = self.excluded.get(root)
         return pattern is not None and bool(pattern.fullmatch(composed_form(path)))
-
-    def withholds(self, path: str, root: str = "") -> bool:
-        """True if this path within a root, or a folder on it, is not read: it begins with a
-        dot, or matches a glob of `exclude`, in upper or lower case.
-        """
-        steps = path.split("/")
-        if any(step.startswith(".") for step in steps):
-            return True
-        pattern = self._excluded_any_case.get(root)
-        ways = ["/".join(steps[: end + 1]) for end in range(len(steps))]
-        return pattern is not None and any(map(pattern.fullmatch, map(composed_form, ways)))
 
     def absent(self) -> Texts:
         """One sentence that names the sources which cannot be read; () if all can."""
@@ -129,7 +113,7 @@ class Comparison(NamedTuple):
     left_out: list[LeftOut]
 
 
-_Item = tuple[str, os.DirEntry[str], Path, int | None]
+ListedItem = tuple[str, os.DirEntry[str], Path, int | None]
 """A note, or a link, in a folder: its path from the root on, its entry in the listing, the real
 folder of the root, and the descriptor of the folder while the item is looked at; None where the
 system lists by path alone. A plain tuple: a journal has thousands.
@@ -157,7 +141,7 @@ def compare_roots(
     stamps = []
     left_out = []
     seen = []
-    for item in _walk_items(roots, only):
+    for item in walk_items(roots, only):
         if isinstance(item, LeftOut):
             left_out.append(item)
             continue
@@ -166,7 +150,7 @@ def compare_roots(
         if expected and _has_signature(item[1], expected):
             seen.append(path)
             continue
-        signature = _check_note(roots, item)
+        signature = check_note(roots, item)
         if isinstance(signature, LeftOut):
             left_out.append(signature)
         elif signature:
@@ -175,50 +159,6 @@ def compare_roots(
                 stamps.append(Stamp(path, *signature))
     stamps.sort(key=itemgetter(0))
     return Comparison(stamps, sorted(signatures.keys() - seen), left_out)
-
-
-def find_left_out(roots: Roots) -> list[LeftOut]:
-    """The notes and folders that cannot be read although no setting excludes them, with the
-    reasons. Their paths are safe to print.
-    """
-    folders = {name: root / roots.single.get(name, "") for name, root in roots.folders.items()}
-    real = [real_path(folder) for folder in folders.values()]
-    left_out = []
-    for item in _walk_items(roots, links=True):
-        one = item if isinstance(item, LeftOut) else _why_left_out(roots, item)
-        if one and one.reason == "link":
-            target = real_path(roots.place(one.path))
-            if any(target.is_relative_to(root) for root in real):
-                continue  # it is read at its own place
-            is_readable_place = target.is_file() or target.is_dir()
-            reason: Reason = "link" if is_readable_place else "no file"
-            one = LeftOut(one.path, reason, printable_path(str(target)))
-        if one:
-            left_out.append(replace(one, path=printable_path(one.path)))
-    return left_out
-
-
-def find_excluded(roots: Roots) -> list[str]:
-    """The notes that `exclude` leaves out: their paths within their roots."""
-    if not roots.has_globs:
-        return []
-    paths = []
-    for root_name, root in roots.folders.items():
-        for folder, folders, names in os.walk(root):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            within = Path(folder).relative_to(root)
-            notes = [(within / name).as_posix() for name in names if is_note(name)]
-            paths += [path for path in notes if roots.withholds(path, root_name)]
-    return paths
-
-
-def _why_left_out(roots: Roots, item: _Item) -> LeftOut | None:
-    """The reason for which an item is not read, if there is any."""
-    path = item[0]
-    if is_note(path):
-        signature = _check_note(roots, item)
-        return signature if isinstance(signature, LeftOut) else None
-    return LeftOut(path, "link") if roots.place(path).is_dir() else None
 
 
 def _has_signature(entry: os.DirEntry[str], signature: FileSignature) -> bool:
@@ -233,7 +173,7 @@ def _has_signature(entry: os.DirEntry[str], signature: FileSignature) -> bool:
         return False
 
 
-def _check_note(roots: Roots, item: _Item) -> FileSignature | LeftOut | None:
+def check_note(roots: Roots, item: ListedItem) -> FileSignature | LeftOut | None:
     """The signature of a listed note, or the reason why it is not read; None for a note that
     no longer exists or that is a folder.
     """
@@ -284,9 +224,9 @@ def _wrap_to_int64(signature: FileSignature) -> FileSignature:
     return cast("FileSignature", tuple((part + 2**63) % 2**64 - 2**63 for part in signature))
 
 
-def _walk_items(
+def walk_items(
     roots: Roots, only: str = "", *, links: bool = False
-) -> Iterator[_Item | LeftOut]:
+) -> Iterator[ListedItem | LeftOut]:
     """Yields each item whose name is that of a note (only the one at the path `only`, if given;
     with `links` also other links), and the folders that are left out.
     """
@@ -314,7 +254,7 @@ def _walk_items(
                         continue
                     if entry_name[0] == "." or (single and single != entry_name):
                         continue
-                    if roots.has_globs and roots.excludes(path[start:], name):
+                    if roots.excluded and roots.excludes(path[start:], name):
                         continue
                     if not entry.is_dir(follow_symlinks=False):
                         is_wanted = not only or path == only

@@ -16,6 +16,7 @@ from .comments import find_ids
 from .disk import inject_fault
 from .folder import resolve_journal_path
 from .journal import Journal
+from .left_out import find_left_out
 from .restoring import insert_texts
 from .reverting import undo_change
 from .runs import Block, Run, hash_of_block, open_import_runs
@@ -165,7 +166,7 @@ def remove_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
     the files of drafts, and as long, for `bring_pictures_back`.
     """
     in_use: set[str] = set()
-    if pictures and any(one.reason == "unreadable" for one in journal.find_left_out()):
+    if pictures and any(one.reason == "unreadable" for one in find_left_out(journal.roots)):
         return
     for stamp in journal.scan() if pictures else ():
         with suppress(NotFound):

@@ -18,7 +18,6 @@ from .changelog import ChangeLog
 from .comments import find_ids
 from .disk import RENAMES, UNFINISHED
 from .draft_files import DraftFiles
-from .names import LeftOut
 from .projects import UNKNOWN, project_of_folder
 from .saved import SavedText, SavedTexts
 from .text import find_entry_span, normalize_block
@@ -65,14 +64,6 @@ class JournalFiles:
     ) -> folder.Comparison:
         """The notes on disk, or the one at `only`, beside known signatures by path."""
         return folder.compare_roots(self.roots, signatures, only)
-
-    def find_left_out(self) -> list[LeftOut]:
-        """The notes that cannot be read although no setting excludes them."""
-        return folder.find_left_out(self.roots)
-
-    def find_excluded(self) -> list[str]:
-        """The notes that the setting `exclude` leaves out."""
-        return folder.find_excluded(self.roots)
 
     def stamp(self, path: str, *, was_listed: bool = False) -> Stamp | None:
         """The stamp of one file; None if `scan` lists no such file."""

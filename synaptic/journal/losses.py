@@ -10,6 +10,7 @@ from ..notes.privacy import mask_private, shows_private_text
 from .comments import find_ids
 from .journal import Journal
 from .journal_files import JournalFiles
+from .left_out import find_left_out
 from .names import printable_path
 from .restoring import (
     Check,
@@ -149,7 +150,7 @@ def _without_unread(journal: JournalFiles, losses: list[Loss]) -> list[Loss]:
     """The losses without those of a file, or below a folder, that cannot be read now: their
     entries may stand there.
     """
-    left_out = journal.find_left_out() if losses else []
+    left_out = find_left_out(journal.roots) if losses else []
     unread = [one.path.rstrip("/") for one in left_out if one.reason == "unreadable"]
 
     def is_unread(path: str) -> bool:

@@ -31,6 +31,7 @@ from ..models import Entry
 from ..notes.blocks import without_code
 from ..notes.link_places import LinkPlace, find_link_places
 from .folder import OWN, Roots, path_held_open
+from .left_out import withholds
 
 OTHER = "application/octet-stream"
 """The kind of a file that is not a picture."""
@@ -56,7 +57,7 @@ class ServableFiles(NamedTuple):
         name, _, within = self.roots.split_path(inside)
         if name in self.roots.single or name in OWN[1:] or not is_attachment(within):
             return None
-        if self.roots.withholds(within, name) or not os.path.lexists(self.roots.place(inside)):
+        if withholds(self.roots, within, name) or not os.path.lexists(self.roots.place(inside)):
             return None
         with suppress(JournalError, OSError), path_held_open(self.roots, inside) as path:
             file = open_regular_file(path, follow=False)
@@ -77,7 +78,7 @@ class ServableFiles(NamedTuple):
             folder = real_path(parent)
             is_inside = real.is_relative_to(folder)
             within = real.relative_to(folder).as_posix() if is_inside else ""
-            if is_inside and self.roots.withholds(within, root_name):
+            if is_inside and withholds(self.roots, within, root_name):
                 return False
         root = real_path(self.roots.folders[name])
         for closed in self.closed:

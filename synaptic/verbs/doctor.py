@@ -17,8 +17,9 @@ from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..index.lists import list_paths_with_own_entries
 from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
-from ..journal.folder import Roots, find_excluded
+from ..journal.folder import Roots
 from ..journal.journal_files import JournalFiles
+from ..journal.left_out import find_excluded
 from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
 from ..journal.projects import damage_of_projects

@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from ..errors import Ambiguous, NotFound
 from ..index.links import links_without_target
+from ..journal.left_out import find_excluded
 from ..models import Entry, Link
 from ..notes.headings import blank_unshown
 from ..notes.marks import link_key, name_behind_label
@@ -136,7 +137,7 @@ def unresolved_links(ws: Workspace) -> tuple[Link, ...]:
 def _excluded_names(ws: Workspace) -> set[int]:
     """The keys of the notes that `exclude` leaves out, by their paths from any folder on."""
     names: set[int] = set()
-    for path in ws.journal.find_excluded():
+    for path in [] if ws.access.is_published else find_excluded(ws.journal.roots):
         parts = path.split("/")
         names.update(link_key("/".join(parts[start:])) for start in range(len(parts)))
     return names

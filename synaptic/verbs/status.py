@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ..filters import Filters
 from ..journal.backups import LastBackup, read_last_backup
+from ..journal.left_out import find_left_out
 from ..journal.losses import find_missing_saves
 from ..journal.names import LeftOut, left_out_sentences
 from ..models import Counts, Facets, Json, ParseIssue, Texts, frozen
@@ -62,7 +63,7 @@ def status(ws: Workspace) -> Status:
         calls: dict[str, list[dict[str, float]]] = {}
         for call in ws.index.counters.calls():
             calls.setdefault(call.verb, []).append(call.stages)
-        left_out = ws.journal.find_left_out()
+        left_out = [] if ws.access.is_published else find_left_out(ws.journal.roots)
         texts = left_out_sentences(left_out, LEFT_OUT_SHOWN).values()
         notices = [*ws.config.notices, *ws.journal.absent()]
         notices += [" ".join(parts) for parts in texts]

@@ -11,6 +11,7 @@ from ...errors import InvalidArgument
 from ...files import SETTINGS_BYTES, read_regular_file
 from ...journal.folder import Roots, is_logseq_graph, is_note, scan_notes
 from ...journal.imports import insert_blocks
+from ...journal.left_out import withholds
 from ...journal.runs import Run, open_import_runs
 from ...journal.settings import write_setting
 from ...workspace.workspace import Workspace
@@ -100,7 +101,7 @@ def texts_beside_notes(folder: Path, globs: Iterable[str]) -> Iterator[tuple[str
             if not name.startswith(".") and name.lower().endswith(ENDINGS):
                 if not is_note(name):
                     yield path, "only Markdown is read where it lies; import the file itself"
-                elif excluding.withholds(path):
+                elif withholds(excluding, path):
                     yield path, "it is a template, or a backup of the program"
 
 

@@ -19,6 +19,7 @@ from ...files import real_path
 from ...filters import Filters
 from ...journal import folder as folders
 from ...journal.folder import Roots, is_logseq_graph, is_note
+from ...journal.left_out import withholds
 from ...journal.names import is_readable
 from ...journal.obsidian import globs_of_templates, obsidian_setting, template_folders
 from ...notes.blocks import unify_newlines, without_masked
@@ -68,7 +69,7 @@ def paths_of_templates(ws: Workspace) -> dict[str, str]:
         others = set(ws.config.exclude) - globs_of_templates(name)
         excluding = Roots({"": vault}, others)
         for path in _notes_below(vault, name):
-            if excluding.withholds(path) or _is_switched_off(ws, path):
+            if withholds(excluding, path) or _is_switched_off(ws, path):
                 continue
             within = PurePosixPath(path).relative_to(name).with_suffix("")
             paths.setdefault(str(within), path)

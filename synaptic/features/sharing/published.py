@@ -21,7 +21,6 @@ from ...index.index import Index
 from ...index.publishing import published_consents
 from ...index.rows import to_microseconds
 from ...journal.journal_files import JournalFiles
-from ...journal.names import LeftOut
 from ...journal.trash import TrashedText
 from ...models import Entry, Texts, frozen
 from ...serving.roles import not_published_error
@@ -59,12 +58,6 @@ class PublishedJournal(JournalFiles):
 
     def trashed(self) -> tuple[TrashedText, ...]:
         return ()
-
-    def find_left_out(self) -> list[LeftOut]:
-        return []
-
-    def find_excluded(self) -> list[str]:
-        return []
 
     def read(self, path: str) -> bytes:
         data = self._engine.bytes_of(path)

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from ...errors import Ambiguous, InvalidArgument, NotFound, Refused, Sentence
 from ...journal.folder import OWN, is_logseq_graph, is_note
+from ...journal.left_out import withholds
 from ...journal.names import is_readable
 from ...notes.dates import date_in_path
 from ...notes.link_names import name_key
@@ -248,9 +249,9 @@ def _check_stays_same_note(ws: Workspace, old_path: str, new_path: str) -> None:
     read from now on, or no more.
     """
     roots = ws.journal.roots
-    if roots.withholds(old_path) != roots.withholds(new_path):
+    if withholds(roots, old_path) != withholds(roots, new_path):
         message = "By `exclude` in config.toml, {path} would be read as {to}."
-        if roots.withholds(new_path):
+        if withholds(roots, new_path):
             message = "By `exclude` in config.toml, {path} would not be read any more as {to}."
         hint = "Change `exclude` first, or give another name."
         raise Refused(message, hint, path=old_path, to=new_path)

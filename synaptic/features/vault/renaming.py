@@ -18,6 +18,7 @@ from urllib.parse import quote
 
 from ...errors import Ambiguous, InvalidArgument, NotFound, Refused, Sentence
 from ...journal.folder import is_note, locate_writable
+from ...journal.left_out import withholds
 from ...models import Entry, Texts
 from ...notes.dates import date_in_path
 from ...notes.link_names import ends_with_name, name_key, page_key
@@ -170,7 +171,7 @@ def _check_new_path(ws: Workspace, old_path: str, new_path: str, page: str) -> N
                 name=(page or new_path)[:80],
                 reason=reason,
             )
-    if ws.journal.roots.split_path(new_path)[0] or ws.journal.roots.withholds(new_path):
+    if ws.journal.roots.split_path(new_path)[0] or withholds(ws.journal.roots, new_path):
         raise Refused(
             "{new_path} would not be read as a note of the journal.",
             "Give another folder.",
