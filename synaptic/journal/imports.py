@@ -17,12 +17,13 @@ from .disk import inject_fault
 from .folder import resolve_journal_path
 from .journal import Journal
 from .left_out import find_left_out
+from .many_changes import BATCH, change_many
 from .restoring import insert_texts
 from .reverting import undo_change
 from .runs import Block, Run, hash_of_block, open_import_runs
 from .shelf import is_attachment
 from .trash import TrashedText, file_hash
-from .writer import BATCH, LOCK_POLL_S, Draft, Stat
+from .writer import LOCK_POLL_S, Draft, Stat
 
 _PICTURE_LINK = re.compile(rb"%b/([^\s()\[\]<>\"']+)" % PICTURE_FOLDER.encode())
 _TAKEN_BACK = "undone"
@@ -50,7 +51,7 @@ def insert_blocks(journal: Journal, run: Run) -> None:
                 path: partial(_insert, journal, path, blocks)
                 for path, blocks in by_path.items()
             }
-            done = journal.writer.change_many(makes)
+            done = change_many(journal.writer, makes)
             for path in makes.keys() - done.keys():  # it changed meanwhile
                 journal.writer.change(path, makes[path])
             inject_fault("woven")

@@ -32,13 +32,13 @@ from .file_moves import FileMoves
 from .folder import is_note, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
+from .many_changes import BATCH
 from .moves import note_moves
 from .reverting import CannotUndo, hunk_of_splice, undo_change
 from .rewriting import rewrite_entries_in_lock, rewrite_many_in_lock
 from .runs import FileEdit, Run, open_import_runs, open_rename_runs
 from .standing import UNDO, changes_of_run, list_standing_changes, records_of_run, verb_of_undo
 from .trash import TrashedText, file_hash
-from .writer import BATCH
 
 MANY_EDITS = ("rename", "tags", "link", "mend")
 """The verbs that change many files as one."""

@@ -24,6 +24,7 @@ from .entry_edits import id_above, replaced_copy
 from .folder import OWN, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
+from .many_changes import change_many
 from .saved import SavedText
 from .text import find_entry_span, normalize_block
 from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
@@ -94,10 +95,10 @@ def rewrite_many_in_lock(
     journal: Journal, changes: Mapping[str, Callable[[bytes], bytes]]
 ) -> Collection[str]:
     """Does the same with up to BATCH files at once, by path, without the trash; returns the
-    paths of these files, without those that `FileWriter.change_many` leaves out.
+    paths of these files, without those that `change_many` leaves out.
     """
     makes = {path: _changing_bytes(journal, path, change) for path, change in changes.items()}
-    drafts = journal.writer.change_many(makes)
+    drafts = change_many(journal.writer, makes)
     for path, draft in drafts.items():
         _end_rewrite(journal, path, draft)
     return drafts.keys()

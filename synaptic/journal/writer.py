@@ -12,7 +12,7 @@
 
 A kill leaves the old file or the new one. The next writer removes the hidden files.
 
-`change_many` takes each of these steps for all its files before the next one, so that what is
+`many_changes` takes each of these steps for all its files before the next one, so that what is
 written is synced at once.
 """
 
@@ -22,7 +22,7 @@ import os
 import stat
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5
 """How often a write is tried when an editor changes the file each time."""
-BATCH = 64
-"""Files that are changed beside each other: each holds three files open meanwhile."""
 LOCK_POLL_S = 0.003
 _LOOK_S = 0.25
 """Seconds between two looks at who holds the lock."""
@@ -84,7 +82,7 @@ Make = Callable[[bytes, Stat], D]
 
 
 @dataclass(frozen=True)
-class _DraftedChange(Generic[D]):
+class DraftedChange(Generic[D]):
     """A change that is about to be made: the file as it is, where it really lies, its draft."""
 
     path: str
@@ -314,8 +312,8 @@ class FileWriter:
         for attempt in range(ATTEMPTS):
             if attempt:
                 time.sleep(0.01 * attempt)
-            change = self._draft_change(path, make)
-            if change.draft is None or self._make_changes([change]):
+            change = self.draft_change(path, make)
+            if change.draft is None or self.make_changes([change]):
                 return change.draft
         raise Changed(
             "{path} changed while it was edited; nothing was written.",
@@ -323,31 +321,8 @@ class FileWriter:
             path=path,
         )
 
-    def change_many(self, makes: Mapping[str, Make[D]]) -> dict[str, D]:
-        """Changes up to BATCH files as `change` does, and returns the drafts by path. Left out
-        are files that changed meanwhile, those that are gone, and those for which `make` raises
-        Changed.
-
-        Raises the first error of any file, when the others are done.
-        """
-        changes = []
-        errors: list[SynapticError] = []
-        for path, make in makes.items():
-            try:
-                change = self._draft_change(path, make)
-            except (Changed, NotFound):
-                continue
-            except SynapticError as error:
-                errors.append(error)
-                continue
-            if change.draft is not None:
-                changes.append(change)
-        made = self._make_changes(changes)
-        if errors:
-            raise errors[0]
-        return {change.path: change.draft for change in made}
-
-    def _draft_change(self, path: str, make: Make[D]) -> _DraftedChange[D]:
+    def draft_change(self, path: str, make: Make[D]) -> DraftedChange[D]:
+        """The change of a file by the draft that `make` returns, as `change` says."""
         real = folder.resolve_journal_path(self.roots, path)
         self.remove_temps(real.parent)
         data, status = self._read(path)
@@ -362,11 +337,9 @@ class FileWriter:
         draft = make(data, status)
         if draft is not None:
             folder.refuse_source(self.roots, path)
-        return _DraftedChange(path, real, data, status, draft)
+        return DraftedChange(path, real, data, status, draft)
 
-    def _make_changes(
-        self, changes: Sequence[_DraftedChange[Any]]
-    ) -> list[_DraftedChange[Any]]:
+    def make_changes(self, changes: Sequence[DraftedChange[Any]]) -> list[DraftedChange[Any]]:
         """Makes these changes beside each other; returns those that were made, without files
         that changed meanwhile.
         """
@@ -384,7 +357,7 @@ class FileWriter:
                 raise outcome
         return [one for one, is_made in zip(changes, outcomes, strict=True) if is_made]
 
-    def _changing(self, change: _DraftedChange[Any]) -> Steps[bool]:
+    def _changing(self, change: DraftedChange[Any]) -> Steps[bool]:
         """The steps of a change; they return False if the file changed meanwhile."""
         try:
             with disk_errors(change.path):
@@ -417,7 +390,7 @@ class FileWriter:
             return False
         return status is not None and os.path.samestat(now, status)
 
-    def _exchanging(self, change: _DraftedChange[Any]) -> Steps[bool]:
+    def _exchanging(self, change: DraftedChange[Any]) -> Steps[bool]:
         path, real, draft = change.path, change.real, change.draft
         private = self.lies_in_home(path)
         if not change.status:
