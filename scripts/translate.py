@@ -35,7 +35,7 @@ from synaptic.features.page.translation import CATALOGUES, LOCALES
 from synaptic.features.upkeep.findings import FINDINGS
 from synaptic.features.vault import new_names
 from synaptic.filters import FILTERS
-from synaptic.index.counters import USES
+from synaptic.index.statistics import USES
 from synaptic.journal import disk
 from synaptic.journal.names import REASON_TEXTS
 from synaptic.kinds import KINDS

@@ -43,19 +43,6 @@ PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
 """For each media type of a picture: (the offset of its signature, the possible signatures, the
 suffixes of its file names). SVG does not count as a picture, because it can hold programs.
 """
-ATTACHMENTS = frozenset(
-    [suffix for *_, suffixes in PICTURES.values() for suffix in suffixes]
-    + ".bmp .svg .tif .tiff".split()
-    + ".aac .flac .m4a .mp3 .oga .ogg .opus .wav".split()
-    + ".avi .m4v .mkv .mov .mp4 .mpg .webm".split()
-    + ".djvu .doc .docx .epub .odp .ods .odt .pages .pdf .ppt .pptx .ps .rtf .xls .xlsx".split()
-    + ".csv .drawio .eml .geojson .gpx .ics .json .kml .log .tsv .vcf".split()
-    + ".htm .html .txt .xml".split()
-    + ".7z .bin .bz2 .gz .tar .tgz .xz .zip".split()
-)
-"""The suffixes of files that the web page may send to a browser, as SERVE.md lists them. None
-belongs to an editor's backup, a program, settings or keys.
-"""
 SETTINGS_BYTES = 1_000_000
 """The most bytes of a file of settings."""
 ASIDE = ".aside-"

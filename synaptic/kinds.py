@@ -127,14 +127,6 @@ def is_closed(type: str, tags: Collection[str]) -> bool:
     return type in CLOSABLE and not set(CLOSING_TAGS).isdisjoint(tags)
 
 
-def can_be_closed(entry: Entry) -> bool:
-    """True for an entry without a closing tag that has a type that can be closed, or a due
-    date.
-    """
-    has_end = entry.type in CLOSABLE or entry.due is not None
-    return has_end and set(CLOSING_TAGS).isdisjoint(entry.tags)
-
-
 def has_expired(expires: str | None, today: str) -> bool:
     """True if the day `expires` has passed; both are `YYYY-MM-DD`."""
     return expires is not None and expires < today
@@ -150,12 +142,3 @@ def has_ended(type: str, tags: Collection[str], expires: str | None, today: str)
     `today`; the rule behind `is_over`.
     """
     return is_closed(type, tags) or has_expired(expires, today)
-
-
-def guidance_text() -> str:
-    """Lines for agents that say what to save as which entry type."""
-    names: dict[str, list[str]] = {}
-    for kind in _ROWS:
-        if kind.guidance:
-            names.setdefault(kind.guidance, []).append(kind.name)
-    return "\n".join(f"- {' or '.join(types)}: {text}" for text, types in names.items())

@@ -12,7 +12,8 @@ import pytest
 from homes import open_home
 from newer import PACKAGE, package_with
 
-from synaptic.kinds import CLOSABLE, CLOSING_TAGS, FOREIGN, KINDS, SYNONYMS, guidance_text
+from synaptic.kinds import CLOSABLE, CLOSING_TAGS, FOREIGN, KINDS, SYNONYMS
+from synaptic.mcp.tools import guidance_text
 from synaptic.models import TYPES
 from synaptic.search.search import search
 from synaptic.verbs.brief import brief

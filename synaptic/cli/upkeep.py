@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import InvalidArgument
+from ..index.statistics import agent_counts
 from ..journal import losses
 from ..models import CAPTURED
 from ..plugin import NEWS, REPAIR, describe_plug_in, plug_in_entry_points
@@ -49,7 +50,7 @@ def status(ws: Workspace, use: bool, days: bool) -> None:
     Example: synaptic status
     """
     if use:
-        uses = in_step(ws, lambda _: ws.index.counters.agent_counts())
+        uses = in_step(ws, lambda _: agent_counts(ws.index))
         rows = [{"week": week, "client": who, **uses[week, who]} for week, who in uses]
         text = outline_text({f"{week} {who}": uses[week, who] for week, who in uses})
         return print_answer({"use": rows}, text or "No agent has asked yet.")

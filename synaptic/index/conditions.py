@@ -91,13 +91,6 @@ SOURCE = """
         FROM source WHERE id = e.source))"""
 """SQL for the value that `Filters.sources` is compared with."""
 
-COUNTABLE = {
-    "source": SOURCE,
-    "author": """coalesce(e."by", '')""",
-    "day": "CASE e.dated WHEN 1 THEN e.date END",
-}
-"""SQL for the values by which entries are counted."""
-
 
 def daily_note_condition(alias: str) -> str:
     """SQL: true for an entry of this table alias that a person wrote into a daily note, without

@@ -19,11 +19,6 @@ from .engine import Engine
 CALLS_KEPT = 1_000
 """Calls of each verb whose times are kept."""
 
-USES = ("searches", "nothing_found", "shown", "opened", "saved", "sessions", "tokens")
-"""The counts kept for each agent: its searches, those that found nothing close, the entries
-that were shown, opened and saved, and the sessions begun with a briefing, with its tokens.
-"""
-
 
 class TimedCall(NamedTuple):
     """A call of a verb at a second since 1970 UTC, with the milliseconds of its stages and the
@@ -70,7 +65,7 @@ class Counters:
         self._read_at = at
 
     def count_use(self, client: str, day: date, **counts: int) -> None:
-        """Adds to the counts of an agent, by names of USES, in the week of this day."""
+        """Adds to the counts of an agent, named as in `statistics.USES`, in this day's week."""
         week = (day - timedelta(day.weekday())).isoformat()
         for name, count in counts.items():
             self._uses[week, client, name] += count
@@ -105,16 +100,6 @@ class Counters:
         for calls in self._calls.values():
             waiting += [call for call in calls if searches is None or call.strategy]
         return written + waiting
-
-    def agent_counts(self) -> dict[tuple[str, str], dict[str, int]]:
-        """The counts of each agent by (Monday of the week, client), the latest first."""
-        uses: dict[tuple[str, str], dict[str, int]] = {}
-        for week, client, name, count in self._engine.rows(
-            "SELECT * FROM use ORDER BY week DESC, client"
-        ):
-            counts = uses.setdefault((week, client), dict.fromkeys(USES, 0))
-            counts[name] = count
-        return uses
 
     def write(self, db: apsw.Connection) -> None:
         """Writes all counts; `clear` follows once they are committed."""

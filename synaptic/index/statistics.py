@@ -5,10 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 
 from ..filters import Filters
-from .conditions import COUNTABLE, daily_note_condition, list_conditions
+from .conditions import SOURCE, daily_note_condition, list_conditions
 from .index import Index
 from .rows import to_microseconds
 
+COUNTABLE = {
+    "source": SOURCE,
+    "author": """coalesce(e."by", '')""",
+    "day": "CASE e.dated WHEN 1 THEN e.date END",
+}
+"""SQL for the values by which entries are counted."""
+USES = ("searches", "nothing_found", "shown", "opened", "saved", "sessions", "tokens")
+"""The counts kept for each agent: its searches, those that found nothing close, the entries
+that were shown, opened and saved, and the sessions begun with a briefing, with its tokens.
+"""
 UNREAD_DAYS = 365
 """The age from which on a review asks about an entry that was never opened."""
 
@@ -53,3 +63,14 @@ def read_statistics(
         ORDER BY a.count DESC, e.at DESC LIMIT ?"""
     [(ever, unread)] = index.engine.rows(counts, to_microseconds(cutoff), *values)
     return ever, unread, index.engine.rows(most, *values, limit)
+
+
+def agent_counts(index: Index) -> dict[tuple[str, str], dict[str, int]]:
+    """The counts of each agent by (Monday of the week, client), the latest first."""
+    uses: dict[tuple[str, str], dict[str, int]] = {}
+    for week, client, name, count in index.engine.rows(
+        "SELECT * FROM use ORDER BY week DESC, client"
+    ):
+        counts = uses.setdefault((week, client), dict.fromkeys(USES, 0))
+        counts[name] = count
+    return uses

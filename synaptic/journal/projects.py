@@ -395,22 +395,6 @@ def write_projects(state: Path, taken: Collection[Project]) -> None:
                     projects.claim(repository, _numbered_names(name))
 
 
-def damage_of_projects(state: Path) -> tuple[str, str] | None:
-    """A damage of the file of projects, and its cure; None if it is sound."""
-    file = state / FILE
-    if _parse_file(file) is not None or not os.path.lexists(file):
-        return None
-    if Projects(state).is_damaged:
-        return (
-            f"{file} and its copy {COPY} are damaged: no repository gets the name of its "
-            f"folder, because that may be another's.",
-            "Bring one of them back from a backup. Or delete both: entries that carry their "
-            "repository are found again, others go to the first folder of their name.",
-        )
-    cure = "Its second copy is used; the next save in a repository writes it anew."
-    return f"{file} is damaged.", cure
-
-
 def _possible_names(here: Checkout) -> Iterator[str]:
     """Possible names of a repository: of its folder, of its remote, then ever longer ends of
     its path.
@@ -508,10 +492,10 @@ def _read_projects(state: Path) -> tuple[dict[str, Project], dict[str, KnownRoot
     has a form of an older version or a damage that its copy mends, True if both copies are
     damaged).
     """
-    values = _parse_file(state / FILE)
+    values = parse_projects_file(state / FILE)
     is_mended = False
     if values is None:
-        values = _parse_file(state / COPY)
+        values = parse_projects_file(state / COPY)
         is_mended = values is not None
     if values is None:
         is_there = any(os.path.lexists(state / name) for name in (FILE, COPY))
@@ -528,7 +512,7 @@ def _read_projects(state: Path) -> tuple[dict[str, Project], dict[str, KnownRoot
     return projects, roots, is_old, False
 
 
-def _parse_file(file: Path) -> dict[str, Any] | None:
+def parse_projects_file(file: Path) -> dict[str, Any] | None:
     """The JSON of a copy of the file; None if it is missing, or if a part of it is damaged."""
     try:
         values = json.loads(read_small_text(file))

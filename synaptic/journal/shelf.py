@@ -26,13 +26,26 @@ from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import JournalError
-from ..files import ATTACHMENTS, PICTURE_BYTES, open_regular_file, picture_media_type, real_path
+from ..files import PICTURE_BYTES, PICTURES, open_regular_file, picture_media_type, real_path
 from ..models import Entry
 from ..notes.blocks import without_code
 from ..notes.link_places import LinkPlace, find_link_places
 from .folder import OWN, Roots, path_held_open
 from .left_out import withholds
 
+ATTACHMENTS = frozenset(
+    [suffix for *_, suffixes in PICTURES.values() for suffix in suffixes]
+    + ".bmp .svg .tif .tiff".split()
+    + ".aac .flac .m4a .mp3 .oga .ogg .opus .wav".split()
+    + ".avi .m4v .mkv .mov .mp4 .mpg .webm".split()
+    + ".djvu .doc .docx .epub .odp .ods .odt .pages .pdf .ppt .pptx .ps .rtf .xls .xlsx".split()
+    + ".csv .drawio .eml .geojson .gpx .ics .json .kml .log .tsv .vcf".split()
+    + ".htm .html .txt .xml".split()
+    + ".7z .bin .bz2 .gz .tar .tgz .xz .zip".split()
+)
+"""The suffixes of files that the web page may send to a browser, as SERVE.md lists them. None
+belongs to an editor's backup, a program, settings or keys.
+"""
 OTHER = "application/octet-stream"
 """The kind of a file that is not a picture."""
 _NOTE_WITHIN = re.compile(r"(?i)\.(?:md|markdown)(?![a-z0-9])")

@@ -35,8 +35,8 @@ from .lexicon import (
     is_tool,
     sentence_ends,
 )
-from .timephrase.find import read_time
 from .timephrase.table import TIMES, When
+from .timephrase.typed import read_time
 
 MAX_LENGTH = 20_000
 """Characters of a note that are searched for times and pronouns; the rest is not changed."""

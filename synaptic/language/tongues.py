@@ -109,7 +109,7 @@ def guess_languages(text: str) -> Texts:
     """The codes of the languages that a question is most likely in: several if they are equally
     likely, none for English or if no word shows the language.
     """
-    by_script = _language_of_script(text)
+    by_script = language_of_script(text)
     if by_script:
         return (by_script,)
     words = set(compile_once(r"[\w'-]+").findall(fold_letters(text))) - ENGLISH
@@ -122,7 +122,7 @@ def guess_languages(text: str) -> Texts:
     return tuple(tongue for tongue in LATIN if counts[tongue] == most > english)
 
 
-def _language_of_script(text: str) -> str:
+def language_of_script(text: str) -> str:
     """The code of the language whose own letters a text holds; "" if it holds none."""
     return next((tongue for tongue, own in _SCRIPTS.items() if own.search(text)), "")
 
@@ -140,7 +140,7 @@ def translate_list_words(text: str) -> str:
     Aufgaben`; the same text if it holds none of another language.
     """
     english = _english_of_list_words()
-    pattern = _words_pattern(_language_of_script(text), tuple(english))
+    pattern = _words_pattern(language_of_script(text), tuple(english))
     folded = fold_letters(text)
     put = pattern.sub(lambda word: f" {english[word['word']]} " if word["word"] else "", folded)
     return text if put == folded else put
@@ -177,17 +177,6 @@ def iter_time_translations(text: str, tongue: str) -> Iterator[tuple[int, int, s
                 english = _translate_pieces(pieces, tongue)
                 if english not in _ANY_TIME or not _is_part_of_a_name(text, pieces, tongue):
                     yield pieces[0].start(), pieces[-1].end(), english
-
-
-def translate_whole_time(text: str) -> Iterator[str]:
-    """Yields the English of a text that is only a time in another language; several if
-    languages differ; nothing for any other text.
-    """
-    by_script = _language_of_script(text)
-    for tongue in (by_script,) if by_script else LATIN:
-        for first, last, english in iter_time_translations(text, tongue):
-            if last - first == len(text):
-                yield english
 
 
 def _is_part_of_a_name(text: str, pieces: list[re.Match[str]], tongue: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..filters import FILTERS, Form
-from ..kinds import guidance_text
+from ..kinds import KINDS
 from ..models import ORDERS, STRATEGIES, TYPES, Json, Texts
 from ..search.ranking import PRESETS
 from ..serving.roles import Role
@@ -36,6 +36,16 @@ ALWAYS_LOADED = ("context_brief", "context_save", "context_search")
 """Tools whose schemas Claude Code shows from the first request on. It names the others, and
 loads them when the agent looks for them.
 """
+
+
+def guidance_text() -> str:
+    """Lines for agents that say what to save as which entry type."""
+    names: dict[str, list[str]] = {}
+    for kind in KINDS.values():
+        if kind.guidance:
+            names.setdefault(kind.guidance, []).append(kind.name)
+    return "\n".join(f"- {' or '.join(types)}: {text}" for text, types in names.items())
+
 
 INSTRUCTIONS = f"""\
 Memory that the user and their agents share. Call context_brief first, unless a briefing \

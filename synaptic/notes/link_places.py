@@ -39,7 +39,7 @@ from .blocks import (
 from .frontmatter import match_front_matter
 from .link_names import name_key, page_key, rank_path
 from .marks import PAGE_PROPERTIES, find_name_behind_label
-from .privacy import mask_private, private_spans
+from .privacy import mask_private
 
 Form = Literal["wiki", "markdown", "tag", "item", "title"]
 
@@ -131,20 +131,6 @@ def read_note_text(data: bytes) -> NoteText:
     if "[" in raw or "#" in raw or "::" in raw:
         plain = without_code_and_comments(raw, body)
     return NoteText(raw, plain, body)
-
-
-def blank_private(text: str) -> str:
-    """The text with a blank in place of each character of a private passage, also of one that
-    is never closed; lines and offsets do not change.
-    """
-    data = text.encode("utf-8", "surrogatepass")
-    blank = ""
-    at = 0
-    for start, end in private_spans(mask_private(data)):
-        blank += data[at:start].decode("utf-8", "surrogatepass")
-        blank += re.sub(r"[^\n]", " ", data[start:end].decode("utf-8", "surrogatepass"))
-        at = end
-    return blank + data[at:].decode("utf-8", "surrogatepass") if at else text
 
 
 def byte_offsets(text: str, offsets: Iterable[int]) -> dict[int, int]:

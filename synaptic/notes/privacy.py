@@ -56,24 +56,24 @@ def mask_private(data: bytes) -> bytes:
     else in the result.
     """
     data = data.replace(MASK, b"\xfe")  # neither is UTF-8
-    pairs, unclosed = _find_private_spans(data)
+    pairs, unclosed = find_private_spans(data)
     return _mask_spans(data, pairs + unclosed)
 
 
 def hides_text(data: bytes) -> bool:
     """True if the text has a private passage, also one that is never closed."""
-    return any(_find_private_spans(data))
+    return any(find_private_spans(data))
 
 
 def unclosed_tags(data: bytes) -> list[int]:
     """The offset of each `<private>` tag that is never closed."""
-    return [start for start, _ in _find_private_spans(data)[1]]
+    return [start for start, _ in find_private_spans(data)[1]]
 
 
 def without_private(text: str) -> str:
     """The text without its private passages. A tag without its other half counts as text."""
     data = text.encode("utf-8", "surrogatepass")
-    pairs, _ = _find_private_spans(data)
+    pairs, _ = find_private_spans(data)
     return (
         without_masked(_mask_spans(data, pairs)).decode("utf-8", "surrogatepass")
         if pairs
@@ -131,7 +131,7 @@ def private_spans(masked: bytes) -> list[tuple[int, int]]:
 
 
 @lru_cache(4)  # a save asks several times about one file
-def _find_private_spans(data: bytes) -> tuple[list[Span], list[Span]]:
+def find_private_spans(data: bytes) -> tuple[list[Span], list[Span]]:
     """(spans of the outermost pairs of tags, spans that begin at tags that are never closed and
     end at the next saved entry or the end).
     """

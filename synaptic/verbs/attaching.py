@@ -17,7 +17,6 @@ from urllib.parse import unquote
 
 from ..errors import InvalidArgument, JournalError, Refused, Sentence
 from ..files import (
-    ATTACHMENTS,
     PICTURES,
     SETTINGS_BYTES,
     is_picture_name,
@@ -26,6 +25,7 @@ from ..files import (
 )
 from ..journal.folder import is_note, resolve_journal_path
 from ..journal.shelf import (
+    ATTACHMENTS,
     FileListing,
     ServableFiles,
     files_by_name,

@@ -1,7 +1,7 @@
 """Reads entries by id, by time, and by their types, tags, files and projects."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
@@ -97,16 +97,6 @@ def get(ws: Workspace, ids: Sequence[str]) -> Listing:
         opened = [entry.id for entry in listing.entries]
         ws.index.counters.record_reads(opened, to_microseconds(ws.clock()))
     return listing
-
-
-def make_listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
-    """The entries of the rowids that `find` returns, in the same order."""
-
-    def run(report: SyncReport) -> Listing:
-        rowids = find()
-        return make_listing(ws, report, len(rowids), rowids)
-
-    return in_step(ws, run)
 
 
 def find(

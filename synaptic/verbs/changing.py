@@ -1,13 +1,21 @@
 """Changes entries: their texts and marks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
-from ..errors import Changed, IndexFailed, InvalidArgument, Refused, Sentence, check_range
+from ..errors import (
+    Changed,
+    IndexFailed,
+    InvalidArgument,
+    Refused,
+    Sentence,
+    SynapticError,
+    check_range,
+)
 from ..index.rows import Stored, hash64
 from ..journal.entry_edits import Edited, Replacement, make_replacement, replace_entry
 from ..journal.folder import locate_writable
@@ -36,16 +44,10 @@ from .entry_marks import (
     superseded_ids,
     write_due_days,
 )
-from .receipts import (
-    COPY_CHANGED,
-    COPY_NOT_CHANGED,
-    change_copies,
-    index_now,
-    logged,
-    make_receipt,
-    name_leaning,
-    note_rule_change,
-)
+from .receipts import index_now, logged, make_receipt, name_leaning, note_rule_change
+
+COPY_CHANGED = "The same entry stood in {path} too, and was changed there."
+COPY_NOT_CHANGED = "The same entry stands in {path} too, and could not be changed there: {why}"
 
 
 class Parts(GivenMarks, total=False):
@@ -324,3 +326,19 @@ def _duplicate_id_notices(ws: Workspace, id: str) -> list[str]:
             for path, line in find_other_texts_with_id(ws.index, id)
         ]
     return []
+
+
+def change_copies(
+    copies: Sequence[str], do: Callable[[str], object], done: str, failed: str
+) -> list[str]:
+    """Calls `do` with the path of each equal copy of an entry; returns a notice about each,
+    `done` or `failed`. A failure at one copy does not stop the others.
+    """
+    notices: list[str] = []
+    for copy in copies:
+        try:
+            do(copy)
+            notices.append(Sentence(done, path=copy))
+        except SynapticError as error:
+            notices.append(Sentence(failed, path=copy, why=str(error)))
+    return notices

@@ -22,7 +22,9 @@ from ..journal.journal_files import JournalFiles
 from ..journal.left_out import find_excluded
 from ..journal.losses import find_losses
 from ..journal.names import left_out_sentences, printable_path
-from ..journal.projects import damage_of_projects
+from ..journal.projects import COPY as PROJECTS_COPY
+from ..journal.projects import FILE as PROJECTS
+from ..journal.projects import Projects, parse_projects_file
 from ..journal.runs import open_import_runs
 from ..journal.shelf import is_home_exposed
 from ..models import ParseIssue, Stamp, frozen
@@ -188,7 +190,7 @@ def _home_findings(ws: Workspace) -> Iterator[Finding]:
             text = "{folder} cannot be written: {reason}; nothing can be saved."
         message = Sentence(text, folder=folder, reason=reason)
         yield Finding("error", "permissions", message, mend)
-    damage = damage_of_projects(ws.config.state)
+    damage = _damage_of_projects(ws.config.state)
     if damage:
         yield Finding("warning", "projects", *damage)
     refusal = "" if shut else why_locks_fail(ws.config.state)
@@ -567,3 +569,19 @@ _LOSSES = {
 }
 
 _URGENCY = ("error", "warning", "info", "ok")
+
+
+def _damage_of_projects(state: Path) -> tuple[str, str] | None:
+    """A damage of the file of projects, and its cure; None if it is sound."""
+    file = state / PROJECTS
+    if parse_projects_file(file) is not None or not os.path.lexists(file):
+        return None
+    if Projects(state).is_damaged:
+        return (
+            f"{file} and its copy {PROJECTS_COPY} are damaged: no repository gets the name of "
+            f"its folder, because that may be another's.",
+            "Bring one of them back from a backup. Or delete both: entries that carry their "
+            "repository are found again, others go to the first folder of their name.",
+        )
+    cure = "Its second copy is used; the next save in a repository writes it anew."
+    return f"{file} is damaged.", cure

@@ -29,7 +29,8 @@ from ..journal.folder import is_note
 from ..journal.shelf import ServableFiles, files_by_name, find_file, is_attachment, spellings_of
 from ..models import Receipt, Texts, frozen, short_id
 from ..notes.blocks import without_code_and_comments
-from ..notes.link_places import WrittenLink, blank_private, find_written_links
+from ..notes.link_places import WrittenLink, find_written_links
+from ..notes.privacy import find_private_spans
 from ..notes.reading import composed_form
 from ..notes.redaction import redact
 from ..notes.screening import visible_secrets
@@ -434,3 +435,19 @@ def _read(path: Path, name: str) -> bytes:
     except OSError as error:
         reason, hint = explain_errno(error.errno or 0, error.strerror or str(error))
         raise InvalidArgument(f"`{name}` cannot be read: {reason}.", hint) from error
+
+
+def blank_private(text: str) -> str:
+    """The text with a blank in place of each character of a private passage, also of one that
+    is never closed; lines and offsets do not change.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    pairs, unclosed = find_private_spans(data)
+    blank = ""
+    at = 0
+    for start, end in sorted(pairs + unclosed):
+        blank += data[at:start].decode("utf-8", "surrogatepass")
+        hidden = data[max(at, start) : end].decode("utf-8", "surrogatepass")
+        blank += re.sub(r"[^\n]", " ", hidden)
+        at = max(at, end)
+    return blank + data[at:].decode("utf-8", "surrogatepass") if at else text

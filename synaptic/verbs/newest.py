@@ -1,6 +1,6 @@
 """Reads the newest entries, those that are pinned, and what one replaced."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..errors import check_range
@@ -10,7 +10,7 @@ from ..search.search import filters_and_own_project, search
 from ..workspace.checkout import working_checkout, working_scope
 from ..workspace.sync import SyncReport, in_step
 from ..workspace.workspace import Workspace
-from .browse import Listing, list_found, make_listing, make_listing_of_rows
+from .browse import Listing, list_found, make_listing
 
 NEWEST = 10
 """Entries of `recent` without a limit and without a query."""
@@ -80,3 +80,13 @@ def history(ws: Workspace, id: str) -> Listing:
         return ws.index.replacement_chain(ws.index.resolve(id).rowid)
 
     return make_listing_of_rows(ws, find_rows)
+
+
+def make_listing_of_rows(ws: Workspace, find: Callable[[], list[int]]) -> Listing:
+    """The entries of the rowids that `find` returns, in the same order."""
+
+    def run(report: SyncReport) -> Listing:
+        rowids = find()
+        return make_listing(ws, report, len(rowids), rowids)
+
+    return in_step(ws, run)

@@ -8,7 +8,8 @@ from ..models import TYPES as ALL_TYPES
 from ..notes.reading import without_surrogates
 from ..workspace.workspace import Workspace
 from .blame import Memory
-from .browse import Listing, make_listing_of_rows
+from .browse import Listing
+from .newest import make_listing_of_rows
 
 
 def recall_for_file(ws: Workspace, file: Path) -> Listing:

@@ -168,25 +168,3 @@ def _note_agents_rule(ws: Workspace, log: Log, before: Entry | None, after: Entr
         by = after.by or "an agent"
         note_saved(ws, after, NOBODY if by == PERSON else by)
     return True
-
-
-COPY_CHANGED = "The same entry stood in {path} too, and was changed there."
-COPY_REMOVED = "The same entry stood in {path} too, and was removed there."
-COPY_NOT_CHANGED = "The same entry stands in {path} too, and could not be changed there: {why}"
-COPY_NOT_REMOVED = "The same entry stands in {path} too, and could not be removed there: {why}"
-
-
-def change_copies(
-    copies: Sequence[str], do: Callable[[str], object], done: str, failed: str
-) -> list[str]:
-    """Calls `do` with the path of each equal copy of an entry; returns a notice about each,
-    `done` or `failed`. A failure at one copy does not stop the others.
-    """
-    notices: list[str] = []
-    for copy in copies:
-        try:
-            do(copy)
-            notices.append(Sentence(done, path=copy))
-        except SynapticError as error:
-            notices.append(Sentence(failed, path=copy, why=str(error)))
-    return notices

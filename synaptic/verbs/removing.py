@@ -30,19 +30,13 @@ from ..workspace.rule_changes import check_may_change, end_confirmation
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .attaching import forget_draft_copies
-from .changing import check_edit_hash
+from .changing import change_copies, check_edit_hash
 from .entry_marks import find_stored
 from .outside_copies import outside_copies_notice
-from .receipts import (
-    COPY_NOT_REMOVED,
-    COPY_REMOVED,
-    change_copies,
-    index_now,
-    is_indexed,
-    logged,
-    make_receipt,
-    note_rule_change,
-)
+from .receipts import index_now, is_indexed, logged, make_receipt, note_rule_change
+
+COPY_REMOVED = "The same entry stood in {path} too, and was removed there."
+COPY_NOT_REMOVED = "The same entry stands in {path} too, and could not be removed there: {why}"
 
 
 @logged("delete")

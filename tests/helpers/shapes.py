@@ -24,8 +24,9 @@ from synaptic.language.analysis.forms import searchable_parts
 from synaptic.language.lexicon import sentence_ends
 from synaptic.language.normalize import normalize, resolve_pronouns, resolve_relative_times
 from synaptic.language.query import parse_query, search_terms
-from synaptic.language.timephrase.find import find_time, is_recent, read_time
+from synaptic.language.timephrase.find import find_time, is_recent
 from synaptic.language.timephrase.table import When
+from synaptic.language.timephrase.typed import read_time
 from synaptic.language.words import (
     fts5_expression,
     index_words_and_prefix,

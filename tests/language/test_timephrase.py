@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from synaptic.language.analysis.asked import read_question
-from synaptic.language.timephrase.find import TimeRange, find_time, is_recent, read_time
+from synaptic.language.timephrase.find import TimeRange, find_time, is_recent
 from synaptic.language.timephrase.table import When
-from synaptic.language.timephrase.typed import read_typed
+from synaptic.language.timephrase.typed import read_time, read_typed
 
 DATA = Path(__file__).parents[1] / "data"
 TODAY = date(2026, 11, 21)  # a Saturday

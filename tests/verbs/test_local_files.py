@@ -19,11 +19,16 @@ from photos import JPEG, PLACE, PNG
 from synaptic import Workspace
 from synaptic.errors import InvalidArgument, NotFound, Refused, SynapticError
 from synaptic.models import EntryType
-from synaptic.notes.link_places import blank_private
 from synaptic.verbs.attaching import with_attachments
 from synaptic.verbs.browse import get
 from synaptic.verbs.linked import id_of_name
-from synaptic.verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
+from synaptic.verbs.local_files import (
+    LocalFiles,
+    Reach,
+    blank_private,
+    save_with_files,
+    update_with_files,
+)
 
 KEPT = "attachments/2026-11-21-"
 TOKEN = "ghp_" + "a1B2" * 9

@@ -32,7 +32,7 @@ from ...filters import Filters
 from ...journal.folder import OWN
 from ...journal.rewriting import keep_opened
 from ...journal.shelf import files_by_name
-from ...kinds import can_be_closed
+from ...kinds import CLOSABLE, CLOSING_TAGS
 from ...models import TYPES, Entry, Receipt
 from ...notes.due_marks import find_due_mark, remove_due_date
 from ...notes.markdown import compose_entry
@@ -131,7 +131,7 @@ def _entry_page_values(ws: Workspace, id: str) -> Values:
         "stands_in": ws.journal.place(path),
         "rule": hash_of_rule(entry) if "unconfirmed" in " ".join(entry.marks) else "",
         "locked": locked,
-        "closes": can_be_closed(entry),
+        "closes": _can_be_closed(entry),
     }
 
 
@@ -554,3 +554,11 @@ PAGES = [
     Page("/entry/{id}/confirm", "writer", _confirm_preference, methods=["POST"]),
     Page("/entry/{id}/open", "writer", _open_in_editor, methods=["POST"]),
 ]
+
+
+def _can_be_closed(entry: Entry) -> bool:
+    """True for an entry without a closing tag that has a type that can be closed, or a due
+    date.
+    """
+    has_end = entry.type in CLOSABLE or entry.due is not None
+    return has_end and set(CLOSING_TAGS).isdisjoint(entry.tags)

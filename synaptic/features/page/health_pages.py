@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from ...errors import SynapticError, match_valid_name
 from ...filters import Filters
-from ...index.statistics import UNREAD_DAYS, count_entries_by, read_statistics
+from ...index.statistics import UNREAD_DAYS, agent_counts, count_entries_by, read_statistics
 from ...journal import losses
 from ...models import Entry
 from ...plugin import ANSWER_FINDING, ENTRY_OF_FINDING, REPAIR, REVIEW, ReviewFinding
@@ -196,7 +196,7 @@ def _health_values(ws: Workspace, *, whole: bool) -> Values:
             vanished = losses.find_losses(ws.journal)
             values["vanished"] = [lost for lost in vanished if lost.text]
         values["now"] = status(ws)
-        values["uses"] = in_step(ws, lambda _: ws.index.counters.agent_counts())
+        values["uses"] = in_step(ws, lambda _: agent_counts(ws.index))
     return values
 
 

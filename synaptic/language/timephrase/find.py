@@ -6,7 +6,7 @@ second time makes of it.
 """
 
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import date
 from typing import NamedTuple
 
@@ -64,9 +64,6 @@ _PREPOSITION = (
 )
 _END = rf"(?!\w)(?: {any_word(HOURS_OF_PARTS)})?(?:['’]s\b)?"
 _ONWARDS = r" (?:on|onwards?)(?=\s*(?:[,.;?!]|$))"
-_AS_IF = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
-"""Forms in which a text that stands alone is read."""
-
 _NAMED = frozenset(("year", "last_year", "quarter", "season", "month", "weekday"))
 """Pieces of a phrase that name a time by its place in the calendar."""
 
@@ -136,25 +133,12 @@ def find_time(text: str, *, today: date, ahead: bool = False) -> tuple[TimeRange
         return None
     for word in compile_row(_START + r"\w").finditer(read):
         start = word.start()
-        time = _read_phrase(read, start, When(today, ahead))
+        time = read_phrase(read, start, When(today, ahead))
         if not time:
             continue
         end = start + len(time.phrase)
         if not compile_row(_STOPPED).match(read, end):
             return time, remove_phrase(text, start, end)
-    return None
-
-
-def read_time(text: str, when: When) -> TimeRange | None:
-    """The time of a text that is nothing but a time; None for any other text.
-
-    Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
-    """
-    for form in _AS_IF:
-        phrase = form.format(text[:LOOKED_AT].title())
-        time = _read_phrase(phrase, 0, when)
-        if time and time.phrase == phrase:
-            return replace(time, phrase=text)
     return None
 
 
@@ -181,7 +165,7 @@ def remove_phrase(text: str, start: int, end: int) -> str:
 # --- one place of a text ---
 
 
-def _read_phrase(text: str, at: int, when: When) -> TimeRange | None:
+def read_phrase(text: str, at: int, when: When) -> TimeRange | None:
     """The time at the offset `at`: a period, or two, after an optional preposition."""
     opening = compile_row(_PREPOSITION).match(text, at)
     preposition = ""

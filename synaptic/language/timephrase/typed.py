@@ -1,19 +1,24 @@
 """Parses the times that a user types in options: `--since`, `--until`, `--at`."""
 
 import re
+from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from ...models import Texts
 from ...notes.dates import days_of_name, moment_of_stamp
 from ..lexicon import MONTH_NAMES
-from ..tongues import translate_whole_time
-from .find import read_time
+from ..tongues import LATIN, iter_time_translations, language_of_script
+from .find import LOOKED_AT, TimeRange, read_phrase
 from .table import DAYS_IN, HOURS_OF_PARTS, When, compile_row, least_and_most_units, read_pieces
 
 MAX_PHRASE = 60
 """Characters of a time in words; a longer text is not read as a time."""
+
+_AS_ALONE = ("{}", "{} ago", "on {}", "during {}", "on the {}", "during the {}")
+"""Forms in which a text that stands alone is read."""
 
 _STAMP = re.compile(r"[\d-]{10}t")
 _AT = r"(?<!\S)(?:at|um|om|à|a las?|alle|às|as|в|kl\.?) "
@@ -110,7 +115,7 @@ def read_typed(
             return moment, moment
         if _STAMP.match(value):  # its time is none, such as 25:00
             return None
-        phrases = (value, *translate_whole_time(value))
+        phrases = (value, *_translate_whole_time(value))
         hours = (_read_hours(phrase, now) for phrase in phrases)
         return next(filter(None, hours), None) or _read_days(phrases, now, ahead, clock)
     return None
@@ -178,7 +183,7 @@ def _days_of_phrase(text: str, when: When) -> tuple[date | None, date | None]:
     numbers = _EITHER_ORDER.fullmatch(text)
     if numbers and max(map(int, numbers.groups())) <= 12:
         return None, None  # either may be the month
-    for phrase in (text, *translate_whole_time(text)):
+    for phrase in (text, *_translate_whole_time(text)):
         span = read_time(phrase, when)
         if span:
             return span.start, span.end
@@ -197,3 +202,27 @@ def _time_of_day(match: re.Match[str]) -> time:
     if half == "p":
         hour += 12
     return time(hour, minute, second)
+
+
+def read_time(text: str, when: When) -> TimeRange | None:
+    """The time of a text that is nothing but a time; None for any other text.
+
+    Such a text needs no preposition and no capital: `may`, `2025`, `q2`, `weekend`, `10d`.
+    """
+    for form in _AS_ALONE:
+        phrase = form.format(text[:LOOKED_AT].title())
+        time = read_phrase(phrase, 0, when)
+        if time and time.phrase == phrase:
+            return replace(time, phrase=text)
+    return None
+
+
+def _translate_whole_time(text: str) -> Iterator[str]:
+    """Yields the English of a text that is only a time in another language; several if
+    languages differ; nothing for any other text.
+    """
+    by_script = language_of_script(text)
+    for tongue in (by_script,) if by_script else LATIN:
+        for first, last, english in iter_time_translations(text, tongue):
+            if last - first == len(text):
+                yield english

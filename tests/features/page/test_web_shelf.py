@@ -17,9 +17,8 @@ from photos import PNG
 from served import Served, served
 from trials import drawn
 
-from synaptic.files import ATTACHMENTS
 from synaptic.journal.folder import Roots
-from synaptic.journal.shelf import _READ_BYTES, ServableFiles
+from synaptic.journal.shelf import _READ_BYTES, ATTACHMENTS, ServableFiles
 
 ROOT = Path(__file__).parents[3]
 SECRET = "hunter2"
