@@ -48,6 +48,10 @@ RENAMES, UNFINISHED = "renames", "unfinished"
 """The folder in the state folder, and the file in it, of the rename that is being carried out,
 or that was killed.
 """
+DRAFTS, UNSAVED = "drafts", "unsaved"
+"""The folder in the state folder with the files of drafts, and the file there that names those
+whose note is not saved yet.
+"""
 WINDOWS = os.name == "nt"
 HELD_TRIES = 10
 HELD_WAIT_S = 0.05

@@ -31,7 +31,7 @@ class DraftFiles:
     """The folder `drafts/` of a home. A box is named by `box_of`; "" is no box."""
 
     def __init__(self, state: Path) -> None:
-        self.folder = state / "drafts"
+        self.folder = state / disk.DRAFTS
 
     def add(self, box: str, name: str, data: bytes) -> str:
         """Stores a file in a box, and returns its name there: `name`, or with a number if the

@@ -14,6 +14,7 @@ from ..notes.blocks import usual_line_end
 from .changelog import FileChange
 from .comments import find_ids
 from .disk import inject_fault
+from .draft_files import DraftFiles
 from .folder import resolve_journal_path
 from .journal import Journal
 from .left_out import find_left_out
@@ -180,10 +181,11 @@ def remove_pictures(journal: Journal, pictures: Mapping[str, str]) -> None:
         def drop(data: bytes, status: Stat, ours: str = ours, name: str = name) -> Draft | None:
             if not status or hash_of_block(data) != ours:
                 return None
+            drafts = DraftFiles(journal.state)
             try:
-                journal.draft_files.find(_TAKEN_BACK, name)
+                drafts.find(_TAKEN_BACK, name)
             except NotFound:
-                journal.draft_files.add(_TAKEN_BACK, name, data)
+                drafts.add(_TAKEN_BACK, name, data)
             return Draft(None)
 
         with journal.writing():
@@ -194,6 +196,7 @@ def bring_pictures_back(journal: Journal, text: bytes) -> None:
     """Puts the pictures that a text shows and that `remove_pictures` took away into the
     journal again.
     """
+    drafts = DraftFiles(journal.state)
     for name in map(bytes.decode, _PICTURE_LINK.findall(text)):
         with suppress(NotFound):
-            save_picture(journal, name, journal.draft_files.find(_TAKEN_BACK, name).read_bytes)
+            save_picture(journal, name, drafts.find(_TAKEN_BACK, name).read_bytes)

@@ -16,10 +16,9 @@ from ..errors import Busy, JournalError
 from ..models import Entry
 from ..notes.blocks import usual_line_end
 from ..notes.markdown import render_verified_block, rewrite_block
-from .disk import disk_errors
+from .disk import UNSAVED, disk_errors
 from .journal_files import JournalFiles
 from .text import block_to_append, find_entry_span, normalize_block
-from .unsaved_files import settle_unsaved_files
 from .writer import Draft, FileWriter, Stat
 
 LOCK_TIMEOUT_S = 5.0
@@ -124,7 +123,10 @@ class Journal(JournalFiles):
         with self.writer.locked(self._lock_timeout_s):
             self._lock_holder = get_ident()
             try:
-                settle_unsaved_files(self.writer)
+                if (self.state / UNSAVED).exists():
+                    from .unsaved_files import settle_unsaved_files  # rarely needed
+
+                    settle_unsaved_files(self.writer)
                 yield
             finally:
                 self._lock_holder = 0

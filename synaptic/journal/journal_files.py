@@ -17,7 +17,6 @@ from . import folder
 from .changelog import ChangeLog
 from .comments import find_ids
 from .disk import RENAMES, UNFINISHED
-from .draft_files import DraftFiles
 from .projects import UNKNOWN, project_of_folder
 from .saved import SavedText, SavedTexts
 from .text import find_entry_span, normalize_block
@@ -42,7 +41,6 @@ class JournalFiles:
         self.trash = Trash(config.state)
         self.saved = SavedTexts(config.state)
         self.log = ChangeLog(config.state)
-        self.draft_files = DraftFiles(config.state)
         self._config = config
 
     # -- the files

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from ..errors import SynapticError
 from . import disk, folder
-from .unsaved_files import find_list, hash_of, remove_unchanged
+from .unsaved_files import hash_of, remove_unchanged
 from .writer import Draft, FileWriter, Stat
 
 
@@ -16,7 +16,7 @@ class StoredFiles:
 
     def __init__(self, writer: FileWriter) -> None:
         self._writer = writer
-        self._note = find_list(writer)
+        self._note = writer.state / disk.UNSAVED
         self._hashes: dict[str, str] = {}
 
     def add(self, path: str, data: bytes) -> bool:

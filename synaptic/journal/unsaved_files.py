@@ -8,30 +8,22 @@ keep it for some days.
 import hashlib
 import posixpath
 from contextlib import suppress
-from pathlib import Path
 from urllib.parse import quote
 
 from ..errors import JournalError, NotFound, SynapticError
 from . import disk, folder
+from .draft_files import DraftFiles
 from .writer import Draft, FileWriter, Stat
 
 BOX = "unsaved"
 """The box of the drafts for files whose note was never saved."""
-_NOTE = "unsaved"
-
-
-def find_list(writer: FileWriter) -> Path:
-    """The file that names the files whose note is not saved yet."""
-    return writer.draft_files.folder.with_name(_NOTE)
 
 
 def settle_unsaved_files(writer: FileWriter) -> None:
     """Puts the files that a killed process stored, and to which no note links, into the drafts.
     The write lock is held.
     """
-    note = find_list(writer)
-    if not note.exists():
-        return
+    note = writer.state / disk.UNSAVED
     try:
         for path, digest in disk.read_state_json(note).items():
             _settle(writer, path, digest)
@@ -52,7 +44,7 @@ def _settle(writer: FileWriter, path: str, digest: str) -> None:
         is_ours = _is_left_by_kill(data, digest) and not folder.is_note(name)
         if is_ours and not _is_linked(writer.roots, name):
             if data:
-                writer.draft_files.add(BOX, name, data)
+                DraftFiles(writer.state).add(BOX, name, data)
             remove_unchanged(writer, path, digest)
 
 

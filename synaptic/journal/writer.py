@@ -101,14 +101,13 @@ class FileWriter:
 
     def __init__(self, files: JournalFiles, config: Config) -> None:
         self.saved = files.saved
-        self.draft_files = files.draft_files
         self.log = files.log
         self.clock = files.clock
         self.deed: Deed | None = None
         """The run that is on its way. Without one no change is logged."""
         self.roots = files.roots
         self._config = config
-        self._state = config.state
+        self.state = config.state
         self.changes = files.changes
         self.settled = config.state / "settled"
         """The paths that `settle` found to hold what they should, as JSON, one a line."""
@@ -130,17 +129,17 @@ class FileWriter:
         """
         home = self._config.home
         journal = self._config.journal
-        with disk_errors(self._state, "made"):
+        with disk_errors(self.state, "made"):
             if not home.is_dir():
                 home.parent.mkdir(parents=True, exist_ok=True)
             disk.make_dirs(home, private=True)
-            for own in (self._state, self.saved.folder):
+            for own in (self.state, self.saved.folder):
                 disk.make_state_dir(own)
-            if journal == home / "journal" and not (self._state / "index.db").exists():
+            if journal == home / "journal" and not (self.state / "index.db").exists():
                 disk.make_dirs(journal, private=True)
             files = {".gitignore": "*\n", "README.txt": _README}
             for name, text in files.items():
-                file = self._state / name
+                file = self.state / name
                 with suppress(FileExistsError):
                     disk.write_new(file, text.encode(), private=True, step="prepared")
         if not journal.is_dir():
@@ -153,7 +152,7 @@ class FileWriter:
 
         An OSError while the lock is held becomes a JournalError.
         """
-        path = self._state / "write.lock"
+        path = self.state / "write.lock"
         lock = file_lock(path, notes=self._config.journal)
         with disk_errors(path, "locked"):
             self._acquire_lock(lock, timeout_s)
@@ -164,7 +163,7 @@ class FileWriter:
             self.note_progress()
             self._swept = set()
             self._has_expired = False
-            with disk_errors(self._state, "used"):
+            with disk_errors(self.state, "used"):
                 inject_fault("locked")
                 self.remove_temps(self.saved.folder)
                 self.settle_intent()
@@ -350,12 +349,19 @@ class FileWriter:
         if changes and not self._has_expired:
             self._has_expired = True
             with suppress(OSError):
-                self.saved.expire()
-                self.draft_files.expire()
+                self._expire_copies()
         for outcome in outcomes:
             if isinstance(outcome, Exception):
                 raise outcome
         return [one for one, is_made in zip(changes, outcomes, strict=True) if is_made]
+
+    def _expire_copies(self) -> None:
+        """Removes what is kept for some days, and is older."""
+        self.saved.expire()
+        if (self.state / disk.DRAFTS).is_dir():
+            from .draft_files import DraftFiles  # most homes have no drafts
+
+            DraftFiles(self.state).expire()
 
     def _changing(self, change: DraftedChange[Any]) -> Steps[bool]:
         """The steps of a change; they return False if the file changed meanwhile."""

@@ -23,6 +23,7 @@ from ..files import (
     picture_media_type,
     read_regular_file,
 )
+from ..journal.draft_files import DraftFiles
 from ..journal.folder import is_note, resolve_journal_path
 from ..journal.shelf import (
     ATTACHMENTS,
@@ -198,8 +199,9 @@ def attach_to_draft(ws: Workspace, box: str, name: str, data: bytes) -> str:
     """
     _check_name(ws, name)
     file = clean_file(name, data)
-    _check_room_today(ws, len(file.data) + ws.journal.draft_files.size())
-    return ws.journal.draft_files.add(box, file.name, file.data)
+    drafts = DraftFiles(ws.config.state)
+    _check_room_today(ws, len(file.data) + drafts.size())
+    return drafts.add(box, file.name, file.data)
 
 
 def links_to_draft_files(text: str) -> list[re.Match[str]]:
@@ -215,7 +217,7 @@ def attach_draft_files(files: NewFiles, box: str, text: str, note: str = "") -> 
     links = links_to_draft_files(text)
     targets = {}
     for name in dict.fromkeys(unquote(link[1]) for link in links):
-        data = files.ws.journal.draft_files.find(box, name).read_bytes()
+        data = DraftFiles(files.ws.config.state).find(box, name).read_bytes()
         targets[name] = target_of_file(files.add(name, data), note)
     for link in reversed(links):
         text = f"{text[: link.start()]}{targets[unquote(link[1])]}{text[link.end() :]}"
@@ -249,7 +251,8 @@ def forget_draft_copies(ws: Workspace, path: str, text: str) -> None:
     """Removes the files of drafts that are copies of the attachments to which the entry with
     this text in the file `path` links.
     """
-    if not ws.journal.draft_files.size():
+    drafts = DraftFiles(ws.config.state)
+    if not drafts.size():
         return
     roots = ws.journal.roots
     listing = cache(files_by_name)
@@ -257,7 +260,7 @@ def forget_draft_copies(ws: Workspace, path: str, text: str) -> None:
         for candidate in possible_file_paths(roots, link.target, path, listing):
             with suppress(OSError, JournalError):
                 file = resolve_journal_path(roots, candidate)
-                ws.journal.draft_files.remove_copies(read_regular_file(file, FILE_BYTES))
+                drafts.remove_copies(read_regular_file(file, FILE_BYTES))
                 break
 
 

@@ -17,6 +17,7 @@ from ..files import ASIDE, advice_without_locks, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..index.lists import list_paths_with_own_entries
 from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
+from ..journal.draft_files import DraftFiles
 from ..journal.folder import Roots
 from ..journal.journal_files import JournalFiles
 from ..journal.left_out import find_excluded
@@ -116,7 +117,7 @@ def _copies_in_state(journal: JournalFiles) -> Iterator[tuple[Path, bytes]]:
     imports = open_import_runs(journal.state)
     runs = (imports.folder / run.name for run in imports.open())
     own = (journal.trash.path, *journal.log.files())
-    for path in (*own, *done, *runs, *journal.draft_files.texts()):
+    for path in (*own, *done, *runs, *DraftFiles(journal.state).texts()):
         with disk_errors(path, "read"), suppress(FileNotFoundError):
             yield path, path.read_bytes()
 

@@ -27,6 +27,7 @@ from photos import (
 
 from synaptic import Workspace
 from synaptic.errors import InvalidArgument, NotFound, Refused
+from synaptic.journal.draft_files import DraftFiles
 from synaptic.notes.pictures import remove_metadata
 from synaptic.verbs import attaching
 from synaptic.verbs.attaching import attach_draft_files, attach_to_draft, new_files
@@ -214,13 +215,13 @@ def test_files_of_drafts_count_and_are_found_by_secrets_and_purge(
     assert text == "![My Cat](attachments/2026-11-21-my-cat.png)"
     entry = save(ws, text)
     delete(ws, entry.id, purge=True)
-    assert sorted(file.name for file in ws.journal.draft_files.folder.glob("*/*")) == [
+    assert sorted(file.name for file in DraftFiles(ws.config.state).folder.glob("*/*")) == [
         "keys.txt",
         "my-cat.webp",
     ]
     with pytest.raises(NotFound, match="is gone"):
         attach_from_draft(ws, box, "my-cat.png")
 
-    monkeypatch.setattr(attaching, "DAY_BYTES", ws.journal.draft_files.size())
+    monkeypatch.setattr(attaching, "DAY_BYTES", DraftFiles(ws.config.state).size())
     with pytest.raises(Refused, match="GB"):
         attach_to_draft(ws, box, "again.png", PNG)

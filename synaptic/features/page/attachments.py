@@ -24,6 +24,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 from ...errors import NotFound, SynapticError, join_sentences
 from ...files import open_regular_file, picture_media_type
 from ...filters import Filters
+from ...journal.draft_files import DraftFiles
 from ...journal.shelf import OTHER, FileListing, ServableFiles, find_file, linked_files
 from ...models import Entry
 from ...notes.link_places import LinkPlace
@@ -114,7 +115,7 @@ def without_metadata(kind: str, file: BinaryIO) -> BinaryIO | None:
 def _open_draft_file(ws: Workspace, box: str, name: str) -> tuple[str, str, BinaryIO] | None:
     """Opens a file of a draft; returns (its link, media type, file), or None if it is gone."""
     with suppress(NotFound, OSError):
-        file = open_regular_file(ws.journal.draft_files.find(box, name))
+        file = open_regular_file(DraftFiles(ws.config.state).find(box, name))
         kind = picture_media_type(file.read(32)) or OTHER
         file.seek(0)
         return f"draft:{name}", kind, file
@@ -257,7 +258,11 @@ class Attachments:
         links = links_to_draft_files(self.draft)
         names = {unquote(link[1]) for link in links}
         names.update(str(name) for name in form.getlist("draft"))
-        await run_verb(self.request, lambda ws: ws.journal.draft_files.remove(self.box, names))
+
+        def remove(ws: Workspace) -> None:
+            DraftFiles(ws.config.state).remove(self.box, names)
+
+        await run_verb(self.request, remove)
 
 
 async def _add_to_draft(request: Request) -> Response:
@@ -280,7 +285,7 @@ async def lost_draft_files(request: Request, text: str) -> list[SynapticError]:
         errors: list[SynapticError] = []
         for name in names:
             try:
-                ws.journal.draft_files.find(box, name)
+                DraftFiles(ws.config.state).find(box, name)
             except NotFound as error:
                 errors.append(error)
         return errors

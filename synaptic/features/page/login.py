@@ -3,6 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
+from ...journal.draft_files import DraftFiles
 from .browsers import (
     CODE,
     SECRET,
@@ -76,7 +77,7 @@ async def _log_out_session(request: Request) -> Response:
     if form.get("keeps") == "drafts":
         return RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache"'})
     if session.box:
-        await run_verb(request, lambda ws: ws.journal.draft_files.remove_box(session.box))
+        await run_verb(request, lambda ws: DraftFiles(ws.config.state).remove_box(session.box))
     answer = RedirectResponse("/login", 303, {"Clear-Site-Data": '"cache", "storage"'})
     answer.delete_cookie(draft_cookie_name(request.scope), httponly=True, samesite="strict")
     return answer
