@@ -34,10 +34,9 @@ from .fuse import fusion_weights
 from .later import find_later_entries
 from .near import to_near
 from .passes import apply_answer_passes, apply_ranking_passes
-from .plan import LIST_LIMIT, plan_as_json
+from .plan import LIST_LIMIT, group_by_text, plan_as_json
 from .ranking import Ranked, Ranking, sort_ranking
 from .second_search import missing_names
-from .smart import group_by_text, search_smart
 from .snippet import cut_snippet, stands_alone
 
 MOST_REPLACED = 2
@@ -95,6 +94,8 @@ def search_once(evidence: Evidence, because: str = "") -> Attempt:
     of_question, *of_parts = group_by_text(plan.sub_queries)
     query = Query(terms, evidence.asked, of_question)
     if plan.strategy == "smart":
+        from .smart import search_smart  # few ask for it
+
         ranked = search_smart(evidence, query, of_parts, because)
     else:
         ranked = apply_ranking_passes("candidates", rank_candidates(evidence, query), evidence)

@@ -229,6 +229,14 @@ def without_quotes(text: str) -> str:
     return " ".join(text.replace('"', " ").split())
 
 
+def group_by_text(sub_queries: Sequence[SubQuery]) -> list[list[SubQuery]]:
+    """The sub-queries of each text, which make one ranking."""
+    groups: dict[str, list[SubQuery]] = {}
+    for one in sub_queries:
+        groups.setdefault(one.query, []).append(one)
+    return list(groups.values())
+
+
 def sub_queries_of(
     plan: QueryPlan,
     text: str,

@@ -86,14 +86,6 @@ def search_smart(
     return ranked
 
 
-def group_by_text(sub_queries: Sequence[SubQuery]) -> list[list[SubQuery]]:
-    """The sub-queries of each text, which make one ranking."""
-    groups: dict[str, list[SubQuery]] = {}
-    for one in sub_queries:
-        groups.setdefault(one.query, []).append(one)
-    return list(groups.values())
-
-
 def _ask(
     evidence: Evidence,
     answers: dict[str, Answer],
