@@ -27,7 +27,6 @@ from ..errors import (
 from ..index.database import BUSY_TIMEOUT_MS
 from ..index.index_writer import IndexWriter
 from ..index.rows import FileRows, hash64
-from ..journal.moves import note_moves
 from ..journal.names import left_out_sentences
 from ..models import TYPES, Entry, FileSignature, ParseIssue, Stamp, Texts, frozen
 from ..notes.dates import owner_time
@@ -468,8 +467,11 @@ def _write_changes(
         writer.apply_files(files.rows(redated, head), removed, reading=reading, head=head)
     finally:
         ws.paces.reading.note(0)
-    if gone:
-        note_moves(ws.config.state, _find_moves(gone, files.digests))
+    moves = _find_moves(gone, files.digests)
+    if moves:
+        from ..journal.moves import note_moves  # few syncs find a note that moved
+
+        note_moves(ws.config.state, moves)
     if is_whole and not files.unread:
         writer.drop_spare()
     return SyncReport(changed=files.read, removed=len(removed), unread=files.unread)
