@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from math import inf
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from .errors import JournalError
@@ -32,17 +32,6 @@ OPEN_FLAGS = (
 """The flags of `os.open` for reading a file without waiting, even if it is a FIFO."""
 O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 
-PICTURES: dict[str, tuple[int, tuple[bytes, ...], tuple[str, ...]]] = {
-    "image/png": (0, (b"\x89PNG\r\n\x1a\n",), (".png",)),
-    "image/jpeg": (0, (b"\xff\xd8\xff",), (".jpg", ".jpeg")),
-    "image/gif": (0, (b"GIF8",), (".gif",)),
-    "image/webp": (8, (b"WEBP",), (".webp",)),
-    "image/avif": (4, (b"ftypavif",), (".avif",)),
-    "image/heic": (4, (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1"), (".heic", ".heif")),
-}
-"""For each media type of a picture: (the offset of its signature, the possible signatures, the
-suffixes of its file names). SVG does not count as a picture, because it can hold programs.
-"""
 SETTINGS_BYTES = 1_000_000
 """The most bytes of a file of settings."""
 ASIDE = ".aside-"
@@ -50,8 +39,6 @@ ASIDE = ".aside-"
 PICTURE_FOLDER = "attachments/imported"
 """Where in the journal imported pictures stand. Nothing in it is a note."""
 _OTHER_SIGN = re.compile(r"[^a-zA-Z0-9]")
-PICTURE_BYTES = 50_000_000
-"""The most bytes of a picture that is shown or imported."""
 
 
 def real_path(path: Path | str) -> Path:
@@ -187,22 +174,6 @@ def file_lock(path: Path, timeout_s: float = -1, notes: Path | str = "NOTES") ->
     if refusal:
         raise JournalError(f"{path} cannot be locked: {refusal}.", advice_without_locks(notes))
     return FileLock(path, timeout=timeout_s, mode=0o600)
-
-
-def picture_media_type(begin: bytes) -> str | None:
-    """The media type (`image/png`) of a file that begins with the 32 bytes `begin`; None if it
-    is not a picture.
-    """
-    for kind, (at, signs, _) in PICTURES.items():
-        if begin.startswith(signs, at):
-            return kind
-    return None
-
-
-def is_picture_name(name: str) -> bool:
-    """True if the file name or path has the suffix of a picture."""
-    suffix = PurePath(name).suffix.lower()
-    return any(suffix in suffixes for *_, suffixes in PICTURES.values())
 
 
 def _check_is_file(status: os.stat_result, path: Path) -> None:

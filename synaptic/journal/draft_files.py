@@ -14,7 +14,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from ..errors import NotFound
-from ..files import open_regular_file, picture_media_type
+from ..files import open_regular_file
+from ..notes.picture_kinds import picture_media_type
 from . import disk
 
 KEEP_DAYS = 14

@@ -9,8 +9,9 @@ from functools import partial
 from pathlib import PurePosixPath
 
 from ..errors import JournalError, NotFound
-from ..files import PICTURE_FOLDER, is_picture_name, picture_media_type
+from ..files import PICTURE_FOLDER
 from ..notes.blocks import usual_line_end
+from ..notes.picture_kinds import is_picture_name, picture_media_type
 from .changelog import FileChange
 from .comments import find_ids
 from .disk import inject_fault

@@ -26,10 +26,11 @@ from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 from ..errors import JournalError
-from ..files import PICTURE_BYTES, PICTURES, open_regular_file, picture_media_type, real_path
+from ..files import open_regular_file, real_path
 from ..models import Entry
 from ..notes.blocks import without_code
 from ..notes.link_places import LinkPlace, find_link_places
+from ..notes.picture_kinds import PICTURE_BYTES, PICTURES, picture_media_type
 from .folder import OWN, Roots, path_held_open
 from .left_out import withholds
 

@@ -16,13 +16,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..errors import InvalidArgument, JournalError, Refused, Sentence
-from ..files import (
-    PICTURES,
-    SETTINGS_BYTES,
-    is_picture_name,
-    picture_media_type,
-    read_regular_file,
-)
+from ..files import SETTINGS_BYTES, read_regular_file
 from ..journal.draft_files import DraftFiles
 from ..journal.folder import is_note, resolve_journal_path
 from ..journal.shelf import (
@@ -37,6 +31,7 @@ from ..journal.stored_files import StoredFiles, stored_files
 from ..models import Entry, Texts
 from ..notes.blocks import without_code
 from ..notes.link_places import find_link_places
+from ..notes.picture_kinds import PICTURES, is_picture_name, picture_media_type
 from ..notes.pictures import remove_metadata
 from ..notes.screening import visible_secrets
 from ..workspace.workspace import Workspace

@@ -22,13 +22,14 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
 from ...errors import NotFound, SynapticError, join_sentences
-from ...files import open_regular_file, picture_media_type
+from ...files import open_regular_file
 from ...filters import Filters
 from ...journal.draft_files import DraftFiles
 from ...journal.shelf import OTHER, FileListing, ServableFiles, find_file, linked_files
 from ...models import Entry
 from ...notes.link_places import LinkPlace
 from ...notes.marks import link_key
+from ...notes.picture_kinds import picture_media_type
 from ...notes.pictures import remove_metadata
 from ...notes.reading import composed_form
 from ...verbs.attaching import (

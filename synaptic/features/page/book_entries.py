@@ -27,10 +27,10 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 from markupsafe import Markup
 
 from ...errors import NotFound
-from ...files import is_picture_name
 from ...journal.shelf import FileListing, ServableFiles, files_by_name, find_file, linked_files
 from ...models import Entry, Texts, frozen
 from ...notes.marks import link_key
+from ...notes.picture_kinds import is_picture_name
 from ...verbs.linked import link_targets_on_snapshot
 from ...workspace.readback import read_bodies
 from ...workspace.sync import in_step

@@ -32,7 +32,7 @@ from synaptic.features.page.rendering import (
     render_markdown,
 )
 from synaptic.features.page.routes import PAGES
-from synaptic.files import PICTURE_BYTES
+from synaptic.notes.picture_kinds import PICTURE_BYTES
 from synaptic.verbs.saving import Marks, save, save_all
 
 CSP = (

@@ -13,7 +13,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, NamedTuple
 
 from ....errors import InvalidArgument
-from ....files import PICTURE_BYTES, open_regular_file
+from ....files import open_regular_file
+from ....notes.picture_kinds import PICTURE_BYTES
 from .record import Record, Skipped, report_errors
 from .source import FILE_BYTES, UNPACKED_BYTES, find_files, modification_time, relative_to_home
 

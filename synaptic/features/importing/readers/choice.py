@@ -23,10 +23,11 @@ from pathlib import Path, PurePosixPath
 from posixpath import basename, dirname, join
 
 from ....errors import SynapticError
-from ....files import SETTINGS_BYTES, is_picture_name, real_path
+from ....files import SETTINGS_BYTES, real_path
 from ....journal.backups import is_backup
 from ....journal.obsidian import names_of_template_folders, template_folders
 from ....models import SESSIONS, Texts
+from ....notes.picture_kinds import is_picture_name
 from .archive import ZIP_ERRORS, Export, file_on_disk, open_export
 from .documents import ENDINGS, pictures_beside
 from .jrnl import begins_with_entry

@@ -16,8 +16,9 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ....files import PICTURE_FOLDER, is_picture_name
+from ....files import PICTURE_FOLDER
 from ....notes.dates import owner_time
+from ....notes.picture_kinds import is_picture_name
 from .archive import Export, read_items
 from .record import Record, Skipped
 from .shared import split_off_heading, strip_blank_lines, text_at

@@ -12,8 +12,9 @@ from pathlib import Path
 from posixpath import basename, dirname, join, normpath, splitext
 from urllib.parse import unquote
 
-from ....files import PICTURE_FOLDER, is_picture_name, real_path
+from ....files import PICTURE_FOLDER, real_path
 from ....journal.shelf import is_attachment
+from ....notes.picture_kinds import is_picture_name
 from .archive import Export, ExportedFile, file_on_disk
 
 _LINK = re.compile(

@@ -8,7 +8,8 @@ from hashlib import sha256
 from io import BytesIO
 from typing import Any
 
-from ....files import PICTURE_BYTES, PICTURE_FOLDER, PICTURES
+from ....files import PICTURE_FOLDER
+from ....notes.picture_kinds import PICTURE_BYTES, PICTURES
 from .archive import ExportedFile
 from .record import Skipped
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ....errors import JournalError, NotFound, Refused
-from ....files import PICTURE_BYTES
 from ....journal.file_moves import read_moves
 from ....journal.folder import is_note
 from ....journal.names import printable_path
 from ....notes.link_places import find_written_links
 from ....notes.marks import name_in_link
+from ....notes.picture_kinds import PICTURE_BYTES
 from ....notes.screening import Screen
 from .memory import read_sync_record
 from .shares import (

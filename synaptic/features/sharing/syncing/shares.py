@@ -28,10 +28,11 @@ from typing import NamedTuple
 
 from ....config import Config
 from ....errors import SynapticError
-from ....files import PICTURE_BYTES, is_picture_name, real_path
+from ....files import real_path
 from ....journal.folder import Roots, is_note
 from ....journal.names import is_readable, printable_path
 from ....journal.shelf import is_attachment
+from ....notes.picture_kinds import PICTURE_BYTES, is_picture_name
 from .. import merge_driver
 from ..pieces import Decision
 

@@ -10,8 +10,8 @@ from secrets import token_hex
 from typing import NamedTuple
 
 from ....errors import Refused
-from ....files import PICTURE_BYTES, is_picture_name
 from ....journal.names import printable_path
+from ....notes.picture_kinds import PICTURE_BYTES, is_picture_name
 from ....notes.redaction import line_number
 from ....notes.screening import visible_secrets
 from .memory import read_sync_record, update_sync_record
