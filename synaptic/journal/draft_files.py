@@ -8,14 +8,12 @@ late. Nobody but the home's owner may read the files (0600).
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 from ..errors import NotFound
-from ..files import open_regular_file
-from ..notes.picture_kinds import picture_media_type
 from . import disk
 
 KEEP_DAYS = 14
@@ -78,36 +76,32 @@ class DraftFiles:
 
     def remove_box(self, box: str) -> None:
         """Removes a box with all its files."""
-        for path in self._files() if box else ():
+        for path in self.files() if box else ():
             if path.parent.name == box:
                 disk.unlink(path)
         self._remove_empty_boxes()
 
     def remove_copies(self, data: bytes) -> None:
         """Removes the files of all boxes that have these bytes."""
-        for path in self._files():
+        for path in self.files():
             if path.stat().st_size == len(data) and disk.read_state_file(path) == data:
                 disk.unlink(path)
 
     def expire(self) -> None:
         """Removes files older than KEEP_DAYS."""
-        for path in self._files():
+        for path in self.files():
             with suppress(FileNotFoundError):  # another process removed it
                 if time.time() - path.stat().st_mtime > KEEP_DAYS * 86_400:
                     disk.unlink(path)
         self._remove_empty_boxes()
 
-    def texts(self) -> Iterator[Path]:
-        """The paths of the files that a person reads as text, such as a CSV file."""
-        for path in self._files():
-            with open_regular_file(path) as file:
-                begin = file.read(1_024)
-            if not picture_media_type(begin) and b"\0" not in begin:
-                yield path
+    def files(self) -> list[Path]:
+        """The paths of all files."""
+        return [path for path in self.folder.glob("*/*") if path.is_file()]
 
     def size(self) -> int:
         """The bytes of all files."""
-        return sum(path.stat().st_size for path in self._files())
+        return sum(path.stat().st_size for path in self.files())
 
     def _boxes(self, box: str) -> list[Path]:
         """The folder of a box, and those of the other boxes of its person. The last is that of
@@ -119,9 +113,6 @@ class DraftFiles:
         return list(
             dict.fromkeys((self.folder / box, *others, self.folder / box[_PERSON_CHARS:]))
         )
-
-    def _files(self) -> list[Path]:
-        return [path for path in self.folder.glob("*/*") if path.is_file()]
 
     def _remove_empty_boxes(self) -> None:
         for box in self.folder.glob("*"):

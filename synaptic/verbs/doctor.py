@@ -13,7 +13,7 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from ..errors import ModelError, NotFound, Sentence, SynapticError, join_sentences
-from ..files import ASIDE, advice_without_locks, why_locks_fail
+from ..files import ASIDE, advice_without_locks, open_regular_file, why_locks_fail
 from ..index.database import SQLITE_VERSION
 from ..index.lists import list_paths_with_own_entries
 from ..journal.disk import STATE_BYTES, disk_errors, explain_errno
@@ -31,6 +31,7 @@ from ..journal.shelf import is_home_exposed
 from ..models import ParseIssue, Stamp, frozen
 from ..notes.copies import find_original
 from ..notes.link_names import name_key
+from ..notes.picture_kinds import picture_media_type
 from ..notes.redaction import line_number
 from ..notes.screening import visible_secrets
 from ..workspace.index_check import find_wrongly_indexed_paths, verify_index
@@ -117,9 +118,16 @@ def _copies_in_state(journal: JournalFiles) -> Iterator[tuple[Path, bytes]]:
     imports = open_import_runs(journal.state)
     runs = (imports.folder / run.name for run in imports.open())
     own = (journal.trash.path, *journal.log.files())
-    for path in (*own, *done, *runs, *DraftFiles(journal.state).texts()):
+    for path in (*own, *done, *runs, *filter(_is_text, DraftFiles(journal.state).files())):
         with disk_errors(path, "read"), suppress(FileNotFoundError):
             yield path, path.read_bytes()
+
+
+def _is_text(file: Path) -> bool:
+    """True for a file that a person reads as text, such as a CSV file."""
+    with open_regular_file(file) as opened:
+        begin = opened.read(1_024)
+    return not picture_media_type(begin) and b"\0" not in begin
 
 
 def _all_findings(ws: Workspace, *, whole: bool) -> Iterator[Finding]:
