@@ -15,27 +15,10 @@ _ID = re.compile(rb"syn:([0-9]{8}-[0-9a-z]{8})(?=\s|-->)")
 
 def find_ids(data: bytes) -> set[str]:
     """The ids that comments in `data` carry."""
-    return {id for id, _ in _iter_comments(data)}
+    return {id for id, _ in iter_comments(data)}
 
 
-def find_comment(data: bytes, id: str) -> int:
-    """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do
-    not count.
-    """
-    for comment_id, at in _iter_comments(data):
-        if comment_id == id:
-            return at
-    return -1
-
-
-def without_comment(block: bytes) -> bytes:
-    """The block of an entry without the line of the comment that carries its id."""
-    for _, at in _iter_comments(block):
-        return block[:at] + block[at:].partition(b"\n")[2]
-    return block
-
-
-def _iter_comments(data: bytes) -> Iterator[tuple[str, int]]:
+def iter_comments(data: bytes) -> Iterator[tuple[str, int]]:
     """(id, offset of the `<!--`) of each comment that begins its line."""
     bounds: list[int] | None = None
     for match in _ID.finditer(data):

@@ -13,8 +13,10 @@ from .journal_files import JournalFiles
 from .left_out import find_left_out
 from .names import printable_path
 from .restoring import (
+    UNDOABLE,
     Check,
     allow_any_change,
+    mark_not_missed,
     reinsert_text,
     replace_text,
     resolve_short_id,
@@ -23,7 +25,7 @@ from .restoring import (
 from .runs import open_import_runs
 from .saved import KEEP_DAYS, SavedText
 from .text import find_entry_span, normalize_block
-from .trash import UNDOABLE, TrashedText
+from .trash import TrashedText
 from .vanished import has_vanished
 from .written_entry import WrittenEntry
 
@@ -259,4 +261,4 @@ def dismiss_losses(journal: Journal, id: str) -> None:
             record = journal.saved_copy(id)
             if record and loss.text and record.text == loss.text.text:
                 journal.saved.forget(id)
-            journal.trash.mark_not_missed(id, ("vanished",) if loss.text else UNDOABLE)
+            mark_not_missed(journal.trash, id, ("vanished",) if loss.text else UNDOABLE)

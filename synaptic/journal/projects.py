@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
@@ -386,15 +386,6 @@ def project_of_folder(
         return projects.claim(repository, names, journal) or None
 
 
-def write_projects(state: Path, taken: Collection[Project]) -> None:
-    """Writes projects that were claimed on a plan in memory into the file of this home."""
-    if taken:
-        with locked_projects(state) as projects:
-            for name, repositories in taken:
-                for repository in repositories:
-                    projects.claim(repository, _numbered_names(name))
-
-
 def _possible_names(here: Checkout) -> Iterator[str]:
     """Possible names of a repository: of its folder, of its remote, then ever longer ends of
     its path.
@@ -411,10 +402,11 @@ def _names_from_path(name: str, path: Path) -> Iterator[str]:
     parts = path.parts[1:]
     for length in range(2, len(parts) + 1):
         yield "/".join(parts[-length:])
-    yield from _numbered_names(name)
+    yield from numbered_names(name)
 
 
-def _numbered_names(name: str) -> Iterator[str]:
+def numbered_names(name: str) -> Iterator[str]:
+    """`api`, `api-2`, `api-3`, without end."""
     yield name
     for number in count(2):
         yield f"{name}-{number}"

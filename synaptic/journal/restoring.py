@@ -1,6 +1,6 @@
 """Brings texts back from the trash and from done/."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -10,18 +10,22 @@ from ..notes.blocks import usual_line_end
 from ..notes.markdown import rewrite_block
 from ..notes.privacy import shows_private_text
 from . import folder
-from .comments import find_comment, find_ids
+from .comments import find_ids, iter_comments
 from .entry_edits import TOP, Replacement, bare_days, replace_entry, replaced_copy
 from .journal import Journal
 from .journal_files import JournalFiles
 from .saved import SavedText
 from .text import block_to_append, normalize_block
-from .trash import OF_EDITOR, UNDOABLE, TrashedText, file_hash
+from .trash import Trash, TrashedText, Why, file_hash
 from .writer import Draft, Stat
 from .written_entry import WrittenEntry, find_in_parsed
 
 Check = Callable[[str, Entry | None], None]
 """Raises Refused if the entry of this id, None where it stands nowhere, may not be replaced."""
+
+OF_EDITOR: tuple[Why, ...] = ("opened", "editor")
+UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
+"""The reasons that mark a text as not missed: it need not return to the journal."""
 
 
 def allow_any_change(id: str, present: Entry | None) -> None:
@@ -58,7 +62,7 @@ def restore_entry(
             check_pin_stays(journal, newest, False, by_person)
             again = _undo_deletion(journal, newest)
             if again:
-                journal.trash.mark_not_missed(newest.id, OF_EDITOR)
+                mark_not_missed(journal.trash, newest.id, OF_EDITOR)
                 return again
         paths = dict.fromkeys((newest.path, places.get(id, newest.path)))
         if newest.mode is not None and newest.why == "delete":
@@ -83,7 +87,7 @@ def restore_entry(
                 id=id,
             )
         again = reinsert_text(journal, saved_text_of_piece(journal, newest), newest.above)
-        journal.trash.mark_not_missed(newest.id, OF_EDITOR)
+        mark_not_missed(journal.trash, newest.id, OF_EDITOR)
         return again
 
 
@@ -145,7 +149,7 @@ def _undo_deletion(journal: Journal, piece: TrashedText) -> WrittenEntry | None:
     if not draft:
         return None
     if not saved:
-        journal.trash.mark_not_missed(piece.id, UNDOABLE)
+        mark_not_missed(journal.trash, piece.id, UNDOABLE)
     return _put_back(journal, piece.id, piece.path, piece.text, draft)
 
 
@@ -200,7 +204,7 @@ def _restore_file(journal: Journal, piece: TrashedText, mode: int) -> WrittenEnt
             "Move it away and try again.",
             place=journal.place(piece.path),
         )
-    journal.trash.mark_not_missed(piece.id, (*UNDOABLE, *OF_EDITOR))
+    mark_not_missed(journal.trash, piece.id, (*UNDOABLE, *OF_EDITOR))
     return _put_back(journal, piece.id, piece.path, piece.text, draft)
 
 
@@ -224,9 +228,9 @@ def reinsert_text(journal: Journal, text: SavedText, above: str = "") -> Written
     def make(data: bytes, status: Stat) -> Draft:
         if not status:
             data = journal.new_file_heading(text.path, text.text)
-        comment = find_comment(data, text.id)
+        comment = _find_comment(data, text.id)
         if comment >= 0:  # its text stands there and has lost its heading
-            heading = text.text[: max(0, find_comment(text.text, text.id))]
+            heading = text.text[: max(0, _find_comment(text.text, text.id))]
             heading = heading.replace(b"\n", usual_line_end(data))
             return Draft(data[:comment] + heading + data[comment:], (text,))
         here = journal.parse(text.path, data).entries
@@ -401,3 +405,24 @@ def resolve_short_id(id: str, candidates: Iterator[str], what: str) -> str:
             n=len(fitting),
         )
     return fitting[0]
+
+
+def mark_not_missed(trash: Trash, id: str, whys: Collection[Why]) -> None:
+    """Marks the pieces of this id that have one of these reasons as not missed."""
+    if not any(piece.id == id and piece.why in whys for piece in trash.pieces()):
+        return
+    trash.rewrite_pieces(
+        lambda piece: (
+            piece._replace(why="edited") if piece.id == id and piece.why in whys else piece
+        )
+    )
+
+
+def _find_comment(data: bytes, id: str) -> int:
+    """The offset of the comment that carries this id, or -1. Mentions of the id elsewhere do
+    not count.
+    """
+    for comment_id, at in iter_comments(data):
+        if comment_id == id:
+            return at
+    return -1

@@ -25,9 +25,10 @@ from .folder import OWN, read_bytes, refuse_source
 from .journal import Journal
 from .journal_files import JournalFiles
 from .many_changes import change_many
+from .restoring import OF_EDITOR, UNDOABLE, mark_not_missed
 from .saved import SavedText
 from .text import find_entry_span, normalize_block
-from .trash import OF_EDITOR, UNDOABLE, TrashedText, Why, file_hash
+from .trash import TrashedText, Why, file_hash
 from .vanished import is_later_text
 from .writer import Draft, Make, Stat
 from .written_entry import WrittenEntry
@@ -209,7 +210,7 @@ def _end_rewrite(
     stays = {text.id for text in draft.saved} | elsewhere
     for written in draft.written if comes_back else ():
         if written.after and not written.before and written.after.id not in stays:
-            journal.trash.mark_not_missed(written.after.id, (*UNDOABLE, *OF_EDITOR))
+            mark_not_missed(journal.trash, written.after.id, (*UNDOABLE, *OF_EDITOR))
     for entry in draft.replaced:
         if entry.id not in stays and journal.saved.path_of(entry.id).exists():
             with suppress(OSError):  # the file is written: the edit has succeeded

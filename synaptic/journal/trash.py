@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -25,9 +25,6 @@ a person had replaced it by hand, or its loss was dismissed. `vanished`: an olde
 back over it, or it was gone. `undone`: the import that brought it was taken back. `editor`:
 the editor that Synaptic opened replaced or removed it. `opened`: such an editor was opened on
 it, and has not ended yet, was killed, or returned at once; the text may stand as it was."""
-OF_EDITOR: tuple[Why, ...] = ("opened", "editor")
-UNDOABLE: tuple[Why, ...] = ("delete", "undone", "update")
-"""The reasons that mark a text as not missed: it need not return to the journal."""
 MOST_BYTES = 4_000_000_000
 """The most bytes of the trash, which keeps all that was ever replaced."""
 _TOP = b"# Trash\n"
@@ -105,16 +102,6 @@ class Trash:
                 return ()
         parsed = map(_parse_piece, parts[::2], parts[1::2])
         return tuple(piece for piece in parsed if piece)
-
-    def mark_not_missed(self, id: str, whys: Collection[Why]) -> None:
-        """Marks the pieces of this id that have one of these reasons as not missed."""
-        if not any(piece.id == id and piece.why in whys for piece in self.pieces()):
-            return
-        self.rewrite_pieces(
-            lambda piece: (
-                piece._replace(why="edited") if piece.id == id and piece.why in whys else piece
-            )
-        )
 
     def rewrite_pieces(self, change: Callable[[TrashedText], TrashedText | None]) -> bool:
         """Rewrites the file with each piece replaced by what `change` returns for it, None

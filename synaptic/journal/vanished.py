@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from .comments import without_comment
+from .comments import iter_comments
 from .text import normalize_block
 from .trash import TrashedText
 
@@ -23,7 +23,7 @@ def has_vanished(now: bytes, saved: bytes, pieces: Iterable[TrashedText]) -> boo
         if piece.why not in ("opened", "vanished"):
             replaced.add(text)
     # a typed text has no comment before it is changed
-    has_come_back = saved in replaced or without_comment(saved) in replaced
+    has_come_back = saved in replaced or _without_comment(saved) in replaced
     if now.strip() and has_come_back:
         return False
     return not is_later_text(now, saved, older)
@@ -45,3 +45,10 @@ def _word_distance(one: bytes, other: bytes) -> int:
     words = Counter(one.split())
     others = Counter(other.split())
     return ((words - others) + (others - words)).total()
+
+
+def _without_comment(block: bytes) -> bytes:
+    """The block of an entry without the line of the comment that carries its id."""
+    for _, at in iter_comments(block):
+        return block[:at] + block[at:].partition(b"\n")[2]
+    return block

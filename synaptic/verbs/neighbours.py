@@ -1,19 +1,23 @@
-"""Finds the entries around one: the sentences that link to it, and its neighbours in two
-steps.
+"""Finds the entries around one: the sentences that link to it, its neighbours in two steps, and
+those that are near it.
 """
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from itertools import chain, pairwise
 from typing import NamedTuple
 
+from ..config import DEFAULT_MODEL
 from ..index.links import linked_neighbours
-from ..models import Entry, Link
+from ..models import Entry, Link, Near, Receipt
+from ..search.near import find_near_entries
 from ..workspace.readback import read_body_lines
 from ..workspace.sync import in_step
 from ..workspace.workspace import Workspace
 from .link_ends import title_with_day
 from .linked import ends_of_links
+from .receipts import index_now
 
 MOST = (8, 12)
 """Neighbours that a graph shows at one step, and at two. By eye."""
@@ -88,3 +92,17 @@ def link_graph(ws: Workspace, id: str) -> Graph:
         return Graph(rows, entries, titles, pairs)
 
     return in_step(ws, run)
+
+
+def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
+    """The entries that are near a saved one by meaning. Loads the model, but downloads none;
+    without it, the entries that are near by words.
+    """
+    with suppress(Exception):  # whatever fails here, the entry is safe in the journal
+        entry = ws.journal.find(receipt.path, receipt.id)[1]
+        if ws.config.model == DEFAULT_MODEL or ws.index.meta("model"):
+            with suppress(Exception):
+                ws.embedder.load()
+                index_now(ws, receipt.path)
+        return find_near_entries(ws, entry)
+    return ()

@@ -12,6 +12,7 @@ from ..journal.losses import restore_vanished_text
 from ..journal.purging import purge_entry
 from ..journal.redating import undo_move
 from ..journal.restoring import (
+    OF_EDITOR,
     find_copy,
     find_pieces,
     match_line_ends,
@@ -21,7 +22,7 @@ from ..journal.restoring import (
 from ..journal.rewriting import blocks_by_id
 from ..journal.saved import KEEP_DAYS
 from ..journal.standing import list_standing_changes
-from ..journal.trash import OF_EDITOR, TrashedText
+from ..journal.trash import TrashedText
 from ..journal.written_entry import WrittenEntry
 from ..models import PERSON, Entry, Receipt
 from ..notes.privacy import shows_private_text

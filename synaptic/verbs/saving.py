@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple, Unpack
 
-from ..config import DEFAULT_MODEL
 from ..errors import Sentence, SynapticError, check_range, naming_parameter
 from ..index.rows import Stored, hash64
 from ..journal.repository import Checkout
@@ -69,7 +68,7 @@ class Marks(GivenMarks, total=False):
     origin of a text from outside. Only a person pins. `confirms`: a person does it, at a
     terminal or on the page, so that a preference is in force. `reads_date`: the text may begin
     with its date, such as `yesterday 5pm: called Ida`. `names_near` is False where the caller
-    asks `compare_saved` afterwards.
+    asks `neighbours.compare_saved` afterwards.
     """
 
     parent: str | None
@@ -369,20 +368,6 @@ def _append_by_day(ws: Workspace, new: Sequence[Entry]) -> dict[str, str]:
             raise
         paths |= dict.fromkeys((entry.id for entry in entries), path)
     return paths
-
-
-def compare_saved(ws: Workspace, receipt: Receipt) -> tuple[Near, ...]:
-    """The entries that are near a saved one by meaning. Loads the model, but downloads none;
-    without it, the entries that are near by words.
-    """
-    with suppress(Exception):  # whatever fails here, the entry is safe in the journal
-        entry = ws.journal.find(receipt.path, receipt.id)[1]
-        if ws.config.model == DEFAULT_MODEL or ws.index.meta("model"):
-            with suppress(Exception):
-                ws.embedder.load()
-                index_now(ws, receipt.path)
-        return find_near_entries(ws, entry)
-    return ()
 
 
 def _entries_with_same_text(ws: Workspace, entry: Entry) -> list[Stored]:

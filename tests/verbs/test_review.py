@@ -27,7 +27,8 @@ from synaptic.search.near import MOST_NEAR
 from synaptic.serving import worker
 from synaptic.serving.worker import Worker
 from synaptic.verbs import receipts
-from synaptic.verbs.saving import Marks, compare_saved, save_all
+from synaptic.verbs.neighbours import compare_saved
+from synaptic.verbs.saving import Marks, save_all
 
 
 @pytest.fixture

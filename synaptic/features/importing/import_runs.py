@@ -45,7 +45,7 @@ from ...journal.imports import (
     remove_pictures,
     save_picture,
 )
-from ...journal.projects import Projects, write_projects
+from ...journal.projects import Project, Projects, locked_projects, numbered_names
 from ...journal.runs import Block, Run, Runs, hash_of_block, open_import_runs
 from ...journal.standing import changes_of_run, verb_of_undo
 from ...models import SESSIONS, Entry, Json, Texts, frozen
@@ -388,7 +388,7 @@ def write_plan(ws: Workspace, planned: ImportPlan, name: str = "") -> Done:
             path = save_picture(ws.own_journal, picture, read)
             pictures[path] = hash_of_block(ws.journal.read(path))
     projects = {project_key(one.entry.project or "") for one in coming}
-    write_projects(
+    _write_projects(
         ws.config.state,
         [planned.projects.changed[key] for key in projects & planned.projects.changed.keys()],
     )
@@ -595,3 +595,12 @@ def bring_pictures_of_run_back(ws: Workspace, run: str) -> None:
     """
     for record in changes_of_run(ws.journal, run):
         bring_pictures_back(ws.own_journal, b"\n".join(record.befores()))
+
+
+def _write_projects(state: Path, taken: Collection[Project]) -> None:
+    """Writes projects that were claimed on a plan in memory into the file of this home."""
+    if taken:
+        with locked_projects(state) as projects:
+            for name, repositories in taken:
+                for repository in repositories:
+                    projects.claim(repository, numbered_names(name))
