@@ -27,7 +27,6 @@ from ..verbs.brief import WEEK
 from ..verbs.brief_readers import Reader, brief_reader
 from ..verbs.linked import id_of_name
 from ..verbs.local_files import LocalFiles, Reach, save_with_files, update_with_files
-from ..verbs.neighbours import compare_saved
 from ..verbs.outside_copies import find_outside_copies
 from ..workspace.proposals import read_proposals
 from ..workspace.workspace import Workspace
@@ -163,6 +162,8 @@ def _save_text(home: str | None, content: str, local: LocalFiles, **marks: Any) 
         )
         print_receipt(ws, f"Saved {receipt.type}", receipt, attached)
         if is_asked:
+            from ..verbs.neighbours import compare_saved  # only a person is asked
+
             print_nearest_entry(receipt.id, compare_saved(ws, receipt))
 
 

@@ -4,20 +4,16 @@
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import ContextVar
 
 import typer
 
-from ..errors import InvalidArgument, NotFound, SynapticError
+from ..errors import InvalidArgument, NotFound
 from ..filters import Filters
 from ..journal.disk import overwrite, read_state_file
 from ..journal.journal import Journal
-from ..journal.left_out import find_left_out
-from ..journal.losses import find_returned, put_back_overwritten
-from ..journal.rewriting import OpenedFile, keep_opened, note_edit
 from ..models import Entry, Json, Near, Receipt, SearchResult, Texts
 from ..notes.header import shorten
 from ..render import terminal, wire
@@ -59,8 +55,11 @@ def empty_journal_text(ws: Workspace) -> str:
         return ""
     if ws.access.is_past:
         return NOTHING_THEN
-    if not ws.access.is_published and find_left_out(ws.journal.roots):
-        return f"No note in {ws.config.journal} could be read; `synaptic doctor` says why."
+    if not ws.access.is_published:
+        from ..journal.left_out import find_left_out  # only an empty journal needs it
+
+        if find_left_out(ws.journal.roots):
+            return f"No note in {ws.config.journal} could be read; `synaptic doctor` says why."
     return (
         f"The journal in {ws.config.journal} is empty. Its first entry could be:\n  {EXAMPLE}"
     )
@@ -313,70 +312,12 @@ def edit_or_print_path(
         for one in attached or ():
             say(f"Attached: {clean(str(journal.place(one)))}")
     if command:
-        with _texts_before_edit_kept(journal, path, waits=waits_for_person(command)):
+        from .kept_texts import texts_before_edit_kept  # only an edit needs it
+
+        with texts_before_edit_kept(journal, path, waits=waits_for_person(command)):
             return editor.run_editor(command_to_open(command, file, line))
     text = f"{file}:{line}" if line else str(file)
     data: Json = {"path": str(file), "line": line}
     if attached is not None:
         data["attached"] = [str(journal.place(one)) for one in attached]
     return print_answer(data, clean(text))
-
-
-@contextmanager
-def _texts_before_edit_kept(journal: Journal, path: str, *, waits: bool) -> Iterator[None]:
-    """A context in which a person edits a file in an editor. A text that cannot be kept hinders
-    no edit: a remark says so.
-    """
-    opened = None
-    began = time.time()
-    with _said_if_not_kept():
-        opened = keep_opened(journal, path, waits=waits)
-    try:
-        yield
-    finally:
-        if opened:
-            with _said_if_not_kept():
-                ids = note_edit(journal, opened, waits=waits)
-                _put_back_saves(journal, began)
-                _name_returned(journal, opened)
-                if len(ids) == 1:
-                    say(
-                        f"`synaptic restore {short_id(ids[0])}` brings the text before it back."
-                    )
-                elif ids:
-                    say("`synaptic restore` lists the texts before this edit.")
-
-
-def _put_back_saves(journal: Journal, since: float) -> None:
-    """Puts back what was saved while the editor was open, and says so."""
-    back, changed = put_back_overwritten(journal, since)
-    for id in back:
-        say(f"{short_id(id)} was saved while the editor was open: it was put back.")
-    for id in changed:
-        say(
-            f"{short_id(id)} was changed while the editor was open, and the file has another "
-            f"text: `synaptic doctor --restore {short_id(id)}` brings that change back."
-        )
-
-
-def _name_returned(journal: Journal, opened: OpenedFile) -> None:
-    """Names what was deleted or moved while the editor was open, and stands there again."""
-    for id, moved_to in find_returned(journal, opened.path, opened.at).items():
-        if moved_to:
-            say(
-                f"{short_id(id)} was moved to {moved_to} while the editor was open, and stands "
-                f"in {opened.path} again: remove it from one of them."
-            )
-        else:
-            say(
-                f"{short_id(id)} was deleted while the editor was open, and stands again: "
-                f"`synaptic delete {short_id(id)}` deletes it."
-            )
-
-
-@contextmanager
-def _said_if_not_kept() -> Iterator[None]:
-    try:
-        yield
-    except SynapticError as error:
-        say(f"The trash may lack the texts before this edit: {error}")
