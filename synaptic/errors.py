@@ -22,8 +22,7 @@ next step. `of` are the parameters that the message names. They become answers a
 `cli/main.py` and `mcp`, which name each parameter as it was typed, and on the page.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from typing import Literal, TypeVar
@@ -75,20 +74,6 @@ class SynapticError(Exception):
         self.valid = tuple(valid)
         self.hint: str = Sentence(hint, **values)
         self.of = tuple(of)
-
-    def name_as_typed(self, words: Mapping[str, str]) -> None:
-        """Names each parameter of the message by its word in `words`, as `--tag` for `tags`. A
-        name may lack the `s` of the plural.
-        """
-        typed = {name.removesuffix("s"): word for name, word in words.items()}
-        named = []
-        for name in self.of:
-            word = typed.get(name.removesuffix("s"), name)
-            # the first one: the value behind it may hold the name, too
-            self.message = re.sub(rf"\b{name}\b", word, self.message, count=1)
-            self.valid = tuple(word if one == name else one for one in self.valid)
-            named.append(word)
-        self.of = tuple(named)
 
     def __str__(self) -> str:
         """The message, the valid values and the hint in one line."""

@@ -108,7 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         problem = _as_synaptic_error(error)
         if problem.of:
-            problem.name_as_typed(_flags_by_parameter(args))
+            from ..serving.failures import name_as_typed  # no other answer needs it
+
+            name_as_typed(problem, _flags_by_parameter(args))
         flags = args[: args.index("--")] if "--" in args else args
         if "--json" in flags:
             emit_json(wire.error_json(problem))

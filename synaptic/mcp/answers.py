@@ -39,6 +39,7 @@ from ..render.present import (
 from ..render.wire import WHOLE_CONTENT, as_json, listing_json, search_json
 from ..search.search import search
 from ..serving.arguments import build_preference, take_filters
+from ..serving.failures import name_as_typed
 from ..serving.tool_lists import SHORT, WHOLE
 from ..verbs.brief import WEEK
 from ..verbs.brief_readers import Reader, brief_reader
@@ -382,7 +383,7 @@ def _change_each(
         except SynapticError as error:
             if len(ids) == 1:
                 raise
-            error.name_as_typed({name: name for name in call.args})
+            name_as_typed(error, {name: name for name in call.args})
             errors[id] = error
     return _receipts_answer(call, receipts, done, _error_lines(errors))
 

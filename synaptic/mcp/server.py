@@ -36,7 +36,7 @@ from ..notes.screening import Screen
 from ..render.fence import one_line
 from ..render.present import shorten_message
 from ..render.wire import error_json
-from ..serving.failures import to_user_error
+from ..serving.failures import name_as_typed, to_user_error
 from ..serving.positions import POSITION, Forwards, IndexPosition
 from ..serving.roles import not_published_error
 from ..serving.tokens import Grant
@@ -432,7 +432,7 @@ def _error_result(
 ) -> types.CallToolResult:
     as_json = str(arguments.get("format")).strip().lower() == "json"
     own = to_user_error(error)
-    own.name_as_typed(parameters_as_typed(name, arguments))
+    name_as_typed(own, parameters_as_typed(name, arguments))
     return _tool_result(_error_text(own, as_json), is_error=True)
 
 

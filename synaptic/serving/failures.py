@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import re
+from collections.abc import Mapping
 from logging import getLogger
 
 from ..errors import FREE_SPACE, ConfigError, JournalError, SynapticError
@@ -40,3 +42,18 @@ def to_user_error(error: BaseException) -> SynapticError:
         hint="What was saved stays saved. `synaptic doctor` looks for the cause.",
         kind=type(error).__name__,
     )
+
+
+def name_as_typed(error: SynapticError, words: Mapping[str, str]) -> None:
+    """Names each parameter of the error's message by its word in `words`, as `--tag` for
+    `tags`. A name may lack the `s` of the plural.
+    """
+    typed = {name.removesuffix("s"): word for name, word in words.items()}
+    named = []
+    for name in error.of:
+        word = typed.get(name.removesuffix("s"), name)
+        # the first one: the value behind it may hold the name, too
+        error.message = re.sub(rf"\b{name}\b", word, error.message, count=1)
+        error.valid = tuple(word if one == name else one for one in error.valid)
+        named.append(word)
+    error.of = tuple(named)

@@ -11,13 +11,17 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from ..config import Config
 from ..errors import IndexFailed, JournalError, SynapticError
-from ..workspace.access import NeedsWriter
-from ..workspace.workspace import Workspace, open_reader, open_workspace
+from ..index.index import Index
+from ..index.sqlite_engine import SqliteEngine
+from ..journal.journal_files import JournalFiles
+from ..workspace.access import NeedsWriter, Reading
+from ..workspace.workspace import Workspace, open_workspace
 from .failures import to_user_error
 
 if TYPE_CHECKING:
@@ -176,3 +180,13 @@ def _result_or_raise(result: Any, error: BaseException | None) -> Any:
     if error:
         raise error
     return result
+
+
+def open_reader(writer: Workspace, ask_writer: Callable[..., Any]) -> Workspace:
+    """A workspace beside the writer's, with a connection of its own and the same model."""
+    config = writer.config
+    engine = SqliteEngine(config.index_file, stemming=config.search.stemming, read_only=True)
+    engine.latest_rough = writer.index.file.latest_rough
+    return replace(
+        writer, journal=JournalFiles(config), index=Index(engine), access=Reading(ask_writer)
+    )

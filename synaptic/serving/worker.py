@@ -33,10 +33,10 @@ from ..workspace.checkout import ELSEWHERE, SESSION_FOLDER
 from ..workspace.index_check import verify_index
 from ..workspace.pace import Paces
 from ..workspace.sync import in_step
-from ..workspace.workspace import Workspace, open_reader, open_workspace
+from ..workspace.workspace import Workspace, open_workspace
 from .failures import to_user_error
 from .local_socket import HookListener
-from .processes import ReaderProcess, call_outcome, start_synaptic
+from .processes import ReaderProcess, call_outcome, open_reader, start_synaptic
 from .tokens import Grant
 from .turns import Turns
 

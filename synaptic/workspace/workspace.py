@@ -7,9 +7,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import field, replace
+from dataclasses import field
 from datetime import date, datetime
-from typing import Any
 
 from ..config import Config, make_clock
 from ..errors import JournalError
@@ -20,7 +19,7 @@ from ..journal.journal import Journal
 from ..journal.journal_files import JournalFiles
 from ..journal.projects import NamesInJournal
 from ..models import Texts, frozen
-from .access import Access, Reading, Writing
+from .access import Access, Writing
 from .pace import Paces
 
 
@@ -64,16 +63,6 @@ class Workspace:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def open_reader(writer: Workspace, ask_writer: Callable[..., Any]) -> Workspace:
-    """A workspace beside the writer's, with a connection of its own and the same model."""
-    config = writer.config
-    engine = SqliteEngine(config.index_file, stemming=config.search.stemming, read_only=True)
-    engine.latest_rough = writer.index.file.latest_rough
-    return replace(
-        writer, journal=JournalFiles(config), index=Index(engine), access=Reading(ask_writer)
-    )
 
 
 def open_workspace(
