@@ -313,8 +313,8 @@ def reasons_of_replacement(evidence: Evidence, ids: Sequence[str]) -> dict[str, 
         why = " ".join(because[0].split())[:REASON_CHARS]
         title = entry.title.rstrip(".…")
         is_said_twice = why.casefold().startswith(title.casefold())
-        said = why if is_said_twice else f"{title}. {why}"
-        lines[entry.id] = f"replaced {entry.date}: {said}".rstrip()
+        about = why if is_said_twice else f"{title}. {why}"
+        lines[entry.id] = f"replaced {entry.date}: {about}".rstrip()
     return lines
 
 
