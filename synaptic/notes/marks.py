@@ -299,14 +299,13 @@ def find_tasks(entry: Entry, text: str) -> list[Task]:
 
 
 def is_in_tasks(entry: Entry, text: str) -> bool:
-    """True for an entry that is due, and no matter beside its tasks: `text`, its body, is one
-    task, or begins with the task that is its title. Its day is that of tasks without a day.
+    """True for an entry that is due, and no matter beside its tasks: `text`, its body, begins
+    with the task that is its title. Its day is that of tasks without a day.
     """
     first = next(task_blocks(text), None) if entry.due else None
     if not first or text[: first[0].start()].strip():
         return False
-    is_all = text.strip() == text[first[0].start() :][: len(first[1])].strip()
-    return is_all or remove_due_date(entry.title) == derive_title(text)
+    return remove_due_date(entry.title) == derive_title(text)
 
 
 def task_of_entry(entry: Entry) -> Task:

@@ -1927,7 +1927,7 @@ def test_links_both_ways_and_those_that_lead_nowhere(run: Run, notes: Path) -> N
         ("people/Roger Zelazny.md", "Roger Joseph Zelazny", 8),
         ("2026-11-20", "TODO Call [[rz]] back", 8),
         ("Nowhere#there", None, 8),
-        ("Roger Zelazny", "Roger Joseph Zelazny", 8),
+        ("Roger Zelazny", "Roger Joseph Zelazny", 2),
     ]
     assert [(link["title"], link["line"]) for link in found["backlinks"]] == [
         ("2026-11-20 > DONE Read [[lord of light]]", 3)

@@ -96,7 +96,7 @@ CASES = {
     "--tag": Case(("--tag", "boat+engine"), {NEW}, {"tag": "boat+engine"}),
     "--project": Case(("--project", "ferry"), {LOG}, {"project": "ferry"}),
     "--since": Case(("--since", "today"), {TODAY}, {"since": "today"}),
-    "--until": Case(("--until", "2026-11-02"), {WINTER, LEAK}, {"until": "2026-11-02"}),
+    "--until": Case(("--until", "2026-11-02"), {WINTER, LEAK, OLD}, {"until": "2026-11-02"}),
     "--file": Case(("--file", "src/pump.py"), {NEW}, {"file": "src/pump.py"}),
     "--path": Case(("--path", "Manuals/"), {MANUAL}, None),
     "--where": Case(("--where", "author=Ida"), {MANUAL}, None),

@@ -59,9 +59,9 @@ const takeOver = async () => {
 };
 
 // A text is sent once Synaptic answers: else the browser would show an error in its place.
-const ANSWER_MS = 10_000;
+const ANSWER_MS = 1e4;
 const lost = new Set(); // forms whose text this browser cannot keep
-let asking = null, sending = null;
+let asking, sending;
 addEventListener("submit", async (event) => {
   const { target: form, submitter } = event;
   if (!("draft" in form.dataset) || form === sending) return;
@@ -69,14 +69,14 @@ addEventListener("submit", async (event) => {
   event.stopImmediatePropagation(); // nothing counts it as sent
   if (form === asking) return;
   asking = form;
-  const asked = { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) };
-  const answer = await fetch("/static/texts.js", asked).catch(() => null);
-  asking = null;
+  const head = { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(ANSWER_MS) };
+  const answer = await fetch("/static/texts.js", head).catch(() => 0);
+  asking = 0;
   document.getElementById("unsent")?.remove();
-  if (answer?.ok) {
+  if (answer.ok) {
     sending = form;
     form.requestSubmit(submitter);
-    sending = null;
+    sending = 0;
     return;
   }
   const told = Object.assign(document.createElement("p"), { id: "unsent", className: "warning", role: "alert" });
@@ -185,6 +185,7 @@ for (const form of forms) {
   }));
   form.addEventListener("input", () => keep().then(() => lost.delete(form), () => lost.add(form)));
   form.addEventListener("submit", () => {
+    asking = form;
     lost.delete(form);
     keep(); // as it is sent, which may be refused
     sessionStorage.sent = JSON.stringify([...readSent(), [here(), Date.now()]]);
@@ -203,6 +204,7 @@ for (const form of forms) {
     form.querySelector("textarea:not([readonly])").focus();
   });
 }
+addEventListener("pageshow", () => (asking = 0));
 // A text that cannot be kept is not left without a question.
 addEventListener("beforeunload", (event) => { if (lost.size) event.preventDefault(); });
 const leave = document.querySelector("form.leave");
