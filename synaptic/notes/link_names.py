@@ -32,8 +32,3 @@ def rank_path(path: str, written: str, folder: str) -> tuple[bool, bool, bool, i
 def ends_with_name(path: str, written: str) -> bool:
     """True if a path ends with this name in the same upper and lower case."""
     return f"/{_composed(path)}".endswith(f"/{_composed(written)}")
-
-
-def page_key(page: str) -> str:
-    """The form in which Logseq compares names of pages."""
-    return name_key(page).strip("/ ")

@@ -37,7 +37,7 @@ from .blocks import (
     without_code_and_comments,
 )
 from .frontmatter import match_front_matter
-from .link_names import name_key, page_key, rank_path
+from .link_names import name_key, rank_path
 from .marks import PAGE_PROPERTIES, find_name_behind_label
 from .privacy import mask_private
 
@@ -306,6 +306,11 @@ def splices_of_ids(data: bytes, text: NoteText, ids: Mapping[str, str]) -> list[
 
 
 # -- where a link leads
+
+
+def page_key(page: str) -> str:
+    """The form in which Logseq compares names of pages."""
+    return name_key(page).strip("/ ")
 
 
 def page_of_path(path: str) -> str:

@@ -60,11 +60,6 @@ def mask_private(data: bytes) -> bytes:
     return _mask_spans(data, pairs + unclosed)
 
 
-def hides_text(data: bytes) -> bool:
-    """True if the text has a private passage, also one that is never closed."""
-    return any(find_private_spans(data))
-
-
 def unclosed_tags(data: bytes) -> list[int]:
     """The offset of each `<private>` tag that is never closed."""
     return [start for start, _ in find_private_spans(data)[1]]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SynapticError
 from ..journal.names import printable_path
-from ..models import Entry, Facets, Hit, Json, SearchResult, Why
+from ..models import Entry, Facets, Hit, Json, Round, SearchResult, Why
 from ..notes.conflicts import with_versions_shown
 
 if TYPE_CHECKING:
@@ -152,13 +152,19 @@ def search_json(result: SearchResult) -> Json:
     data["hits"] = [hit_json(hit) for hit in result.hits]
     del data["terms"]
     if result.rounds:
-        from ..search.plan import round_as_json  # slow to import
-
-        data["rounds"] = [round_as_json(searched) for searched in result.rounds]
+        data["rounds"] = list(map(_round_json, result.rounds))
     for name in ("plan", "rounds", "choice"):
         if not data[name]:
             del data[name]
     return data
+
+
+def _round_json(searched: Round) -> Json:
+    """A round that ran as JSON."""
+    from ..search.plan import sub_query_as_json  # slow to import
+
+    queries = [sub_query_as_json(query) for query in searched.sub_queries]
+    return {"sub_queries": queries, "new": searched.new, "because": searched.because}
 
 
 def listing_json(listing: Listing) -> Json:

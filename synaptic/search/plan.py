@@ -32,7 +32,6 @@ from ..models import (
     Json,
     Merge,
     Order,
-    Round,
     SearchLayer,
     Strategy,
     SubQuery,
@@ -300,12 +299,6 @@ def plan_as_json(plan: QueryPlan) -> Json:
         "order": plan.order,
         "end": f"after the first {limit}" if limit else "after the last hit that fits",
     }
-
-
-def round_as_json(searched: Round) -> Json:
-    """A round that ran as JSON."""
-    queries = [sub_query_as_json(query) for query in searched.sub_queries]
-    return {"sub_queries": queries, "new": searched.new, "because": searched.because}
 
 
 def sub_query_as_json(query: SubQuery) -> Json:

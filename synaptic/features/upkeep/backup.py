@@ -18,7 +18,7 @@ from ...journal.backups import READ_ME, LastBackup, remember_backup
 from ...journal.names import printable_path
 from ...journal.projects import FILE as PROJECTS
 from ...models import Texts, frozen
-from ...notes.privacy import hides_text
+from ...notes.privacy import find_private_spans
 from ...workspace.workspace import Workspace
 
 _STATE = (
@@ -223,7 +223,7 @@ def _add_file(archive: ZipFile, name: str, path: Path, contents: _Contents) -> N
                 digest.update(part)
                 member.write(part)
                 if is_text and not contents.has_private:
-                    contents.has_private = hides_text(part)
+                    contents.has_private = any(find_private_spans(part))
     contents.hashes[name] = digest.hexdigest()
 
 

@@ -20,7 +20,7 @@ from urllib.parse import unquote
 from ...errors import NotFound, Sentence
 from ...journal.folder import is_logseq_graph, is_note
 from ...notes.blocks import LONE_CR, MASK
-from ...notes.link_names import name_key, page_key
+from ...notes.link_names import name_key
 from ...notes.link_places import (
     LinkPlace,
     LinkTargets,
@@ -30,6 +30,7 @@ from ...notes.link_places import (
     find_link_places,
     find_titles,
     how_written,
+    page_key,
     page_of_path,
     read_note_text,
 )

@@ -21,8 +21,8 @@ from ...journal.folder import is_note, locate_writable
 from ...journal.left_out import withholds
 from ...models import Entry, Texts
 from ...notes.dates import date_in_path
-from ...notes.link_names import ends_with_name, name_key, page_key
-from ...notes.link_places import page_of_path
+from ...notes.link_names import ends_with_name, name_key
+from ...notes.link_places import page_key, page_of_path
 from ...notes.marks import link_key
 from ...verbs.linked import id_of_name
 from ...workspace.many_edits import EditPlan
