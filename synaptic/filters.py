@@ -164,7 +164,7 @@ class Filter(NamedTuple):
       for its value, and names of the kind `completes` complete it.
     - `tools` take it, of search and find: `about` explains it.
     - `key` names it within a query: `tag` in `tag:db`. With a colon it is a whole word of a
-      query: `has:body`.
+      query: `has:body`, with or without an `s`; its `synonyms` mean the same.
     - `page` is how the search page sets it: by a count beside the hits, in its form, or by a
       link. `label` names it there.
 
@@ -186,6 +186,7 @@ class Filter(NamedTuple):
     tools: Offers = ()
     about: str = ""
     key: str = ""
+    synonyms: Texts = ()
     page: Literal["", "count", "form", "link"] = ""
     label: str = ""
 
@@ -357,10 +358,13 @@ _ROWS = (
         "has_files",
         "yes or no",
         commands=("find",),
-        help="Entries that are about files, as --file names them, or about none.",
+        help="Entries that show files, link to them or are about them (--file), or none.",
         tools=("find",),
-        about="about files or none",
+        about="showing, linking to or about files, or none",
         key="has:files",
+        synonyms=("has:attachments", "has:pictures", "has:images"),
+        page="form",
+        label="Files",
     ),
     Filter(
         "has_tasks",

@@ -25,7 +25,7 @@ _MARK = "coalesce(e.root, e.remote)"
 
 _ASKED_OF_EACH_ROW = {
     *("types", "projects", "scope", "since", "until", "min_importance", "max_importance"),
-    *("has_body", "sessions", "without", "include_superseded"),
+    *("has_body", "has_files", "sessions", "without", "include_superseded"),
 }
 _NAMES_ROWS = {"tags", "files", "words", "where", "links_to"}
 """Filters that are asked of each entry of a walk, and those that name the entries that pass."""
@@ -366,7 +366,7 @@ CONDITION_OF_FIELD: dict[str, Callable[[Any], Condition]] = {
     "max_importance": _fixed_condition("coalesce(e.importance, 5) <= ?"),
     "parent": _fixed_condition("e.parent = ?"),
     "has_body": _fixed_condition("(e.body_end > e.body_start) = ?"),
-    "has_files": _fixed_condition("(EXISTS (SELECT 1 FROM file WHERE entry = e.rowid)) = ?"),
+    "has_files": _fixed_condition("(e.has_files = 1) = ?"),
     "has_tasks": _fixed_condition("(EXISTS (SELECT 1 FROM task WHERE entry = e.rowid)) = ?"),
     "where": _fields_condition,
     "links_to": _fixed_condition(  # to this name, or to another name of the entry that it names

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..models import Entry, EntryType, Matrix, ParseIssue, Place, Stamp, Texts, Vector, frozen
 from ..notes.blocks import project_key
+from ..notes.marks import links_to_file
 
 VECTOR_SCALE = 127 / 0.3
 """Components of a unit vector rarely exceed 0.3: this uses the whole range of int8 and clips
@@ -241,7 +242,7 @@ _MARKS = (
 """Attributes of an entry, and columns of the same names; `source` is the column `origin`."""
 _MARK_COLUMNS = [f'"{name}"' if name != "source" else "origin" for name in _MARKS]
 
-_FACTS = ("source", "own_id", "at", "utc_offset", "project_key", "pin", "derived")
+_FACTS = ("source", "own_id", "at", "utc_offset", "project_key", "pin", "derived", "has_files")
 _HASHES = ("hash", "content_hash", "row_hash")
 PLACE_COLUMNS = [f'"{name}"' for name in ("seq", *_PLACE)]
 ENTRY_COLUMNS = [*_FACTS, *_HASHES, *_MARK_COLUMNS, *PLACE_COLUMNS]
@@ -269,6 +270,7 @@ def entry_column_values(source: int, seq: int, entry_row: EntryRow) -> tuple[Any
     """
     entry = entry_row.entry
     offset = entry.at.utcoffset() or timedelta()
+    texts = (entry.content, entry.title, *(value for _, value in entry.fields))
     return (
         source,
         entry.id,
@@ -277,6 +279,7 @@ def entry_column_values(source: int, seq: int, entry_row: EntryRow) -> tuple[Any
         entry.project and project_key(entry.project),
         entry.pin,
         entry.derived_id,
+        bool(entry.files) or any(map(links_to_file, texts)),
         hash64(entry_row.block),
         hash64(entry.content),
         entry_row.row_hash,

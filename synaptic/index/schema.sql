@@ -56,6 +56,7 @@ CREATE TABLE entry (
     origin       TEXT,               -- where a text from outside comes from
     pin          INTEGER NOT NULL,
     derived      INTEGER NOT NULL,
+    has_files    INTEGER NOT NULL,   -- named by its mark, or linked to and shown in its text
     line         INTEGER NOT NULL,
     start        INTEGER NOT NULL,   -- byte offsets into the file
     "end"        INTEGER NOT NULL,

@@ -72,7 +72,9 @@ _NOT_A_FILTER = "`{word}` is not a filter, so it was searched as a word. Filters
 _AS_WORDS = "{error} It was searched as words."
 _AS_WORDS_OF_DAYS = f'{_AS_WORDS} Quotes hold words together: {{key}}:"last week".'
 _WHOLE_WORDS = {key.partition(":")[0] for key in KEYS if ":" in key}
-_SINGULARS = {key.removesuffix("s"): key for key in KEYS if ":" in key}
+_SINGULARS = {
+    name.removesuffix("s"): key for key, row in KEYS.items() for name in (key, *row.synonyms)
+}
 _OPERATOR = re.compile(r'(?:^|(?<!\S)(?=\S*[a-z"])\S+\s+)(AND|OR|NOT)\s+(?=\S*[a-z])')
 
 Fields = Callable[[], Collection[str]]

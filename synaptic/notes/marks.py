@@ -45,9 +45,16 @@ _LOGSEQ_OWN = re.compile(LOGSEQ_OWN)
 _BLOCK_NAMES = re.compile(r"(?m)^[ \t]*(?:[-*][ \t]+)?id::[ \t]+([0-9a-f-]{36})[ \t]*$")
 _WORDS = re.compile(r"\w+|[^\w\s]+")
 
-_ATTACHMENT = re.compile(
-    r"(?i)\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|og[agv]|wav|webm|3gp|mkv|mov|mp4|pdf"
-    r"|base|canvas|edn)\Z"
+_FILES = (
+    "avif|bmp|gif|hei[cf]|jpe?g|png|svg|tiff?|webp|aac|flac|m4a|mp3|og[agv]|opus|wav|webm|3gp|avi"
+    "|m4v|mkv|mov|mp[4g]|pdf|base|canvas|edn|csv|docx?|drawio|epub|od[pst]|pptx?|rtf|xlsx?|zip"
+)
+_ATTACHMENT = re.compile(rf"(?i)\.(?:{_FILES})\Z")
+_LINK_TO_FILE = re.compile(  # `[[todo.txt]]` may be a page, `[it](todo.txt)` is none
+    rf"(?i)\[\[[^\[\]|\n#]*\.(?:{_FILES})[ \t]*[]|#\\]"
+    r"|\]\([ \t]*+<?(?!(?!file:)[a-z][a-z0-9+.-]*:)(?:[^()<>\n\"#]|\([^()\n]*\))*"
+    rf"\.(?:{_FILES}|[jt]?ps|html?|txt|log|pages|xml|(?:geo)?json|gpx|ics|kml|tsv|vcf|eml|djvu"
+    r"|7z|bin|bz2|t?gz|tar|xz)[ \t]*[)>#\"']"
 )
 _ID = re.compile(r"[0-9]{8}-([0-9a-z]{8})")
 _OPEN = "TODO|DOING|NOW|LATER|WAITING|WAIT|IN-PROGRESS"
@@ -220,6 +227,13 @@ def name_in_link(target: str) -> str:
 def names_attachment(target: str) -> bool:
     """True if the target of a link, without a heading, names a file that is never a note."""
     return bool(_ATTACHMENT.search(target))
+
+
+def links_to_file(text: str) -> bool:
+    """True if a text links to a file that is never a note, or shows it: not one of the web."""
+    if "[[" not in text and "](" not in text:
+        return False
+    return bool(_LINK_TO_FILE.search(text) and _LINK_TO_FILE.search(without_code(text)))
 
 
 def _names_of_wiki(match: re.Match[str], folder: str) -> tuple[str, Texts]:

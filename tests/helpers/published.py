@@ -132,6 +132,8 @@ def _entry(number: int, chance: random.Random, before: list[Entry]) -> Entry:
         lines += [f"- [ ] Call {number} 📅 2026-11-{number % 28 + 1:02d}", "- [x] Done before"]
     if number % 7 == 0 and before:
         lines.append(f"See [[{chance.choice(before).id}]] and [[Page of pumps]].")
+    if number % 12 == 5:
+        lines.append(("![[pump.png]]", "[plan](plan.pdf)")[number % 2])
     if number % 13 == 0:
         lines += [f"status:: {('open', 'closed now')[number % 2]}", "[owner:: Anna]"]
     if hard:

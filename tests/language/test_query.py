@@ -71,6 +71,11 @@ def test_any_text_is_a_valid_query(text: str) -> None:
             (),
             Filters(has_tasks=True, without=Filters(has_files=True)),
         ),
+        *(
+            (f"has:{name} x", ("x",), (), Filters(has_files=True))
+            for one in ("file", "attachment", "picture", "image")
+            for name in (one, f"{one.title()}s")
+        ),
         (
             "x -tag:old -type:note",
             ("x",),

@@ -212,7 +212,7 @@ def _filter_field_texts(filters: Filters) -> Values:
         elif value is None:
             values[row.name] = ""
         elif row.form == "yes or no":
-            values[row.name] = "yes" if value else "no"
+            values[row.name] = value or "no"
         else:
             values[row.name] = str(value) if row.form == "integer" else value
     return values

@@ -35,7 +35,7 @@ from ...models import Vector
 Made = TypeVar("Made")
 Passing = tuple[str, tuple[Any, ...]]
 
-VERSION = 2
+VERSION = 3
 K1, B = 1.2, 0.75
 """The constants k1 and b of BM25, as FTS5 has them."""
 MOST_SCORED = 2_000

@@ -67,6 +67,7 @@ CREATE TABLE entry (
     origin       text COLLATE "C",
     pin          integer NOT NULL,
     derived      integer NOT NULL,
+    has_files    integer NOT NULL,
     line         integer NOT NULL,
     start        bigint NOT NULL,
     "end"        bigint NOT NULL,

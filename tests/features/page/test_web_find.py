@@ -23,7 +23,7 @@ from synaptic.verbs.saving import save
 NOW = "2026-11-21T10:00"
 NOTES = {
     "notes/ship/Harbour.md": "# Harbour\n\nIt is deep. <i>The</i> [[Boat]] lies here! #sea/deep\n",
-    "notes/Boat.md": "# Boat\n\nA small one, of [[Ines]].\n",
+    "notes/Boat.md": "# Boat\n\nA small one, of [[Ines]].\n\n![[boat.png]]\n",
     "archive/notes/Boat old.md": "# Boat old\n\nSold.\n",
     "Templates/Meeting.md": "# {{title}}, {{date:dddd}}\n",
     "notes/Ines.md": "---\naliases: [Captain]\n---\n# Ines\n\nA friend.\n",
@@ -124,6 +124,18 @@ def test_filters_alone_are_a_list_and_the_newest_stand_with_their_text(server: S
     assert "3 entries, newest first" in page and "best first" not in page
     assert "best first" in server.shown("/search?q=mast")
     assert "Saw the dentist." in server.shown("/search")
+
+
+def test_the_entries_with_files_are_asked_for_in_the_form(server: Served) -> None:
+    page = server.shown("/search?has_files=1")
+    assert (
+        names(page) == ["Boat"] and 'name="has_files" type="checkbox" value="1" checked' in page
+    )
+    assert re.search(r">files only <span", page) and "/search?has_files=True" not in page
+    others = server.shown("/search?has_files=no")
+    assert "Boat" not in names(others) and re.search(r">files none <span", others)
+    assert 'type="checkbox" value="1">' in others
+    assert names(server.shown("/search?q=has:attachments")) == ["Boat"]
 
 
 def test_a_list_of_a_time_says_its_order_and_a_button_shows_all_of_it(server: Served) -> None:

@@ -294,7 +294,7 @@ HOLDS: dict[str, Callable[[Entry], bool]] = {
     "between": lambda entry: entry.dated and "2025-11-25" <= entry.date <= "2025-12-05",
     "important": lambda entry: (5 if entry.importance is None else entry.importance) >= 6,
     "body": lambda entry: entry.has_body,
-    "no files": lambda entry: not entry.files,
+    "no files": lambda entry: not (entry.files or re.search("png|pdf", entry.content)),
     "sources": lambda entry: entry.via in ("mcp", "import:jrnl"),
     "sessions": lambda entry: entry.is_session_digest,
     "path notes/": lambda entry: "notes/" in entry.there.path,
