@@ -8,6 +8,7 @@ those to which the text links that they typed.
 | one that leads to an attachment of the journal         | is left alone                |
 | one in code or in a private passage; `https:`, `data:` | is left alone                |
 | one to a file that is not there, or not to be attached | is left alone and named      |
+| `[the list](list.csv)`, the file lies there            | the same                     |
 
 Only a link that embeds, with its exclamation mark, takes its file along: a project's own files
 are linked to, and stay where they are. Who may have which file copied by a link is a `Reach`.
@@ -15,6 +16,7 @@ are linked to, and stay where they are. Who may have which file copied by a link
 
 import os
 import re
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -154,7 +156,7 @@ def _links_in(text: str) -> list[WrittenLink]:
 def _may_lead_to_file(link: WrittenLink) -> bool:
     name = _name_in(link)
     has_ending = bool(PurePosixPath(name).suffix)
-    return link.embeds and (is_attachment(name) or (has_ending and not is_note(name)))
+    return is_attachment(name) or (link.embeds and has_ending and not is_note(name))
 
 
 def _name_in(link: WrittenLink) -> str:
@@ -181,6 +183,8 @@ class _Linking:
         """The named files to which a link leads."""
         self._left: dict[str, None] = {}
         """Why links were left as they are."""
+        self._linked_beside: dict[str, None] = {}
+        """The local files to which links lead that do not embed."""
         self._missing: dict[str, str] = {}
         """The targets of links to files that are not there, with the names of the files."""
         if local.named and local.reach == "nowhere":
@@ -221,8 +225,12 @@ class _Linking:
             sentence = "; ".join(reasons[:MOST_NAMED])
             sentence = redact(sentence, visible_secrets(sentence))
             sentence += f"; and {more} more" if more > 0 else ""
-            command = f"synaptic update {short_id(receipt.id)} --attach FILE"
-            notices.append(f"Not attached: {sentence}. `{command}` attaches a file.")
+            is_only_one = len(reasons) == len(self._linked_beside) == 1
+            file, what = "FILE", "a file"
+            if is_only_one and not visible_secrets(*self._linked_beside):
+                file, what = shlex.quote(*self._linked_beside), "it"
+            command = f"synaptic update {short_id(receipt.id)} --attach {file}"
+            notices.append(f"Not attached: {sentence}. `{command}` attaches {what}.")
         receipt = replace(receipt, notices=tuple(notices))
         return Attached(receipt, tuple(self._files.paths))
 
@@ -247,7 +255,15 @@ class _Linking:
         if not _may_lead_to_file(link):
             return ""
         path = self._find_local(link)
+        is_there = path is not None and path.is_file() and self._may_read(path)
+        if not (link.embeds or is_there):
+            return ""
         inside = self._find_in_journal(link)
+        if not link.embeds:
+            if not inside:
+                self._linked_beside[_name_in(link)] = None
+                self._leave(f"`{_name_in(link)}`, to which the text only links")
+            return ""
         if inside:
             if path and self._may_read(path) and not self._is_same(inside, path):
                 self._leave(f"`{link.target}` leads to {inside} of the journal, not to {path}")

@@ -123,8 +123,11 @@ LEFT = {
     "![](https://example.org/gel.png)": "",
     "![](data:image/png;base64,gel.png)": "",
     "[run](run.ipynb)": "",
-    "[list](list.csv) [[paper.pdf]] [list](gone.csv)": "",
-    "[g]: gel.png": "",
+    "[list](list.csv) [[paper.pdf]] [list](gone.csv)": (
+        "Not attached: `list.csv`, to which the text only links; `paper.pdf`, to which the text "
+        "only links. "
+    ),
+    "`[list](list.csv)` [list](folder.png) [list](gone.csv)": "",
     "[[Zelazny]] ![[Zelazny]] ![[v1.2]] ![[note.md]] [note](note.md)": "",
 }
 """A link that stays as it is, and what a notice says of it."""
@@ -138,6 +141,30 @@ def test_a_link_that_takes_nothing_along_stays_and_is_named(
     assert text == f"One.\n\n{link}" or TOKEN in link
     assert not paths and not stored(ws) and TOKEN not in notices
     assert (LEFT[link] in notices and "--attach FILE" in notices) if LEFT[link] else not notices
+
+
+@pytest.mark.parametrize(
+    ("link", "name", "written"),
+    [
+        ("[list](list.csv)", "list.csv", "list.csv"),
+        ("[g]: gel.png", "gel.png", "gel.png"),
+        ("[b](<runs/Blot #3 50%.png>)", "runs/Blot #3 50%.png", "'runs/Blot #3 50%.png'"),
+    ],
+)
+def test_a_file_that_is_only_linked_is_attached_by_the_command_of_the_notice(
+    ws: Workspace, lab: Path, link: str, name: str, written: str
+) -> None:
+    local = LocalFiles(lab, "anywhere")
+    receipt, paths = save_with_files(ws, f"One.\n\n{link}", local)
+    assert not paths and f"--attach {written}` attaches it." in " ".join(receipt.notices)
+    named = LocalFiles(lab, "anywhere", (Path(name),))
+    again, paths = update_with_files(ws, receipt.id, named, {})
+    assert len(paths) == 1 and "Not attached" not in " ".join(again.notices)
+    assert link not in get(ws, [receipt.id]).entries[0].content
+    again = update_with_files(ws, receipt.id, local, {"append": link.replace(name, paths[0])})[
+        0
+    ]
+    assert "Not attached" not in " ".join(again.notices)
 
 
 def test_all_that_was_not_found_is_in_one_notice(ws: Workspace, lab: Path) -> None:
