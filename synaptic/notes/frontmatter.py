@@ -144,6 +144,8 @@ def _read_yaml(text: str) -> tuple[Values | None, Values]:
         return _values_of_events(yaml.parse(text, Loader=loader))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
+        if any(sign in (getattr(error, "context", None) or "") for sign in ("quoted", "flow")):
+            mark = getattr(error, "context_mark", mark)  # the quote or bracket that stays open
         reason = getattr(error, "problem", None) or "unreadable"
         raise _Unreadable(mark.line if mark else 0, reason) from error
 

@@ -421,6 +421,8 @@ class _Reader:
             rest = "all text below belongs to it"
             if piece.limit < len(self.text):
                 rest = "it ends with its list item, above line {line}"
+            elif not piece.at_end:
+                rest = "it ends above the next saved entry"
             rest = Sentence(rest, line=self._line(piece.limit))
             message = "the {name} that begins here is never closed; {rest}"
             self._issue(piece.start, code, message, name=name, rest=rest)

@@ -117,3 +117,17 @@ def test_a_note_with_a_title_is_no_memory() -> None:
     entry = note("---\ntitle: Keel\ntype: book\nauthor:\n  name: Ida\n---\nx\n")
     assert (entry.title, entry.tags) == ("Keel", ())
     assert entry.fields == (("type", "book"), ("name", "Ida"))
+
+
+@pytest.mark.parametrize(
+    ("front", "line"),
+    [
+        ('tags: [huber, "offen\nkunde: x\n', 2),
+        ("kunde: x\ntags: [huber, offen\nort: Bonn\n", 3),
+        ("kunde: x\nort: a: b\nalt: 1\n", 3),
+        ("a: 1\n b: 2\nc: 3\n", 3),
+    ],
+)
+def test_the_line_of_a_fault_is_where_it_begins(front: str, line: int) -> None:
+    [issue] = read(f"---\n{front}---\nText.\n").issues
+    assert (issue.code, issue.line) == ("front-matter", line)
