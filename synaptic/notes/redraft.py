@@ -30,7 +30,8 @@ def redraft_entry(
     """Composes the changed version of `old`; returns it and notices. `parts` has the changes by
     the names of `verbs.changing.Parts`, `id` is the id of the new version.
 
-    Parts that are missing stay. Raises InvalidArgument and Refused, as `Screen` does.
+    Parts that are missing stay. A title that is all the entry says is its text, too, so a new
+    one replaces both. Raises InvalidArgument and Refused, as `Screen` does.
     """
     text = _new_text(screen, old, parts)
     added = [
@@ -57,6 +58,11 @@ def redraft_entry(
         stays["title"] = parts.get("title") or old.title
         if text == old.content:
             stays["content"] = text
+    has_text = parts.keys() & {"content", "append"}
+    if replaces_text(old, parts.get("title")) and not has_text:
+        new = replace(new, content=new.title, tags=new.heading_tags)
+        remark = Sentence("Its title was all its text, so the new title is its text now.")
+        notices = (remark, *notices)
     new = replace(
         new,
         tags=(*new.tags, *file_tags),
@@ -70,6 +76,12 @@ def redraft_entry(
     if "append" in parts and closing_line(old.content):
         notices = (Sentence("An open code fence or comment was closed."), *notices)
     return new, [*screen.notices(), *notices, *tag_notices]
+
+
+def replaces_text(old: Entry, title: str | None) -> bool:
+    """True if this new title replaces the text of an entry, which is its title and no more."""
+    alone = (old.title, f"{old.title}.")  # a derived title has no full stop
+    return bool(title) and title != old.title and old.content in alone and not old.whole_file
 
 
 def _new_text(screen: Screen, old: Entry, parts: Mapping[str, Any]) -> str:

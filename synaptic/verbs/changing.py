@@ -26,7 +26,7 @@ from ..notes.blocks import project_key, unify_newlines
 from ..notes.dates import owner_time
 from ..notes.markdown import compose_entry
 from ..notes.marks import link_key
-from ..notes.redraft import redraft_entry
+from ..notes.redraft import redraft_entry, replaces_text
 from ..notes.screening import Screen
 from ..workspace.changes import fingerprint_files
 from ..workspace.checkout import marks_of_project, working_checkout
@@ -188,7 +188,8 @@ def _replace_parts(
         check_may_change(ws.config.state, old.id, old)
     wanted = dict(request.changes)
     seen = request.seen
-    if seen is not None and unify_newlines(wanted.get("content", "")) == old.content:
+    is_same = seen is not None and unify_newlines(wanted.get("content", "")) == old.content
+    if is_same and not replaces_text(old, wanted.get("title")):  # else they keep the text
         wanted.pop("content", None)
     new, notices = _apply_parts(ws, id, old, wanted)
     if seen is not None and new != old:

@@ -21,6 +21,7 @@ from trials import examples
 from synaptic import Workspace, delete, find, get, recent, restore, save, search, update
 from synaptic.errors import InvalidArgument, NotFound, Refused, SynapticError
 from synaptic.language.query import build_filters
+from synaptic.verbs.changing import open_for_edit
 from synaptic.workspace.checkout import checkout_around
 
 DAY = "2026-11-21.md"
@@ -118,6 +119,35 @@ def test_a_missing_id_is_told_by_every_verb(ws: Workspace) -> None:
     ):
         with pytest.raises(NotFound, match="zzzz"):
             verb()
+
+
+ALONE = ("## 09:00 Ran gel 412 #lab", "## 09:00\n\nRan gel 412.", "## 09:00 Gel 412\n\nGel 412")
+"""Entries whose title is all that they say."""
+MORE = (
+    "## 09:00 Gel 412\n\nIt ran.",
+    "## 09:00\n\n- [ ] Run gel 412",
+    "## 09:00\n\nGel 412. It ran.",
+)
+
+
+@pytest.mark.parametrize("block", [*ALONE, *MORE])
+@pytest.mark.parametrize("is_form", [False, True])
+def test_a_new_title_is_the_text_where_the_title_was_all_of_it(
+    ws: Workspace, block: str, is_form: bool
+) -> None:
+    (ws.config.journal / DAY).write_text(f"# 2026-11-21\n\n{block}\n")
+    [old] = find(ws).entries
+    content, seen = old.content, None
+    if is_form:  # it shows the text, too
+        _, seen = open_for_edit(ws, old.id)
+    parts = {"content": content} if is_form else {}
+    receipt = update(ws, old.id, title="Ran gel 421 of @ida", seen=seen, **parts)
+    [new] = get(ws, [old.id]).entries
+    assert new.title == "Ran gel 421 of @ida" and new.tags == old.tags
+    is_replaced = block in ALONE and not is_form
+    assert new.content == (new.title if is_replaced else content)
+    assert any("new title is its text" in one for one in receipt.notices) == is_replaced
+    assert not (is_replaced and b"412" in markdown(ws)[DAY])
 
 
 # -- moments
