@@ -381,7 +381,10 @@ def test_an_import_of_jrnl_proposes_its_tags_for_all_notes(
     assert "`at_tags = true`" in run("import", "jrnl", str(diary), "--yes").err
     diary.write_text("[2026-11-20 10:00] Tea with @ida (2h).\n")
     answer = on_terminal("import", "jrnl", str(diary), keys=b"y\ny\ny\n")
-    assert "Shall @ida be a tag" in answer.out and "times like (2h)" in answer.out, answer.out
+    assert answer.out.count("Write that now? [Y/n]") == 2, answer.out
+    first, second, _ = answer.out.split("Write that now?")  # named before it is asked
+    assert "`at_tags = true` in" in first and "@ida" in first
+    assert "`hours_in_text = true` in" in second and "times like (2h)" in second
     assert (home / "config.toml").read_text().splitlines()[::-1] == [
         "at_tags = true",
         "hours_in_text = true",

@@ -18,7 +18,7 @@ from ...journal.runs import Run, open_import_runs
 from ...journal.settings import write_setting
 from ...models import Json, short_id
 from ...notes.amounts import read_hours_in_text
-from ...notes.blocks import find_at_tags
+from ...notes.blocks import find_tags
 from ...render import terminal, wire
 from ...render.fence import clean
 from ...serving.arguments import is_person
@@ -146,38 +146,30 @@ def _propose_settings(ws: Workspace, planned: import_runs.ImportPlan, *, yes: bo
     """Asks a person if `@name` and `(2h)` shall mean in all notes from now on what they meant
     in the imported program. Imported texts without them bring no question.
     """
-    texts = [one.entry.content for one in (*planned.new, *planned.grown)]
-    names = Counter(chain.from_iterable(map(find_at_tags, texts)))
+    entries = [one.entry for one in (*planned.new, *planned.grown)]
+    with_signs = {f"import:{source}" for source in WITH_OWN_SIGNS}
+    of_diary = [entry for entry in entries if entry.via in with_signs]
+    own = [{*entry.tags} - {*find_tags(entry.content)} for entry in of_diary]  # not `#name`
+    names = Counter(chain.from_iterable(own))
     if names and not ws.config.at_tags:
         [(name, _)] = names.most_common(1)
-        _propose_setting(
-            ws,
-            "at_tags",
-            f"Your diary has tags like @{name}. Shall @{name} be a tag in what you write from "
-            "now on?",
-            f"makes @{name} a tag in all notes",
-            yes=yes,
-        )
+        does = f"makes @{name}, as in your diary, a tag in all notes"
+        _propose_setting(ws, "at_tags", does, yes=yes)
+    texts = [entry.content for entry in entries]
     if not ws.config.hours_in_text and any(map(read_hours_in_text, texts)):
-        _propose_setting(
-            ws,
-            "hours_in_text",
-            "Your diary has times like (2h). Shall they count as hours that `synaptic find "
-            "--sum hours` adds up?",
-            "lets `synaptic find --sum hours` count times like (2h)",
-            yes=yes,
-        )
+        does = "lets `synaptic find --sum hours` count times like (2h), as in your diary"
+        _propose_setting(ws, "hours_in_text", does, yes=yes)
 
 
-def _propose_setting(ws: Workspace, name: str, question: str, does: str, *, yes: bool) -> None:
-    """Sets a switch of config.toml if a person says yes; says how to set it, where nobody can
-    be asked.
+def _propose_setting(ws: Workspace, name: str, does: str, *, yes: bool) -> None:
+    """Names a switch of config.toml, and what it does, and sets it if a person says yes: who
+    does not answer can set it later.
     """
-    if not yes and can_ask() and typer.confirm(question, default=True, err=True):
+    path = ws.config.home / "config.toml"
+    terminal.say(f"note: `{name} = true` in {path} {does}.")
+    if not yes and can_ask() and typer.confirm("Write that now?", default=True, err=True):
         write_setting(ws.config.home, name, True)
         terminal.say(f"Wrote {name} = true into config.toml.")
-    else:
-        terminal.say(f"note: `{name} = true` in {ws.config.home / 'config.toml'} {does}.")
 
 
 def _index_imported(ws: Workspace) -> None:

@@ -11,8 +11,11 @@ from pathlib import Path
 
 import pytest
 from exported import DATA, check_zips, read
+from homes import open_home
 
+from synaptic import find
 from synaptic.errors import InvalidArgument
+from synaptic.features.importing.import_runs import plan_import, write_plan
 from synaptic.features.importing.readers.choice import DroppedFiles
 from synaptic.features.importing.readers.record import find_reader
 
@@ -51,6 +54,26 @@ def test_jrnl_says_the_same_in_its_file_and_in_its_json() -> None:
         born.at == datetime(2026, 11, 4, 18, 5) and "\n\n[note] the midwife said" in born.text
     )
     assert short.text == short.title == "Only a title" and not skipped
+
+
+def test_a_tag_of_jrnl_stands_once_in_a_heading(tmp_path: Path) -> None:
+    (tmp_path / "diary.txt").write_text(
+        "[2026-11-20 09:00] Ran gel 412 @lab @plasmid\n"
+        "[2026-11-20 10:00] Met @ida at noon. @lab\nTold @bob.\n"
+        "[2026-11-20 11:00] @lab\n"
+    )
+    with open_home(tmp_path / "home") as ws:
+        write_plan(ws, plan_import(ws, "jrnl", tmp_path / "diary.txt"))
+        entries = {entry.time: entry for entry in find(ws).entries}
+        again = plan_import(ws, "jrnl", tmp_path / "diary.txt")
+        lines = ws.journal.read(entries["09:00"].path).decode().splitlines()
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## 09:00 Ran gel 412 #lab #plasmid",
+        "## 10:00 Met @ida at noon. #ida #lab #bob",
+        "## 11:00 @lab #lab",
+    ]
+    assert entries["09:00"].content == "Ran gel 412" and not entries["09:00"].has_body
+    assert not again.new and not again.grown
 
 
 PLAIN = """\

@@ -31,6 +31,8 @@ _BEGINS = (
 )
 _BEGIN = re.compile(rb"\[?([\d-]+) (\d+):(\d+)\S*(?: ([AP])M)?\]? ")
 _TAG = re.compile(r"(?<!\S)@([-+*#/\w]+)")
+_LAST_TAGS = re.compile(r"(?:\s+@[-+*#/\w]+)+\Z")
+"""The tags at the end of a title: they are written there as `#name`."""
 _OF_A_FOLDER = ("*.txt", "*.json")
 _HINT = (
     "Is it encrypted, or its time of another form? Import what `jrnl --export json` writes "
@@ -54,14 +56,15 @@ def read(path: Path | Export, skipped: Skipped) -> Iterator[Record]:
             entry = _parse_text_entry(entry)
         title = entry["title"].strip()
         at = f"{entry['date']} {entry['time']}"
+        bare = _LAST_TAGS.sub("", title)
         key = f"{at}-{sha256(title.encode()).hexdigest()[:8]}"  # jrnl gives entries no ids
         keys[key] += 1
         yield Record(
             key=f"{key}/{keys[key]}" if keys[key] > 1 else key,
             place=at,
             growing=True,
-            title=title,
-            text=strip_blank_lines(entry["body"]) or title,
+            title=bare,
+            text=strip_blank_lines(entry["body"]) or bare,
             at=datetime.fromisoformat(at),
             tags=tuple(tag.lstrip("@#") for tag in entry.get("tags") or ()),
             importance=8 if entry.get("starred") else None,
