@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
@@ -253,13 +254,18 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any]) -> Json:
     inner = _convert_value("options", options, _SCHEMAS["object"])
     checked = {}
     for name, value in (*arguments.items(), *inner.items()):
-        parameter = name if name in schemas else name.removesuffix("s")
-        if name in ("options", *_CLIENTS_OWN) or _is_left_out(parameter, value):
+        one = name.removesuffix("s")
+        parameter = one if name not in schemas and "items" in schemas.get(one, {}) else name
+        if name in ("options", *_CLIENTS_OWN) or value is None:
             continue
         if parameter not in schemas:
             raise InvalidArgument(
-                f"{tool.name} has no argument {_short_repr(name)}.", valid=schemas
+                f"{tool.name} has no argument {_short_repr(name)}.",
+                *(f"Did you mean {near}?" for near in get_close_matches(name, schemas, n=1)),
+                valid=schemas,
             )
+        if _is_left_out(parameter, value):
+            continue
         if parameter in checked:
             raise InvalidArgument(f"The argument {parameter} is given twice.", "Give it once.")
         converted = _convert_value(parameter, value, schemas[parameter])
