@@ -1,5 +1,6 @@
 """The command `synaptic import`: lists sources, shows the plan, asks, writes and reports."""
 
+import zipfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -13,6 +14,7 @@ from ...cli.replies import IN_JSON, ask_agreement, can_ask, print_answer, print_
 from ...config import load_config
 from ...errors import InvalidArgument, ModelError
 from ...files import real_path
+from ...journal.backups import how_to_go_back, is_backup
 from ...journal.names import printable_path
 from ...journal.runs import Run, open_import_runs
 from ...journal.settings import write_setting
@@ -29,6 +31,7 @@ from ...workspace.workspace import Workspace, open_workspace
 from . import import_runs, in_place
 from .adopt import left_out_globs
 from .known_entries import STATES
+from .readers.archive import ZIP_ERRORS
 from .readers.choice import Chosen
 from .readers.record import IN_PLACE, readers_by_source
 
@@ -62,6 +65,8 @@ def run_import(
         _list_sources(ws)
         return 0
     source, paths = _split_words(words)
+    for path in paths:
+        _refuse_backup(ws, path)
     if not dry_run:
         for name in import_runs.resume_runs(ws):
             terminal.say(f"note: The import {name} had been interrupted and is finished now.")
@@ -140,6 +145,19 @@ def _split_words(words: Sequence[str]) -> tuple[str, list[Path]]:
     paths = [Path(word) for word in words]
     vault = "" if others else in_place.source_of_folder(paths[0].expanduser())
     return vault, paths
+
+
+def _refuse_backup(ws: Workspace, path: Path) -> None:
+    """Raises InvalidArgument, which says how to use it, for the zip of a backup."""
+    file = path.expanduser()
+    names: list[str] = []
+    with suppress(OSError, *ZIP_ERRORS):
+        if file.is_file() and zipfile.is_zipfile(file):  # a pipe would wait for its writer
+            with zipfile.ZipFile(file) as archive:
+                names = archive.namelist()
+    if is_backup(names):
+        message = f"{path} is a backup of Synaptic; nothing of it is imported."
+        raise InvalidArgument(message, how_to_go_back(ws.config))
 
 
 def _propose_settings(ws: Workspace, planned: import_runs.ImportPlan, *, yes: bool) -> None:
@@ -319,12 +337,9 @@ def _folder_in_place(ws: Workspace, source: str, places: Sequence[Path]) -> Path
             f"Give the folder of the notes: synaptic import {source} PATH",
         )
     if folders[0].suffix.lower() == ".zip" and not folders[0].is_dir():
-        from ...journal.backups import how_to_go_back  # only this error needs it
-
         raise InvalidArgument(
             f"{folders[0]} is a zip; {source} takes a folder.",
-            "Unpack it and give that folder. If it is a backup of Synaptic, import "
-            f"nothing. {how_to_go_back(ws.config)}",
+            "Unpack it and give that folder.",
         )
     return folders[0]
 

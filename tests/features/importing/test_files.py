@@ -77,7 +77,7 @@ TAKEN: dict[str, tuple[bytes, str, str]] = {
     "work.org": (b"#+title: Work\nText.", "documents", "Work"),
     "new\nline.txt": (b"In two lines", "documents", "In two lines"),
     "UPPER.MD": (b"Loud\n\nx", "documents", "Loud"),
-    "jrnl.txt": (b"[2026-11-21 09:31] Tea. @ida\nHot.\n", "jrnl", "Tea. @ida"),
+    "jrnl.txt": (b"[2026-11-21 09:31] Tea. @ida\nHot.\n", "jrnl", "Tea."),
     "jrnl 1.txt": (b"2026-11-21 09:32 Tea again.\nHot.\n", "jrnl", "Tea again."),
     "memory.jsonl": (
         b'{"type": "entity", "name": "Ida", "entityType": "person", "observations": ["sails"]}',
@@ -666,13 +666,21 @@ def test_a_graph_of_logseq_is_read_without_its_backups(home: Home, tmp_path: Pat
     assert "older" not in json.dumps(home.ask("find"))
 
 
-def test_a_backup_is_named(ws: Workspace, tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "synaptic.zip", "w") as archive:
+def test_a_backup_is_named_and_how_it_is_used(home: Home, tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    put(folder / "tea.txt", "Tea.")
+    backup = folder / "synaptic.zip"
+    with zipfile.ZipFile(backup, "w") as archive:
         archive.writestr("READ ME.txt", "A backup of Synaptic")
         archive.writestr("journal/2026-11-21.md", "# 2026-11-21\n\nTea.\n")
-    planned = importing.plan_files(ws, tmp_path / "synaptic.zip")
-    assert not planned.new
-    assert planned.skipped == [("synaptic.zip", "it is a backup of Synaptic")]
+    how = home.run("restore", str(backup), "--json").json["error"]["hint"]
+    assert "unpack the zip" in how
+    for words in ((), ("documents",), ("obsidian",)):
+        refused = home.run("import", *words, str(backup), "--json", "--yes").json["error"]
+        assert "is a backup of Synaptic" in refused["message"] and refused["hint"] == how
+    [left_out] = home.ask("import", str(folder), "--yes")["skipped"]
+    assert left_out["where"] == "synaptic.zip"
+    assert left_out["why"].endswith(": `synaptic restore synaptic.zip` says how to use it")
 
 
 def test_documents_of_one_name_in_a_folder_keep_their_keys(tmp_path: Path) -> None:

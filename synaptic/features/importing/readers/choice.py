@@ -103,7 +103,9 @@ class DroppedFiles:
                 skipped(name, getattr(error, "message", str(error)))
         for within, export in self._exports.items():
             if is_backup(export):
-                skipped(within.rstrip("/"), "it is a backup of Synaptic")
+                zipped = within.rstrip("/")
+                how = f"`synaptic restore {basename(zipped)}` says how to use it"
+                skipped(zipped, f"it is a backup of Synaptic: {how}")
                 export.clear()
             else:
                 self._choose(within, export, {} if within else files)
