@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -16,7 +17,8 @@ from ..config import load_config, make_clock
 from ..errors import Ambiguous, InvalidArgument, NotFound, Refused, SynapticError
 from ..journal.journal import Journal
 from ..journal.shelf import is_attachment
-from ..models import PERSON, Entry
+from ..journal.standing import LoggedRun
+from ..models import PERSON, Entry, Receipt
 from ..render import terminal, wire
 from ..render.briefing import briefing_text, budget_of_briefing
 from ..render.present import join_first, outline_text, short_id
@@ -51,6 +53,7 @@ from .program import command, open_home
 from .replies import (
     IN_JSON,
     ask_agreed_id,
+    ask_agreement,
     can_ask,
     check_can_ask,
     edit_or_print_path,
@@ -351,15 +354,22 @@ def brief(ws: Workspace, project: str | None = None, since: str | None = None) -
     )
 
 
-@command("delete", f.ID, f.YES, switch("purge", "Leave no copy in the trash."), opens=False)
-def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
-    """Delete an entry from its file; the trash keeps it.
+@command(
+    "delete",
+    argument(list[str], "ids", "ID", f.ID_HELP, **ID_COMPLETION),
+    f.YES,
+    switch("purge", "Leave no copy in the trash."),
+    opens=False,
+)
+def delete(home: str | None, ids: Words, yes: bool, purge: bool) -> None:
+    """Delete entries from their files; the trash keeps them, and one undo takes all back.
 
     Example: synaptic delete 7k3m9q2x --yes
     """
     check_can_ask("delete", yes=yes)
     if yes:
-        refuse_list_number(id)
+        for id in ids:
+            refuse_list_number(id)
 
     with open_home(home) as ws:
 
@@ -371,17 +381,38 @@ def delete(home: str | None, id: str, yes: bool, purge: bool) -> None:
             return f"Delete {thing}{' without a trace' if purge else ''}?"
 
         if not yes:
-            id = ask_agreed_id(ws, id, question, always=True)
-        files: Sequence[str] = ()
-        with suppress(SynapticError):  # deleting says what is wrong
-            files = find_attachments(ws, id)
-        receipt = removing.delete(
-            ws, id, purge=purge, by_person=not agent_name(), confirms=is_person()
-        )
-        if files:
-            notice = f"Its files stay: {join_first(files, MOST_FILES)}."
-            receipt = replace(receipt, notices=(*receipt.notices, notice))
-        print_receipt(ws, "Deleted", receipt)
+            ids = [ask_agreed_id(ws, id, question, always=True) for id in ids]
+        elif ids[1:] and not purge:  # a wrong one is named before the others go
+            ids = [resolve_id(ws, id) for id in ids]
+        receipts: list[Receipt] = []
+        with ws.own_journal.doing("delete", entries=ids if ids[1:] else ()) as deed:
+            try:
+                receipts += (_delete_one(ws, id, purge=purge) for id in dict.fromkeys(ids))
+            except SynapticError as error:
+                if receipts:
+                    error.message += f" {len(receipts):,} others were deleted."
+                raise
+        if not receipts[1:]:
+            return print_receipt(ws, "Deleted", receipts[0])
+        to = output_for_workspace(ws)
+        lines = [f"Deleted {short_id(one.id)} in {to.full_path(one.path)}" for one in receipts]
+        lines += [f"`synaptic undo {deed.run}` takes all back."] * (not purge)
+        notices = [*chain.from_iterable(one.notices for one in receipts)]
+        data = {"success": True, "deleted": wire.as_json(receipts), "undo": deed.run}
+        return print_answer(data, "\n".join(lines), notices)
+
+
+def _delete_one(ws: Workspace, id: str, *, purge: bool) -> Receipt:
+    files: Sequence[str] = ()
+    with suppress(SynapticError):  # deleting says what is wrong
+        files = find_attachments(ws, id)
+    receipt = removing.delete(
+        ws, id, purge=purge, by_person=not agent_name(), confirms=is_person()
+    )
+    if not files:
+        return receipt
+    notice = f"Its files stay: {join_first(files, MOST_FILES)}."
+    return replace(receipt, notices=(*receipt.notices, notice))
 
 
 @command(
@@ -427,22 +458,35 @@ def restore(ws: Workspace, id: str = "") -> None:
     "undo",
     argument(str | None, "id", "ID", "One that --list shows. [default: the last]"),
     switch("lists", "List what can be taken back, the newest first.", "--list"),
+    f.YES,
 )
-def undo(ws: Workspace, lists: bool, id: str = "") -> None:
+def undo(ws: Workspace, lists: bool, yes: bool, id: str = "") -> None:
     """Take back the last thing that you did, or one that --list shows.
 
     A save, an edit, a tick, a rename, an import: it says what it took back, and can be taken
-    back itself.
+    back itself. It asks if the last thing is older than a day, or was not done by a command.
 
     Example: synaptic undo, synaptic undo --list
     """
     if lists:
         runs = undoing.list_runs_with_words(ws)
         return print_answer({"undoable": wire.as_json(runs)}, terminal.runs_text(runs))
-    take_back = partial(undoing.undo_run, name=id) if id else undoing.undo_last
-    undone = take_back(ws, by_person=not agent_name(), confirms=is_person())
+    if not id:
+        run = undoing.find_last(undoing.list_runs(ws), by_person=not agent_name())
+        if not _is_expected(ws, run):
+            about = terminal.run_text(run)
+            if not ask_agreement(f"Undo of {about}", f"Take back {about}?", yes=yes):
+                return None
+        id = run.run
+    undone = undoing.undo_run(ws, id, by_person=not agent_name(), confirms=is_person())
     data = {"success": True} | wire.as_json(undone)
     return print_answer(data, terminal.undone_text(undone), undone.notices)
+
+
+def _is_expected(ws: Workspace, run: LoggedRun) -> bool:
+    """True if who types `undo` has this run in mind: a command or an edit of the last day."""
+    is_recent = ws.clock() - run.at < timedelta(days=1)
+    return is_recent and run.by in ("command line", "editor")
 
 
 @command(

@@ -129,13 +129,8 @@ PROJECT_COMPLETION = _completion("project")
 ID_COMPLETION = _completion("id")
 
 WORDS = argument(list[str] | None, "text", "TEXT", "Several words need no quotes.")
-ID = argument(
-    str,
-    "id",
-    "ID",
-    "An id, as `recent` and `search` show it; its first four characters are enough.",
-    **ID_COMPLETION,
-)
+ID_HELP = "An id, as `recent` and `search` show it; its first four characters are enough."
+ID = argument(str, "id", "ID", ID_HELP, **ID_COMPLETION)
 ID_OR_NUMBER = argument(
     str,
     "id",

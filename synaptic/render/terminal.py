@@ -604,10 +604,13 @@ def _run_lines(runs: Sequence[LoggedRun]) -> list[str]:
 
 def undone_text(undone: Undone) -> str:
     """What was taken back, what stays, and how to go on."""
-    lines = [f"Took back: {run_text(undone.done)}"]
+    verb = undone.done.undone_verb
+    done = replace(undone.done, verb=verb or undone.done.verb)
+    lines = [f"{'Done again' if verb else 'Took back'}: {run_text(done)}"]
     lines += [clean(f"  stays: {path} ({why})") for path, why in undone.stay]
     if undone.run:
-        lines.append(f"`synaptic undo {undone.run}` does it again.")
+        what = f"takes this {verb} back once more" if verb else "does it again"
+        lines.append(f"`synaptic undo {undone.run}` {what}.")
     if undone.earlier:
         lines.append(f"`synaptic undo` takes back what was before: {run_text(undone.earlier)}")
     return "\n".join(lines)

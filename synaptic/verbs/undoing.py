@@ -176,8 +176,14 @@ def undo_last(
     """
     finish_edits(ws)
     runs = list_runs(ws)
+    run = find_last(runs, verb, by_person=by_person)
+    return _undo(ws, run, runs, by_person=by_person, confirms=confirms)
+
+
+def find_last(runs: Sequence[LoggedRun], verb: str = "", *, by_person: bool) -> LoggedRun:
+    """Of these runs the one that `undo_last` takes back. Raises NotFound without one."""
     for run in _runs_of(runs, verb, by_person=by_person):
-        return _undo(ws, run, runs, by_person=by_person, confirms=confirms)
+        return run
     if by_person and not verb:
         message = "Nothing that a person did in this home is left to take back."
     else:  # asked in a terminal

@@ -28,9 +28,11 @@ from outside import TIMEOUT_S
 from steady import steadily, steady
 from typer.main import get_command
 
+from synaptic import load_config, open_workspace, save
 from synaptic.cli.main import USES, main, whole_program
 from synaptic.cli.program import FIRST, GROUPS
 from synaptic.errors import InvalidArgument
+from synaptic.journal.changelog import Actor, acting
 from synaptic.models import TYPES
 from synaptic.serving.editors import command_to_open
 
@@ -552,6 +554,54 @@ def test_delete_shows_the_entry_and_asks(home: Path, run: Run, on_terminal: Term
     assert "Going, going" in today(home).read_text()
     assert on_terminal("delete", id, keys=b"y\n").code == 0
     assert not today(home).exists()
+
+
+def test_several_entries_go_at_once_and_one_undo_brings_them_back(
+    home: Path, run: Run, on_terminal: Terminal
+) -> None:
+    ids = [run("save", f"Page {number}", "--json").id for number in range(3)]
+    before = today(home).read_bytes()
+    for args in ((ids[0], "zzzzzzzz", "--yes"), ids[:2]):
+        assert run("delete", *args).code != 0 and today(home).read_bytes() == before
+    assert on_terminal("delete", *ids[:2], keys=b"y\nn\n").code != 0
+    assert today(home).read_bytes() == before  # the second one was kept
+    deleted = run("delete", *ids[:2], ids[0], "--yes")
+    assert deleted.out.count("Deleted ") == 2 and b"Page 2" in today(home).read_bytes()
+    [step] = re.findall(r"`synaptic (undo \S+)` takes all back", deleted.out)
+    assert run(*step.split()).code == 0 and today(home).read_bytes() == before
+    answer = run("delete", *ids, "--yes", "--json").json
+    assert [one["id"] for one in answer["deleted"]] == ids and not today(home).exists()
+    assert run("undo").code == 0 and today(home).read_bytes() == before
+
+
+def test_undo_asks_before_it_takes_back_what_nobody_has_in_mind(
+    home: Path, run: Run, on_terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with acting(Actor(by="page")), open_workspace(load_config(home)) as ws:
+        save(ws, "From the page.")
+    assert "From the page." in on_terminal("undo", keys=b"n\n").out and today(home).exists()
+    assert on_terminal("undo", keys=b"y\n").code == 0 and not today(home).exists()
+    run("save", "Chose oak for the deck.")
+    before = today(home).read_bytes()
+    monkeypatch.setenv("SYNAPTIC_NOW", "2026-11-23T11:00")
+    kept = on_terminal("undo", keys=b"n\n")
+    assert "Take back 2026-11-21" in kept.out and "Chose oak" in kept.out
+    refused = run("undo")
+    assert "Chose oak" in refused.err and "--yes" in refused.err
+    assert today(home).read_bytes() == before
+    assert run("undo", "--yes").code == 0 and not today(home).exists()
+
+
+def test_what_an_undo_can_be_followed_by_is_said_as_it_is(home: Path, run: Run) -> None:
+    run("save", "Chose oak for the deck.")
+    before = today(home).read_bytes()
+    undone = run("undo").out
+    [again] = re.findall(r"`synaptic (undo \S+)` does it again", undone)
+    redone = run(*again.split()).out
+    assert redone.startswith("Done again: ") and "undo save" not in redone
+    assert today(home).read_bytes() == before
+    [back] = re.findall(r"`synaptic (undo \S+)` takes this save back once more", redone)
+    assert run(*back.split()).out.startswith("Took back: ") and not today(home).exists()
 
 
 def test_the_last_entry_of_a_day_can_go(home: Path, run: Run) -> None:

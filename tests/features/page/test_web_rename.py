@@ -183,7 +183,7 @@ def test_links_follow_the_new_title_of_an_entry(browser: Browser, home: Home) ->
         status.get_by_role("button", name="Undo", exact=True).click()
         expect(status).to_contain_text("All is as it was.")
         assert "[[tea with ida|Her]]" in linked()
-        home.ask("undo", **NOW)
+        home.ask("undo", "--yes", **NOW)
         assert home.files() == first
 
         page.goto(f"/entry/{note_id(home, '2026-11-02.md', 'Tea with Ida')}")
