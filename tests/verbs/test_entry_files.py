@@ -21,7 +21,7 @@ WITH = (
     "[coa](certificate%20(1).pdf#page=2)",
     "[it](<my talk.m4a>)",
     "[![](small.png)](https://a.org)",
-    "[it](file:///home/ida/certificate.pdf)",
+    "[it](file:///etc/passwd.pdf)",
     "cover:: [[cover.png]]",
     "Text, and code `a.png`, and ![x](b.png).",
 )
